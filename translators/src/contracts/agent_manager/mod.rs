@@ -1,0 +1,30 @@
+//! `agent-manager.v1`: run events as `spec/agent-manager.md` has them.
+//!
+//! In: the frames of a run. Out: seven event types. The first is a `status` from `starting` to `running`, the last a
+//! `status` to `complete`, `failed` or `cancelled`. Never: a delta (messages are whole), a subagent's text.
+
+mod encode;
+mod rules;
+
+use super::{Contract, SseStyle};
+use crate::schema::SchemaFile;
+
+macro_rules! schemas {
+    ($($kind:literal),+ $(,)?) => {
+        &[$(SchemaFile {
+            kind: $kind,
+            text: include_str!(concat!("../../../../schemas/agent-manager/v1/", $kind, ".schema.json")),
+        }),+]
+    };
+}
+
+/// The contract.
+pub const V1: Contract = Contract {
+    name: "agent-manager.v1",
+    about: "run events for managers and audits: messages, tool calls, metrics, status",
+    sse: SseStyle::Bare,
+    type_key: "eventType",
+    schemas: schemas!("tool_call", "tool_result", "message", "metric", "status", "log", "error"),
+    encoder: encode::new,
+    verifier: || Box::new(rules::AgentManagerRules::default()),
+};

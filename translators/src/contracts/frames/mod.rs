@@ -1,0 +1,110 @@
+//! `frames.v1` and `frames.v2`: the canonical frames themselves, as `spec/frames.md` writes them.
+//!
+//! In: frames. Out: the same frames as JSON. v1 has the types that the document lists for v1, numbers them by itself, and
+//! leaves task and thread streams out; v2 has every type and stream. Never: a field that the document does not have, except
+//! the extension types and fields of v2.
+
+mod rules;
+mod wire;
+
+use super::{Contract, SseStyle};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::frame::{Body, Frame, Stream, StreamKind};
+use crate::schema::SchemaFile;
+use std::sync::Arc;
+use wire::{Version, Wire};
+
+macro_rules! schemas {
+    ($version:literal: $($kind:literal),+ $(,)?) => {
+        &[$(SchemaFile {
+            kind: $kind,
+            text: include_str!(concat!("../../../../schemas/frames/", $version, "/", $kind, ".schema.json")),
+        }),+]
+    };
+}
+
+/// `frames.v1`.
+pub const V1: Contract = Contract {
+    name: "frames.v1",
+    about: "canonical frames, session-scoped envelope, the types of phase 1",
+    sse: SseStyle::Bare,
+    type_key: "type",
+    schemas: schemas!("v1":
+        "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
+        "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
+    ),
+    encoder: new_v1,
+    verifier: || Box::new(rules::FrameRules::new(Version::V1)),
+};
+
+/// `frames.v2`.
+pub const V2: Contract = Contract {
+    name: "frames.v2",
+    about: "canonical frames, stream-scoped envelope, every type",
+    sse: SseStyle::Bare,
+    type_key: "type",
+    schemas: schemas!("v2":
+        "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
+        "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",
+        "tool_started", "tool_stdout", "tool_stderr", "tool_ended", "tool_failed", "provider_event",
+        "checkpoint_created", "checkpoint_rewound", "checkpoint_failed", "file_changed", "usage_reported",
+        "approval_requested", "approval_resolved", "plan_updated", "status_changed", "log_emitted", "error_reported",
+        "subagent_started", "subagent_ended", "history_compacted", "gap_detected", "tool_task_spawned",
+        "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled", "tool_task_output_delta",
+        "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled", "artifact_written",
+        "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
+    ),
+    encoder: new_v2,
+    verifier: || Box::new(rules::FrameRules::new(Version::V2)),
+};
+
+fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    (stream.kind == StreamKind::Session).then(|| Box::new(FramesV1 { next_seq: 0 }) as Box<dyn Encoder>)
+}
+
+fn new_v2(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    Some(Box::new(FramesV2))
+}
+
+struct FramesV1 {
+    next_seq: u64,
+}
+
+impl Encoder for FramesV1 {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        if !in_v1(frame) {
+            return;
+        }
+        let seq = self.next_seq;
+        self.next_seq += 1;
+        out.json(frame.body.kind(), EventId::Number(seq), &Wire { frame, seq, version: Version::V1 });
+    }
+}
+
+/// v1 has no word for subagents: their text is not the answer, so it stays out; their tools ran, so they stay in.
+fn in_v1(frame: &Frame) -> bool {
+    match frame.body {
+        Body::OutputTextDelta(_) => !frame.is_subagent(),
+        Body::SessionStarted { .. }
+        | Body::SessionEnded(_)
+        | Body::ToolStarted { .. }
+        | Body::ToolStdout { .. }
+        | Body::ToolStderr { .. }
+        | Body::ToolEnded { .. }
+        | Body::ToolFailed { .. }
+        | Body::ProviderEvent(_)
+        | Body::CheckpointCreated { .. }
+        | Body::CheckpointRewound { .. }
+        | Body::CheckpointFailed { .. } => true,
+        _ => false,
+    }
+}
+
+struct FramesV2;
+
+impl Encoder for FramesV2 {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        let wire = Wire { frame, seq: frame.seq, version: Version::V2 };
+        out.json(frame.body.kind(), EventId::Number(frame.seq), &wire);
+    }
+}

@@ -1,0 +1,50 @@
+//! The contracts that clients can ask for: one folder and one line of [`CONTRACTS`] each.
+
+use crate::encode::NewEncoder;
+use crate::schema::SchemaFile;
+use crate::verify::Verifier;
+
+mod tool_output;
+mod wire;
+
+pub mod agent_manager;
+pub mod frames;
+pub mod raw;
+pub mod sse;
+
+/// One event vocabulary, in one version.
+pub struct Contract {
+    /// Its name with the version, as clients ask for it: `frames.v2`.
+    pub name: &'static str,
+    /// One line for people.
+    pub about: &'static str,
+    /// How its events stand on an SSE stream.
+    pub sse: SseStyle,
+    /// The key that holds an event's type.
+    pub type_key: &'static str,
+    /// One JSON Schema for each event type; empty where events are no JSON of ours.
+    pub schemas: &'static [SchemaFile],
+    /// Makes an encoder for a stream.
+    pub encoder: NewEncoder,
+    /// Makes a verifier of one stream's rules, beyond the schemas of single events.
+    pub verifier: fn() -> Box<dyn Verifier>,
+}
+
+/// How events stand on an SSE stream.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SseStyle {
+    /// `data:` alone, with `id:` where the event has a cursor.
+    Bare,
+    /// Also `event:` with the event's type.
+    Named,
+    /// The runner's own bytes.
+    Raw,
+}
+
+/// Every contract, in the order of `--help` and of the documentation.
+pub const CONTRACTS: &[Contract] = &[frames::V1, frames::V2, sse::V1, agent_manager::V1, raw::RAW];
+
+/// The contract of that name.
+pub fn contract(name: &str) -> Option<&'static Contract> {
+    CONTRACTS.iter().find(|contract| contract.name == name)
+}

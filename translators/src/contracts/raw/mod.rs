@@ -1,0 +1,63 @@
+//! `raw`: the runner's own records, byte for byte (blank lines and line ends aside).
+//!
+//! In: frames. Out: the bytes of each `provider_event`. Never: anything that the runner did not say; a record that was over
+//! the size limit is the only one that comes out shorter than it went in.
+
+use super::{Contract, SseStyle};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::frame::{Body, Frame, ProviderEvent, Stream};
+use crate::verify::{Finding, Verifier};
+use serde_json::Value;
+use std::sync::Arc;
+
+/// The contract.
+pub const RAW: Contract = Contract {
+    name: "raw",
+    about: "the runner's own records, byte for byte",
+    sse: SseStyle::Raw,
+    type_key: "type",
+    schemas: &[],
+    encoder: new,
+    verifier: || Box::new(NoRules),
+};
+
+fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    Some(Box::new(Raw { records: 0 }))
+}
+
+struct Raw {
+    records: u64,
+}
+
+impl Encoder for Raw {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        let Body::ProviderEvent(record) = &frame.body else { return };
+        let id = EventId::Number(self.records);
+        self.records += 1;
+        if let Some(block) = &record.block {
+            out.bytes("sse", id, block);
+        } else if let Some(name) = &record.event_name {
+            out.bytes("sse", id, &crate::pipeline::sse_block(Some(name), payload(record)));
+        } else if record.sse {
+            out.bytes("sse", id, &crate::pipeline::sse_block(None, payload(record)));
+        } else {
+            out.bytes("line", id, payload(record));
+        }
+    }
+}
+
+fn payload(record: &ProviderEvent) -> &[u8] {
+    match (&record.raw, &record.data) {
+        (Some(raw), _) => raw,
+        (None, Some(data)) => data.get().as_bytes(),
+        (None, None) => b"",
+    }
+}
+
+struct NoRules;
+
+impl Verifier for NoRules {
+    fn event(&mut self, _: &Value, _: &mut Vec<Finding>) {}
+
+    fn end(&mut self, _: &mut Vec<Finding>) {}
+}

@@ -1,0 +1,157 @@
+//! Frames to `sse.v1` events.
+
+use crate::contracts::tool_output::ToolOutputs;
+use crate::contracts::wire::{as_object, rfc3339_seconds};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::frame::{Body, Decision, EndReason, Frame, SessionEnded, Stream, StreamKind};
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    (stream.kind == StreamKind::Session).then(|| Box::new(Sse::default()) as Box<dyn Encoder>)
+}
+
+#[derive(Default)]
+struct Sse {
+    next: u64,
+    outputs: ToolOutputs,
+}
+
+#[derive(Serialize)]
+struct Envelope<'a, P> {
+    event_id: &'a str,
+    session_id: String,
+    run_id: String,
+    r#type: &'static str,
+    ts: String,
+    payload: P,
+}
+
+#[derive(Serialize)]
+struct Status {
+    status: &'static str,
+}
+
+#[derive(Serialize)]
+struct Text<'a> {
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Proposed<'a> {
+    approval_id: &'a str,
+    tool_name: &'a str,
+    args: &'a RawValue,
+}
+
+#[derive(Serialize)]
+struct Approved<'a> {
+    approval_id: &'a str,
+}
+
+#[derive(Serialize)]
+struct Rejected<'a> {
+    approval_id: &'a str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct ToolResult<'a> {
+    tool_name: &'a str,
+    success: bool,
+    result: &'a str,
+}
+
+#[derive(Serialize)]
+struct Completed<'a> {
+    status: &'static str,
+    final_text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    status: &'static str,
+    error_code: &'a str,
+    message: &'a str,
+}
+
+impl Encoder for Sse {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        match &frame.body {
+            Body::SessionStarted { .. } => self.event(frame, "run_started", Status { status: "running" }, out),
+            Body::OutputTextDelta(block) if !frame.is_subagent() && !block.delta.is_empty() => {
+                self.event(frame, "assistant_delta", Text { text: &block.delta }, out);
+            }
+            Body::ApprovalRequested(request) => {
+                let args = as_object(&request.args);
+                let payload =
+                    Proposed { approval_id: &request.approval_id, tool_name: &request.tool_name, args: &args };
+                self.event(frame, "tool_call_proposed", payload, out);
+            }
+            Body::ApprovalResolved(answer) => {
+                if answer.decision == Decision::Approved {
+                    let payload = Approved { approval_id: &answer.approval_id };
+                    self.event(frame, "tool_call_approved", payload, out);
+                } else {
+                    let reason = answer.reason.as_deref().unwrap_or(match answer.decision {
+                        Decision::TimedOut => "timed_out",
+                        Decision::Cancelled => "cancelled",
+                        Decision::Approved | Decision::Rejected => "user_rejected",
+                    });
+                    let payload = Rejected { approval_id: &answer.approval_id, reason };
+                    self.event(frame, "tool_call_rejected", payload, out);
+                }
+            }
+            Body::SessionEnded(end) => self.end(frame, end, out),
+            body => {
+                if let Some(result) = self.outputs.frame(body) {
+                    let payload = ToolResult {
+                        tool_name: &result.name,
+                        success: result.success,
+                        result: if result.output.is_empty() {
+                            result.error.as_deref().unwrap_or_default()
+                        } else {
+                            &result.output
+                        },
+                    };
+                    self.event(frame, "tool_result", payload, out);
+                }
+            }
+        }
+    }
+}
+
+impl Sse {
+    fn end(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
+        match end.reason {
+            EndReason::Completed => {
+                let final_text = end.final_text.as_deref().unwrap_or_default();
+                self.event(frame, "run_completed", Completed { status: "completed", final_text }, out);
+            }
+            EndReason::Interrupted => self.event(frame, "run_interrupted", Status { status: "interrupted" }, out),
+            EndReason::Failed => {
+                let payload = Failed {
+                    status: "failed",
+                    error_code: end.error_code.as_deref().filter(|code| !code.is_empty()).unwrap_or("PROVIDER_ERROR"),
+                    message: end.message.as_deref().unwrap_or_default(),
+                };
+                self.event(frame, "run_failed", payload, out);
+            }
+        }
+    }
+
+    fn event<P: Serialize>(&mut self, frame: &Frame, kind: &'static str, payload: P, out: &mut Events) {
+        let event_id = format!("evt_{}_{:010}", frame.stream.id.simple(), self.next);
+        self.next += 1;
+        let envelope = Envelope {
+            event_id: &event_id,
+            session_id: frame.stream.session.id.to_string(),
+            run_id: frame.stream.id.to_string(),
+            r#type: kind,
+            ts: rfc3339_seconds(frame.timestamp_ms),
+            payload,
+        };
+        out.json(kind, EventId::Text(event_id.clone()), &envelope);
+    }
+}

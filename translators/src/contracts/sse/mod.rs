@@ -1,0 +1,42 @@
+//! `sse.v1`: run streaming as `spec/sse-v1.md` has it.
+//!
+//! In: the frames of a run. Out: nine event types. Never: a subagent's text, reasoning, usage (the contract has no word
+//! for them); an event behind the terminal one.
+//!
+//! `event_id` is `evt_`, the run's id, and a zero-padded counter: it sorts as a string and is the same on every replay.
+
+mod encode;
+mod rules;
+
+use super::{Contract, SseStyle};
+use crate::schema::SchemaFile;
+
+macro_rules! schemas {
+    ($($kind:literal),+ $(,)?) => {
+        &[$(SchemaFile {
+            kind: $kind,
+            text: include_str!(concat!("../../../../schemas/sse/v1/", $kind, ".schema.json")),
+        }),+]
+    };
+}
+
+/// The contract.
+pub const V1: Contract = Contract {
+    name: "sse.v1",
+    about: "run streaming for chat UIs: text, approvals, tool results",
+    sse: SseStyle::Named,
+    type_key: "type",
+    schemas: schemas!(
+        "run_started",
+        "assistant_delta",
+        "tool_call_proposed",
+        "tool_call_approved",
+        "tool_call_rejected",
+        "tool_result",
+        "run_interrupted",
+        "run_completed",
+        "run_failed",
+    ),
+    encoder: encode::new,
+    verifier: || Box::new(rules::SseRules::default()),
+};

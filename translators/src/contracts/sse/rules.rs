@@ -1,0 +1,74 @@
+//! The rules of `sse.v1` streams.
+
+use crate::verify::{Finding, OneEnd, Pairs, Verifier};
+use crate::warnings::{Warning, is_unnamed};
+use serde_json::Value;
+use std::collections::HashMap;
+
+#[derive(Default)]
+pub(super) struct SseRules {
+    runs: HashMap<String, Run>,
+}
+
+struct Run {
+    session_id: String,
+    last_id: String,
+    ends: OneEnd,
+    approvals: Pairs,
+}
+
+const FIRST: &str = "run_started";
+const LAST: &str = "run_completed, run_failed or run_interrupted";
+
+impl Verifier for SseRules {
+    fn event(&mut self, event: &Value, findings: &mut Vec<Finding>) {
+        let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+        let payload = |key: &str| event.pointer(&format!("/payload/{key}"));
+        let (kind, event_id) = (text("type"), text("event_id"));
+        let run = self.runs.entry(text("run_id").to_owned()).or_insert_with(|| Run {
+            session_id: text("session_id").to_owned(),
+            last_id: String::new(),
+            ends: OneEnd::default(),
+            approvals: Pairs::new("approval", "/payload/approval_id"),
+        });
+        if run.session_id != text("session_id") {
+            let message = "session_id changed: it is the same for the whole stream";
+            findings.push(Finding::error("id.changed", "/session_id", message));
+        }
+        if !run.last_id.is_empty() && event_id <= run.last_id.as_str() {
+            let message = "event_id does not sort behind the one before: ids go up within a run, as strings";
+            findings.push(Finding::error("id.order", "/event_id", message));
+        }
+        event_id.clone_into(&mut run.last_id);
+        let is_last = matches!(kind, "run_completed" | "run_failed" | "run_interrupted");
+        run.ends.take(kind == FIRST, is_last, FIRST, LAST, findings);
+        let approval_id = payload("approval_id").and_then(Value::as_str).unwrap_or_default();
+        let tool_name = payload("tool_name").and_then(Value::as_str).unwrap_or_default();
+        match kind {
+            "tool_call_proposed" => {
+                run.approvals.open(approval_id, findings);
+                if is_unnamed(tool_name) {
+                    findings.push(Finding::of(Warning::ToolCallName, "/payload/tool_name"));
+                }
+                if payload("args").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty) {
+                    findings.push(Finding::of(Warning::ToolCallInput, "/payload/args"));
+                }
+            }
+            "tool_call_approved" | "tool_call_rejected" => run.approvals.close(approval_id, findings),
+            "tool_result" => {
+                let failed = payload("success").and_then(Value::as_bool) == Some(false);
+                if failed && payload("result").and_then(Value::as_str) == Some("") {
+                    findings.push(Finding::of(Warning::ToolResultDetails, "/payload/result"));
+                }
+            }
+            _ if is_last => run.approvals.end(findings),
+            _ => {}
+        }
+    }
+
+    fn end(&mut self, findings: &mut Vec<Finding>) {
+        for run in self.runs.values() {
+            run.ends.end(LAST, findings);
+        }
+    }
+}

@@ -1,0 +1,102 @@
+//! Collects what a tool gave, for contracts that tell it once the tool is over.
+
+use crate::frame::{Body, Name};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// How much of a tool's output goes into one event, in bytes; what is more is cut with a note.
+const MAX_OUTPUT: usize = 1 << 20;
+
+/// The tools that run.
+#[derive(Debug, Default)]
+pub(crate) struct ToolOutputs {
+    running: HashMap<Uuid, Running>,
+}
+
+#[derive(Debug)]
+struct Running {
+    name: Name,
+    call_id: Name,
+    output: String,
+    errors: String,
+    left_out: u64,
+}
+
+/// What a tool gave.
+#[derive(Debug)]
+pub(crate) struct ToolOutput {
+    /// The tool's name.
+    pub(crate) name: Name,
+    /// The runner's own id of the call.
+    pub(crate) call_id: Name,
+    /// Standard output, then standard error.
+    pub(crate) output: String,
+    /// What went wrong; `None` where nothing did.
+    pub(crate) error: Option<String>,
+    /// Whether it went well.
+    pub(crate) success: bool,
+}
+
+impl ToolOutputs {
+    /// Takes a frame; gives what the tool gave where the frame ends it.
+    pub(crate) fn frame(&mut self, body: &Body) -> Option<ToolOutput> {
+        match body {
+            Body::ToolStarted { call, .. } => {
+                let running = Running {
+                    name: call.name.clone(),
+                    call_id: call.tool.call_id.clone(),
+                    output: String::new(),
+                    errors: String::new(),
+                    left_out: 0,
+                };
+                self.running.insert(call.tool.id, running);
+                None
+            }
+            Body::ToolStdout { tool, chunk } => {
+                let running = self.running.get_mut(&tool.id)?;
+                running.left_out += append(&mut running.output, chunk);
+                None
+            }
+            Body::ToolStderr { tool, chunk } => {
+                let running = self.running.get_mut(&tool.id)?;
+                running.left_out += append(&mut running.errors, chunk);
+                None
+            }
+            Body::ToolEnded { tool, exit_code, .. } => {
+                let running = self.running.remove(&tool.id)?;
+                let success = *exit_code == 0;
+                let error = (!success).then(|| match (running.errors.is_empty(), running.output.is_empty()) {
+                    (false, _) => running.errors.clone(),
+                    (true, false) => running.output.clone(),
+                    (true, true) => format!("exited with code {exit_code}"),
+                });
+                Some(running.into_output(success, error))
+            }
+            Body::ToolFailed { tool, error } => {
+                let running = self.running.remove(&tool.id)?;
+                Some(running.into_output(false, Some(error.clone())))
+            }
+            _ => None,
+        }
+    }
+}
+
+impl Running {
+    fn into_output(self, success: bool, error: Option<String>) -> ToolOutput {
+        let mut output = self.output;
+        output.push_str(&self.errors);
+        if self.left_out > 0 {
+            output.push_str(&format!("\n[{} more bytes]", self.left_out));
+        }
+        ToolOutput { name: self.name, call_id: self.call_id, output, error, success }
+    }
+}
+
+/// Appends as much as there is room for, whole characters only; gives how many bytes were left out.
+fn append(held: &mut String, chunk: &str) -> u64 {
+    let room = MAX_OUTPUT.saturating_sub(held.len());
+    let cut = chunk.floor_char_boundary(room.min(chunk.len()));
+    let (kept, rest) = chunk.split_at(cut);
+    held.push_str(kept);
+    rest.len() as u64
+}

@@ -1,0 +1,101 @@
+//! What every encoder is: the frames of one stream in, events of one contract out.
+//!
+//! In: frames, in order, from the first one on. Out: events, written straight to bytes. Never: a runner's vocabulary, a
+//! clock, anything random: the events are a function of the frames, so a replay is what the live client saw.
+
+use crate::frame::{Frame, Stream};
+use std::sync::Arc;
+
+/// What a client may ask of a contract, besides its name.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
+pub struct EncoderOptions {
+    /// Also emit the groups that the contract's document calls experimental.
+    pub experimental: bool,
+}
+
+/// Writes one contract's events for one stream.
+pub trait Encoder: Send {
+    /// Turns the next frame of the stream into any number of events.
+    fn frame(&mut self, frame: &Frame, out: &mut Events);
+}
+
+/// Makes an encoder for a stream; `None` where the contract leaves the stream out.
+pub type NewEncoder = fn(&Arc<Stream>, &EncoderOptions) -> Option<Box<dyn Encoder>>;
+
+/// What a client gives back to go on after an event.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventId {
+    /// The event is no place to go on from.
+    None,
+    /// A sequence number.
+    Number(u64),
+    /// An opaque id.
+    Text(String),
+}
+
+/// The events of an encoder, one behind the other in one buffer.
+#[derive(Debug, Default)]
+pub struct Events {
+    bytes: Vec<u8>,
+    list: Vec<Entry>,
+}
+
+#[derive(Debug)]
+struct Entry {
+    kind: &'static str,
+    id: EventId,
+    start: usize,
+    end: usize,
+}
+
+/// One event.
+#[derive(Clone, Copy, Debug)]
+pub struct EventRef<'a> {
+    /// Its type, as the contract names it.
+    pub kind: &'static str,
+    /// Its cursor.
+    pub id: &'a EventId,
+    /// Its JSON text on one line (contract `raw`: the record's bytes).
+    pub payload: &'a [u8],
+}
+
+impl Events {
+    /// Writes one event as JSON.
+    pub fn json<T: serde::Serialize>(&mut self, kind: &'static str, id: EventId, event: &T) {
+        let start = self.bytes.len();
+        // Writing to memory cannot fail, and our wire types have string keys only.
+        if serde_json::to_writer(&mut self.bytes, event).is_err() {
+            self.bytes.truncate(start);
+            return;
+        }
+        self.list.push(Entry { kind, id, start, end: self.bytes.len() });
+    }
+
+    /// Writes one event as bytes.
+    pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(payload);
+        self.list.push(Entry { kind, id, start, end: self.bytes.len() });
+    }
+
+    /// The events in order.
+    pub fn iter(&self) -> impl Iterator<Item = EventRef<'_>> {
+        self.list.iter().map(|entry| EventRef {
+            kind: entry.kind,
+            id: &entry.id,
+            payload: self.bytes.get(entry.start..entry.end).unwrap_or_default(),
+        })
+    }
+
+    /// Whether there is none.
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Forgets the events, keeps the buffer unless it grew large.
+    pub fn clear(&mut self) {
+        self.list.clear();
+        self.bytes.clear();
+        self.bytes.shrink_to(1 << 20);
+    }
+}

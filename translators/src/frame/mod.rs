@@ -1,0 +1,69 @@
+//! The canonical frame model: what a runner did, in one vocabulary, whatever the runner.
+//!
+//! In: nothing; these are plain values, built by the [ledger](crate::ledger) on behalf of a decoder.
+//! Out: encoders read them. JSON exists only at the edges: the wire forms of frames live with the `frames` contracts.
+//! Never: a contract's or a runner's own vocabulary, or a serde attribute of a wire format.
+
+mod body;
+mod stream;
+
+pub use body::*;
+pub use stream::*;
+
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// One canonical event of one stream.
+#[derive(Clone, Debug)]
+pub struct Frame {
+    /// The stream that the frame belongs to.
+    pub stream: Arc<Stream>,
+    /// Position in the stream: 0 for the first frame, then without a gap.
+    pub seq: u64,
+    /// Unix epoch milliseconds: the record's own time where it has one, else the time of ingest; never runs backwards in a stream.
+    pub timestamp_ms: u64,
+    /// The tool call of the main thread (or of an outer subagent) in whose name a subagent caused this frame.
+    pub parent_tool_id: Option<Uuid>,
+    /// What happened.
+    pub body: Body,
+}
+
+impl Frame {
+    /// The frame's id: UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay gives it again.
+    pub fn id(&self) -> Uuid {
+        let mut digits = [0u8; 20];
+        Uuid::new_v5(&self.stream.id, decimal(self.seq, &mut digits))
+    }
+
+    /// Whether a subagent caused the frame.
+    pub fn is_subagent(&self) -> bool {
+        self.parent_tool_id.is_some()
+    }
+}
+
+/// Writes `value` in decimal without allocating.
+fn decimal(value: u64, digits: &mut [u8; 20]) -> &[u8] {
+    let mut rest = value;
+    let mut start = digits.len();
+    for (at, slot) in digits.iter_mut().enumerate().rev() {
+        *slot = b'0' + (rest % 10) as u8;
+        rest /= 10;
+        start = at;
+        if rest == 0 {
+            break;
+        }
+    }
+    digits.get(start..).unwrap_or_default()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn decimal_is_the_usual_spelling() {
+        for value in [0, 7, 10, 99, 100, 12_345, u64::MAX] {
+            assert_eq!(decimal(value, &mut [0; 20]), value.to_string().as_bytes());
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Bytes to records, and events to bytes.
+//!
+//! In: a runner's output in chunks of any size. Out: records, the same ones however the bytes were cut. Never: JSON
+//! (what a record says is the decoder's business), an unbounded buffer, a record lost at the end of the input.
+
+mod lines;
+mod sse;
+mod writer;
+
+pub use lines::{Document, Lines};
+pub use sse::SseReader;
+pub use writer::{write_ndjson, write_raw, write_sse};
+
+/// How the units of a byte stream are told apart.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Framing {
+    /// One JSON value a line.
+    Ndjson,
+    /// Server-sent events.
+    Sse,
+    /// The whole input is one JSON document, over as many lines as it likes.
+    Document,
+}
+
+/// The name of a framing is the name of its reader on the command line.
+impl Framing {
+    /// The word for people.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ndjson => "ndjson",
+            Self::Sse => "sse",
+            Self::Document => "document",
+        }
+    }
+}
+
+/// What bounds a reader.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Limits {
+    /// The largest record in bytes; a larger one is reported, not read.
+    pub record_bytes: usize,
+    /// How much of a larger record is kept for the report.
+    pub preview_bytes: usize,
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self { record_bytes: 64 << 20, preview_bytes: 1024 }
+    }
+}
+
+/// One unit of the input: a line, an SSE event, or a document.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Unit<'a> {
+    /// The unit as it came, without the line end (SSE: without blank lines; lines end in LF).
+    pub bytes: &'a [u8],
+    /// What it says: the line itself, or the joined `data:` lines of the event.
+    pub payload: &'a [u8],
+    /// The SSE `event:` value; `None` outside SSE, or where it is absent or empty.
+    pub event_name: Option<&'a str>,
+    /// Where it begins, in bytes from the start of the input.
+    pub offset: u64,
+    /// Its full size in bytes where that is over the limit; `bytes` and `payload` are then a preview.
+    pub oversized: Option<u64>,
+    /// Whether the input ended inside it (SSE: before the blank line that ends an event).
+    pub cut: bool,
+}
+
+/// Takes the units that a reader finds.
+pub type UnitSink<'s> = dyn FnMut(Unit<'_>) + 's;
+
+/// A push parser: fed with chunks, it calls back for each unit that is complete.
+#[derive(Debug)]
+pub enum Reader {
+    /// See [`Lines`].
+    Lines(Lines),
+    /// See [`SseReader`].
+    Sse(SseReader),
+    /// See [`Document`].
+    Document(Document),
+    /// Not yet decided, see [`Reader::sniffing`].
+    Sniffing(Sniffer),
+}
+
+impl Reader {
+    /// A reader for a known framing.
+    pub fn new(framing: Framing, limits: Limits) -> Self {
+        match framing {
+            Framing::Ndjson => Self::Lines(Lines::new(limits)),
+            Framing::Sse => Self::Sse(SseReader::new(limits)),
+            Framing::Document => Self::Document(Document::new(limits)),
+        }
+    }
+
+    /// A reader that tells the framing from the first bytes.
+    pub fn sniffing(limits: Limits) -> Self {
+        Self::Sniffing(Sniffer { limits, held: Vec::new() })
+    }
+
+    /// Takes the next bytes.
+    pub fn feed(&mut self, chunk: &[u8], sink: &mut UnitSink<'_>) {
+        match self {
+            Self::Lines(reader) => reader.feed(chunk, sink),
+            Self::Sse(reader) => reader.feed(chunk, sink),
+            Self::Document(reader) => reader.feed(chunk),
+            Self::Sniffing(sniffer) => {
+                sniffer.held.extend_from_slice(chunk);
+                if let Some(framing) = sniff(&sniffer.held, sniffer.held.len() >= SNIFF_BYTES) {
+                    self.settle(framing, sink);
+                }
+            }
+        }
+    }
+
+    /// The input is over: gives what is left.
+    pub fn finish(&mut self, sink: &mut UnitSink<'_>) {
+        match self {
+            Self::Lines(reader) => reader.finish(sink),
+            Self::Sse(reader) => reader.finish(sink),
+            Self::Document(reader) => reader.finish(sink),
+            Self::Sniffing(sniffer) => {
+                let framing = sniff(&sniffer.held, true).unwrap_or(Framing::Ndjson);
+                self.settle(framing, sink);
+                self.finish(sink);
+            }
+        }
+    }
+
+    /// The framing, once it is known.
+    pub fn framing(&self) -> Option<Framing> {
+        match self {
+            Self::Lines(_) => Some(Framing::Ndjson),
+            Self::Sse(_) => Some(Framing::Sse),
+            Self::Document(_) => Some(Framing::Document),
+            Self::Sniffing(_) => None,
+        }
+    }
+
+    fn settle(&mut self, framing: Framing, sink: &mut UnitSink<'_>) {
+        let Self::Sniffing(sniffer) = self else { return };
+        let (held, limits) = (std::mem::take(&mut sniffer.held), sniffer.limits);
+        *self = Self::new(framing, limits);
+        self.feed(&held, sink);
+    }
+}
+
+/// The bytes held until the framing is known; at most [`SNIFF_BYTES`] and one chunk.
+#[derive(Debug)]
+pub struct Sniffer {
+    limits: Limits,
+    held: Vec<u8>,
+}
+
+/// A first line that is still undecided after this many bytes is taken as NDJSON.
+const SNIFF_BYTES: usize = 4096;
+
+/// Tells the framing from the first bytes; `None` where more are needed.
+fn sniff(held: &[u8], all: bool) -> Option<Framing> {
+    let text = held.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(held);
+    let start = text.iter().position(|byte| !byte.is_ascii_whitespace());
+    let Some(text) = start.and_then(|start| text.get(start..)) else { return all.then_some(Framing::Ndjson) };
+    let line_end = memchr::memchr2(b'\n', b'\r', text);
+    let line = text.get(..line_end.unwrap_or(text.len()))?;
+    let first = *line.first()?;
+    if first == b'{' || first == b'[' {
+        // A line with nothing but the opening bracket begins a document that is laid out for people.
+        let rest = line.get(1..)?;
+        return match rest.iter().find(|byte| !byte.is_ascii_whitespace()) {
+            Some(_) => Some(Framing::Ndjson),
+            None if line_end.is_some() => Some(Framing::Document),
+            None => all.then_some(Framing::Ndjson),
+        };
+    }
+    let field = line.split(|&byte| byte == b':').next()?;
+    let is_sse = first == b':' || [&b"data"[..], b"event", b"id", b"retry"].contains(&field);
+    match line_end {
+        Some(_) => Some(if is_sse { Framing::Sse } else { Framing::Ndjson }),
+        None if line.contains(&b':') && is_sse => Some(Framing::Sse),
+        None => all.then_some(Framing::Ndjson),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_framing_shows_in_the_first_bytes() {
+        for (text, expected) in [
+            ("{\"a\":1}\n", Framing::Ndjson),
+            ("\n\n[1]\n", Framing::Ndjson),
+            ("{\n  \"a\": 1\n}\n", Framing::Document),
+            ("data: {}\n\n", Framing::Sse),
+            ("\u{FEFF}event: x\ndata: {}\n\n", Framing::Sse),
+            (": hello\n\n", Framing::Sse),
+            ("garbage\n", Framing::Ndjson),
+            ("data", Framing::Ndjson),
+            ("", Framing::Ndjson),
+            ("{", Framing::Ndjson),
+        ] {
+            let mut reader = Reader::sniffing(Limits::default());
+            for byte in text.as_bytes() {
+                reader.feed(&[*byte], &mut |_| {});
+            }
+            reader.finish(&mut |_| {});
+            assert_eq!(reader.framing(), Some(expected), "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,538 @@
+//! Lazy reading of JSON text whose shape is not trusted.
+//!
+//! In: text that is one JSON value. Out: borrowed views of its parts, each still text. An object or array is taken
+//! apart one level at a time, and only where a decoder looks; what nobody looks at is never unescaped or copied.
+//!
+//! A field of an unexpected type reads as absent (`None`), never as an error: runners change with every release. Lone
+//! surrogates are legal here; see [`Utf16Text`]. Nothing recurses, so nesting depth costs no stack.
+
+use crate::frame::RawJson;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde_json::value::RawValue;
+use std::borrow::Cow;
+use std::fmt;
+use std::sync::Arc;
+
+/// One JSON value, as text without surrounding white space.
+#[derive(Clone, Copy, Debug)]
+pub struct Json<'a>(&'a RawValue);
+
+/// The type of a JSON value, told from its first byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(missing_docs, reason = "JSON's own words")]
+pub enum Kind {
+    Null,
+    Bool,
+    Number,
+    String,
+    Array,
+    Object,
+}
+
+impl Kind {
+    /// The type's name in JSON Schema.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Null => "null",
+            Self::Bool => "boolean",
+            Self::Number => "number",
+            Self::String => "string",
+            Self::Array => "array",
+            Self::Object => "object",
+        }
+    }
+}
+
+impl<'a> Json<'a> {
+    /// Wraps text that has already been parsed.
+    pub fn new(raw: &'a RawValue) -> Self {
+        Self(raw)
+    }
+
+    /// Parses text that must be exactly one JSON value.
+    ///
+    /// # Errors
+    /// The parser's message, with its line and column.
+    pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
+        serde_json::from_str::<&RawValue>(text).map(Self)
+    }
+
+    /// The value's text.
+    pub fn text(self) -> &'a str {
+        self.0.get()
+    }
+
+    /// The value's type.
+    pub fn kind(self) -> Kind {
+        match self.text().as_bytes().first() {
+            Some(b'{') => Kind::Object,
+            Some(b'[') => Kind::Array,
+            Some(b'"') => Kind::String,
+            Some(b't' | b'f') => Kind::Bool,
+            Some(b'n') | None => Kind::Null,
+            Some(_) => Kind::Number,
+        }
+    }
+
+    /// A copy that outlives the record.
+    pub fn to_raw(self) -> RawJson {
+        Arc::from(self.to_box())
+    }
+
+    /// A copy that outlives the record and is not shared.
+    pub fn to_box(self) -> Box<RawValue> {
+        self.0.to_owned()
+    }
+
+    /// The string's text, borrowed where it has no escapes. A lone surrogate becomes U+FFFD.
+    pub fn str(self) -> Option<Cow<'a, str>> {
+        let inner = self.quoted()?;
+        if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+            return Some(Cow::Borrowed(inner));
+        }
+        match serde_json::from_str::<String>(self.text()) {
+            Ok(text) => Some(Cow::Owned(text)),
+            Err(_) => self.utf16().map(|text| Cow::Owned(text.into_string())),
+        }
+    }
+
+    /// The string's text, with what is half of a surrogate pair at its ends kept apart.
+    pub fn utf16(self) -> Option<Utf16Text> {
+        let inner = self.quoted()?;
+        if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+            return Some(Utf16Text { low: None, text: inner.to_owned(), high: None });
+        }
+        if let Ok(text) = serde_json::from_str::<String>(self.text()) {
+            return Some(Utf16Text { low: None, text, high: None });
+        }
+        // serde_json gives a string that is read as bytes in WTF-8: lone surrogates as three bytes each.
+        let mut de = serde_json::Deserializer::from_str(self.text());
+        Wtf8.deserialize(&mut de).ok().map(|bytes| Utf16Text::from_wtf8(&bytes))
+    }
+
+    fn quoted(self) -> Option<&'a str> {
+        self.text().strip_prefix('"')?.strip_suffix('"')
+    }
+
+    /// A non-negative integer; one spelled as a float (`3.0`) counts.
+    pub fn u64(self) -> Option<u64> {
+        let text = self.number()?;
+        text.parse().ok().or_else(|| {
+            let float: f64 = text.parse().ok()?;
+            ((0.0..9_007_199_254_740_992.0).contains(&float) && float.fract() == 0.0).then_some(float as u64)
+        })
+    }
+
+    /// An integer; one spelled as a float counts.
+    pub fn i64(self) -> Option<i64> {
+        let text = self.number()?;
+        text.parse().ok().or_else(|| {
+            let float: f64 = text.parse().ok()?;
+            (float.abs() < 9_007_199_254_740_992.0 && float.fract() == 0.0).then_some(float as i64)
+        })
+    }
+
+    /// A finite number.
+    pub fn f64(self) -> Option<f64> {
+        self.number()?.parse().ok().filter(|float: &f64| float.is_finite())
+    }
+
+    fn number(self) -> Option<&'a str> {
+        (self.kind() == Kind::Number).then(|| self.text())
+    }
+
+    /// `true` or `false`.
+    pub fn bool(self) -> Option<bool> {
+        match self.text() {
+            "true" => Some(true),
+            "false" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// Whether the value is `null`.
+    pub fn is_null(self) -> bool {
+        self.text() == "null"
+    }
+
+    /// The object's fields.
+    pub fn object(self) -> Option<Object<'a>> {
+        (self.kind() == Kind::Object).then(|| Object::parse(self.text()))?
+    }
+
+    /// The array's items; empty where the value is no array.
+    pub fn items(self) -> Vec<Json<'a>> {
+        if self.kind() != Kind::Array {
+            return Vec::new();
+        }
+        let mut de = serde_json::Deserializer::from_str(self.text());
+        de.deserialize_seq(ItemsVisitor).unwrap_or_default()
+    }
+}
+
+/// A string that may begin or end with half of a surrogate pair. Halves inside have become U+FFFD.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Utf16Text {
+    /// A low surrogate at the start, which belongs to what came before.
+    pub low: Option<u16>,
+    /// The whole characters.
+    pub text: String,
+    /// A high surrogate at the end, which waits for what comes next.
+    pub high: Option<u16>,
+}
+
+impl Utf16Text {
+    /// The text, with U+FFFD for each half.
+    pub fn into_string(mut self) -> String {
+        if self.low.is_some() {
+            self.text.insert(0, char::REPLACEMENT_CHARACTER);
+        }
+        if self.high.is_some() {
+            self.text.push(char::REPLACEMENT_CHARACTER);
+        }
+        self.text
+    }
+
+    fn from_wtf8(bytes: &[u8]) -> Self {
+        let mut units = Vec::new();
+        let mut rest = bytes;
+        loop {
+            match std::str::from_utf8(rest) {
+                Ok(text) => {
+                    units.extend(text.encode_utf16());
+                    break;
+                }
+                Err(error) => {
+                    let (valid, bad) = rest.split_at(error.valid_up_to());
+                    units.extend(String::from_utf8_lossy(valid).encode_utf16());
+                    match bad {
+                        [0xED, second @ 0xA0..=0xBF, third, tail @ ..] => {
+                            units.push(0xD000 | (u16::from(*second & 0x3F) << 6) | u16::from(*third & 0x3F));
+                            rest = tail;
+                        }
+                        [_, tail @ ..] => {
+                            units.push(0xFFFD);
+                            rest = tail;
+                        }
+                        [] => break,
+                    }
+                }
+            }
+        }
+        let mut units = units.as_slice();
+        let mut this = Self::default();
+        if let [first @ 0xDC00..=0xDFFF, tail @ ..] = units {
+            this.low = Some(*first);
+            units = tail;
+        }
+        if let [head @ .., last @ 0xD800..=0xDBFF] = units {
+            this.high = Some(*last);
+            units = head;
+        }
+        this.text = String::from_utf16_lossy(units);
+        this
+    }
+}
+
+/// The fields of one object, in their order.
+#[derive(Clone, Debug, Default)]
+pub struct Object<'a> {
+    fields: Vec<(Cow<'a, str>, Json<'a>)>,
+}
+
+impl<'a> Object<'a> {
+    /// Takes apart the text of one object; `None` where it is none.
+    pub fn parse(text: &'a str) -> Option<Self> {
+        let mut de = serde_json::Deserializer::from_str(text);
+        let fields = de.deserialize_map(FieldsVisitor).ok()?;
+        de.end().ok()?;
+        Some(Self { fields })
+    }
+
+    /// The field's value; of a repeated key the last one, as in JavaScript.
+    pub fn get(&self, key: &str) -> Option<Json<'a>> {
+        self.fields.iter().rev().find(|(name, _)| name == key).map(|&(_, value)| value)
+    }
+
+    /// The field's value unless it is absent or `null`.
+    pub fn some(&self, key: &str) -> Option<Json<'a>> {
+        self.get(key).filter(|value| !value.is_null())
+    }
+
+    /// A string field.
+    pub fn str(&self, key: &str) -> Option<Cow<'a, str>> {
+        self.get(key)?.str()
+    }
+
+    /// An unsigned integer field.
+    pub fn u64(&self, key: &str) -> Option<u64> {
+        self.get(key)?.u64()
+    }
+
+    /// An integer field.
+    pub fn i64(&self, key: &str) -> Option<i64> {
+        self.get(key)?.i64()
+    }
+
+    /// A number field.
+    pub fn f64(&self, key: &str) -> Option<f64> {
+        self.get(key)?.f64()
+    }
+
+    /// A boolean field.
+    pub fn bool(&self, key: &str) -> Option<bool> {
+        self.get(key)?.bool()
+    }
+
+    /// An object field.
+    pub fn object(&self, key: &str) -> Option<Object<'a>> {
+        self.get(key)?.object()
+    }
+
+    /// An array field's items; empty where there is none.
+    pub fn items(&self, key: &str) -> Vec<Json<'a>> {
+        self.get(key).map(Json::items).unwrap_or_default()
+    }
+
+    /// All fields in order, repeated keys too.
+    pub fn iter(&self) -> impl Iterator<Item = (&str, Json<'a>)> {
+        self.fields.iter().map(|(name, value)| (name.as_ref(), *value))
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// How many fields there are.
+    pub fn len(&self) -> usize {
+        self.fields.len()
+    }
+}
+
+/// What stands at the front of a text.
+#[derive(Debug)]
+pub enum Front<'a> {
+    /// A JSON value, and the text behind it.
+    Value(Json<'a>, &'a str),
+    /// Only white space.
+    Blank,
+    /// No JSON; the parser's message.
+    Invalid(serde_json::Error),
+}
+
+/// Reads one JSON value from the front of `text`, which may hold more behind it.
+pub fn front(text: &str) -> Front<'_> {
+    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+    match stream.next() {
+        None => Front::Blank,
+        Some(Ok(raw)) => Front::Value(Json(raw), text.get(stream.byte_offset()..).unwrap_or_default()),
+        Some(Err(error)) => Front::Invalid(error),
+    }
+}
+
+/// How deep [`value`] follows a text that the ordinary parser refuses.
+const MAX_DEPTH: usize = 96;
+
+/// Parses any JSON text into a DOM, also where the ordinary parser refuses it: a lone surrogate becomes U+FFFD, a number
+/// out of range the largest one, and what is nested deeper than a parser's stack allows an empty object or array.
+///
+/// # Errors
+/// The ordinary parser's message, where the text is not JSON at all.
+pub fn value(text: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
+    serde_json::from_slice(text).or_else(|error| {
+        let text = std::str::from_utf8(text).map_err(|_| error)?;
+        Json::parse(text).map(|json| lossy(json, 0))
+    })
+}
+
+fn lossy(json: Json<'_>, depth: usize) -> serde_json::Value {
+    use serde_json::Value;
+    match json.kind() {
+        Kind::Array if depth < MAX_DEPTH => {
+            json.items().into_iter().map(|item| lossy(item, depth + 1)).collect::<Vec<_>>().into()
+        }
+        Kind::Array => Value::Array(Vec::new()),
+        Kind::Object if depth < MAX_DEPTH => {
+            let fields = json.object().unwrap_or_default();
+            Value::Object(fields.iter().map(|(key, field)| (key.to_owned(), lossy(field, depth + 1))).collect())
+        }
+        Kind::Object => Value::Object(serde_json::Map::new()),
+        Kind::String => json.str().map_or(Value::Null, |text| Value::String(text.into_owned())),
+        Kind::Number => serde_json::from_str(json.text())
+            .unwrap_or_else(|_| Value::from(if json.text().starts_with('-') { f64::MIN } else { f64::MAX })),
+        Kind::Bool | Kind::Null => json.bool().map_or(Value::Null, Value::Bool),
+    }
+}
+
+/// Owned JSON text of a value that we made ourselves.
+pub fn to_raw<T: serde::Serialize + ?Sized>(value: &T) -> RawJson {
+    serde_json::value::to_raw_value(value).map_or_else(|_| empty_object(), Arc::from)
+}
+
+/// `{}`.
+pub fn empty_object() -> RawJson {
+    use std::sync::OnceLock;
+    static EMPTY: OnceLock<RawJson> = OnceLock::new();
+    EMPTY
+        .get_or_init(|| {
+            RawValue::from_string("{}".to_owned()).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from)
+        })
+        .clone()
+}
+
+struct FieldsVisitor;
+
+impl<'de> Visitor<'de> for FieldsVisitor {
+    type Value = Vec<(Cow<'de, str>, Json<'de>)>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an object")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
+        let mut fields = Vec::with_capacity(8);
+        while let Some(key) = map.next_key_seed(Key)? {
+            fields.push((key, Json(map.next_value()?)));
+        }
+        Ok(fields)
+    }
+}
+
+struct ItemsVisitor;
+
+impl<'de> Visitor<'de> for ItemsVisitor {
+    type Value = Vec<Json<'de>>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an array")
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
+        let mut items = Vec::new();
+        while let Some(raw) = seq.next_element()? {
+            items.push(Json(raw));
+        }
+        while seq.next_element::<IgnoredAny>()?.is_some() {}
+        Ok(items)
+    }
+}
+
+/// A key that borrows where it has no escapes (serde's own `Cow` never borrows here).
+struct Key;
+
+impl<'de> DeserializeSeed<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Self::Value, D::Error> {
+        de.deserialize_str(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Key {
+    type Value = Cow<'de, str>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a key")
+    }
+
+    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
+        Ok(Cow::Borrowed(text))
+    }
+
+    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
+        Ok(Cow::Owned(text.to_owned()))
+    }
+}
+
+struct Wtf8;
+
+impl<'de> DeserializeSeed<'de> for Wtf8 {
+    type Value = Vec<u8>;
+
+    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Self::Value, D::Error> {
+        de.deserialize_bytes(self)
+    }
+}
+
+impl Visitor<'_> for Wtf8 {
+    type Value = Vec<u8>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a string")
+    }
+
+    fn visit_bytes<E>(self, bytes: &[u8]) -> Result<Self::Value, E> {
+        Ok(bytes.to_vec())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn json(text: &str) -> Json<'_> {
+        Json::parse(text).unwrap()
+    }
+
+    #[test]
+    fn numbers_read_as_what_they_are() {
+        assert_eq!(json("3").u64(), Some(3));
+        assert_eq!(json("3.0").u64(), Some(3));
+        assert_eq!(json("-3").u64(), None);
+        assert_eq!(json("-3").i64(), Some(-3));
+        assert_eq!(json("18446744073709551615").u64(), Some(u64::MAX));
+        assert_eq!(json("1e400").f64(), None);
+        assert_eq!(json("\"3\"").u64(), None);
+    }
+
+    #[test]
+    fn the_last_of_repeated_keys_counts() {
+        let object = json(r#"{"a":1,"a":2,"b":null}"#).object().unwrap();
+        assert_eq!(object.u64("a"), Some(2));
+        assert!(object.get("b").is_some() && object.some("b").is_none());
+        assert_eq!(object.len(), 3);
+    }
+
+    #[test]
+    fn escaped_keys_are_found() {
+        assert_eq!(json(r#"{"\u0061":1}"#).object().unwrap().u64("a"), Some(1));
+    }
+
+    #[test]
+    fn half_a_surrogate_pair_is_kept_apart() {
+        let high = json(r#""x\ud83d""#).utf16().unwrap();
+        assert_eq!((high.text.as_str(), high.high), ("x", Some(0xD83D)));
+        let low = json(r#""\ude00y""#).utf16().unwrap();
+        assert_eq!((low.low, low.text.as_str()), (Some(0xDE00), "y"));
+        assert_eq!(json(r#""a\ud83db""#).str().unwrap(), "a\u{FFFD}b");
+        assert_eq!(json(r#""\ud83d\ude00""#).str().unwrap(), "\u{1F600}");
+    }
+
+    #[test]
+    fn depth_costs_no_stack() {
+        let deep = format!("{}1{}", "[".repeat(100_000), "]".repeat(100_000));
+        let value = json(&deep);
+        assert_eq!(value.items().len(), 1);
+    }
+
+    #[test]
+    fn a_dom_is_made_of_whatever_is_json() {
+        assert_eq!(value(br#"{"a":1.5}"#).unwrap(), serde_json::json!({"a": 1.5}));
+        assert_eq!(
+            value(br#"{"a":["\ud83d",1e400,-1e400]}"#).unwrap(),
+            serde_json::json!({"a": ["\u{FFFD}", f64::MAX, f64::MIN]})
+        );
+        let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
+        assert!(value(deep.as_bytes()).unwrap()["a"].is_array());
+        assert!(value(b"{").is_err());
+    }
+
+    #[test]
+    fn the_front_value_is_split_off() {
+        let Front::Value(first, rest) = front(" {\"a\":1}{\"b\":2}") else { panic!("no value") };
+        assert_eq!((first.text(), rest), ("{\"a\":1}", "{\"b\":2}"));
+        assert!(matches!(front("  "), Front::Blank));
+        assert!(matches!(front("{\"a\""), Front::Invalid(_)));
+    }
+}

@@ -1,0 +1,569 @@
+//! The ledger: what is open in each stream, so that everything is said once and closed before its run ends.
+//!
+//! In: what a decoder understood. Out: numbered frames. Never: a delta and its snapshot both as text, a tool call or
+//! text block left open behind a run's end, a second end, a frame lost because its run is already over (it goes to the
+//! session's thread stream).
+
+mod blocks;
+mod open;
+
+use crate::frame::{
+    ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent, RawJson,
+    SessionEnded, Stream, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
+};
+use crate::json::Utf16Text;
+use crate::sequence::{Identity, Sequencer, StreamKey};
+use open::Open;
+use std::collections::HashMap;
+use std::sync::Arc;
+use uuid::Uuid;
+
+pub use blocks::BlockKind;
+
+/// A stream, and the tool call in whose name a subagent speaks on it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The stream.
+    pub stream: StreamKey,
+    /// The subagent's tool call; `None` for the main thread.
+    pub parent: Option<Uuid>,
+}
+
+impl Place {
+    /// The main thread of a stream.
+    pub fn main(stream: StreamKey) -> Self {
+        Self { stream, parent: None }
+    }
+}
+
+/// A block of a message: where its text goes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Block<'a> {
+    /// Text or reasoning.
+    pub kind: BlockKind,
+    /// The message's id.
+    pub message_id: &'a str,
+    /// The block's place in the message.
+    pub index: u32,
+}
+
+impl<'a> Block<'a> {
+    /// A block of the assistant's text.
+    pub fn text(message_id: &'a str, index: u32) -> Self {
+        Self { kind: BlockKind::Text, message_id, index }
+    }
+
+    /// A block of reasoning.
+    pub fn reasoning(message_id: &'a str, index: u32) -> Self {
+        Self { kind: BlockKind::Reasoning, message_id, index }
+    }
+}
+
+/// How a run ends, as far as the decoder says it.
+#[derive(Clone, Debug)]
+pub struct RunEnd {
+    /// The verdict.
+    pub reason: EndReason,
+    /// The final text, where the runner's own word is better than the last whole text block.
+    pub final_text: Option<String>,
+    /// A stable code where the run failed.
+    pub error_code: Option<Name>,
+    /// What a person is told where the run failed.
+    pub message: Option<String>,
+}
+
+impl RunEnd {
+    /// The run went well.
+    pub fn completed() -> Self {
+        Self { reason: EndReason::Completed, final_text: None, error_code: None, message: None }
+    }
+
+    /// The run failed.
+    pub fn failed(code: impl Into<Name>, message: impl Into<String>) -> Self {
+        Self {
+            reason: EndReason::Failed,
+            final_text: None,
+            error_code: Some(code.into()),
+            message: Some(message.into()),
+        }
+    }
+
+    /// The run was stopped.
+    pub fn interrupted(code: impl Into<Name>, message: impl Into<String>) -> Self {
+        Self { reason: EndReason::Interrupted, ..Self::failed(code, message) }
+    }
+}
+
+/// The code of a run whose stream ended without the runner's own end.
+pub const STREAM_ENDED: &str = "stream_ended";
+
+/// The book of one ingest.
+#[derive(Debug)]
+pub struct Ledger {
+    sequencer: Sequencer,
+    open: HashMap<StreamKey, Open>,
+    /// Open runs, oldest first.
+    runs: Vec<StreamKey>,
+    /// Open task streams, oldest first.
+    tasks: Vec<StreamKey>,
+    /// The session that was spoken of last.
+    session: Name,
+    /// The time of what is being said, in Unix epoch milliseconds.
+    time_ms: u64,
+    /// The current record's frame, until the first frame that it gives rise to.
+    pending: Option<Box<ProviderEvent>>,
+    frames: Vec<Frame>,
+}
+
+impl Ledger {
+    /// An empty book.
+    pub fn new(provider: &'static str, identity: Identity) -> Self {
+        Self {
+            sequencer: Sequencer::new(provider, identity),
+            open: HashMap::new(),
+            runs: Vec::new(),
+            tasks: Vec::new(),
+            session: Name::from(""),
+            time_ms: 0,
+            pending: None,
+            frames: Vec::new(),
+        }
+    }
+
+    // --- the pipeline's side -------------------------------------------------------------------------------------
+
+    /// A record begins: its frame waits for the stream that it belongs to.
+    pub(crate) fn begin(&mut self, record: Box<ProviderEvent>, now_ms: u64) {
+        self.time_ms = now_ms;
+        self.pending = Some(record);
+    }
+
+    /// The record is decoded: one that no frame claimed goes to the thread stream.
+    pub(crate) fn settle(&mut self) {
+        if self.pending.is_some() {
+            let stream = self.thread();
+            self.record_on(stream);
+        }
+    }
+
+    /// The input is over: every run that is still open is closed as interrupted.
+    pub(crate) fn finish(&mut self, now_ms: u64) {
+        self.time_ms = now_ms;
+        for run in std::mem::take(&mut self.runs) {
+            self.end_run(
+                run,
+                RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended"),
+            );
+        }
+        for task in std::mem::take(&mut self.tasks) {
+            self.end_task(task);
+        }
+        let mut threads: Vec<_> = self.open.keys().copied().collect();
+        threads.sort_unstable();
+        for stream in threads {
+            self.close_all(stream, "the stream ended");
+        }
+    }
+
+    /// The frames so far, in order.
+    pub(crate) fn take(&mut self) -> std::vec::Drain<'_, Frame> {
+        self.frames.drain(..)
+    }
+
+    // --- time ------------------------------------------------------------------------------------------------------
+
+    /// The record says its own time.
+    pub fn set_time(&mut self, unix_ms: u64) {
+        self.time_ms = unix_ms;
+    }
+
+    /// The time that the next frame gets, unless its stream is already later.
+    pub fn time_ms(&self) -> u64 {
+        self.time_ms
+    }
+
+    // --- streams ---------------------------------------------------------------------------------------------------
+
+    /// Names the session that the record speaks of.
+    pub fn set_session(&mut self, session: &str) {
+        if *self.session != *session {
+            self.session = Name::from(session);
+        }
+    }
+
+    /// The session that was named last; "" before any was.
+    pub fn session(&self) -> Name {
+        self.session.clone()
+    }
+
+    /// Begins a run of the session that was named last.
+    pub fn open_run(&mut self, input: impl Into<String>) -> StreamKey {
+        let session = self.session.clone();
+        let run = self.sequencer.open_run(&session);
+        self.runs.push(run);
+        self.open.insert(run, Open::default());
+        self.emit(Place::main(run), Body::SessionStarted { input: input.into() });
+        run
+    }
+
+    /// Opens the stream of a background task. Its first frame ought to be `tool_task_spawned`, its last a terminal
+    /// `tool_task_status`, followed by [`Ledger::close_task`]; a task that is left open ends as failed with the input.
+    pub fn open_task(&mut self, run: StreamKey, task_id: &str) -> StreamKey {
+        let stream = self.sequencer.open_task(run, task_id);
+        self.tasks.push(stream);
+        stream
+    }
+
+    /// Nothing more comes from a background task.
+    pub fn close_task(&mut self, stream: StreamKey) {
+        self.open.remove(&stream);
+        self.tasks.retain(|&open| open != stream);
+        self.sequencer.close(stream);
+    }
+
+    /// The thread stream of the session that was named last.
+    pub fn thread(&mut self) -> StreamKey {
+        let session = self.session.clone();
+        self.sequencer.thread(&session)
+    }
+
+    /// What is known of a stream; `None` once it is closed.
+    pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
+        self.sequencer.stream(key)
+    }
+
+    /// Whether a run (or task) is still open.
+    pub fn is_open(&self, key: StreamKey) -> bool {
+        self.sequencer.stream(key).is_some()
+    }
+
+    /// The open runs, oldest first.
+    pub fn runs(&self) -> &[StreamKey] {
+        &self.runs
+    }
+
+    /// The run that was opened last and is still open.
+    pub fn current_run(&self) -> Option<StreamKey> {
+        self.runs.last().copied()
+    }
+
+    /// Ends a run: closes everything that is open in it, then says how it ended. A run that is over stays as it is.
+    pub fn end_run(&mut self, run: StreamKey, end: RunEnd) {
+        let Some(stream) = self.sequencer.stream(run) else { return };
+        if stream.kind != crate::frame::StreamKind::Session {
+            return;
+        }
+        self.close_all(run, "the run ended before the tool did");
+        let last_text = self.open.remove(&run).and_then(|open| open.final_text);
+        self.emit(
+            Place::main(run),
+            Body::SessionEnded(Box::new(SessionEnded {
+                reason: end.reason,
+                final_text: end.final_text.or(last_text),
+                error_code: end.error_code,
+                message: end.message,
+            })),
+        );
+        self.sequencer.close(run);
+        self.runs.retain(|&open| open != run);
+    }
+
+    // --- records ---------------------------------------------------------------------------------------------------
+
+    /// Keeps the current record on this stream. Once; later calls for the same record do nothing.
+    pub fn record_on(&mut self, stream: StreamKey) {
+        if let Some(record) = self.pending.take() {
+            self.number(Place::main(stream), Body::ProviderEvent(record));
+        }
+    }
+
+    /// Keeps the current record on the newest open run, or on the thread stream.
+    pub fn record_on_current(&mut self) {
+        let stream = self.current_run().unwrap_or_else(|| self.thread());
+        self.record_on(stream);
+    }
+
+    /// Adds to what is wrong with the current record. Has no effect once the record's frame is out.
+    pub fn fault(&mut self, error: impl Into<String>) {
+        if let Some(record) = &mut self.pending {
+            record.errors.push(error.into());
+        }
+    }
+
+    /// Adds to what is wrong with the response object in the current record.
+    pub fn response_fault(&mut self, error: impl Into<String>) {
+        if let Some(record) = &mut self.pending {
+            record.response_errors.push(error.into());
+        }
+    }
+
+    // --- frames ----------------------------------------------------------------------------------------------------
+
+    /// Says something that needs no book-keeping.
+    pub fn push(&mut self, place: Place, body: Body) {
+        self.emit(place, body);
+    }
+
+    /// Begins a turn; one that is still open ends first, without a stop reason.
+    pub fn turn_started(&mut self, stream: StreamKey, model: Option<Name>) {
+        self.turn_ended(stream, None);
+        let time_ms = self.time_ms;
+        let turn_index = self.book(stream).begin_turn(time_ms);
+        self.emit(Place::main(stream), Body::TurnStarted { turn_index, model });
+    }
+
+    /// Whether a turn is open.
+    pub fn in_turn(&self, stream: StreamKey) -> bool {
+        self.open.get(&stream).is_some_and(Open::in_turn)
+    }
+
+    /// Ends the open turn, if there is one.
+    pub fn turn_ended(&mut self, stream: StreamKey, stop_reason: Option<Name>) {
+        let time_ms = self.time_ms;
+        if let Some((turn_index, duration_ms)) = self.open.get_mut(&stream).and_then(|open| open.end_turn(time_ms)) {
+            let body = Body::TurnEnded { turn_index, stop_reason, duration_ms: Some(duration_ms) };
+            self.emit(Place::main(stream), body);
+        }
+    }
+
+    /// Adds a piece to a block. Half of a surrogate pair waits for its other half.
+    pub fn delta(&mut self, place: Place, block: Block<'_>, piece: Utf16Text) {
+        let body = self.book(place.stream).blocks.delta(place.parent, block, piece);
+        self.emit_all(place, body);
+    }
+
+    /// Completes a block. With `snapshot`, what the deltas did not say yet is said first; a snapshot that contradicts the
+    /// deltas does not change them, and the call returns `false`.
+    pub fn complete(
+        &mut self,
+        place: Place,
+        block: Block<'_>,
+        snapshot: Option<&str>,
+        opaque: Option<RawJson>,
+    ) -> bool {
+        let book = self.book(place.stream);
+        let (bodies, agrees) = book.blocks.complete(place.parent, block, snapshot, opaque);
+        if place.parent.is_none()
+            && block.kind == BlockKind::Text
+            && let Some(Body::OutputTextCompleted(whole)) = bodies.last()
+        {
+            book.final_text = Some(whole.text.clone());
+        }
+        self.emit_all(place, bodies);
+        agrees
+    }
+
+    /// Closes a block that was cut off: as [`Ledger::complete`], but its text is not the run's final text.
+    pub fn cut(&mut self, place: Place, block: Block<'_>, snapshot: Option<&str>) {
+        let (bodies, _) = self.book(place.stream).blocks.complete(place.parent, block, snapshot, None);
+        self.emit_all(place, bodies);
+    }
+
+    /// What the deltas of an open block have said so far; `None` where the block is not open.
+    pub fn said(&self, place: Place, block: Block<'_>) -> Option<&str> {
+        self.open.get(&place.stream)?.blocks.said(place.parent, block)
+    }
+
+    /// The names of a call: `scope` keeps equal call ids of different runs or sessions apart.
+    pub fn tool(&self, scope: Uuid, call_id: &str) -> Tool {
+        Tool { id: Uuid::new_v5(&scope, call_id.as_bytes()), call_id: Name::from(call_id) }
+    }
+
+    /// The model wants a tool to run.
+    pub fn tool_proposed(&mut self, place: Place, call: ToolCall) {
+        self.emit(place, Body::ToolCallProposed(Box::new(call)));
+    }
+
+    /// A tool runs. A call that already runs, or is over, is not started again.
+    pub fn tool_started(&mut self, place: Place, call: ToolCall, timeout_ms: Option<u64>) {
+        let time_ms = self.time_ms;
+        if self.book(place.stream).start_tool(&call, place.parent, time_ms) {
+            self.emit(place, Body::ToolStarted { call: Box::new(call), timeout_ms });
+        }
+    }
+
+    /// Whether a call was started and is not over.
+    pub fn tool_runs(&self, stream: StreamKey, tool: &Tool) -> bool {
+        self.open.get(&stream).is_some_and(|open| open.tool_runs(tool))
+    }
+
+    /// The name of a call that runs.
+    pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<Name> {
+        self.open.get(&stream)?.tool_name(tool)
+    }
+
+    /// A piece of a tool's output.
+    pub fn tool_output(&mut self, place: Place, tool: &Tool, stream: OutputStream, chunk: impl Into<String>) {
+        let Some(place) = self.for_output(place, tool) else { return };
+        let (tool, chunk) = (tool.clone(), chunk.into());
+        let body = match stream {
+            OutputStream::Stderr => Body::ToolStderr { tool, chunk },
+            OutputStream::Stdout | OutputStream::Pty => Body::ToolStdout { tool, chunk },
+        };
+        self.emit(place, body);
+    }
+
+    /// A tool ran to its end. `duration_ms` is the runner's own figure; without one it is the time since the start. A
+    /// call that is already over stays as it is; one that never started is started first, without a name.
+    pub fn tool_ended(
+        &mut self,
+        place: Place,
+        tool: &Tool,
+        exit_code: i32,
+        duration_ms: Option<u64>,
+        artifacts: Option<RawJson>,
+    ) {
+        let Some(place) = self.for_output(place, tool) else { return };
+        let time_ms = self.time_ms;
+        let since_start = self.book(place.stream).end_tool(tool, time_ms);
+        let duration_ms = duration_ms.unwrap_or(since_start);
+        self.emit(place, Body::ToolEnded { tool: tool.clone(), exit_code, duration_ms, artifacts });
+    }
+
+    /// A tool never ran, was refused, or was cut off. A call that is already over stays as it is.
+    pub fn tool_failed(&mut self, place: Place, tool: &Tool, error: impl Into<String>) {
+        let Some(place) = self.for_output(place, tool) else { return };
+        let time_ms = self.time_ms;
+        self.book(place.stream).end_tool(tool, time_ms);
+        self.emit(place, Body::ToolFailed { tool: tool.clone(), error: error.into() });
+    }
+
+    /// The runner asks. A question that is already open is not asked again.
+    pub fn approval_requested(&mut self, place: Place, request: ApprovalRequested) {
+        if self.book(place.stream).ask(&request.approval_id, place.parent) {
+            self.emit(place, Body::ApprovalRequested(Box::new(request)));
+        }
+    }
+
+    /// The answer. One to a question that is not open is left out.
+    pub fn approval_resolved(&mut self, stream: StreamKey, answer: ApprovalResolved) {
+        if let Some(parent) = self.book(stream).answer(&answer.approval_id) {
+            self.emit(Place { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
+        }
+    }
+
+    /// Whether a question waits for its answer.
+    pub fn approval_waits(&self, stream: StreamKey, approval_id: &str) -> bool {
+        self.open.get(&stream).is_some_and(|open| open.asks(approval_id))
+    }
+
+    /// A subagent begins. One that already works is not begun again.
+    pub fn subagent_started(
+        &mut self,
+        place: Place,
+        subagent_id: &str,
+        tool_id: Option<Uuid>,
+        agent: Option<Name>,
+        task: Option<String>,
+        depth: u32,
+    ) {
+        let subagent_id = Name::from(subagent_id);
+        if self.book(place.stream).begin_subagent(&subagent_id, place.parent) {
+            self.emit(place, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
+        }
+    }
+
+    /// A subagent is done. One that does not work is left out.
+    pub fn subagent_ended(&mut self, stream: StreamKey, subagent_id: &str, status: &str, summary: Option<String>) {
+        if let Some((subagent_id, parent)) = self.book(stream).end_subagent(subagent_id) {
+            let body = Body::SubagentEnded { subagent_id, status: Name::from(status), summary };
+            self.emit(Place { stream, parent }, body);
+        }
+    }
+
+    // --- inside ----------------------------------------------------------------------------------------------------
+
+    /// The book of a stream; that of its session's thread once the stream is closed.
+    fn book(&mut self, stream: StreamKey) -> &mut Open {
+        let stream = if self.is_open(stream) { stream } else { self.thread() };
+        self.open.entry(stream).or_default()
+    }
+
+    fn end_task(&mut self, stream: StreamKey) {
+        let Some(task_id) = self.stream(stream).map(|stream| stream.id) else { return };
+        let body = Body::Task(Box::new(TaskEvent::Status {
+            task_id,
+            status: TaskStatus::Failed,
+            exit_code: None,
+            started_at_ms: None,
+            ended_at_ms: Some(self.time_ms),
+            artifacts: None,
+            error: Some("the stream ended before the task did".to_owned()),
+        }));
+        self.emit(Place::main(stream), body);
+        self.close_task(stream);
+    }
+
+    /// Where a call's output or end goes: the place it started at; `None` where the call, or its run, is already over.
+    fn for_output(&mut self, place: Place, tool: &Tool) -> Option<Place> {
+        if !self.is_open(place.stream) {
+            return None;
+        }
+        let book = self.book(place.stream);
+        if let Some(parent) = book.tool_parent(tool) {
+            return Some(Place { stream: place.stream, parent });
+        }
+        if book.tool_is_over(tool) {
+            return None;
+        }
+        let call = ToolCall {
+            tool: tool.clone(),
+            name: Name::from(""),
+            kind: ToolKind::Other,
+            args: crate::json::empty_object(),
+        };
+        self.tool_started(place, call, None);
+        Some(place)
+    }
+
+    fn close_all(&mut self, stream: StreamKey, why: &str) {
+        let Some(open) = self.open.get_mut(&stream) else { return };
+        let (blocks, approvals, tools, subagents) = open.take_all();
+        for (parent, bodies) in blocks {
+            self.emit_all(Place { stream, parent }, bodies);
+        }
+        for (approval_id, parent) in approvals {
+            let body = Body::ApprovalResolved(Box::new(ApprovalResolved {
+                approval_id,
+                decision: Decision::Cancelled,
+                by: None,
+                reason: Some(why.to_owned()),
+                scope: None,
+            }));
+            self.emit(Place { stream, parent }, body);
+        }
+        for (tool, parent) in tools {
+            self.emit(Place { stream, parent }, Body::ToolFailed { tool, error: why.to_owned() });
+        }
+        for (subagent_id, parent) in subagents {
+            let body = Body::SubagentEnded { subagent_id, status: Name::from("interrupted"), summary: None };
+            self.emit(Place { stream, parent }, body);
+        }
+        self.turn_ended(stream, None);
+    }
+
+    fn emit_all(&mut self, place: Place, bodies: impl IntoIterator<Item = Body>) {
+        for body in bodies {
+            self.emit(place, body);
+        }
+    }
+
+    fn emit(&mut self, place: Place, body: Body) {
+        // The run's opening is not derived from the record: the record is the first thing in it.
+        if !matches!(body, Body::SessionStarted { .. }) {
+            self.record_on(place.stream);
+        }
+        self.number(place, body);
+    }
+
+    fn number(&mut self, place: Place, body: Body) {
+        let frame = self.sequencer.frame(place.stream, self.time_ms, place.parent, body).or_else(|body| {
+            // The stream is over. What still comes belongs to its session.
+            let thread = self.thread();
+            self.sequencer.frame(thread, self.time_ms, place.parent, body)
+        });
+        if let Ok(frame) = frame {
+            self.frames.push(frame);
+        }
+    }
+}

@@ -1,0 +1,126 @@
+//! What is open in one stream besides its blocks: the turn, tools, approvals, subagents.
+
+use super::blocks::Blocks;
+use crate::frame::{Body, Name, Tool, ToolCall};
+use std::collections::{HashMap, VecDeque};
+use uuid::Uuid;
+
+/// How many calls that are over are remembered, so that a repeated result is not taken for a new call.
+const REMEMBERED: usize = 1024;
+
+#[derive(Debug, Default)]
+pub(super) struct Open {
+    pub(super) blocks: Blocks,
+    /// The main thread's last whole text.
+    pub(super) final_text: Option<String>,
+    turn: Option<(u32, u64)>,
+    turns: u32,
+    order: u64,
+    tools: HashMap<Name, OpenTool>,
+    over: VecDeque<Name>,
+    approvals: Vec<(Name, Option<Uuid>)>,
+    subagents: Vec<(Name, Option<Uuid>)>,
+}
+
+#[derive(Debug)]
+struct OpenTool {
+    tool: Tool,
+    name: Name,
+    parent: Option<Uuid>,
+    started_ms: u64,
+    order: u64,
+}
+
+type Closing =
+    (Vec<(Option<Uuid>, Vec<Body>)>, Vec<(Name, Option<Uuid>)>, Vec<(Tool, Option<Uuid>)>, Vec<(Name, Option<Uuid>)>);
+
+impl Open {
+    pub(super) fn begin_turn(&mut self, time_ms: u64) -> u32 {
+        let index = self.turns;
+        self.turns += 1;
+        self.turn = Some((index, time_ms));
+        index
+    }
+
+    pub(super) fn in_turn(&self) -> bool {
+        self.turn.is_some()
+    }
+
+    pub(super) fn end_turn(&mut self, time_ms: u64) -> Option<(u32, u64)> {
+        self.turn.take().map(|(index, since)| (index, time_ms.saturating_sub(since)))
+    }
+
+    pub(super) fn start_tool(&mut self, call: &ToolCall, parent: Option<Uuid>, started_ms: u64) -> bool {
+        let id = &call.tool.call_id;
+        if self.tools.contains_key(id) || self.over.contains(id) {
+            return false;
+        }
+        self.order += 1;
+        let tool = OpenTool { tool: call.tool.clone(), name: call.name.clone(), parent, started_ms, order: self.order };
+        self.tools.insert(id.clone(), tool);
+        true
+    }
+
+    pub(super) fn tool_runs(&self, tool: &Tool) -> bool {
+        self.tools.contains_key(&tool.call_id)
+    }
+
+    pub(super) fn tool_name(&self, tool: &Tool) -> Option<Name> {
+        self.tools.get(&tool.call_id).map(|open| open.name.clone())
+    }
+
+    pub(super) fn tool_parent(&self, tool: &Tool) -> Option<Option<Uuid>> {
+        self.tools.get(&tool.call_id).map(|open| open.parent)
+    }
+
+    pub(super) fn tool_is_over(&self, tool: &Tool) -> bool {
+        self.over.contains(&tool.call_id)
+    }
+
+    /// Milliseconds since the start.
+    pub(super) fn end_tool(&mut self, tool: &Tool, time_ms: u64) -> u64 {
+        if self.over.len() == REMEMBERED {
+            self.over.pop_front();
+        }
+        self.over.push_back(tool.call_id.clone());
+        self.tools.remove(&tool.call_id).map_or(0, |open| time_ms.saturating_sub(open.started_ms))
+    }
+
+    pub(super) fn ask(&mut self, approval_id: &Name, parent: Option<Uuid>) -> bool {
+        let new = !self.asks(approval_id);
+        if new {
+            self.approvals.push((approval_id.clone(), parent));
+        }
+        new
+    }
+
+    pub(super) fn asks(&self, approval_id: &str) -> bool {
+        self.approvals.iter().any(|(open, _)| **open == *approval_id)
+    }
+
+    pub(super) fn answer(&mut self, approval_id: &str) -> Option<Option<Uuid>> {
+        let at = self.approvals.iter().position(|(open, _)| **open == *approval_id)?;
+        Some(self.approvals.remove(at).1)
+    }
+
+    pub(super) fn begin_subagent(&mut self, subagent_id: &Name, parent: Option<Uuid>) -> bool {
+        let new = self.subagents.iter().all(|(open, _)| open != subagent_id);
+        if new {
+            self.subagents.push((subagent_id.clone(), parent));
+        }
+        new
+    }
+
+    pub(super) fn end_subagent(&mut self, subagent_id: &str) -> Option<(Name, Option<Uuid>)> {
+        let at = self.subagents.iter().position(|(open, _)| **open == *subagent_id)?;
+        Some(self.subagents.remove(at))
+    }
+
+    /// Everything that is open, in the order in which it was opened. The turn stays.
+    pub(super) fn take_all(&mut self) -> Closing {
+        let mut tools: Vec<_> = std::mem::take(&mut self.tools).into_values().collect();
+        tools.sort_unstable_by_key(|open| open.order);
+        let tools = tools.into_iter().map(|open| (open.tool, open.parent)).collect();
+        (self.blocks.take_all(), std::mem::take(&mut self.approvals), tools, std::mem::take(&mut self.subagents))
+    }
+}

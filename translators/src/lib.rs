@@ -1,0 +1,27 @@
+//! Sans-IO translators between coding agents' event streams and the event contracts that UIs speak.
+//!
+//! Bytes come in, events go out; what lies between is [`frame`], the canonical model. A runner's decoder knows no
+//! contract, a contract's encoder knows no runner: they meet in the frame.
+//!
+//! Nothing here waits, reads a clock, opens a file or a socket, or keeps state outside the values it hands out. Time
+//! comes in as an argument; identifiers are derived from identifiers that the caller gives.
+
+pub mod frame;
+pub mod json;
+
+pub mod framing;
+
+pub mod decode;
+pub mod ledger;
+pub mod sequence;
+
+pub mod encode;
+
+pub mod schema;
+pub mod verify;
+pub mod warnings;
+
+pub mod contracts;
+pub mod runners;
+
+pub mod pipeline;

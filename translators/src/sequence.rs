@@ -1,0 +1,140 @@
+//! The sequencer: gives each frame its stream, number and time.
+//!
+//! In: frame bodies, each with the stream it belongs to. Out: frames. Never: a number twice or left out, a time that runs
+//! backwards within a stream, a frame behind a run's last one.
+
+use crate::frame::{Body, Frame, Session, Stream, StreamKind};
+use std::collections::HashMap;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The namespace of every id that is derived from a name.
+const NAMESPACE: Uuid = Uuid::from_u128(0x6672_616d_6567_6174_8e00_0000_0000_0001);
+
+/// The id that stands for `name` wherever a UUID is needed: itself where it is one, else UUIDv5 of it.
+pub fn uuid_of(name: &str) -> Uuid {
+    Uuid::try_parse(name).unwrap_or_else(|_| Uuid::new_v5(&NAMESPACE, name.as_bytes()))
+}
+
+/// The ids from which all others of one ingest are derived.
+#[derive(Clone, Copy, Debug)]
+pub struct Identity {
+    /// The id of the first run; those of later runs are derived from it.
+    pub run_id: Uuid,
+    /// The id of the first session, instead of the runner's own.
+    pub session_id: Option<Uuid>,
+}
+
+/// Names a stream that is open in a [`Sequencer`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct StreamKey(u32);
+
+/// The streams of one ingest.
+#[derive(Debug)]
+pub struct Sequencer {
+    provider: &'static str,
+    identity: Identity,
+    runs: u32,
+    next_key: u32,
+    open: HashMap<StreamKey, Numbering>,
+    sessions: HashMap<Arc<str>, (Arc<Session>, StreamKey)>,
+}
+
+#[derive(Debug)]
+struct Numbering {
+    stream: Arc<Stream>,
+    next_seq: u64,
+    last_ms: u64,
+}
+
+impl Sequencer {
+    /// No stream is open yet.
+    pub fn new(provider: &'static str, identity: Identity) -> Self {
+        Self { provider, identity, runs: 0, next_key: 0, open: HashMap::new(), sessions: HashMap::new() }
+    }
+
+    /// Opens the next run of the session that the runner calls `session`.
+    pub fn open_run(&mut self, session: &str) -> StreamKey {
+        let id = match self.runs {
+            0 => self.identity.run_id,
+            nth => Uuid::new_v5(&self.identity.run_id, format!("run/{nth}").as_bytes()),
+        };
+        self.runs += 1;
+        let session = self.session(session).0;
+        self.open(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: self.provider })
+    }
+
+    /// Opens the stream of a background task that `run` started.
+    pub fn open_task(&mut self, run: StreamKey, task_id: &str) -> StreamKey {
+        let origin = self.open.get(&run).map(|numbering| numbering.stream.clone());
+        let session = match &origin {
+            Some(stream) => stream.session.clone(),
+            None => self.session("").0,
+        };
+        let id = Uuid::new_v5(&session.id, format!("task/{task_id}").as_bytes());
+        let origin_run = origin.filter(|stream| stream.kind == StreamKind::Session).map(|stream| stream.id);
+        self.open(Stream { kind: StreamKind::Task, id, session, origin_run, provider: self.provider })
+    }
+
+    /// The thread stream of a session; it is always open.
+    pub fn thread(&mut self, session: &str) -> StreamKey {
+        self.session(session).1
+    }
+
+    /// What is known of an open stream.
+    pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
+        self.open.get(&key).map(|numbering| &numbering.stream)
+    }
+
+    /// Closes a stream: nothing more is numbered in it.
+    pub fn close(&mut self, key: StreamKey) {
+        self.open.remove(&key);
+    }
+
+    /// Numbers a frame. A stream that is closed gives way to nothing: the body comes back.
+    pub fn frame(
+        &mut self,
+        key: StreamKey,
+        time_ms: u64,
+        parent_tool_id: Option<Uuid>,
+        body: Body,
+    ) -> Result<Frame, Body> {
+        let Some(numbering) = self.open.get_mut(&key) else { return Err(body) };
+        let seq = numbering.next_seq;
+        numbering.next_seq += 1;
+        numbering.last_ms = numbering.last_ms.max(time_ms);
+        Ok(Frame { stream: numbering.stream.clone(), seq, timestamp_ms: numbering.last_ms, parent_tool_id, body })
+    }
+
+    fn session(&mut self, name: &str) -> (Arc<Session>, StreamKey) {
+        if let Some(known) = self.sessions.get(name) {
+            return known.clone();
+        }
+        let own = match name {
+            // A runner that never says its session's name has one session for each ingest.
+            "" => Uuid::new_v5(&self.identity.run_id, b"session"),
+            _ if Uuid::try_parse(name).is_ok() => uuid_of(name),
+            _ => uuid_of(&format!("{}:{name}", self.provider)),
+        };
+        let first = self.sessions.keys().all(|known| known.is_empty());
+        let id = self.identity.session_id.filter(|_| first).unwrap_or(own);
+        let session = Arc::new(Session { id, name: Arc::from(name) });
+        let stream = Stream {
+            kind: StreamKind::Thread,
+            id,
+            session: session.clone(),
+            origin_run: None,
+            provider: self.provider,
+        };
+        let key = self.open(stream);
+        self.sessions.insert(Arc::from(name), (session.clone(), key));
+        (session, key)
+    }
+
+    fn open(&mut self, stream: Stream) -> StreamKey {
+        let key = StreamKey(self.next_key);
+        self.next_key += 1;
+        self.open.insert(key, Numbering { stream: Arc::new(stream), next_seq: 0, last_ms: 0 });
+        key
+    }
+}

@@ -1,0 +1,131 @@
+//! The five warnings of `spec/agent-manager.md`, found on frames, so that they hold in every contract.
+//!
+//! In: the frames of one run. Out: at most one warning each. Never: a changed or withheld event; warnings help to detect
+//! parsing trouble, they judge nobody.
+
+use crate::frame::{Body, Frame, ToolCall};
+use std::collections::HashSet;
+use uuid::Uuid;
+
+/// What is warned of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Warning {
+    /// A tool call whose name is empty or `unknown_tool`.
+    ToolCallName,
+    /// A tool call with empty input.
+    ToolCallInput,
+    /// A failed tool result with neither output nor error.
+    ToolResultDetails,
+    /// A message with empty content.
+    MessageContent,
+    /// A metric with zero tokens.
+    MetricTokens,
+}
+
+impl Warning {
+    /// All of them, in the document's order.
+    pub const ALL: [Self; 5] =
+        [Self::ToolCallName, Self::ToolCallInput, Self::ToolResultDetails, Self::MessageContent, Self::MetricTokens];
+
+    /// The stable code: in logs, metrics, run status and findings.
+    pub fn code(self) -> &'static str {
+        match self {
+            Self::ToolCallName => "tool_call.empty_name",
+            Self::ToolCallInput => "tool_call.empty_input",
+            Self::ToolResultDetails => "tool_result.no_error_details",
+            Self::MessageContent => "message.empty_content",
+            Self::MetricTokens => "metric.zero_tokens",
+        }
+    }
+
+    /// What a person is told.
+    pub fn message(self) -> &'static str {
+        match self {
+            Self::ToolCallName => "tool call with an empty or unknown tool name",
+            Self::ToolCallInput => "tool call with empty input",
+            Self::ToolResultDetails => "failed tool result with no error details",
+            Self::MessageContent => "message with empty content",
+            Self::MetricTokens => "metric with zero tokens",
+        }
+    }
+}
+
+/// Whether a tool's name tells nothing.
+pub fn is_unnamed(tool_name: &str) -> bool {
+    matches!(tool_name, "" | "unknown_tool")
+}
+
+/// Watches one run.
+#[derive(Debug, Default)]
+pub struct Watch {
+    /// Calls that were proposed and have not started: one call is warned of once.
+    proposed: HashSet<Uuid>,
+    /// Calls that run and have given output.
+    spoken: HashSet<Uuid>,
+}
+
+impl Watch {
+    /// Looks at the next frame. A call may earn two warnings.
+    pub fn frame(&mut self, frame: &Frame) -> impl Iterator<Item = Warning> + use<> {
+        let mut found = [None; 2];
+        match &frame.body {
+            Body::ToolCallProposed(call) => {
+                self.proposed.insert(call.tool.id);
+                found = of_call(call);
+            }
+            Body::ToolStarted { call, .. } if !self.proposed.remove(&call.tool.id) => found = of_call(call),
+            Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } if !chunk.is_empty() => {
+                self.spoken.insert(tool.id);
+            }
+            Body::ToolEnded { tool, exit_code, .. } => {
+                let spoke = self.spoken.remove(&tool.id);
+                found = [(*exit_code != 0 && !spoke).then_some(Warning::ToolResultDetails), None];
+            }
+            Body::ToolFailed { tool, error } => {
+                let spoke = self.spoken.remove(&tool.id);
+                found = [(error.is_empty() && !spoke).then_some(Warning::ToolResultDetails), None];
+            }
+            Body::OutputTextCompleted(block) => {
+                found = [block.text.is_empty().then_some(Warning::MessageContent), None];
+            }
+            Body::UserMessage(message) => {
+                let empty = message.text.is_empty() && message.attachments.is_empty();
+                found = [empty.then_some(Warning::MessageContent), None];
+            }
+            Body::UsageReported(usage) => {
+                let zero = usage.input_tokens == 0 && usage.output_tokens == 0;
+                found = [zero.then_some(Warning::MetricTokens), None];
+            }
+            _ => {}
+        }
+        found.into_iter().flatten()
+    }
+}
+
+fn of_call(call: &ToolCall) -> [Option<Warning>; 2] {
+    [
+        is_unnamed(&call.name).then_some(Warning::ToolCallName),
+        is_empty_input(call.args.get()).then_some(Warning::ToolCallInput),
+    ]
+}
+
+/// Whether the JSON text has nothing in it: `{}`, `""`, `null`, with white space anywhere.
+fn is_empty_input(args: &str) -> bool {
+    let mut marks = args.bytes().filter(|byte| !byte.is_ascii_whitespace());
+    let (first, second, third) = (marks.next(), marks.next(), marks.next());
+    matches!((first, second, third), (Some(b'{'), Some(b'}'), None) | (Some(b'"'), Some(b'"'), None)) || args == "null"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn empty_input_is_told_from_its_text() {
+        for (args, expected) in
+            [("{}", true), ("{ }", true), ("\"\"", true), ("null", true), ("{\"a\":1}", false), ("\"x\"", false)]
+        {
+            assert_eq!(is_empty_input(args), expected, "{args}");
+        }
+    }
+}

@@ -1,0 +1,250 @@
+//! What holds for every runner and contract that is registered: one suite, so that a new one gets it by being there.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::contracts::{CONTRACTS, contract};
+use framegate_translators::frame::{Body, Frame, ProviderStatus, StreamKind};
+use framegate_translators::runners::{RUNNERS, Runner};
+use proptest::prelude::*;
+use proptest::sample::Index;
+use std::collections::HashMap;
+use std::sync::LazyLock;
+use support::*;
+
+/// Recordings that are small enough to be mistreated many times.
+static SMALL: LazyLock<Vec<Recording>> =
+    LazyLock::new(|| recordings().filter(|recording| recording.bytes.len() < 20_000).collect());
+
+#[test]
+fn every_recording_is_clean_in_every_contract() {
+    for recording in recordings() {
+        for contract in json_contracts() {
+            let out = translate(recording.runner, contract, &recording.bytes);
+            assert_clean(contract, &out, &recording.name);
+        }
+    }
+}
+
+#[test]
+fn raw_gives_every_recording_back() {
+    let raw = contract("raw").unwrap();
+    for recording in recordings() {
+        let out = translate(recording.runner, raw, &recording.bytes);
+        if lines(&out) != lines(&recording.bytes) {
+            let (ours, theirs) = (lines(&out), lines(&recording.bytes));
+            let at = ours.iter().zip(&theirs).position(|(a, b)| a != b).unwrap_or(ours.len().min(theirs.len()));
+            let show = |list: &[Vec<u8>]| {
+                list.get(at).map(|line| String::from_utf8_lossy(&line[..line.len().min(300)]).into_owned())
+            };
+            panic!("{} line {at}: {:?} instead of {:?}", recording.name, show(&ours), show(&theirs));
+        }
+    }
+}
+
+#[test]
+fn every_record_gives_one_provider_event_before_its_frames() {
+    for recording in recordings() {
+        let mut ingest = ingest(recording.runner, framegate_translators::framing::Limits::default());
+        let mut frames: Vec<Frame> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+        frames.extend(ingest.finish(EPOCH_MS));
+        let kept = frames.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count();
+        assert_eq!(kept as u64, ingest.records(), "{}", recording.name);
+        well_formed(&frames, &recording.name);
+    }
+}
+
+/// What holds for the frames of any input at all.
+fn well_formed(frames: &[Frame], what: &str) {
+    struct Seen {
+        next: u64,
+        last_ms: u64,
+        ended: bool,
+    }
+    let mut streams: HashMap<_, Seen> = HashMap::new();
+    for frame in frames {
+        let key = (frame.stream.kind, frame.stream.id);
+        let first = !streams.contains_key(&key);
+        let seen = streams.entry(key).or_insert(Seen { next: 0, last_ms: 0, ended: false });
+        assert_eq!(frame.seq, seen.next, "{what}: sequence");
+        assert!(frame.timestamp_ms >= seen.last_ms, "{what}: time runs backwards");
+        assert!(!seen.ended, "{what}: {} behind the end", frame.body.kind());
+        if frame.stream.kind == StreamKind::Session {
+            assert_eq!(first, matches!(frame.body, Body::SessionStarted { .. }), "{what}: start");
+        } else {
+            assert!(!matches!(frame.body, Body::SessionStarted { .. } | Body::SessionEnded(_)), "{what}: no run");
+        }
+        seen.next += 1;
+        seen.last_ms = frame.timestamp_ms;
+        seen.ended = matches!(frame.body, Body::SessionEnded(_));
+        if let Body::ProviderEvent(record) = &frame.body {
+            assert_eq!(
+                record.status != ProviderStatus::Event,
+                record.data.is_none()
+                    && record.raw.is_some()
+                    && !record.errors.iter().any(|error| error.starts_with("not a JSON object")),
+                "{what}: {record:?}"
+            );
+        }
+    }
+    for ((kind, id), seen) in streams {
+        assert!(seen.ended || kind != StreamKind::Session, "{what}: run {id} has no end");
+    }
+}
+
+/// Everything that must hold for whatever bytes a runner sends.
+fn survives(runner: &Runner, bytes: &[u8], what: &str) {
+    well_formed(&frames(runner, bytes), what);
+    for contract in json_contracts() {
+        assert_clean(contract, &translate(runner, contract, bytes), what);
+    }
+}
+
+#[test]
+fn an_input_cut_at_any_byte_ends_every_run_once() {
+    for recording in SMALL.iter() {
+        // Every byte of the first and last records and each place around a record's end; elsewhere in steps.
+        let bytes = &recording.bytes;
+        let mut cuts: Vec<usize> = (0..bytes.len()).step_by((bytes.len() / 40).max(1)).collect();
+        for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
+            cuts.extend([at, at + 1, (at + 2).min(bytes.len())]);
+        }
+        for cut in cuts {
+            let what = format!("{} cut at {cut}", recording.name);
+            well_formed(&frames(recording.runner, &bytes[..cut]), &what);
+        }
+        let v2 = contract("frames.v2").unwrap();
+        for cut in (0..bytes.len()).step_by((bytes.len() / 8).max(1)) {
+            let what = format!("{} cut at {cut}", recording.name);
+            assert_clean(v2, &translate(recording.runner, v2, &bytes[..cut]), &what);
+        }
+    }
+}
+
+#[test]
+fn the_worst_lines_are_survived() {
+    let deep = format!("{{\"type\":{}1{}}}\n", "[".repeat(10_000), "]".repeat(10_000));
+    let long = format!("{{\"type\":\"x\",\"text\":\"{}\"}}\n", "a".repeat(5_000_000));
+    for runner in RUNNERS {
+        for text in [
+            "",
+            "\n\n",
+            "{",
+            "[",
+            "nonsense\n",
+            "null\n",
+            "42\n\"x\"\n[]\n[{}]\n{}\n",
+            "{}{}{}\n",
+            "{\"type\":null}\n",
+            "{\"type\":{}}\n",
+            "{\"type\":\"\\ud83d\"}\n",
+            "{\"\\ud83d\":1}\n",
+            "{\"type\":1e400,\"a\":-0}\n",
+            "{\"type\":\"a\",\"type\":\"b\"}\n",
+            "\u{0}\u{0}\n",
+            "data: {}\n\n",
+            "data: [DONE]\n\ndata: [DONE]\n\n",
+            "event: x\ndata: nonsense\n\n",
+            "\u{FEFF}{\"type\":\"x\"}\n",
+            &deep,
+            &long,
+        ] {
+            survives(runner, text.as_bytes(), &format!("{} {:?}", runner.name, text.get(..text.len().min(40))));
+        }
+        survives(runner, b"{\"type\":\"\xff\xfe\"}\n\xff\n", runner.name);
+    }
+}
+
+#[test]
+fn a_record_over_the_limit_is_reported_and_the_stream_goes_on() {
+    use framegate_translators::framing::Limits;
+    let limits = Limits { record_bytes: 4096, preview_bytes: 16 };
+    for recording in SMALL.iter() {
+        let mut bytes = recording.bytes.clone();
+        let sse = bytes.starts_with(b"data:") || bytes.starts_with(b"event:") || bytes.starts_with(b":");
+        if sse || bytes.starts_with(b"{\n") || bytes.is_empty() {
+            continue;
+        }
+        let huge = format!("{{\"type\":\"{}\"}}\n", "x".repeat(5000));
+        bytes.splice(0..0, huge.into_bytes());
+        let mut ingest = ingest(recording.runner, limits);
+        let mut all: Vec<Frame> = ingest.feed(&bytes, EPOCH_MS).collect();
+        all.extend(ingest.finish(EPOCH_MS));
+        well_formed(&all, &recording.name);
+        let Some(Body::ProviderEvent(record)) =
+            all.iter().map(|frame| &frame.body).find(|body| matches!(body, Body::ProviderEvent(_)))
+        else {
+            panic!("{}: no record", recording.name)
+        };
+        assert_eq!(record.status, ProviderStatus::InvalidJson);
+        assert_eq!(record.raw.as_ref().unwrap().len(), 16);
+        assert!(record.errors[0].contains("5011 bytes"), "{:?}", record.errors);
+    }
+}
+
+fn pick(index: &Index) -> &'static Recording {
+    &SMALL[index.index(SMALL.len())]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
+
+    #[test]
+    fn the_cuts_between_chunks_do_not_matter(which in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 1..40)) {
+        let recording = pick(&which);
+        let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(recording.bytes.len() + 1)).collect();
+        cuts.extend([0, recording.bytes.len()]);
+        cuts.sort_unstable();
+        let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &recording.bytes[pair[0]..pair[1]]).collect();
+        for contract in CONTRACTS {
+            let whole = translate(recording.runner, contract, &recording.bytes);
+            let parts = translate_chunks(recording.runner, contract, chunks.iter().copied());
+            prop_assert!(whole == parts, "{} in {}", recording.name, contract.name);
+        }
+    }
+
+    #[test]
+    fn changed_bytes_are_survived(which in any::<Index>(), changes in prop::collection::vec((any::<Index>(), any::<u8>()), 1..8)) {
+        let recording = pick(&which);
+        let mut bytes = recording.bytes.clone();
+        for (at, byte) in changes {
+            if !bytes.is_empty() {
+                let at = at.index(bytes.len());
+                bytes[at] = byte;
+            }
+        }
+        survives(recording.runner, &bytes, &recording.name);
+    }
+
+    #[test]
+    fn moved_repeated_and_missing_records_are_survived(which in any::<Index>(), order in prop::collection::vec(any::<Index>(), 1..60)) {
+        let recording = pick(&which);
+        let separator: &[u8] = if recording.bytes.starts_with(b"{") { b"\n" } else { b"\n\n" };
+        let text = String::from_utf8_lossy(&recording.bytes).into_owned();
+        let records: Vec<&str> = text.split(std::str::from_utf8(separator).unwrap()).filter(|record| !record.is_empty()).collect();
+        prop_assume!(!records.is_empty());
+        let mut bytes = Vec::new();
+        for index in order {
+            bytes.extend_from_slice(records[index.index(records.len())].as_bytes());
+            bytes.extend_from_slice(separator);
+        }
+        survives(recording.runner, &bytes, &recording.name);
+    }
+
+    #[test]
+    fn wrong_types_are_survived(which in any::<Index>(), at in any::<Index>(), with in prop::sample::select(vec!["null", "0", "-1", "\"\"", "[]", "{}", "true", "1e99", "\"\\ud83d\"", "[[]]", "{\"type\":1}"])) {
+        let recording = pick(&which);
+        // Puts another value in the place of one value, wherever a value can stand.
+        let text = String::from_utf8_lossy(&recording.bytes).into_owned();
+        let places: Vec<usize> = text.match_indices(':').map(|(at, _)| at + 1).collect();
+        prop_assume!(!places.is_empty());
+        let place = places[at.index(places.len())];
+        let rest = &text[place..];
+        let mut values = serde_json::Deserializer::from_str(rest).into_iter::<serde_json::Value>();
+        prop_assume!(matches!(values.next(), Some(Ok(_))));
+        let end = place + values.byte_offset();
+        let changed = format!("{}{with}{}", &text[..place], &text[end..]);
+        survives(recording.runner, changed.as_bytes(), &recording.name);
+    }
+}
