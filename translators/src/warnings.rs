@@ -56,7 +56,7 @@ pub fn is_unnamed(tool_name: &str) -> bool {
 }
 
 /// Watches one run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Watch {
     /// Calls that were proposed and have not started: one call is warned of once.
     proposed: HashSet<Uuid>,

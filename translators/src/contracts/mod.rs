@@ -30,6 +30,12 @@ pub struct Contract {
     pub verifier: fn() -> Box<dyn Verifier>,
 }
 
+impl std::fmt::Debug for Contract {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 /// How events stand on an SSE stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum SseStyle {

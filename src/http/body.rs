@@ -1,0 +1,82 @@
+//! Response bodies: a whole text, or a stream that is pulled as fast as the client reads.
+
+use crate::log::LogError;
+use crate::runs::{Batch, Follower, IngestFollower};
+use bytes::Bytes;
+use futures_util::stream;
+use http_body_util::combinators::UnsyncBoxBody;
+use http_body_util::{BodyExt, Full, StreamBody};
+use hyper::body::Frame;
+use std::convert::Infallible;
+use std::time::Duration;
+
+/// What we answer with.
+pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+
+/// A text that is there already.
+pub fn full(text: impl Into<Bytes>) -> Body {
+    Full::new(text.into()).boxed_unsync()
+}
+
+/// Nothing.
+pub fn empty() -> Body {
+    full(Bytes::new())
+}
+
+/// Something that gives events until it is over.
+pub enum Source {
+    /// One stream.
+    Run(Box<Follower>),
+    /// All streams of an ingest.
+    Ingest(Box<IngestFollower>),
+}
+
+impl Source {
+    async fn next(&mut self) -> Result<Option<Batch>, LogError> {
+        match self {
+            Self::Run(follower) => follower.next().await,
+            Self::Ingest(follower) => follower.next().await,
+        }
+    }
+}
+
+struct Pull {
+    source: Source,
+    /// What is sent when nothing else is: `None` on wires that have no comments.
+    heartbeat: Option<(Duration, Bytes)>,
+    ready: std::collections::VecDeque<Bytes>,
+}
+
+/// Streams events. With `heartbeat`, a comment is sent whenever nothing else was for that long.
+pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'static str>) -> Body {
+    let heartbeat = heartbeat.map(|every| (every, Bytes::from_static(b": heartbeat\n\n")));
+    let ready = hello.map(|text| Bytes::from_static(text.as_bytes())).into_iter().collect();
+    let pull = Pull { source, heartbeat, ready };
+    let stream = stream::unfold(pull, |mut pull| async move {
+        loop {
+            if let Some(chunk) = pull.ready.pop_front() {
+                return Some((Ok(Frame::data(chunk)), pull));
+            }
+            let next = match &pull.heartbeat {
+                None => pull.source.next().await,
+                Some((every, comment)) => match tokio::time::timeout(*every, pull.source.next()).await {
+                    Ok(next) => next,
+                    Err(_) => {
+                        let comment = comment.clone();
+                        return Some((Ok(Frame::data(comment)), pull));
+                    }
+                },
+            };
+            match next {
+                Ok(Some(batch)) => pull.ready.extend(batch.chunks),
+                Ok(None) => return None,
+                Err(error) => {
+                    // The client reconnects with its cursor; the log's own error is ours to know.
+                    tracing::error!(%error, "a reader could not read the log");
+                    return None;
+                }
+            }
+        }
+    });
+    StreamBody::new(stream).boxed_unsync()
+}

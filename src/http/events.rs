@@ -1,0 +1,315 @@
+//! Runs over HTTP: their list, their status, their events.
+
+use super::Shared;
+use super::body::{Body, Source, events};
+use super::negotiate::{Form, Negotiated, Wanted, negotiate};
+use super::problem::Problem;
+use super::router::{json_response, no_content};
+use crate::runs::{Ask, Entry, Follower, RunStatus, View, Wire};
+use framegate_translators::contracts::{Contract, SseStyle, sse};
+use framegate_translators::encode::EventId;
+use framegate_translators::frame::StreamKind;
+use hyper::body::Incoming;
+use hyper::header::{self, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use serde_json::json;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// Every form that events come in.
+const FORMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json];
+
+/// The query of a request, as far as event paths know it.
+#[derive(Debug, Default)]
+pub(super) struct Query {
+    pub(super) contract: Option<String>,
+    pub(super) experimental: bool,
+    after: Option<String>,
+    limit: Option<usize>,
+    session_id: Option<Uuid>,
+    runner: Option<String>,
+    state: Option<String>,
+    skip: usize,
+}
+
+/// Reads the query.
+pub(super) fn options_of(request: &Request<Incoming>) -> Result<Query, Problem> {
+    let mut query = Query::default();
+    for pair in request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+        let value = percent_decoded(value)
+            .ok_or_else(|| Problem::bad_request(format!("the value of {key:?} is not percent-encoded UTF-8")))?;
+        let number = |value: &str| {
+            value.parse::<usize>().map_err(|_| Problem::bad_request(format!("{key} must be a whole number, 0 or more")))
+        };
+        match key {
+            "contract" => query.contract = Some(value),
+            "experimental" => query.experimental = matches!(value.as_str(), "1" | "true"),
+            "after" | "after_sequence" => query.after = Some(value),
+            "limit" => match number(&value)? {
+                0 => return Err(Problem::bad_request("limit must be 1 or more")),
+                limit => query.limit = Some(limit),
+            },
+            "skip" => query.skip = number(&value)?,
+            "session_id" => query.session_id = Some(id_of("session_id", &value)?),
+            "runner" => query.runner = Some(value),
+            "state" => query.state = Some(value),
+            _ => {
+                let known = "contract, experimental, after, limit, skip, session_id, runner, state";
+                return Err(Problem::bad_request(format!("there is no parameter {key:?}; there is {known}")));
+            }
+        }
+    }
+    Ok(query)
+}
+
+fn percent_decoded(text: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(text.len());
+    let mut rest = text.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let high = char::from(rest.next()?).to_digit(16)?;
+                let low = char::from(rest.next()?).to_digit(16)?;
+                u8::try_from(high * 16 + low).ok()?
+            }
+            b'+' => b' ',
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+fn id_of(what: &str, text: &str) -> Result<Uuid, Problem> {
+    Uuid::try_parse(text).map_err(|_| Problem::bad_request(format!("{what} must be a UUID, as GET /v1/runs gives it")))
+}
+
+fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
+    let id = id_of("the run id", run_id)?;
+    let unknown = || Problem::not_found(format!("there is no run {id}; GET /v1/runs lists those that are kept"));
+    shared.runs.find_any(id).ok_or_else(unknown)
+}
+
+/// What a request asks for, with every form and the configured default.
+pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, shared: &'r Shared) -> Wanted<'r> {
+    Wanted {
+        contract: query.contract.as_deref(),
+        experimental: query.experimental,
+        accept: request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()),
+        default: shared.settings.default_contract,
+        native: false,
+        forms: FORMS,
+    }
+}
+
+/// `GET /v1/runs`: newest first.
+pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
+    let query = options_of(request)?;
+    let filter = |status: &RunStatus| {
+        query.session_id.is_none_or(|id| status.session_id == id)
+            && query.runner.as_deref().is_none_or(|runner| status.runner == runner)
+            && query.state.as_deref().is_none_or(|state| json!(status.state) == state)
+    };
+    let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
+    let mut runs = shared.runs.list(&filter, query.skip, limit + 1);
+    let next_skip = (runs.len() > limit).then_some(query.skip + limit);
+    runs.truncate(limit);
+    Ok(json_response(&json!({"object": "list", "data": runs, "next_skip": next_skip})))
+}
+
+/// `GET /v1/runs/{run_id}`.
+pub(super) fn status(run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
+    let entry = run_of(run_id, shared)?;
+    let status = entry.status().clone();
+    Ok(json_response(&status))
+}
+
+/// `GET /v1/runs/{run_id}/events`.
+pub(super) async fn of_run(
+    request: &Request<Incoming>,
+    run_id: &str,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let query = options_of(request)?;
+    let negotiated = negotiate(wanted_of(request, &query, &shared))
+        .map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
+    let entry = run_of(run_id, &shared)?;
+    events_of(request, &query, entry, negotiated, shared).await
+}
+
+/// `GET /api/v1/sessions/{session_id}/runs/{run_id}/stream`, with the document's own error form.
+pub(super) async fn native_sse(
+    request: &Request<Incoming>,
+    session_id: &str,
+    run_id: &str,
+    shared: Arc<Shared>,
+) -> Response<Body> {
+    let session = Uuid::try_parse(session_id).ok();
+    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.runs.find((StreamKind::Session, id)));
+    let entry = match run {
+        None => return native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run"),
+        Some(entry) if Some(entry.stream.session.id) != session => {
+            return native_error(
+                StatusCode::NOT_FOUND,
+                "SESSION_NOT_FOUND",
+                "no such session, or the run is not one of it",
+            );
+        }
+        Some(entry) => entry,
+    };
+    let answer = async {
+        let query = options_of(request)?;
+        let wanted =
+            Wanted { default: &sse::V1, native: true, forms: &[Form::Sse], ..wanted_of(request, &query, &shared) };
+        let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
+        events_of(request, &query, entry, negotiated, shared.clone()).await
+    };
+    answer.await.unwrap_or_else(Problem::into_response)
+}
+
+fn native_error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+    let mut response = json_response(&json!({"error": {"code": code, "message": message, "details": {}}}));
+    *response.status_mut() = status;
+    response
+}
+
+async fn events_of(
+    request: &Request<Incoming>,
+    query: &Query,
+    entry: Arc<Entry>,
+    negotiated: Negotiated,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let contract = negotiated.contract;
+    let Some(view) = shared.runs.view(&entry, contract, &negotiated.options) else {
+        let kind = entry.stream.kind.as_str();
+        return Err(Problem::new(
+            StatusCode::NOT_ACCEPTABLE,
+            format!("{} has no events for a {kind} stream; frames.v2 and raw have", contract.name),
+        ));
+    };
+    let cursor = cursor_of(request, query, contract)?;
+    let from = first_event(&cursor, &view, &shared).await.map_err(|error| unreadable(&error))?;
+    match negotiated.form {
+        Form::Json => page(query, &view, from, &negotiated, &shared).await,
+        Form::Sse | Form::Ndjson => {
+            let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
+            let follower = Follower::new(shared.runs.clone(), view, wire, from);
+            // A browser's EventSource stops reconnecting when it gets 204.
+            let resumed = cursor.is_some();
+            if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
+                return Ok(no_content());
+            }
+            let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
+            let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None));
+            stream_headers(&mut response, &negotiated);
+            Ok(response)
+        }
+    }
+}
+
+fn unreadable(error: &crate::log::LogError) -> Problem {
+    tracing::error!(%error, "the log could not be read");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the events could not be read")
+}
+
+/// The cursor: `?after=`, else `Last-Event-ID`.
+fn cursor_of(request: &Request<Incoming>, query: &Query, contract: &Contract) -> Result<Option<EventId>, Problem> {
+    let by_name = contract.sse == SseStyle::Named;
+    if let Some(after) = &query.after {
+        if by_name {
+            return Ok(Some(EventId::Text(after.clone())));
+        }
+        return match after.parse::<i64>() {
+            Ok(-1) => Ok(None),
+            Ok(number) if number >= 0 => Ok(Some(EventId::Number(number.unsigned_abs()))),
+            _ => Err(Problem::bad_request("after must be the number of the last event that was seen, or -1 for none")),
+        };
+    }
+    let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
+    Ok(match header {
+        None => None,
+        Some(id) if by_name => Some(EventId::Text(id.to_owned())),
+        // A browser sends what it was sent; anything else is from another stream, and starts over.
+        Some(id) => id.parse().ok().map(EventId::Number),
+    })
+}
+
+/// The number of the first event to send. An unknown text cursor means all of them, as `sse.v1` has it.
+async fn first_event(cursor: &Option<EventId>, view: &View, shared: &Shared) -> Result<u64, crate::log::LogError> {
+    match cursor {
+        None => Ok(0),
+        Some(cursor) => Ok(view.after(&shared.runs, cursor).await?.unwrap_or(0)),
+    }
+}
+
+/// One page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null where there is no more now.
+async fn page(
+    query: &Query,
+    view: &View,
+    from: u64,
+    negotiated: &Negotiated,
+    shared: &Shared,
+) -> Result<Response<Body>, Problem> {
+    let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
+    if negotiated.contract.sse == SseStyle::Raw {
+        let detail = "raw records are no JSON list; ask for application/x-ndjson or text/event-stream";
+        return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
+    }
+    let tail = *view.entry().tail().borrow();
+    let (mut at, mut events, mut last_id) = (from, Vec::new(), None);
+    while events.len() < limit {
+        let all = Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1 };
+        let batch = view
+            .read(&shared.runs, Ask { max_events: limit - events.len(), ..all })
+            .await
+            .map_err(|error| unreadable(&error))?;
+        if batch.next == at {
+            break;
+        }
+        at = batch.next;
+        last_id = batch.last_id.or(last_id);
+        for chunk in batch.chunks {
+            for line in chunk.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                let text = String::from_utf8_lossy(line).into_owned();
+                events.extend(serde_json::value::RawValue::from_string(text));
+            }
+        }
+    }
+    let more = view
+        .read(&shared.runs, Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: 1, max_events: 1 })
+        .await
+        .map_err(|error| unreadable(&error))?
+        .next
+        > at;
+    let next = last_id.filter(|_| more).map(|id| match id {
+        EventId::Number(number) => json!(number),
+        EventId::Text(text) => json!(text),
+        EventId::None => serde_json::Value::Null,
+    });
+    #[derive(serde::Serialize)]
+    struct Page {
+        object: &'static str,
+        data: Vec<Box<serde_json::value::RawValue>>,
+        next: Option<serde_json::Value>,
+        ended: bool,
+    }
+    let mut response = json_response(&Page { object: "list", data: events, next, ended: tail.ended && !more });
+    content_type(&mut response, negotiated);
+    Ok(response)
+}
+
+/// The headers of an event stream: nobody on the way may hold it back or change it.
+pub(super) fn stream_headers(response: &mut Response<Body>, negotiated: &Negotiated) {
+    content_type(response, negotiated);
+    let headers = response.headers_mut();
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("no-cache, no-transform"));
+    headers.insert("x-accel-buffering", HeaderValue::from_static("no"));
+}
+
+fn content_type(response: &mut Response<Body>, negotiated: &Negotiated) {
+    if let Ok(value) = HeaderValue::from_str(&negotiated.content_type()) {
+        response.headers_mut().insert(header::CONTENT_TYPE, value);
+        response.headers_mut().insert(header::VARY, HeaderValue::from_static("accept"));
+    }
+}

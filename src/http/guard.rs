@@ -1,0 +1,116 @@
+//! Who may speak to us: the Host and Origin of a request, and its token.
+//!
+//! Host and Origin keep web pages out that were let in by a browser (DNS rebinding, cross-site requests); a token keeps
+//! everybody else out. Tokens are compared by their digests in constant time, so that not even their length leaks.
+
+use super::Settings;
+use super::problem::Problem;
+use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use hyper::{HeaderMap, StatusCode};
+use sha2::{Digest, Sha256};
+use std::net::IpAddr;
+use subtle::ConstantTimeEq;
+
+/// Lets a request through, or says why not.
+///
+/// # Errors
+/// 401, 403 or 421.
+pub(super) fn admit(headers: &HeaderMap, authority: Option<&str>, settings: &Settings) -> Result<(), Problem> {
+    let host = match headers.get(HOST).map(|host| host.to_str()) {
+        Some(Ok(host)) => Some(host),
+        Some(Err(_)) => return Err(Problem::bad_request("the Host header is not text")),
+        None => authority,
+    };
+    if host.is_some_and(|host| !known_host(host, settings)) {
+        let detail = "this host name is not served here; set server.allowed_hosts to serve it";
+        return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, detail));
+    }
+    if let Some(origin) = headers.get(ORIGIN) {
+        let origin = origin.to_str().unwrap_or_default();
+        let host_of_origin = origin.split_once("://").map(|(_, host)| host);
+        if !host_of_origin.is_some_and(|origin| known_host(origin, settings)) {
+            let detail = "this Origin may not use the proxy; set server.allowed_hosts to let it";
+            return Err(Problem::new(StatusCode::FORBIDDEN, detail));
+        }
+    }
+    match &settings.token {
+        None => Ok(()),
+        Some(token) => {
+            let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer);
+            if given.is_some_and(|given| same(given, token)) {
+                Ok(())
+            } else {
+                Err(Problem::new(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN"))
+            }
+        }
+    }
+}
+
+fn bearer(value: &str) -> Option<&str> {
+    let (scheme, token) = value.split_once(' ')?;
+    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
+}
+
+fn same(given: &str, token: &str) -> bool {
+    Sha256::digest(given).ct_eq(&Sha256::digest(token)).into()
+}
+
+/// Whether a `host[:port]` is one of ours: loopback, or allowed by name.
+fn known_host(host: &str, settings: &Settings) -> bool {
+    let name = match host.strip_prefix('[') {
+        Some(rest) => rest.split(']').next().unwrap_or_default(),
+        None => host.split(':').next().unwrap_or_default(),
+    };
+    let is_loopback = name.eq_ignore_ascii_case("localhost")
+        || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback() || address == settings.listen.ip());
+    is_loopback || settings.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name) || allowed == host)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn request(pairs: &[(&str, &str)]) -> HeaderMap {
+        pairs
+            .iter()
+            .map(|(name, value)| {
+                (hyper::header::HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap())
+            })
+            .collect()
+    }
+
+    fn status(pairs: &[(&str, &str)], token: Option<&str>) -> Option<u16> {
+        let settings = Settings {
+            token: token.map(str::to_owned),
+            allowed_hosts: vec!["gate.example".to_owned()],
+            ..Settings::default()
+        };
+        admit(&request(pairs), None, &settings).err().map(|problem| problem.into_response().status().as_u16())
+    }
+
+    #[test]
+    fn other_hosts_and_origins_stay_out() {
+        for (pairs, expected) in [
+            (&[("host", "127.0.0.1:8080")][..], None),
+            (&[("host", "LOCALHOST")], None),
+            (&[("host", "[::1]:8080")], None),
+            (&[("host", "gate.example:443")], None),
+            (&[("host", "evil.example")], Some(421)),
+            (&[("host", "127.0.0.1.evil.example")], Some(421)),
+            (&[("host", "localhost"), ("origin", "http://localhost:3000")], None),
+            (&[("host", "localhost"), ("origin", "https://evil.example")], Some(403)),
+            (&[("host", "localhost"), ("origin", "null")], Some(403)),
+        ] {
+            assert_eq!(status(pairs, None), expected, "{pairs:?}");
+        }
+    }
+
+    #[test]
+    fn a_token_is_asked_for_where_there_is_one() {
+        let host = ("host", "localhost");
+        assert_eq!(status(&[host], Some("secret")), Some(401));
+        assert_eq!(status(&[host, ("authorization", "Bearer wrong")], Some("secret")), Some(401));
+        assert_eq!(status(&[host, ("authorization", "Basic secret")], Some("secret")), Some(401));
+        assert_eq!(status(&[host, ("authorization", "bearer secret")], Some("secret")), None);
+    }
+}

@@ -1,0 +1,176 @@
+//! The HTTP interface: hyper, with an accept loop of our own.
+//!
+//! In: requests. Out: status, pages and event streams. Never: a connection beyond the limit, a header that takes for ever,
+//! a stream held back by a buffer, a payload in a log line.
+
+pub mod body;
+mod events;
+mod guard;
+mod ingest;
+mod negotiate;
+mod problem;
+mod router;
+
+use crate::runs::Runs;
+use framegate_translators::contracts::Contract;
+use framegate_translators::framing::Limits;
+use hyper::server::conn::http1;
+use hyper::service::service_fn;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use hyper_util::server::graceful::GracefulShutdown;
+use std::future::Future;
+use std::net::{Ipv4Addr, SocketAddr};
+use std::pin::pin;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::net::TcpListener;
+use tokio::sync::Semaphore;
+
+/// What the interface is set to.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    /// Where to listen.
+    pub listen: SocketAddr,
+    /// Host names besides loopback that may be asked for, and that pages may come from.
+    pub allowed_hosts: Vec<String>,
+    /// The token that every request must carry; without one, only loopback is listened on.
+    pub token: Option<String>,
+    /// Connections at a time.
+    pub max_connections: usize,
+    /// How long a request's header may take.
+    pub header_read_timeout: Duration,
+    /// How large a request's header may be, in bytes.
+    pub max_header_bytes: usize,
+    /// How long an event stream may be silent before a comment is sent.
+    pub heartbeat: Duration,
+    /// How long streams get to come to their end when the proxy stops.
+    pub shutdown_grace: Duration,
+    /// How long an ingest may be silent; `None`: as long as it likes.
+    pub ingest_idle: Option<Duration>,
+    /// Ingests at a time.
+    pub max_ingests: usize,
+    /// What bounds a record.
+    pub limits: Limits,
+    /// Events on a page, unless the client says otherwise.
+    pub page_default: usize,
+    /// Events on a page at most.
+    pub page_max: usize,
+    /// The contract for clients that name none.
+    pub default_contract: &'static Contract,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            allowed_hosts: Vec::new(),
+            token: None,
+            max_connections: 1024,
+            header_read_timeout: Duration::from_secs(10),
+            max_header_bytes: 64 << 10,
+            heartbeat: Duration::from_secs(15),
+            shutdown_grace: Duration::from_secs(10),
+            ingest_idle: None,
+            max_ingests: 256,
+            limits: Limits::default(),
+            page_default: 200,
+            page_max: 500,
+            default_contract: &framegate_translators::contracts::frames::V2,
+        }
+    }
+}
+
+/// Why the server did not start.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ServeError {
+    /// Everybody could reach it, and nobody would be asked for a token.
+    #[error(
+        "server.listen is {0}, which other machines can reach, and server.token_file is not set: set a token, or listen on 127.0.0.1"
+    )]
+    Open(SocketAddr),
+    /// The address is not to be had.
+    #[error("cannot listen on {0}: {1}")]
+    Listen(SocketAddr, #[source] std::io::Error),
+}
+
+/// What every request sees.
+pub(crate) struct Shared {
+    pub(crate) runs: Arc<Runs>,
+    pub(crate) settings: Settings,
+    pub(crate) ingests: Arc<Semaphore>,
+}
+
+/// A server that has its socket.
+pub struct Server {
+    listener: TcpListener,
+    shared: Arc<Shared>,
+}
+
+impl Server {
+    /// Takes the socket.
+    ///
+    /// # Errors
+    /// The address is open to others without a token, or not to be had.
+    pub async fn bind(settings: Settings, runs: Arc<Runs>) -> Result<Self, ServeError> {
+        let address = settings.listen;
+        if !address.ip().is_loopback() && settings.token.is_none() {
+            return Err(ServeError::Open(address));
+        }
+        let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))?;
+        let ingests = Arc::new(Semaphore::new(settings.max_ingests));
+        Ok(Self { listener, shared: Arc::new(Shared { runs, settings, ingests }) })
+    }
+
+    /// Where it listens; with port 0 asked for, the port that it got.
+    pub fn address(&self) -> SocketAddr {
+        self.listener.local_addr().unwrap_or(self.shared.settings.listen)
+    }
+
+    /// Serves until `stop`, then lets what is open come to its end for the time that the settings give it.
+    pub async fn serve(self, stop: impl Future<Output = ()>) {
+        let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
+        let graceful = GracefulShutdown::new();
+        let mut stop = pin!(stop);
+        loop {
+            // A connection beyond the limit waits in the kernel's queue.
+            let permit = tokio::select! {
+                permit = connections.clone().acquire_owned() => permit,
+                () = &mut stop => break,
+            };
+            let Ok(permit) = permit else { break };
+            let stream = tokio::select! {
+                accepted = self.listener.accept() => match accepted {
+                    Ok((stream, _)) => stream,
+                    Err(error) => {
+                        tracing::warn!(%error, "a connection could not be accepted");
+                        tokio::time::sleep(Duration::from_millis(50)).await;
+                        continue;
+                    }
+                },
+                () = &mut stop => break,
+            };
+            // Events are small and must not wait for each other.
+            let _ = stream.set_nodelay(true);
+            let shared = self.shared.clone();
+            let service = service_fn(move |request| router::answer(request, shared.clone()));
+            let connection = http1::Builder::new()
+                .timer(TokioTimer::new())
+                .header_read_timeout(self.shared.settings.header_read_timeout)
+                .max_buf_size(self.shared.settings.max_header_bytes.max(8192))
+                .half_close(true)
+                .serve_connection(TokioIo::new(stream), service);
+            let connection = graceful.watch(connection);
+            tokio::spawn(async move {
+                if let Err(error) = connection.await {
+                    tracing::debug!(%error, "a connection ended badly");
+                }
+                drop(permit);
+            });
+        }
+        drop(self.listener);
+        if tokio::time::timeout(self.shared.settings.shutdown_grace, graceful.shutdown()).await.is_err() {
+            tracing::warn!("streams were still open when the proxy stopped");
+        }
+    }
+}

@@ -1,0 +1,246 @@
+//! Which contract, on which wire: `?contract=`, then the `Accept` header, then the default.
+//!
+//! In: a request's query and `Accept` values. Out: the contract, its options and the wire, or why nothing fits. Never: a
+//! contract that the client did not ask for while it asked for another.
+
+use framegate_translators::contracts::{CONTRACTS, Contract, contract};
+use framegate_translators::encode::EncoderOptions;
+
+/// What a client gets.
+#[derive(Clone)]
+pub(super) struct Negotiated {
+    /// The contract.
+    pub(super) contract: &'static Contract,
+    /// Its options.
+    pub(super) options: EncoderOptions,
+    /// The form.
+    pub(super) form: Form,
+}
+
+/// The form of an answer.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Form {
+    /// Server-sent events, replayed and then live.
+    Sse,
+    /// One event a line, replayed and then live.
+    Ndjson,
+    /// One page of events.
+    Json,
+}
+
+impl Form {
+    fn media_type(self) -> &'static str {
+        match self {
+            Self::Sse => "text/event-stream",
+            Self::Ndjson => "application/x-ndjson",
+            Self::Json => "application/json",
+        }
+    }
+}
+
+impl Negotiated {
+    /// The answer's `Content-Type`.
+    pub(super) fn content_type(&self) -> String {
+        let experimental = if self.options.experimental { "; experimental=1" } else { "" };
+        format!("{}; contract={}{experimental}", self.form.media_type(), self.contract.name)
+    }
+}
+
+/// What a request asks for.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Wanted<'r> {
+    /// The `contract` of the query.
+    pub(super) contract: Option<&'r str>,
+    /// Whether the query asks for experimental groups.
+    pub(super) experimental: bool,
+    /// The `Accept` header, several joined by commas; `None` where there is none.
+    pub(super) accept: Option<&'r str>,
+    /// The contract of a native path, or the configured default.
+    pub(super) default: &'static Contract,
+    /// The path belongs to the default contract, which is therefore the only one.
+    pub(super) native: bool,
+    /// The forms that the path has, the preferred one first.
+    pub(super) forms: &'r [Form],
+}
+
+/// Chooses.
+///
+/// # Errors
+/// What a person is told, with the list of what there is.
+pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
+    let mut base = EncoderOptions { experimental: wanted.experimental };
+    let by_query = match wanted.contract {
+        Some(name) => Some(contract(name).ok_or_else(|| format!("there is no contract {name:?}; {}", offer(wanted)))?),
+        None => None,
+    };
+    if let (true, Some(other)) = (wanted.native, by_query.filter(|by_query| by_query.name != wanted.default.name)) {
+        return Err(format!("this path speaks {} alone, not {}", wanted.default.name, other.name));
+    }
+    let header = wanted.accept.map(str::trim).filter(|accept| !accept.is_empty()).unwrap_or("*/*");
+    let mut ranges: Vec<Range<'_>> = header.split(',').filter_map(Range::parse).collect();
+    // Stable: of equal weight the more specific first, then the one that stands first.
+    ranges.sort_by(|one, other| other.rank().total_cmp(&one.rank()));
+    for range in ranges.iter().filter(|range| range.q > 0.0) {
+        let Some(form) = wanted.forms.iter().copied().find(|form| range.matches(*form)) else { continue };
+        let refused = |form: Form| ranges.iter().any(|other| other.q == 0.0 && other.refuses(form));
+        let form = if range.is_wildcard() && refused(form) {
+            match wanted.forms.iter().copied().find(|form| range.matches(*form) && !refused(*form)) {
+                Some(form) => form,
+                None => continue,
+            }
+        } else {
+            form
+        };
+        let named = match range.contract {
+            Some(name) => match contract(name) {
+                Some(named) => Some(named),
+                None => continue,
+            },
+            None => None,
+        };
+        let chosen = match (by_query, named) {
+            (Some(by_query), _) => by_query,
+            (None, Some(named)) if wanted.native && named.name != wanted.default.name => continue,
+            (None, Some(named)) => named,
+            (None, None) => wanted.default,
+        };
+        base.experimental |= range.experimental;
+        return Ok(Negotiated { contract: chosen, options: base, form });
+    }
+    Err(format!("nothing that Accept names is here; {}", offer(wanted)))
+}
+
+fn offer(wanted: Wanted<'_>) -> String {
+    let forms: Vec<&str> = wanted.forms.iter().map(|form| form.media_type()).collect();
+    let contracts: Vec<&str> = if wanted.native {
+        vec![wanted.default.name]
+    } else {
+        CONTRACTS.iter().map(|contract| contract.name).collect()
+    };
+    format!("there is {} with contract={}", forms.join(", "), contracts.join(", "))
+}
+
+/// One media range of an `Accept` header.
+#[derive(Debug)]
+struct Range<'r> {
+    media: &'r str,
+    contract: Option<&'r str>,
+    experimental: bool,
+    q: f32,
+}
+
+impl<'r> Range<'r> {
+    fn parse(text: &'r str) -> Option<Self> {
+        let mut parts = text.split(';').map(str::trim);
+        let media = parts.next().filter(|media| media.contains('/') || *media == "*")?;
+        let mut range = Self { media, contract: None, experimental: false, q: 1.0 };
+        for part in parts {
+            let (key, value) = part.split_once('=')?;
+            let value = value.trim().trim_matches('"');
+            match key.trim().to_ascii_lowercase().as_str() {
+                "q" => range.q = value.parse().ok().filter(|q| (0.0..=1.0).contains(q))?,
+                "contract" => range.contract = Some(value),
+                "experimental" => range.experimental = matches!(value, "1" | "true"),
+                _ => {}
+            }
+        }
+        Some(range)
+    }
+
+    fn is_wildcard(&self) -> bool {
+        self.media.contains('*')
+    }
+
+    fn matches(&self, form: Form) -> bool {
+        let media = form.media_type();
+        match self.media {
+            "*/*" | "*" => true,
+            range => match range.strip_suffix("/*") {
+                Some(kind) => media.split('/').next().is_some_and(|of| of.eq_ignore_ascii_case(kind)),
+                None => media.eq_ignore_ascii_case(range),
+            },
+        }
+    }
+
+    /// Whether a range with weight 0 shuts a form out.
+    fn refuses(&self, form: Form) -> bool {
+        self.contract.is_none() && self.matches(form)
+    }
+
+    fn rank(&self) -> f32 {
+        let specific = if self.is_wildcard() { 0.0 } else { 0.0001 };
+        let named = if self.contract.is_some() { 0.0002 } else { 0.0 };
+        self.q + specific + named
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ALL: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json];
+
+    fn ask(query: Option<&str>, accept: Option<&str>) -> Result<(String, Form), String> {
+        let wanted = Wanted {
+            contract: query,
+            experimental: false,
+            accept,
+            default: contract("frames.v2").unwrap(),
+            native: false,
+            forms: ALL,
+        };
+        negotiate(wanted).map(|negotiated| (negotiated.contract.name.to_owned(), negotiated.form))
+    }
+
+    #[test]
+    fn the_first_match_wins() {
+        for (query, accept, expected) in [
+            (None, None, ("frames.v2", Form::Sse)),
+            (None, Some("*/*"), ("frames.v2", Form::Sse)),
+            (Some("sse.v1"), Some("*/*"), ("sse.v1", Form::Sse)),
+            (Some("sse.v1"), Some("application/json"), ("sse.v1", Form::Json)),
+            (None, Some("text/event-stream; contract=sse.v1"), ("sse.v1", Form::Sse)),
+            (None, Some("application/x-ndjson;contract=\"frames.v1\""), ("frames.v1", Form::Ndjson)),
+            (None, Some("application/json;q=0.5, text/event-stream;q=0.4"), ("frames.v2", Form::Json)),
+            (None, Some("application/json, text/event-stream; contract=raw"), ("raw", Form::Sse)),
+            (
+                None,
+                Some("text/event-stream; contract=no.v9, text/event-stream; contract=sse.v1;q=0.1"),
+                ("sse.v1", Form::Sse),
+            ),
+            (None, Some("text/event-stream;q=0, */*"), ("frames.v2", Form::Ndjson)),
+            (None, Some("application/*"), ("frames.v2", Form::Ndjson)),
+            (Some("sse.v1"), Some("text/event-stream; contract=raw"), ("sse.v1", Form::Sse)),
+        ] {
+            assert_eq!(ask(query, accept), Ok((expected.0.to_owned(), expected.1)), "{query:?} {accept:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_not_there_is_said_with_what_is() {
+        for (query, accept) in [
+            (Some("sse.v9"), None),
+            (None, Some("text/html")),
+            (None, Some("text/event-stream; contract=sse.v9")),
+            (None, Some("*/*;q=0")),
+        ] {
+            let message = ask(query, accept).unwrap_err();
+            assert!(message.contains("agent-manager.v1"), "{message}");
+        }
+    }
+
+    #[test]
+    fn a_native_path_has_one_contract() {
+        let wanted = Wanted {
+            contract: None,
+            experimental: false,
+            accept: Some("text/event-stream; contract=raw"),
+            default: contract("sse.v1").unwrap(),
+            native: true,
+            forms: &[Form::Sse],
+        };
+        assert!(negotiate(wanted).is_err());
+        assert_eq!(negotiate(Wanted { accept: None, ..wanted }).map(|chosen| chosen.contract.name), Ok("sse.v1"));
+        assert!(negotiate(Wanted { contract: Some("raw"), accept: None, ..wanted }).is_err());
+    }
+}

@@ -1,0 +1,48 @@
+//! Errors for clients: RFC 9457 problem documents.
+
+use super::body::{Body, full};
+use hyper::{Response, StatusCode, header};
+use serde::Serialize;
+
+/// What is wrong with a request.
+#[derive(Debug, Serialize)]
+pub(super) struct Problem {
+    /// Always `about:blank`: the status says what kind of problem it is.
+    r#type: &'static str,
+    title: &'static str,
+    status: u16,
+    /// What was wrong, and what would be right.
+    detail: String,
+}
+
+impl Problem {
+    /// A problem with that status.
+    pub(super) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
+        Self {
+            r#type: "about:blank",
+            title: status.canonical_reason().unwrap_or("Error"),
+            status: status.as_u16(),
+            detail: detail.into(),
+        }
+    }
+
+    /// 400.
+    pub(super) fn bad_request(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::BAD_REQUEST, detail)
+    }
+
+    /// 404.
+    pub(super) fn not_found(detail: impl Into<String>) -> Self {
+        Self::new(StatusCode::NOT_FOUND, detail)
+    }
+
+    /// The answer.
+    pub(super) fn into_response(self) -> Response<Body> {
+        let text = serde_json::to_vec(&self).unwrap_or_default();
+        let mut response = Response::new(full(text));
+        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        let json = header::HeaderValue::from_static("application/problem+json");
+        response.headers_mut().insert(header::CONTENT_TYPE, json);
+        response
+    }
+}

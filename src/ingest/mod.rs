@@ -1,0 +1,80 @@
+//! Drives one runner's output into the log.
+//!
+//! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: the next chunk before the
+//! last one's frames are kept (that is the back-pressure), an open run behind the end of the input.
+
+use crate::clock;
+use crate::log::{LogError, stream_id};
+use crate::runs::{Ingested, Runs};
+use framegate_translators::frame::Frame;
+use framegate_translators::framing::{Framing, Limits};
+use framegate_translators::pipeline;
+use framegate_translators::runners::Runner;
+use framegate_translators::sequence::Identity;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// One ingest.
+pub struct Ingest {
+    runs: Arc<Runs>,
+    pipeline: pipeline::Ingest,
+    ingested: Ingested,
+}
+
+impl Ingest {
+    /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
+    pub fn new(runs: Arc<Runs>, runner: &Runner, framing: Option<Framing>, limits: Limits) -> Self {
+        let identity = Identity { run_id: Uuid::now_v7(), session_id: None };
+        let pipeline = pipeline::Ingest::new(runner, framing, limits, identity);
+        Self { runs, pipeline, ingested: Ingested::default() }
+    }
+
+    /// What the ingest makes; can be followed from its beginning at any time.
+    pub fn ingested(&self) -> Ingested {
+        self.ingested.clone()
+    }
+
+    /// Takes the next bytes. On return their frames are kept.
+    ///
+    /// # Errors
+    /// The log took nothing more; every run of the ingest is closed, and nothing may be fed.
+    pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
+        let frames: Vec<_> = self.pipeline.feed(chunk, clock::unix_ms()).map(Arc::new).collect();
+        match keep(&self.runs, &self.ingested, &frames).await {
+            Ok(()) => {
+                self.ingested.wake(false);
+                Ok(())
+            }
+            Err(error) => {
+                // The frames are numbered: they go in with those that close the runs, which always find room.
+                let closing = self.pipeline.finish(clock::unix_ms()).map(Arc::new);
+                let all: Vec<_> = frames.into_iter().chain(closing).collect();
+                let kept = keep(&self.runs, &self.ingested, &all).await;
+                self.ingested.wake(true);
+                kept.and(Err(error))
+            }
+        }
+    }
+
+    /// The input is over, well or badly: what is open is closed. Gives the number of records.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn finish(mut self) -> Result<u64, LogError> {
+        let frames: Vec<_> = self.pipeline.finish(clock::unix_ms()).map(Arc::new).collect();
+        let kept = keep(&self.runs, &self.ingested, &frames).await;
+        self.ingested.wake(true);
+        kept.map(|()| self.pipeline.records())
+    }
+}
+
+async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+    runs.append(frames).await?;
+    for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
+        let Some(last) = group.last() else { continue };
+        if let Some(entry) = runs.find(stream_id(last)) {
+            ingested.step(&entry, last.seq + 1);
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,94 @@
+//! A frame log in memory: fast, bounded, gone with the process.
+//!
+//! Where it is full, whole streams go, the one that ended first before the others; a stream that is still open stays.
+
+use super::{FrameLog, LogError, StreamId, stream_id, weight};
+use async_trait::async_trait;
+use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::pipeline::is_last;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// See the module.
+#[derive(Debug)]
+pub struct MemoryLog {
+    max_bytes: u64,
+    max_runs: usize,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    streams: HashMap<StreamId, Kept>,
+    /// Streams that are over, the one that ended first in front.
+    ended: VecDeque<StreamId>,
+    dropped: Vec<StreamId>,
+    bytes: u64,
+}
+
+#[derive(Debug, Default)]
+struct Kept {
+    frames: Vec<Arc<Frame>>,
+    bytes: u64,
+}
+
+impl MemoryLog {
+    /// An empty log that keeps about `max_bytes` of frames, and `max_runs` streams that are over.
+    pub fn new(max_bytes: u64, max_runs: usize) -> Self {
+        Self { max_bytes, max_runs, held: Mutex::default() }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // A panic under the lock would leave at worst a count that is off; frames are whole or absent.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Held {
+    /// Drops streams that are over until there is room.
+    fn make_room(&mut self, bytes: u64, max_bytes: u64, max_runs: usize) {
+        while self.bytes + bytes > max_bytes || self.ended.len() > max_runs {
+            let Some(oldest) = self.ended.pop_front() else { return };
+            if let Some(kept) = self.streams.remove(&oldest) {
+                self.bytes -= kept.bytes;
+                self.dropped.push(oldest);
+            }
+        }
+    }
+}
+
+#[async_trait]
+impl FrameLog for MemoryLog {
+    async fn append(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+        let more: u64 = frames.iter().map(|frame| weight(frame)).sum();
+        let mut held = self.held();
+        held.make_room(more, self.max_bytes, self.max_runs);
+        // The last frames of a run always find room: without them its readers would wait for ever.
+        let closing = frames.iter().any(|frame| is_last(frame));
+        if held.bytes + more > self.max_bytes && !closing {
+            return Err(LogError::Full { bytes: held.bytes, limit: self.max_bytes });
+        }
+        held.bytes += more;
+        for frame in frames {
+            let id = stream_id(frame);
+            let kept = held.streams.entry(id).or_default();
+            kept.bytes += weight(frame);
+            kept.frames.push(frame.clone());
+            if is_last(frame) && id.0 != StreamKind::Thread {
+                held.ended.push_back(id);
+            }
+        }
+        Ok(())
+    }
+
+    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        let held = self.held();
+        let Some(kept) = held.streams.get(&stream) else { return Ok(Vec::new()) };
+        let from = usize::try_from(from).unwrap_or(usize::MAX).min(kept.frames.len());
+        Ok(kept.frames.iter().skip(from).take(max).cloned().collect())
+    }
+
+    async fn take_dropped(&self) -> Vec<StreamId> {
+        std::mem::take(&mut self.held().dropped)
+    }
+}

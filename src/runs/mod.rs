@@ -1,0 +1,181 @@
+//! The runs that the proxy knows: their status, their frames, and their events in each contract.
+//!
+//! In: batches of frames from an ingest. Out: status, and readers that follow a stream in a contract. Never: a frame that
+//! readers see before the log has it, an event encoded twice because two clients want it.
+
+mod follow;
+mod status;
+mod view;
+
+pub use follow::{Follower, IngestFollower, Ingested};
+pub use status::{RunState, RunStatus};
+pub use view::{Ask, Batch, View, Wire};
+
+use crate::log::{FrameLog, LogError, StreamId, stream_id};
+use framegate_translators::contracts::{CONTRACTS, Contract};
+use framegate_translators::encode::EncoderOptions;
+use framegate_translators::frame::{Frame, Stream, StreamKind};
+use framegate_translators::schema::Schemas;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// How far a stream has come.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tail {
+    /// How many frames the log has.
+    pub frames: u64,
+    /// Whether there will be no more.
+    pub ended: bool,
+}
+
+/// All runs.
+pub struct Runs {
+    log: Arc<dyn FrameLog>,
+    schemas: HashMap<&'static str, Schemas>,
+    validate: bool,
+    streams: RwLock<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    by_id: HashMap<StreamId, Arc<Entry>>,
+    /// Runs in the order in which they began.
+    order: Vec<StreamId>,
+}
+
+/// One stream.
+pub struct Entry {
+    /// What is known of it from its first frame on.
+    pub stream: Arc<Stream>,
+    tail: watch::Sender<Tail>,
+    status: Mutex<RunStatus>,
+    views: Mutex<HashMap<(&'static str, EncoderOptions), Weak<View>>>,
+}
+
+impl Runs {
+    /// No runs yet.
+    ///
+    /// # Errors
+    /// A built-in schema that does not compile, which the tests rule out.
+    pub fn new(log: Arc<dyn FrameLog>, validate: bool) -> Result<Self, String> {
+        let schemas = CONTRACTS
+            .iter()
+            .map(|contract| Schemas::compile(contract.schemas).map(|schemas| (contract.name, schemas)))
+            .collect::<Result<_, _>>()?;
+        Ok(Self { log, schemas, validate, streams: RwLock::default() })
+    }
+
+    /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames.
+    ///
+    /// # Errors
+    /// The log's; nothing was kept then.
+    pub async fn append(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+        if frames.is_empty() {
+            return Ok(());
+        }
+        self.log.append(frames).await?;
+        let mut touched: Vec<Arc<Entry>> = Vec::new();
+        for frame in frames {
+            let entry = match touched.iter().find(|entry| entry.id() == stream_id(frame)) {
+                Some(entry) => entry.clone(),
+                None => {
+                    let entry = self.entry_of(frame);
+                    touched.push(entry.clone());
+                    entry
+                }
+            };
+            entry.status().observe(frame);
+        }
+        for entry in touched {
+            let (frames, ended) = {
+                let status = entry.status();
+                (status.frames, status.ended)
+            };
+            entry.tail.send_replace(Tail { frames, ended });
+        }
+        for dropped in self.log.take_dropped().await {
+            let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+            known.by_id.remove(&dropped);
+            known.order.retain(|id| *id != dropped);
+        }
+        Ok(())
+    }
+
+    fn entry_of(&self, frame: &Frame) -> Arc<Entry> {
+        let id = stream_id(frame);
+        if let Some(entry) = self.find(id) {
+            return entry;
+        }
+        let entry = Arc::new(Entry {
+            stream: frame.stream.clone(),
+            tail: watch::Sender::default(),
+            status: Mutex::new(RunStatus::new(frame)),
+            views: Mutex::default(),
+        });
+        let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        known.by_id.insert(id, entry.clone());
+        if id.0 == StreamKind::Session {
+            known.order.push(id);
+        }
+        entry
+    }
+
+    /// The stream of that id.
+    pub fn find(&self, id: StreamId) -> Option<Arc<Entry>> {
+        self.streams.read().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
+    }
+
+    /// The stream of that id, whatever it is the stream of; a run before the others.
+    pub fn find_any(&self, id: Uuid) -> Option<Arc<Entry>> {
+        [StreamKind::Session, StreamKind::Task, StreamKind::Thread].into_iter().find_map(|kind| self.find((kind, id)))
+    }
+
+    /// The runs, newest first, after `skip` of them that the filter lets through.
+    pub fn list(&self, filter: &dyn Fn(&RunStatus) -> bool, skip: usize, limit: usize) -> Vec<RunStatus> {
+        let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let runs = known.order.iter().rev().filter_map(|id| known.by_id.get(id));
+        runs.map(|entry| entry.status().clone()).filter(|status| filter(status)).skip(skip).take(limit).collect()
+    }
+
+    /// The events of a stream in a contract, shared by all who read them; `None` where the contract leaves it out.
+    pub fn view(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Arc<View>> {
+        let mut views = entry.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let key = (contract.name, options.clone());
+        if let Some(view) = views.get(&key).and_then(Weak::upgrade) {
+            return Some(view);
+        }
+        let encoder = (contract.encoder)(&entry.stream, options)?;
+        let view = Arc::new(View::new(contract, encoder, entry.clone()));
+        views.retain(|_, view| view.strong_count() > 0);
+        views.insert(key, Arc::downgrade(&view));
+        Some(view)
+    }
+
+    pub(crate) fn log(&self) -> &dyn FrameLog {
+        &*self.log
+    }
+
+    /// The schemas that events are checked against; `None` where the gate is off.
+    pub(crate) fn schemas(&self, contract: &Contract) -> Option<&Schemas> {
+        self.schemas.get(contract.name).filter(|_| self.validate && !contract.schemas.is_empty())
+    }
+}
+
+impl Entry {
+    /// The stream's id.
+    pub fn id(&self) -> StreamId {
+        (self.stream.kind, self.stream.id)
+    }
+
+    /// The run's status as of now.
+    pub fn status(&self) -> MutexGuard<'_, RunStatus> {
+        self.status.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Follows how far the stream has come.
+    pub fn tail(&self) -> watch::Receiver<Tail> {
+        self.tail.subscribe()
+    }
+}

@@ -1,0 +1,247 @@
+//! The events of one stream in one contract: encoded, validated and serialised once, whoever reads them.
+//!
+//! In: frames from the log, when a reader wants what is not encoded yet. Out: bytes for the wire, shared by all readers.
+//! Never: an encoding that no reader asked for, a copy for each reader, a reader held up by another one's socket.
+//!
+//! The events of a batch stand in one buffer as SSE blocks. A block ends in an empty line, so the JSON in it and the line
+//! end behind it are also one NDJSON line: both wires are slices of the same bytes.
+
+use super::{Entry, Runs};
+use crate::log::LogError;
+use bytes::Bytes;
+use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::{Encoder, EventId, EventRef, Events};
+use framegate_translators::framing::{write_raw, write_sse};
+use std::ops::Range;
+use std::sync::Arc;
+use tokio::sync::Mutex;
+
+/// How events are laid out on the wire.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Wire {
+    /// Server-sent events.
+    Sse,
+    /// One event a line.
+    Ndjson,
+}
+
+/// How many frames are encoded under one lock.
+const FRAMES_AT_ONCE: usize = 256;
+
+/// See the module.
+pub struct View {
+    contract: &'static Contract,
+    entry: Arc<Entry>,
+    state: Mutex<State>,
+}
+
+/// Which events a reader wants.
+#[derive(Clone, Copy, Debug)]
+pub struct Ask {
+    /// The number of the first one.
+    pub from: u64,
+    /// Only those that come of frames before this one.
+    pub frames: u64,
+    /// How they are laid out.
+    pub wire: Wire,
+    /// About how many bytes at most; one event is always given.
+    pub max_bytes: usize,
+    /// How many at most.
+    pub max_events: usize,
+}
+
+struct State {
+    encoder: Box<dyn Encoder>,
+    scratch: Events,
+    next_frame: u64,
+    segments: Vec<Segment>,
+    events: u64,
+}
+
+struct Segment {
+    /// The number of its first event.
+    first: u64,
+    bytes: Bytes,
+    events: Vec<Placed>,
+}
+
+struct Placed {
+    id: EventId,
+    /// The frame that gave rise to it.
+    frame: u64,
+    block: Range<usize>,
+    payload: Range<usize>,
+}
+
+/// Some events, ready for the wire.
+#[derive(Debug, Default)]
+pub struct Batch {
+    /// The bytes, in order.
+    pub chunks: Vec<Bytes>,
+    /// The number of the event behind the last one.
+    pub next: u64,
+    /// The cursor of the last event that has one.
+    pub last_id: Option<EventId>,
+}
+
+impl View {
+    pub(super) fn new(contract: &'static Contract, encoder: Box<dyn Encoder>, entry: Arc<Entry>) -> Self {
+        let state = State { encoder, scratch: Events::default(), next_frame: 0, segments: Vec::new(), events: 0 };
+        Self { contract, entry, state: Mutex::new(state) }
+    }
+
+    /// The contract that the events are of.
+    pub fn contract(&self) -> &'static Contract {
+        self.contract
+    }
+
+    /// The stream that the events are of.
+    pub fn entry(&self) -> &Arc<Entry> {
+        &self.entry
+    }
+
+    /// The events that are asked for.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn read(&self, runs: &Runs, ask: Ask) -> Result<Batch, LogError> {
+        let mut state = self.state.lock().await;
+        while state.next_frame < ask.frames && state.events <= ask.from.saturating_add(ask.max_events as u64) {
+            if !self.encode_some(&mut state, runs).await? {
+                break;
+            }
+        }
+        Ok(state.batch(ask))
+    }
+
+    /// The number of the first event behind a cursor. `None` where no event has that cursor.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn after(&self, runs: &Runs, cursor: &EventId) -> Result<Option<u64>, LogError> {
+        let mut state = self.state.lock().await;
+        while self.encode_some(&mut state, runs).await? {}
+        Ok(state.after(cursor))
+    }
+
+    async fn encode_some(&self, state: &mut State, runs: &Runs) -> Result<bool, LogError> {
+        let frames = runs.log().read(self.entry.id(), state.next_frame, FRAMES_AT_ONCE).await?;
+        if frames.is_empty() {
+            return Ok(false);
+        }
+        let mut bytes = Vec::new();
+        let mut events = Vec::new();
+        for frame in &frames {
+            state.scratch.clear();
+            state.encoder.frame(frame, &mut state.scratch);
+            for event in state.scratch.iter() {
+                let number = state.events + events.len() as u64;
+                self.validate(runs, event, number, frame.seq);
+                let start = bytes.len();
+                self.write(event, &mut bytes);
+                let block = start..bytes.len();
+                let payload = match self.contract.sse {
+                    SseStyle::Raw => block.clone(),
+                    // Without the last LF: the JSON and one line end.
+                    _ => block.end - 2 - event.payload.len()..block.end - 1,
+                };
+                events.push(Placed { id: event.id.clone(), frame: frame.seq, block, payload });
+            }
+        }
+        state.next_frame += frames.len() as u64;
+        if !events.is_empty() {
+            let first = state.events;
+            state.events += events.len() as u64;
+            state.segments.push(Segment { first, bytes: Bytes::from(bytes), events });
+        }
+        Ok(true)
+    }
+
+    fn write(&self, event: EventRef<'_>, out: &mut Vec<u8>) {
+        match self.contract.sse {
+            SseStyle::Raw => write_raw(event, out),
+            style => write_sse(event, style == SseStyle::Named, out),
+        }
+    }
+
+    /// The gate, mode `warn`: what breaks its schema is sent, logged and counted once for each run and contract.
+    fn validate(&self, runs: &Runs, event: EventRef<'_>, number: u64, seq: u64) {
+        let Some(schemas) = runs.schemas(self.contract) else { return };
+        let Err(breaches) = schemas.check(event.kind, event.payload) else { return };
+        let mut status = self.entry.status();
+        let counted = status.validated.entry(self.contract.name).or_default();
+        if number < *counted {
+            return;
+        }
+        *counted = number + 1;
+        *status.validation_failures.entry(self.contract.name).or_default() += 1;
+        for breach in breaches {
+            tracing::warn!(
+                run = %status.run_id, runner = status.runner, contract = self.contract.name, seq, event = event.kind,
+                pointer = breach.pointer, keyword = breach.keyword, "event breaks its schema: {}", breach.message
+            );
+        }
+    }
+}
+
+impl State {
+    fn batch(&self, ask: Ask) -> Batch {
+        let Ask { from, frames, wire, max_bytes, max_events } = ask;
+        let mut batch = Batch { chunks: Vec::new(), next: from, last_id: None };
+        let (mut room, mut left) = (max_bytes, max_events);
+        let at = self.segments.partition_point(|segment| segment.first + segment.events.len() as u64 <= from);
+        for segment in self.segments.iter().skip(at) {
+            let skip = usize::try_from(from.saturating_sub(segment.first)).unwrap_or(usize::MAX);
+            let mut taken: Option<Range<usize>> = None;
+            for event in segment.events.iter().skip(skip) {
+                if event.frame >= frames || left == 0 || (room == 0 && batch.next > from) {
+                    batch.push(segment, taken);
+                    return batch;
+                }
+                let slice = if wire == Wire::Sse { &event.block } else { &event.payload };
+                // Blocks stand one behind the other: a run of them is one slice.
+                taken = match taken {
+                    Some(range) if range.end == slice.start => Some(range.start..slice.end),
+                    other => {
+                        batch.push(segment, other);
+                        Some(slice.clone())
+                    }
+                };
+                room = room.saturating_sub(slice.len());
+                left -= 1;
+                batch.next += 1;
+                if event.id != EventId::None {
+                    batch.last_id = Some(event.id.clone());
+                }
+            }
+            batch.push(segment, taken);
+        }
+        batch
+    }
+
+    fn after(&self, cursor: &EventId) -> Option<u64> {
+        // Numbers go up, so the events before the cursor's place can be skipped as a whole.
+        if let EventId::Number(number) = cursor {
+            for segment in &self.segments {
+                for (at, event) in segment.events.iter().enumerate() {
+                    if matches!(event.id, EventId::Number(id) if id > *number) {
+                        return Some(segment.first + at as u64);
+                    }
+                }
+            }
+            return Some(self.events);
+        }
+        self.segments.iter().find_map(|segment| {
+            let at = segment.events.iter().position(|event| event.id == *cursor)?;
+            Some(segment.first + at as u64 + 1)
+        })
+    }
+}
+
+impl Batch {
+    fn push(&mut self, segment: &Segment, range: Option<Range<usize>>) {
+        if let Some(range) = range {
+            self.chunks.push(segment.bytes.slice(range));
+        }
+    }
+}
