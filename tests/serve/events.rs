@@ -1,0 +1,216 @@
+//! Reading events: replay, live, cursors, negotiation.
+
+use crate::client::{Event, Upload, get, post};
+use crate::proxy::{Proxy, recording};
+use std::thread;
+use std::time::Duration;
+
+/// Ingests a recording; gives the id of its first run, and its session's.
+fn ingested(proxy: &Proxy, name: &str) -> (String, String) {
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", name)).json();
+    let text = |key: &str| made["runs"][0][key].as_str().unwrap().to_owned();
+    (text("run_id"), text("session_id"))
+}
+
+fn events(proxy: &Proxy, run: &str, contract: &str, headers: &[(&str, &str)]) -> Vec<Event> {
+    let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), headers);
+    assert_eq!(answer.status, 200);
+    answer.events()
+}
+
+#[test]
+fn two_clients_in_different_contracts_see_each_event_once_while_the_run_goes_on() {
+    let proxy = Proxy::start();
+    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let (first, rest) = lines.split_at(lines.len() / 3);
+    for line in first {
+        upload.send(line);
+    }
+    let run = loop {
+        let runs = get(proxy.address, "/v1/runs", &[]).json();
+        if let Some(run) = runs["data"][0]["run_id"].as_str() {
+            break run.to_owned();
+        }
+        thread::sleep(Duration::from_millis(10));
+    };
+    let address = proxy.address;
+    let whole = {
+        let path = format!("/v1/runs/{run}/events?contract=frames.v2");
+        thread::spawn(move || get(address, &path, &[]).events())
+    };
+    // The other one reads two events at a time, leaves, and comes back with the last id.
+    let in_parts = {
+        let path = format!("/api/v1/sessions/{}/runs/{run}/stream", session_of(&proxy, &run));
+        thread::spawn(move || {
+            let mut seen: Vec<Event> = Vec::new();
+            let mut before_the_end = false;
+            loop {
+                let last = seen.last().and_then(|event| event.id.clone());
+                let headers: Vec<(&str, &str)> = last.iter().map(|id| ("last-event-id", id.as_str())).collect();
+                let mut answer = get(address, &path, &headers);
+                if answer.status == 204 {
+                    return (seen, before_the_end);
+                }
+                assert_eq!(answer.status, 200);
+                for _ in 0..2 {
+                    match answer.event() {
+                        Some(event) => seen.push(event),
+                        None => break,
+                    }
+                }
+                let state = get(address, &format!("/v1/runs/{run}"), &[]).json()["state"].clone();
+                before_the_end |= seen.len() > 4 && state == "running";
+            }
+        })
+    };
+    for line in rest {
+        upload.send(line);
+        thread::sleep(Duration::from_millis(15));
+    }
+    let made = upload.finish().json();
+    let run = made["runs"][0]["run_id"].as_str().unwrap();
+    let whole = whole.join().unwrap();
+    let (in_parts, before_the_end) = in_parts.join().unwrap();
+    assert!(before_the_end, "events came while the run went on");
+    let numbers: Vec<u64> = whole.iter().map(|event| event.json()["seq"].as_u64().unwrap()).collect();
+    assert_eq!(numbers, (0..whole.len() as u64).collect::<Vec<_>>());
+    assert_eq!(whole, events(&proxy, run, "frames.v2", &[]));
+    assert_eq!(in_parts, events(&proxy, run, "sse.v1", &[]));
+    assert_eq!(in_parts.first().unwrap().name.as_deref(), Some("run_started"));
+    assert_eq!(in_parts.last().unwrap().name.as_deref(), Some("run_completed"));
+}
+
+fn session_of(proxy: &Proxy, run: &str) -> String {
+    let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
+    status["session_id"].as_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_replay_from_every_cursor_is_the_rest_of_the_stream() {
+    let proxy = Proxy::start();
+    let (run, _) = ingested(&proxy, "bash_ok.partial.ndjson");
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1"] {
+        let all = events(&proxy, &run, contract, &[]);
+        assert!(all.len() > 5, "{contract}");
+        for (at, event) in all.iter().enumerate() {
+            let id = event.id.as_deref().unwrap();
+            let by_header = get(
+                proxy.address,
+                &format!("/v1/runs/{run}/events?contract={contract}"),
+                &[("last-event-id", id)],
+            );
+            if at + 1 == all.len() {
+                assert_eq!(by_header.status, 204, "{contract}");
+                continue;
+            }
+            assert_eq!(by_header.events(), all[at + 1..], "{contract} after {id}");
+            let by_query = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}&after={id}"), &[]);
+            assert_eq!(by_query.events(), all[at + 1..], "{contract} after {id}");
+        }
+    }
+}
+
+#[test]
+fn cursors_outside_the_stream() {
+    let proxy = Proxy::start();
+    let (run, _) = ingested(&proxy, "bash_ok.ndjson");
+    let path = |query: &str| format!("/v1/runs/{run}/events?{query}");
+    let all = events(&proxy, &run, "frames.v2", &[]);
+    assert_eq!(get(proxy.address, &path("after=-1"), &[]).events(), all);
+    assert_eq!(get(proxy.address, &path("after=0"), &[]).events(), all[1..]);
+    assert_eq!(get(proxy.address, &path("after=99999"), &[]).status, 204);
+    assert_eq!(get(proxy.address, &path("after=x"), &[]).status, 400);
+    assert_eq!(get(proxy.address, &path("after=-2"), &[]).status, 400);
+    assert_eq!(get(proxy.address, &path("afterwards=1"), &[]).status, 400);
+    let named = events(&proxy, &run, "sse.v1", &[]);
+    assert_eq!(get(proxy.address, &path("contract=sse.v1&after=evt_unknown"), &[]).events(), named);
+}
+
+#[test]
+fn the_forms_hold_the_same_events() {
+    let proxy = Proxy::start();
+    let (run, _) = ingested(&proxy, "write_file.partial.ndjson");
+    let path = format!("/v1/runs/{run}/events?contract=agent-manager.v1");
+    let by_sse: Vec<String> = get(proxy.address, &path, &[]).events().into_iter().map(|event| event.data).collect();
+    let by_line = get(proxy.address, &path, &[("accept", "application/x-ndjson")]);
+    assert_eq!(by_line.header("content-type"), "application/x-ndjson; contract=agent-manager.v1");
+    assert_eq!(by_line.text().lines().map(str::to_owned).collect::<Vec<_>>(), by_sse);
+    let mut by_page = Vec::new();
+    let mut after = -1;
+    loop {
+        let answer = get(proxy.address, &format!("{path}&limit=2&after={after}"), &[("accept", "application/json")]);
+        assert_eq!(answer.header("content-type"), "application/json; contract=agent-manager.v1");
+        let page = answer.json();
+        let data = page["data"].as_array().unwrap();
+        assert!(data.len() <= 2);
+        by_page.extend(data.iter().cloned());
+        assert_eq!(page["ended"], page["next"].is_null());
+        match page["next"].as_i64() {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    let parsed: Vec<serde_json::Value> = by_sse.iter().map(|text| serde_json::from_str(text).unwrap()).collect();
+    assert_eq!(by_page, parsed);
+}
+
+#[test]
+fn raw_is_what_the_runner_said() {
+    let proxy = Proxy::start();
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let (run, _) = ingested(&proxy, "text_plain.partial.ndjson");
+    let answer = get(proxy.address, &format!("/v1/runs/{run}/events"), &[("accept", "application/x-ndjson;contract=raw")]);
+    assert_eq!(answer.text().as_bytes(), bytes);
+}
+
+#[test]
+fn what_is_not_acceptable_is_told_what_is() {
+    let proxy = Proxy::start();
+    let (run, session) = ingested(&proxy, "text_plain.ndjson");
+    for (path, headers) in [
+        (format!("/v1/runs/{run}/events?contract=hecate.v9"), vec![]),
+        (format!("/v1/runs/{run}/events"), vec![("accept", "text/html")]),
+        (format!("/api/v1/sessions/{session}/runs/{run}/stream?contract=raw"), vec![]),
+    ] {
+        let answer = get(proxy.address, &path, &headers);
+        assert_eq!(answer.status, 406, "{path}");
+        assert!(answer.json()["detail"].as_str().unwrap().contains("sse.v1"), "{path}");
+    }
+    let unknown = "00000000-0000-7000-8000-000000000000";
+    assert_eq!(get(proxy.address, &format!("/v1/runs/{unknown}/events"), &[]).status, 404);
+    assert_eq!(get(proxy.address, "/v1/runs/run_1/events", &[]).status, 400);
+    let native = get(proxy.address, &format!("/api/v1/sessions/{session}/runs/{unknown}/stream"), &[]);
+    assert_eq!((native.status, native.json()["error"]["code"].as_str()), (404, Some("RUN_NOT_FOUND")));
+    let native = get(proxy.address, &format!("/api/v1/sessions/{unknown}/runs/{run}/stream"), &[]);
+    assert_eq!((native.status, native.json()["error"]["code"].as_str()), (404, Some("SESSION_NOT_FOUND")));
+}
+
+#[test]
+fn a_silent_stream_sends_heartbeats_that_no_proxy_may_hold_back() {
+    let proxy = Proxy::with(&[("FRAMEGATE__SERVER__HEARTBEAT_MS", "100")]);
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "text/event-stream")]);
+    upload.send(&bytes[..bytes.len() / 2]);
+    let mut answer = upload.answer();
+    for (name, value) in [("cache-control", "no-cache, no-transform"), ("x-accel-buffering", "no")] {
+        assert_eq!(answer.header(name), value);
+    }
+    let mut heartbeats = 0;
+    while heartbeats < 3 {
+        heartbeats += u32::from(answer.line().unwrap() == ": heartbeat");
+    }
+}
+
+#[test]
+fn stopping_lets_streams_end() {
+    let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "300")]);
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "text/event-stream")]);
+    upload.send(&bytes[..bytes.len() / 2]);
+    let mut answer = upload.answer();
+    assert!(answer.event().is_some());
+    assert!(proxy.pid() > 0);
+    assert!(proxy.terminate().success());
+}

@@ -1,0 +1,94 @@
+//! A runner's output over HTTP.
+
+use crate::client::{Upload, get, post};
+use crate::proxy::{Proxy, recording};
+
+#[test]
+fn an_ingest_answers_with_the_runs_it_made() {
+    let proxy = Proxy::start();
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "multi_turn_stdin.ndjson"));
+    assert_eq!(answer.status, 201);
+    let made = answer.json();
+    let runs = made["runs"].as_array().unwrap();
+    assert_eq!(runs.len(), 3, "{made:#}");
+    for run in runs {
+        assert_eq!(run["state"], "completed", "{made:#}");
+        let again = get(proxy.address, &format!("/v1/runs/{}", run["run_id"].as_str().unwrap()), &[]).json();
+        assert_eq!(&again, run);
+    }
+    let listed = get(proxy.address, "/v1/runs", &[]).json();
+    let ids = |runs: &serde_json::Value| -> Vec<String> {
+        runs.as_array().unwrap().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect()
+    };
+    let mut newest_first = ids(&made["runs"]);
+    newest_first.reverse();
+    assert_eq!(ids(&listed["data"]), newest_first);
+}
+
+#[test]
+fn the_translation_comes_back_in_the_same_exchange_before_the_input_has_ended() {
+    let proxy = Proxy::start();
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let accept = [("accept", "text/event-stream; contract=sse.v1")];
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &accept);
+    let mut lines = bytes.split_inclusive(|&byte| byte == b'\n');
+    upload.send(lines.next().unwrap());
+    let mut answer = upload.answer();
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), "text/event-stream; contract=sse.v1");
+    assert_eq!(answer.event().unwrap().name.as_deref(), Some("run_started"));
+    let mut text = String::new();
+    for line in lines {
+        upload.send(line);
+        if line.windows(10).any(|part| part == b"text_delta") {
+            let event = answer.event().unwrap();
+            assert_eq!(event.name.as_deref(), Some("assistant_delta"));
+            text.push_str(event.json()["payload"]["text"].as_str().unwrap());
+        }
+    }
+    upload.end();
+    let last = answer.event().unwrap().json();
+    assert_eq!(last["type"], "run_completed");
+    assert_eq!(last["payload"]["final_text"], text);
+    assert!(answer.event().is_none());
+}
+
+#[test]
+fn a_connection_that_breaks_ends_the_run_as_interrupted() {
+    let proxy = Proxy::start();
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "application/x-ndjson")]);
+    upload.send(&bytes[..bytes.len() / 2]);
+    let mut answer = upload.answer();
+    assert!(answer.line().is_some());
+    drop(answer);
+    drop(upload);
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    loop {
+        let runs = get(proxy.address, "/v1/runs", &[]).json();
+        if runs["data"][0]["state"] == "interrupted" {
+            assert_eq!(runs["data"][0]["error_code"], "stream_ended");
+            return;
+        }
+        assert!(std::time::Instant::now() < deadline, "{runs:#}");
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_wrong_runner_is_told_what_there_is() {
+    let proxy = Proxy::start();
+    let answer = post(proxy.address, "/v1/ingest/claude", &[], b"");
+    assert_eq!(answer.status, 404);
+    assert_eq!(answer.header("content-type"), "application/problem+json");
+    assert!(answer.json()["detail"].as_str().unwrap().contains("claude-code"));
+}
+
+#[test]
+fn bad_input_is_kept_and_counted() {
+    let proxy = Proxy::start();
+    let bytes = b"not json\n{\"type\":\"no_such_type\"}\n{\"type\":\xff}\n{\"type\":\"assist";
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], bytes);
+    assert_eq!(answer.status, 201);
+    assert_eq!(answer.json()["records"], 4);
+}

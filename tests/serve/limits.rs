@@ -1,0 +1,82 @@
+//! What the proxy does not do.
+
+use crate::client::{Answer, connect, get, post};
+use crate::proxy::{Proxy, recording, refusal};
+use std::io::{Read, Write};
+
+#[test]
+fn other_hosts_and_origins_are_turned_away() {
+    let proxy = Proxy::start();
+    let ask = |host: &str, more: &str| {
+        let mut stream = connect(proxy.address);
+        write!(stream, "GET /v1/runs HTTP/1.1\r\nhost: {host}\r\n{more}\r\n").unwrap();
+        Answer::read(stream).status
+    };
+    assert_eq!(ask("localhost", ""), 200);
+    assert_eq!(ask("evil.example", ""), 421);
+    assert_eq!(ask("localhost", "origin: https://evil.example\r\n"), 403);
+    assert_eq!(ask("localhost", "origin: http://localhost:1234\r\n"), 200);
+}
+
+#[test]
+fn an_open_address_without_a_token_is_refused() {
+    let said = refusal(&[("FRAMEGATE__SERVER__LISTEN", "0.0.0.0:0")]);
+    assert!(said.contains("token_file") && said.contains("0.0.0.0:0"), "{said}");
+}
+
+#[test]
+fn a_token_is_needed_where_there_is_one() {
+    let file = std::env::temp_dir().join(format!("framegate-token-{}", std::process::id()));
+    std::fs::write(&file, "s3cret\n").unwrap();
+    let proxy = Proxy::with(&[("FRAMEGATE__SERVER__TOKEN_FILE", file.to_str().unwrap())]);
+    assert_eq!(get(proxy.address, "/v1/runs", &[]).status, 401);
+    assert_eq!(get(proxy.address, "/v1/runs", &[("authorization", "Bearer s3cre")]).status, 401);
+    assert_eq!(get(proxy.address, "/v1/runs", &[("authorization", "Bearer s3cret")]).status, 200);
+    std::fs::remove_file(file).unwrap();
+}
+
+#[test]
+fn a_header_that_takes_for_ever_is_cut_off() {
+    let proxy = Proxy::with(&[("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "200")]);
+    let mut stream = connect(proxy.address);
+    stream.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: local").unwrap();
+    let mut rest = Vec::new();
+    // Closed, with or without a 408; what matters is that the connection is given back.
+    let _ = stream.read_to_end(&mut rest);
+    assert!(!String::from_utf8_lossy(&rest).contains("200 OK"));
+    assert_eq!(get(proxy.address, "/v1/runs", &[]).status, 200);
+}
+
+#[test]
+fn a_record_over_the_limit_does_not_end_the_run() {
+    let proxy = Proxy::with(&[("FRAMEGATE__INGEST__MAX_RECORD_BYTES", "65536")]);
+    let mut bytes = recording("claude-code", "text_plain.ndjson");
+    let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let huge = format!("{{\"type\":\"{}\"}}\n", "x".repeat(100_000));
+    bytes.splice(line_end..line_end, huge.into_bytes());
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes).json();
+    assert_eq!(made["runs"][0]["state"], "completed", "{made:#}");
+    assert_eq!(made["runs"][0]["invalid_records"], 1);
+}
+
+#[test]
+fn a_full_log_ends_the_ingest_and_says_so() {
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_BYTES", "200000")]);
+    let mut bytes = recording("claude-code", "long_text_200k.ndjson");
+    bytes.truncate(bytes.len() - 10);
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes);
+    assert_eq!(answer.status, 507);
+    let runs = get(proxy.address, "/v1/runs", &[]).json();
+    assert_eq!(runs["data"][0]["state"], "interrupted", "{runs:#}");
+}
+
+#[test]
+fn paths_and_methods() {
+    let proxy = Proxy::start();
+    assert_eq!(get(proxy.address, "/nothing", &[]).status, 404);
+    let wrong = post(proxy.address, "/v1/runs", &[], b"");
+    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET"));
+    assert_eq!(get(proxy.address, "/healthz", &[]).json()["status"], "ok");
+    let contracts = get(proxy.address, "/v1/contracts", &[]).json();
+    assert!(contracts["contracts"].as_array().unwrap().iter().any(|contract| contract["name"] == "frames.v2"));
+}

@@ -1,0 +1,9 @@
+//! The built proxy over real sockets.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod client;
+mod events;
+mod ingest;
+mod limits;
+mod proxy;
