@@ -1,1 +1,7 @@
-//! x
+//! framegate: everything that waits, reads a clock, a file or a socket, around the sans-IO translators.
+
+pub mod cli;
+pub mod clock;
+pub mod config;
+pub mod nearest;
+pub mod telemetry;
