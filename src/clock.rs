@@ -1,10 +1,57 @@
-//! The only place that reads the clock.
+//! The clock: the only place that reads it, so that everything else is a function of what it is given.
 
 use std::time::{SystemTime, UNIX_EPOCH};
+use uuid::{NoContext, Timestamp, Uuid};
 
-/// Unix epoch milliseconds, now.
-pub fn unix_ms() -> u64 {
-    #[expect(clippy::disallowed_methods, reason = "this is the place")]
-    let now = SystemTime::now();
-    now.duration_since(UNIX_EPOCH).map_or(0, |since| u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+/// Where the time comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Clock {
+    /// The system's clock.
+    System,
+    /// A clock that stands still, at Unix epoch milliseconds.
+    Fixed(u64),
+}
+
+impl Clock {
+    /// Unix epoch milliseconds.
+    pub fn now_ms(self) -> u64 {
+        match self {
+            Self::System => system_ms(),
+            Self::Fixed(now_ms) => now_ms,
+        }
+    }
+
+    /// A new id that sorts by the time at which it was made; random beyond that.
+    pub fn new_id(self) -> Uuid {
+        let now_ms = self.now_ms();
+        let nanos = u32::try_from(now_ms % 1000 * 1_000_000).unwrap_or_default();
+        Uuid::new_v7(Timestamp::from_unix(NoContext, now_ms / 1000, nanos))
+    }
+}
+
+/// A clock before 1970 reads as 1970.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+fn system_ms() -> u64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_fixed_clock_stands_still_and_the_other_one_is_of_this_century() {
+        assert_eq!(Clock::Fixed(7).now_ms(), 7);
+        assert!(Clock::System.now_ms() > 1_700_000_000_000);
+    }
+
+    #[test]
+    fn ids_are_random_and_carry_the_time() {
+        let clock = Clock::Fixed(1_770_000_000_123);
+        let (one, two) = (clock.new_id(), clock.new_id());
+        assert_ne!(one, two);
+        assert_eq!(one.get_version_num(), 7);
+        assert_eq!(one.get_timestamp().map(|time| time.to_unix()), Some((1_770_000_000, 123_000_000)));
+    }
 }

@@ -1,8 +1,12 @@
-//! The proxy: everything that waits. Sockets, the log, the command line; what is said about events is said by the
-//! translators.
+//! framegate: everything that waits, reads a clock, a file or a socket, around the sans-IO translators.
 
+pub mod cli;
 pub mod clock;
+pub mod config;
+pub mod demo;
 pub mod http;
 pub mod ingest;
 pub mod log;
+pub mod nearest;
 pub mod runs;
+pub mod telemetry;

@@ -18,6 +18,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use serde_json::json;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// The forms of a live answer.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson];
@@ -39,12 +40,12 @@ pub(super) async fn ingest(
     let framing = framing_of(request.headers());
     let ingest = Ingest::new(shared.runs.clone(), runner, framing, shared.settings.limits);
     let ingested = ingest.ingested();
-    let idle = shared.settings.ingest_idle;
+    let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
     let body = request.into_body();
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
         let done = tokio::spawn(async move {
-            let done = pump(ingest, body, idle).await;
+            let done = pump(ingest, body, bounds).await;
             drop(permit);
             done
         });
@@ -65,7 +66,7 @@ pub(super) async fn ingest(
         };
     };
     tokio::spawn(async move {
-        if let Err(stopped) = pump(ingest, body, idle).await {
+        if let Err(stopped) = pump(ingest, body, bounds).await {
             tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
         }
         drop(permit);
@@ -104,17 +105,19 @@ fn framing_of(headers: &HeaderMap) -> Option<Framing> {
 enum Stopped {
     Broken,
     Idle,
+    TooLarge(u64),
     Full(String),
     Inside,
 }
 
 impl Stopped {
-    fn reason(&self) -> &str {
+    fn reason(&self) -> String {
         match self {
-            Self::Broken => "the client's connection broke",
-            Self::Idle => "the client was silent for too long",
-            Self::Full(reason) => reason,
-            Self::Inside => "an internal error",
+            Self::Broken => "the client's connection broke".to_owned(),
+            Self::Idle => "the client was silent for too long (ingest.idle_timeout_ms)".to_owned(),
+            Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
+            Self::Full(reason) => reason.clone(),
+            Self::Inside => "an internal error".to_owned(),
         }
     }
 
@@ -122,6 +125,7 @@ impl Stopped {
         let status = match self {
             Self::Broken => StatusCode::BAD_REQUEST,
             Self::Idle => StatusCode::REQUEST_TIMEOUT,
+            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
@@ -129,10 +133,18 @@ impl Stopped {
     }
 }
 
+/// What bounds the body of an ingest.
+#[derive(Clone, Copy)]
+struct Bounds {
+    idle: Option<Duration>,
+    bytes: Option<u64>,
+}
+
 /// Feeds the body into the ingest; gives the number of records.
-async fn pump(mut ingest: Ingest, mut body: Incoming, idle: Option<std::time::Duration>) -> Result<u64, Stopped> {
+async fn pump(mut ingest: Ingest, mut body: Incoming, bounds: Bounds) -> Result<u64, Stopped> {
+    let mut taken = 0;
     let outcome = loop {
-        let frame = match idle {
+        let frame = match bounds.idle {
             None => body.frame().await,
             Some(limit) => match tokio::time::timeout(limit, body.frame()).await {
                 Ok(frame) => frame,
@@ -144,6 +156,10 @@ async fn pump(mut ingest: Ingest, mut body: Incoming, idle: Option<std::time::Du
             Some(Err(_)) => break Err(Stopped::Broken),
             Some(Ok(frame)) => {
                 if let Some(chunk) = frame.data_ref() {
+                    taken += chunk.len() as u64;
+                    if let Some(limit) = bounds.bytes.filter(|limit| taken > *limit) {
+                        break Err(Stopped::TooLarge(limit));
+                    }
                     // On failure the ingest has closed its runs already.
                     ingest.feed(chunk).await.map_err(|error| Stopped::Full(error.to_string()))?;
                 }

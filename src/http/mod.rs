@@ -41,6 +41,8 @@ pub struct Settings {
     pub header_read_timeout: Duration,
     /// How large a request's header may be, in bytes.
     pub max_header_bytes: usize,
+    /// How large a request's body may be, in bytes; `None`: as large as it likes.
+    pub max_body_bytes: Option<u64>,
     /// How long an event stream may be silent before a comment is sent.
     pub heartbeat: Duration,
     /// How long streams get to come to their end when the proxy stops.
@@ -68,6 +70,7 @@ impl Default for Settings {
             max_connections: 1024,
             header_read_timeout: Duration::from_secs(10),
             max_header_bytes: 64 << 10,
+            max_body_bytes: None,
             heartbeat: Duration::from_secs(15),
             shutdown_grace: Duration::from_secs(10),
             ingest_idle: None,

@@ -3,7 +3,7 @@
 //! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: the next chunk before the
 //! last one's frames are kept (that is the back-pressure), an open run behind the end of the input.
 
-use crate::clock;
+use crate::clock::Clock;
 use crate::log::{LogError, stream_id};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::Frame;
@@ -12,7 +12,6 @@ use framegate_translators::pipeline;
 use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
 use std::sync::Arc;
-use uuid::Uuid;
 
 /// One ingest.
 pub struct Ingest {
@@ -24,7 +23,7 @@ pub struct Ingest {
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
     pub fn new(runs: Arc<Runs>, runner: &Runner, framing: Option<Framing>, limits: Limits) -> Self {
-        let identity = Identity { run_id: Uuid::now_v7(), session_id: None };
+        let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
         let pipeline = pipeline::Ingest::new(runner, framing, limits, identity);
         Self { runs, pipeline, ingested: Ingested::default() }
     }
@@ -39,7 +38,7 @@ impl Ingest {
     /// # Errors
     /// The log took nothing more; every run of the ingest is closed, and nothing may be fed.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
-        let frames: Vec<_> = self.pipeline.feed(chunk, clock::unix_ms()).map(Arc::new).collect();
+        let frames: Vec<_> = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
         match keep(&self.runs, &self.ingested, &frames).await {
             Ok(()) => {
                 self.ingested.wake(false);
@@ -47,7 +46,7 @@ impl Ingest {
             }
             Err(error) => {
                 // The frames are numbered: they go in with those that close the runs, which always find room.
-                let closing = self.pipeline.finish(clock::unix_ms()).map(Arc::new);
+                let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
                 let kept = keep(&self.runs, &self.ingested, &all).await;
                 self.ingested.wake(true);
@@ -61,7 +60,7 @@ impl Ingest {
     /// # Errors
     /// The log's.
     pub async fn finish(mut self) -> Result<u64, LogError> {
-        let frames: Vec<_> = self.pipeline.finish(clock::unix_ms()).map(Arc::new).collect();
+        let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
         let kept = keep(&self.runs, &self.ingested, &frames).await;
         self.ingested.wake(true);
         kept.map(|()| self.pipeline.records())

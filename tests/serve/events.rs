@@ -96,11 +96,8 @@ fn a_replay_from_every_cursor_is_the_rest_of_the_stream() {
         assert!(all.len() > 5, "{contract}");
         for (at, event) in all.iter().enumerate() {
             let id = event.id.as_deref().unwrap();
-            let by_header = get(
-                proxy.address,
-                &format!("/v1/runs/{run}/events?contract={contract}"),
-                &[("last-event-id", id)],
-            );
+            let by_header =
+                get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &[("last-event-id", id)]);
             if at + 1 == all.len() {
                 assert_eq!(by_header.status, 204, "{contract}");
                 continue;
@@ -161,7 +158,8 @@ fn raw_is_what_the_runner_said() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
     let (run, _) = ingested(&proxy, "text_plain.partial.ndjson");
-    let answer = get(proxy.address, &format!("/v1/runs/{run}/events"), &[("accept", "application/x-ndjson;contract=raw")]);
+    let answer =
+        get(proxy.address, &format!("/v1/runs/{run}/events"), &[("accept", "application/x-ndjson;contract=raw")]);
     assert_eq!(answer.text().as_bytes(), bytes);
 }
 

@@ -6,7 +6,8 @@ use crate::proxy::{Proxy, recording};
 #[test]
 fn an_ingest_answers_with_the_runs_it_made() {
     let proxy = Proxy::start();
-    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "multi_turn_stdin.ndjson"));
+    let answer =
+        post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "multi_turn_stdin.ndjson"));
     assert_eq!(answer.status, 201);
     let made = answer.json();
     let runs = made["runs"].as_array().unwrap();

@@ -61,13 +61,24 @@ fn a_record_over_the_limit_does_not_end_the_run() {
 
 #[test]
 fn a_full_log_ends_the_ingest_and_says_so() {
-    let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_BYTES", "200000")]);
-    let mut bytes = recording("claude-code", "long_text_200k.ndjson");
-    bytes.truncate(bytes.len() - 10);
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_BYTES", "1048576")]);
+    let mut bytes = recording("claude-code", "text_plain.ndjson");
+    let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let huge = format!("{{\"type\":\"{}\"}}\n", "x".repeat(2_000_000));
+    bytes.splice(line_end..line_end, huge.into_bytes());
     let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes);
     assert_eq!(answer.status, 507);
     let runs = get(proxy.address, "/v1/runs", &[]).json();
     assert_eq!(runs["data"][0]["state"], "interrupted", "{runs:#}");
+}
+
+#[test]
+fn a_body_at_the_limit_is_read_and_one_over_it_is_not() {
+    let bytes = recording("claude-code", "text_plain.ndjson");
+    for (limit, status) in [(bytes.len(), 201), (bytes.len() - 1, 413)] {
+        let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_BODY_BYTES", &limit.to_string())]);
+        assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &bytes).status, status);
+    }
 }
 
 #[test]

@@ -58,4 +58,10 @@ pub trait Verifier: Send {
 
     /// The file is over: what should still have come?
     fn end(&mut self, findings: &mut Vec<Finding>);
+
+    /// The key that holds an event's cursor, which is also the `id:` of its server-sent event. An event without the key
+    /// has no cursor; by default none has.
+    fn cursor_key(&self) -> Option<&'static str> {
+        None
+    }
 }

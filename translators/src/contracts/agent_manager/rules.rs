@@ -83,4 +83,8 @@ impl Verifier for AgentManagerRules {
             findings.push(Finding::error("end.missing", "", message));
         }
     }
+
+    fn cursor_key(&self) -> Option<&'static str> {
+        Some("sequence")
+    }
 }

@@ -192,4 +192,8 @@ impl Verifier for FrameRules {
             stream.ends.end("session_ended", findings);
         }
     }
+
+    fn cursor_key(&self) -> Option<&'static str> {
+        Some("seq")
+    }
 }

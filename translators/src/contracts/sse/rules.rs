@@ -71,4 +71,8 @@ impl Verifier for SseRules {
             run.ends.end(LAST, findings);
         }
     }
+
+    fn cursor_key(&self) -> Option<&'static str> {
+        Some("event_id")
+    }
 }

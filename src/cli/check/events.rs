@@ -1,0 +1,177 @@
+//! A file of events, taken apart: NDJSON lines, server-sent events, or the items of a JSON list.
+//!
+//! In: bytes in chunks. Out: each event through the contract's checker; what is wrong with the way in which events stand
+//! in the file. Never: a guess at bytes that are no text.
+
+use super::sse::SseRules;
+use framegate_translators::contracts::Contract;
+use framegate_translators::framing::{Framing, Limits, Reader, Unit};
+use framegate_translators::json::{Front, Json, Kind, front};
+use framegate_translators::schema::Schemas;
+use framegate_translators::verify::{Checker, Finding, Located};
+
+/// A list is one record, and one that is larger than this is checked as NDJSON instead.
+const LIMITS: Limits = Limits { record_bytes: 256 << 20, preview_bytes: 0 };
+
+/// Takes what is found, and the text of the event it is about.
+type Sink<'s> = dyn FnMut(Located, Option<&str>) + 's;
+
+/// Checks one file.
+pub(super) struct EventReader<'c> {
+    reader: Reader,
+    check: Check<'c>,
+}
+
+struct Check<'c> {
+    contract: &'c Contract,
+    checker: Checker<'c>,
+    sse: SseRules,
+    /// A JSON list came: it is the whole file.
+    list: bool,
+    /// Why the rest of the file is not read.
+    stopped: Option<String>,
+}
+
+impl<'c> EventReader<'c> {
+    /// A reader at the start of its file.
+    pub(super) fn new(contract: &'c Contract, schemas: &'c Schemas) -> Self {
+        let check = Check {
+            contract,
+            checker: Checker::new(contract, schemas),
+            sse: SseRules::new(contract),
+            list: false,
+            stopped: None,
+        };
+        Self { reader: Reader::sniffing(LIMITS), check }
+    }
+
+    /// How many events came so far.
+    pub(super) fn records(&self) -> u64 {
+        self.check.checker.records()
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Why the file cannot be read any further.
+    pub(super) fn feed(&mut self, chunk: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
+        // The framing shows with the first unit at the latest; a document comes with `finish` alone.
+        let check = &mut self.check;
+        self.reader.feed(chunk, &mut |unit| check.unit(&unit, sink));
+        self.check.stopped.clone().map_or(Ok(()), Err)
+    }
+
+    /// The file is over.
+    ///
+    /// # Errors
+    /// Why the file could not be read to its end.
+    pub(super) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), String> {
+        let is_document = self.reader.framing() == Some(Framing::Document);
+        let check = &mut self.check;
+        self.reader.finish(&mut |unit| {
+            if is_document { check.document(&unit, sink) } else { check.unit(&unit, sink) }
+        });
+        if let Some(why) = self.check.stopped.clone() {
+            return Err(why);
+        }
+        if self.records() == 0 {
+            let message = format!("no event of {} in the file: a stream has at least one", self.check.contract.name);
+            sink(located(0, None, Finding::error("events.none", "", message)), None);
+        }
+        self.check.checker.end(&mut |located| sink(located, None));
+        Ok(())
+    }
+}
+
+impl Check<'_> {
+    /// A line, or a server-sent event.
+    fn unit(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
+        let Some(text) = self.text(unit, sink) else { return };
+        let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
+        if is_sse {
+            self.event(text, sink);
+            for finding in self.sse.event(unit, text) {
+                let kind = self.sse.kind().map(str::to_owned);
+                sink(located(self.checker.records(), kind, finding), Some(text));
+            }
+        } else if self.checker.records() == 0 && !self.list {
+            match list_of(text) {
+                Some(items) => self.items(&items, sink),
+                None => self.event(text, sink),
+            }
+        } else {
+            self.event(text, sink);
+        }
+    }
+
+    /// JSON over several lines: a list, or events one after the other.
+    fn document(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
+        let Some(mut rest) = self.text(unit, sink) else { return };
+        loop {
+            match front(rest) {
+                Front::Blank => return,
+                Front::Value(json, tail) => {
+                    let first = self.checker.records() == 0 && !self.list;
+                    match list_of(json.text()).filter(|_| first) {
+                        Some(items) => self.items(&items, sink),
+                        None => self.event(json.text(), sink),
+                    }
+                    rest = tail;
+                }
+                Front::Invalid(_) => {
+                    self.event(rest, sink);
+                    return;
+                }
+            }
+        }
+    }
+
+    fn items(&mut self, items: &[Json<'_>], sink: &mut Sink<'_>) {
+        self.list = true;
+        for item in items {
+            self.event(item.text(), sink);
+        }
+    }
+
+    fn event(&mut self, text: &str, sink: &mut Sink<'_>) {
+        self.checker.event(text.as_bytes(), &mut |located| sink(located, Some(text)));
+    }
+
+    /// The text of a unit that is one and that is not too large.
+    fn text<'u>(&mut self, unit: &Unit<'u>, sink: &mut Sink<'_>) -> Option<&'u str> {
+        if self.stopped.is_some() {
+            return None;
+        }
+        if let Some(size) = unit.oversized {
+            let message = format!("{size} bytes are more than the {} that are checked", LIMITS.record_bytes);
+            self.checker.event(b"", &mut |empty| {
+                sink(located(empty.record, None, Finding::error("record.size", "", message.clone())), None);
+            });
+            return None;
+        }
+        match (std::str::from_utf8(unit.bytes), std::str::from_utf8(unit.payload)) {
+            (Ok(_), Ok(text)) => Some(text.strip_prefix('\u{FEFF}').filter(|_| unit.offset == 0).unwrap_or(text)),
+            (Err(error), _) | (_, Err(error)) => {
+                self.stopped = Some(format!("not UTF-8 (near byte {})", unit.offset + error.valid_up_to() as u64));
+                None
+            }
+        }
+    }
+}
+
+fn located(record: u64, kind: Option<String>, finding: Finding) -> Located {
+    Located { record, kind, finding }
+}
+
+/// The items of `[…]` or of `{"object":"list","data":[…]}`.
+fn list_of(text: &str) -> Option<Vec<Json<'_>>> {
+    // An event is an object too, and by far the more usual one.
+    let may_be = text.trim_start().starts_with('[') || text.contains("\"list\"");
+    let json = Json::parse(text).ok().filter(|_| may_be)?;
+    if json.kind() == Kind::Array {
+        return Some(json.items());
+    }
+    let fields = json.object()?;
+    let data = fields.get("data").filter(|data| data.kind() == Kind::Array)?;
+    (fields.str("object").as_deref() == Some("list")).then(|| data.items())
+}

@@ -1,0 +1,164 @@
+//! Findings for people, for programs and for build servers.
+//!
+//! In: findings in the order of the files. Out: text, one JSON object, or JUnit XML. Never: a control character of the
+//! input in the output; more than a bounded number of findings held.
+
+mod json;
+mod junit;
+mod text;
+
+use super::Found;
+use framegate_translators::contracts::Contract;
+use framegate_translators::verify::Severity;
+use std::io::{self, ErrorKind, Write};
+
+/// How findings are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Format {
+    /// One finding a line
+    Text,
+    /// One object: findings, files, summary
+    Json,
+    /// JUnit XML, one test case a file
+    Junit,
+}
+
+/// What was counted, of a file or of all.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tally {
+    pub(super) files: u64,
+    pub(super) events: u64,
+    pub(super) errors: u64,
+    pub(super) warnings: u64,
+    pub(super) unreadable: u64,
+}
+
+impl Tally {
+    /// Adds another count to this one.
+    pub(super) fn add(&mut self, other: &Self) {
+        self.files += other.files;
+        self.events += other.events;
+        self.errors += other.errors;
+        self.warnings += other.warnings;
+        self.unreadable += other.unreadable;
+    }
+}
+
+/// Prints findings in one format.
+pub(super) trait Report {
+    /// Takes the next finding of a file.
+    fn finding(&mut self, out: &mut dyn Write, file: &str, found: &Found<'_>) -> io::Result<()>;
+
+    /// A file is over, or could not be read to its end.
+    fn file(&mut self, out: &mut dyn Write, file: &str, tally: &Tally, unreadable: Option<&str>) -> io::Result<()>;
+
+    /// All files are over.
+    fn end(&mut self, out: &mut dyn Write, total: &Tally) -> io::Result<()>;
+}
+
+/// A report in this format.
+pub(super) fn new(format: Format, contract: &'static Contract) -> Box<dyn Report> {
+    match format {
+        Format::Text => Box::new(text::Text),
+        Format::Json => Box::new(json::Json::new(contract)),
+        Format::Junit => Box::new(junit::Junit::new(contract)),
+    }
+}
+
+fn word(severity: Severity) -> &'static str {
+    match severity {
+        Severity::Error => "error",
+        Severity::Warning => "warning",
+    }
+}
+
+/// The text on one line, with nothing in it that a terminal would obey.
+fn plain(text: &str) -> String {
+    let mut plain = String::with_capacity(text.len());
+    for letter in text.chars() {
+        // The marks that turn the direction of writing can make a line look like another one.
+        if letter.is_control()
+            || matches!(letter, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
+        {
+            plain.extend(letter.escape_default());
+        } else {
+            plain.push(letter);
+        }
+    }
+    plain
+}
+
+/// One finding on one line: `file:record: error[rule] type /pointer: message`.
+fn line(file: &str, found: &Found<'_>) -> String {
+    use std::fmt::Write;
+    let located = found.located;
+    let mut line = plain(file);
+    if located.record > 0 {
+        let _ = write!(line, ":{}", located.record);
+    }
+    let _ = write!(line, ": {}[{}]", word(located.finding.severity), located.finding.rule);
+    for part in [located.kind.as_deref().unwrap_or_default(), &located.finding.pointer] {
+        if !part.is_empty() {
+            let _ = write!(line, " {}", plain(part));
+        }
+    }
+    let _ = write!(line, ": {}", plain(&located.finding.message));
+    line
+}
+
+/// A writer that goes on as if nothing had happened when its reader is gone.
+pub(super) struct Until<W> {
+    out: W,
+    gone: bool,
+}
+
+impl<W: Write> Until<W> {
+    /// Writes until the pipe is closed.
+    pub(super) fn closed(out: W) -> Self {
+        Self { out, gone: false }
+    }
+
+    fn forgive<T>(&mut self, result: io::Result<T>, instead: T) -> io::Result<T> {
+        match result {
+            Err(error) if error.kind() == ErrorKind::BrokenPipe => {
+                self.gone = true;
+                Ok(instead)
+            }
+            other => other,
+        }
+    }
+}
+
+impl<W: Write> Write for Until<W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        if self.gone {
+            return Ok(bytes.len());
+        }
+        let written = self.out.write(bytes);
+        self.forgive(written, bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if self.gone {
+            return Ok(());
+        }
+        let flushed = self.out.flush();
+        self.forgive(flushed, ())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::verify::{Finding, Located};
+
+    #[test]
+    fn a_finding_is_one_line_without_control_characters() {
+        let finding = Finding::error("schema", "/a\nb", "bad \u{1B}[31mthing");
+        let located = Located { record: 3, kind: Some("x\u{202E}y".to_owned()), finding };
+        let found = Found { located: &located, payload: None };
+        assert_eq!(line("a\tb", &found), "a\\tb:3: error[schema] x\\u{202e}y /a\\nb: bad \\u{1b}[31mthing");
+        let of_stream = Located { record: 0, kind: None, finding: Finding::error("end.missing", "", "no end") };
+        assert_eq!(line("f", &Found { located: &of_stream, payload: None }), "f: error[end.missing]: no end");
+    }
+}

@@ -1,0 +1,35 @@
+//! Findings for people: one a line, then a summary.
+
+use super::{Found, Report, Tally, line, plain};
+use std::io::{self, Write};
+
+pub(super) struct Text;
+
+impl Report for Text {
+    fn finding(&mut self, out: &mut dyn Write, file: &str, found: &Found<'_>) -> io::Result<()> {
+        writeln!(out, "{}", line(file, found))?;
+        match found.payload {
+            Some(payload) => writeln!(out, "    {}", plain(payload)),
+            None => Ok(()),
+        }
+    }
+
+    fn file(&mut self, out: &mut dyn Write, file: &str, _: &Tally, unreadable: Option<&str>) -> io::Result<()> {
+        match unreadable {
+            Some(why) => writeln!(out, "{}: error[unreadable]: {}", plain(file), plain(why)),
+            None => Ok(()),
+        }
+    }
+
+    fn end(&mut self, out: &mut dyn Write, total: &Tally) -> io::Result<()> {
+        let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
+        let (errors, warnings) = (count(total.errors, "error"), count(total.warnings, "warning"));
+        let (events, files) = (count(total.events, "event"), count(total.files, "file"));
+        write!(out, "{errors}, {warnings} in {events} of {files}")?;
+        if total.unreadable > 0 {
+            write!(out, "; {} could not be read", count(total.unreadable, "file"))?;
+        }
+        writeln!(out)?;
+        out.flush()
+    }
+}

@@ -1,0 +1,100 @@
+//! `framegate contracts`, `runners` and `schema`: what the registries hold.
+
+use super::names::{self, ContractName};
+use crate::nearest::nearest;
+use anyhow::bail;
+use framegate_translators::contracts::{CONTRACTS, SseStyle};
+use framegate_translators::runners::RUNNERS;
+use serde_json::{Value, json};
+use std::io::{self, Write};
+use std::process::ExitCode;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct TableArgs {
+    /// Print a JSON list instead of a table
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct SchemaArgs {
+    /// The contract
+    #[arg(value_parser = names::json_contract())]
+    contract: ContractName,
+    /// The event type; without it, all schemas as one object from type to schema
+    #[arg(value_name = "TYPE")]
+    kind: Option<String>,
+}
+
+pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
+    if args.json {
+        let list = CONTRACTS.iter().map(|contract| {
+            let sse = match contract.sse {
+                SseStyle::Bare => "bare",
+                SseStyle::Named => "named",
+                SseStyle::Raw => "raw",
+            };
+            let types: Vec<&str> = contract.schemas.iter().map(|file| file.kind).collect();
+            json!({"name": contract.name, "about": contract.about, "sse": sse, "types": types})
+        });
+        return print_json(list.collect());
+    }
+    print_table(CONTRACTS.iter().map(|contract| (contract.name, contract.about)))
+}
+
+pub(super) fn runners(args: &TableArgs) -> anyhow::Result<ExitCode> {
+    if args.json {
+        let list = RUNNERS.iter().map(|runner| {
+            let surfaces: Vec<Value> =
+                runner.surfaces.iter().map(|surface| json!({"name": surface.name, "source": surface.source})).collect();
+            json!({"name": runner.name, "about": runner.about, "provider": runner.provider, "surfaces": surfaces})
+        });
+        return print_json(list.collect());
+    }
+    print_table(RUNNERS.iter().map(|runner| (runner.name, runner.about)))
+}
+
+pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
+    let contract = args.contract.0;
+    let mut out = io::stdout().lock();
+    if let Some(kind) = &args.kind {
+        let Some(file) = contract.schemas.iter().find(|file| file.kind == kind) else {
+            let known: Vec<&str> = contract.schemas.iter().map(|file| file.kind).collect();
+            let hint = nearest(kind, known.iter().copied()).map(|name| format!(", did you mean {name:?}?"));
+            bail!(
+                "{} has no event type {kind:?}{} (known: {})",
+                contract.name,
+                hint.unwrap_or_default(),
+                known.join(", ")
+            );
+        };
+        writeln!(out, "{}", file.text.trim_end())?;
+    } else {
+        // The documents as they are written, so that no key changes its place.
+        let mut lead = "{";
+        for file in contract.schemas {
+            write!(out, "{lead}\n{}: {}", Value::from(file.kind), file.text.trim_end())?;
+            lead = ",";
+        }
+        writeln!(out, "\n}}")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_json(list: Vec<Value>) -> anyhow::Result<ExitCode> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{:#}", Value::from(list))?;
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}
+
+fn print_table(rows: impl Iterator<Item = (&'static str, &'static str)> + Clone) -> anyhow::Result<ExitCode> {
+    let width = rows.clone().map(|(name, _)| name.len()).max().unwrap_or_default();
+    let mut out = io::stdout().lock();
+    for (name, about) in rows {
+        writeln!(out, "{name:width$}  {about}")?;
+    }
+    out.flush()?;
+    Ok(ExitCode::SUCCESS)
+}

@@ -1,0 +1,96 @@
+//! The command line: what is typed, and which command it means.
+//!
+//! A new command is a module with its arguments and a `run`, a variant of [`Command`] and an arm of [`run`].
+
+mod check;
+mod list;
+mod names;
+mod output;
+mod serve;
+mod translate;
+
+use crate::config::LogFormat;
+use clap::{Args, Parser, Subcommand};
+use std::io::ErrorKind;
+use std::process::ExitCode;
+
+/// The input was read and nothing is wrong with it.
+pub const EXIT_CLEAN: u8 = 0;
+/// `check` found something wrong.
+pub const EXIT_FINDINGS: u8 = 1;
+/// The work could not be done: arguments that are none, a file that cannot be read.
+pub const EXIT_FAILED: u8 = 2;
+
+/// Reads what coding agents say, and says it in the contract that a client understands.
+#[derive(Debug, Parser)]
+#[command(name = "framegate", version, about, arg_required_else_help = true)]
+pub struct Cli {
+    #[command(flatten)]
+    log: LogArgs,
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Debug, Args)]
+struct LogArgs {
+    /// Which log lines go to stderr: a level (off, error, warn, info, debug, trace) or targets (warn,framegate=debug)
+    /// [default: warn; serve: as configured]
+    #[arg(long, global = true, value_name = "FILTER", env = "FRAMEGATE_LOG")]
+    log: Option<String>,
+    /// How log lines are written [default: text; serve: as configured]
+    #[arg(long, global = true, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    /// Run the proxy
+    Serve(serve::Args),
+    /// Translate a runner's output to a contract's events, record by record
+    Translate(translate::Args),
+    /// Check a stream of events against its contract: schemas, order, pairing
+    Check(check::Args),
+    /// List the contracts that clients can ask for
+    Contracts(list::TableArgs),
+    /// List the runners whose output is understood
+    Runners(list::TableArgs),
+    /// Print the JSON Schema of an event type, or all schemas of a contract
+    Schema(list::SchemaArgs),
+}
+
+/// Does what was asked for.
+///
+/// # Errors
+/// What kept it from being done; [`is_closed_pipe`] tells the error that is none.
+pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
+    let LogArgs { log, log_format } = cli.log;
+    if !matches!(cli.command, Command::Serve(_)) {
+        crate::telemetry::init(log_format.unwrap_or_default(), log.as_deref().unwrap_or("warn"))?;
+    }
+    match cli.command {
+        Command::Serve(args) => serve::run(&args, log.as_deref(), log_format),
+        Command::Translate(args) => translate::run(&args),
+        Command::Check(args) => check::run(&args),
+        Command::Contracts(args) => list::contracts(&args),
+        Command::Runners(args) => list::runners(&args),
+        Command::Schema(args) => list::schema(&args),
+    }
+}
+
+/// Whether the error is only that nobody reads our output any more.
+pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
+    error
+        .chain()
+        .any(|cause| cause.downcast_ref::<std::io::Error>().is_some_and(|error| error.kind() == ErrorKind::BrokenPipe))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+
+    #[test]
+    fn the_arguments_are_consistent() {
+        Cli::command().debug_assert();
+    }
+}

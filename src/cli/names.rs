@@ -1,0 +1,50 @@
+//! Names on the command line: contracts and runners, from the registries.
+//!
+//! A name that is none is answered with the nearest one and the list of all.
+
+use anyhow::Context;
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use framegate_translators::contracts::{CONTRACTS, Contract};
+use framegate_translators::runners::{RUNNERS, Runner};
+
+/// A contract by its name.
+#[derive(Clone, Copy)]
+pub(super) struct ContractName(pub(super) &'static Contract);
+
+/// A runner by its name.
+#[derive(Clone, Copy)]
+pub(super) struct RunnerName(pub(super) &'static Runner);
+
+impl std::fmt::Debug for ContractName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+impl std::fmt::Debug for RunnerName {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.0.name)
+    }
+}
+
+/// Any contract.
+pub(super) fn contract() -> impl TypedValueParser<Value = ContractName> {
+    contract_of(|_| true)
+}
+
+/// A contract whose events are JSON with schemas.
+pub(super) fn json_contract() -> impl TypedValueParser<Value = ContractName> {
+    contract_of(|contract| !contract.schemas.is_empty())
+}
+
+fn contract_of(fits: fn(&Contract) -> bool) -> impl TypedValueParser<Value = ContractName> {
+    let known = CONTRACTS.iter().filter(|contract| fits(contract));
+    PossibleValuesParser::new(known.map(|contract| PossibleValue::new(contract.name).help(contract.about)))
+        .try_map(|name| framegate_translators::contracts::contract(&name).map(ContractName).context("not registered"))
+}
+
+/// A runner.
+pub(super) fn runner() -> impl TypedValueParser<Value = RunnerName> {
+    PossibleValuesParser::new(RUNNERS.iter().map(|runner| PossibleValue::new(runner.name).help(runner.about)))
+        .try_map(|name| framegate_translators::runners::runner(&name).map(RunnerName).context("not registered"))
+}

@@ -1,0 +1,175 @@
+//! Events to a stream of bytes, in the form that was asked for.
+//!
+//! In: events in order. Out: bytes, as soon as they are complete. Never: more than one write's worth held back; a write
+//! after one that failed.
+
+use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::EventRef;
+use framegate_translators::framing::{write_ndjson, write_raw, write_sse};
+use std::io::{self, Write};
+
+/// How events stand in the output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(super) enum Form {
+    /// One event a line
+    Ndjson,
+    /// Server-sent events
+    Sse,
+    /// One JSON list
+    List,
+}
+
+/// Writes one contract's events.
+pub(super) struct EventWriter<W> {
+    out: W,
+    held: Vec<u8>,
+    layout: Layout,
+    result: io::Result<()>,
+}
+
+enum Layout {
+    Raw,
+    Ndjson,
+    Sse { named: bool },
+    List { close: &'static str, empty: bool },
+}
+
+/// What is held back at most before it is written; the rest of a chunk's events follows.
+const HELD_BYTES: usize = 256 << 10;
+
+impl<W: Write> EventWriter<W> {
+    /// A writer at the start of its output.
+    pub(super) fn new(out: W, contract: &Contract, form: Form) -> Self {
+        let mut held = Vec::new();
+        let layout = match (contract.sse, form) {
+            (SseStyle::Raw, _) => Layout::Raw,
+            (_, Form::Ndjson) => Layout::Ndjson,
+            (style, Form::Sse) => Layout::Sse { named: style == SseStyle::Named },
+            // Hecate's lists stand in an envelope.
+            (_, Form::List) if contract.name.starts_with("hecate.") => {
+                held.extend_from_slice(b"{\"object\":\"list\",\"data\":[");
+                Layout::List { close: "]}", empty: true }
+            }
+            (_, Form::List) => {
+                held.push(b'[');
+                Layout::List { close: "]", empty: true }
+            }
+        };
+        Self { out, held, layout, result: Ok(()) }
+    }
+
+    /// Takes the next event. Whether it could be written shows at the next [`flush`](Self::flush).
+    pub(super) fn event(&mut self, event: EventRef<'_>) {
+        if self.result.is_err() {
+            return;
+        }
+        match &mut self.layout {
+            Layout::Raw => write_raw(event, &mut self.held),
+            Layout::Ndjson => write_ndjson(event, &mut self.held),
+            Layout::Sse { named } => write_sse(event, *named, &mut self.held),
+            Layout::List { empty, .. } => {
+                // The comma comes with the next event, so that this one need not wait to learn if it is the last.
+                let lead: &[u8] = if std::mem::take(empty) { b"\n" } else { b",\n" };
+                self.held.extend_from_slice(lead);
+                self.held.extend_from_slice(event.payload);
+            }
+        }
+        if self.held.len() >= HELD_BYTES {
+            self.result = self.write();
+        }
+    }
+
+    /// Writes what is held.
+    ///
+    /// # Errors
+    /// The output's error, now or since the last flush.
+    pub(super) fn flush(&mut self) -> io::Result<()> {
+        std::mem::replace(&mut self.result, Ok(()))?;
+        self.write()?;
+        self.out.flush()
+    }
+
+    /// The events are over.
+    ///
+    /// # Errors
+    /// The output's error.
+    pub(super) fn finish(mut self) -> io::Result<()> {
+        if let Layout::List { close, empty } = self.layout {
+            if !empty {
+                self.held.push(b'\n');
+            }
+            self.held.extend_from_slice(close.as_bytes());
+            self.held.push(b'\n');
+        }
+        self.flush()
+    }
+
+    fn write(&mut self) -> io::Result<()> {
+        let written = self.out.write_all(&self.held);
+        self.held.clear();
+        self.held.shrink_to(HELD_BYTES * 2);
+        written
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::contracts::contract;
+    use framegate_translators::encode::EventId;
+
+    fn written(contract: &Contract, form: Form, payloads: &[&str]) -> String {
+        let mut out = Vec::new();
+        let mut writer = EventWriter::new(&mut out, contract, form);
+        for (at, payload) in payloads.iter().enumerate() {
+            let id = EventId::Number(at as u64);
+            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes() });
+            writer.flush().unwrap();
+        }
+        writer.finish().unwrap();
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn the_forms() {
+        let v2 = contract("frames.v2").unwrap();
+        let two = ["{\"a\":1}", "{\"b\":2}"];
+        assert_eq!(written(v2, Form::Ndjson, &two), "{\"a\":1}\n{\"b\":2}\n");
+        assert_eq!(written(v2, Form::Sse, &two), "id: 0\ndata: {\"a\":1}\n\nid: 1\ndata: {\"b\":2}\n\n");
+        assert_eq!(written(v2, Form::List, &two), "[\n{\"a\":1},\n{\"b\":2}\n]\n");
+        assert_eq!(written(v2, Form::List, &[]), "[]\n");
+        assert_eq!(written(v2, Form::Ndjson, &[]), "");
+        let named = contract("sse.v1").unwrap();
+        assert_eq!(written(named, Form::Sse, &["{}"]), "id: 0\nevent: kind\ndata: {}\n\n");
+        assert_eq!(written(contract("raw").unwrap(), Form::Ndjson, &["x"]), "x\n");
+    }
+
+    #[test]
+    fn a_list_of_hecate_stands_in_its_envelope() {
+        let hecate = Contract { name: "hecate.v1", ..framegate_translators::contracts::frames::V2 };
+        assert_eq!(written(&hecate, Form::List, &["{}"]), "{\"object\":\"list\",\"data\":[\n{}\n]}\n");
+        assert_eq!(written(&hecate, Form::List, &[]), "{\"object\":\"list\",\"data\":[]}\n");
+    }
+
+    #[test]
+    fn an_error_shows_at_the_next_flush_and_nothing_is_written_behind_it() {
+        struct Full(usize);
+        impl Write for Full {
+            fn write(&mut self, _: &[u8]) -> io::Result<usize> {
+                self.0 += 1;
+                Err(io::ErrorKind::StorageFull.into())
+            }
+            fn flush(&mut self) -> io::Result<()> {
+                Ok(())
+            }
+        }
+        let mut out = Full(0);
+        let mut writer = EventWriter::new(&mut out, contract("frames.v2").unwrap(), Form::Ndjson);
+        let large = vec![b'x'; HELD_BYTES];
+        for _ in 0..3 {
+            writer.event(EventRef { kind: "kind", id: &EventId::None, payload: &large });
+        }
+        assert_eq!(writer.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
+        assert_eq!(out.0, 1);
+    }
+}

@@ -1,0 +1,137 @@
+//! `framegate serve`: the proxy.
+//!
+//! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
+
+use super::EXIT_CLEAN;
+use crate::config::{Config, GateMode, LogFormat, LogKind, Sources};
+use crate::http::{Server, Settings};
+use crate::log::{FrameLog, MemoryLog};
+use crate::runs::Runs;
+use crate::{demo, telemetry};
+use anyhow::{Context, anyhow, bail};
+use framegate_translators::contracts::contract;
+use framegate_translators::framing::Limits;
+use framegate_translators::runners::runner;
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::ExitCode;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::signal::unix::{SignalKind, signal};
+use uuid::Uuid;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The configuration file [default: config.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The address and port to listen on, instead of the configured ones
+    #[arg(long, value_name = "ADDRESS")]
+    listen: Option<String>,
+    /// Play in the recordings that come with framegate, and say how to watch them
+    #[arg(long)]
+    demo: bool,
+}
+
+pub(super) fn run(args: &Args, log: Option<&str>, format: Option<LogFormat>) -> anyhow::Result<ExitCode> {
+    let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
+    let mut flag = |key: &str, value: Option<&str>| {
+        sources.flags.extend(value.map(|value| (key.to_owned(), value.to_owned())));
+    };
+    flag("server.listen", args.listen.as_deref());
+    flag("telemetry.filter", log);
+    let mut config = sources.load()?;
+    if let Some(format) = format {
+        config.telemetry.format = format;
+    }
+    telemetry::init(config.telemetry.format, &config.telemetry.filter)?;
+    let settings = settings(&config)?;
+    let log: Arc<dyn FrameLog> = match config.log.kind {
+        LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
+    };
+    let runs = Runs::new(log, config.gate.mode == GateMode::Warn).map_err(|error| anyhow!(error))?;
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
+    runtime.block_on(serve(settings, Arc::new(runs), args.demo))?;
+    Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool) -> anyhow::Result<()> {
+    let server = Server::bind(settings, runs.clone()).await?;
+    let address = server.address();
+    say(&format!("framegate listens on http://{address}\n"))?;
+    tracing::info!(%address, "listening");
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    if with_demo {
+        tokio::spawn(async move {
+            let Some(runner) = runner("claude-code") else { return };
+            let told = |run: Uuid| {
+                let _ = say(&demo_text(&format!("http://{address}"), run));
+            };
+            if let Err(error) = demo::play(runs, runner, told).await {
+                tracing::error!(%error, "the demo stopped");
+            }
+        });
+    }
+    server
+        .serve(async move {
+            tokio::select! {
+                _ = terminate.recv() => {}
+                _ = interrupt.recv() => {}
+            }
+            tracing::info!("stopping");
+        })
+        .await;
+    Ok(())
+}
+
+fn demo_text(base: &str, run: Uuid) -> String {
+    format!(
+        "\nA recorded Claude Code run is being played in now. Watch it, translated, live:\n\n  \
+         curl -N '{base}/v1/runs/{run}/events?contract=sse.v1'\n\n\
+         The same run in another contract, and what else there is:\n\n  \
+         curl -N '{base}/v1/runs/{run}/events?contract=agent-manager.v1'\n  \
+         curl '{base}/v1/runs'\n\n"
+    )
+}
+
+fn say(text: &str) -> std::io::Result<()> {
+    let mut stdout = std::io::stdout().lock();
+    stdout.write_all(text.as_bytes())?;
+    stdout.flush()
+}
+
+fn settings(config: &Config) -> anyhow::Result<Settings> {
+    let server = &config.server;
+    let token = if server.token_file.as_os_str().is_empty() {
+        None
+    } else {
+        let path = &server.token_file;
+        let text = std::fs::read_to_string(path)
+            .with_context(|| format!("server.token_file: cannot read {}", path.display()))?;
+        let token = text.trim();
+        if token.is_empty() {
+            bail!("server.token_file: {} is empty; it holds the token on one line", path.display());
+        }
+        Some(token.to_owned())
+    };
+    let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
+    Ok(Settings {
+        listen: server.listen,
+        allowed_hosts: server.allowed_hosts.clone(),
+        token,
+        max_connections: server.max_connections,
+        header_read_timeout: Duration::from_millis(server.header_read_timeout_ms),
+        max_header_bytes: server.max_header_bytes,
+        max_body_bytes: (server.max_body_bytes > 0).then_some(server.max_body_bytes),
+        heartbeat: Duration::from_millis(server.heartbeat_ms),
+        shutdown_grace: Duration::from_millis(server.shutdown_grace_ms),
+        ingest_idle: above_zero(config.ingest.idle_timeout_ms),
+        max_ingests: config.ingest.max_open,
+        limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
+        page_default: server.page_limit_default,
+        page_max: server.page_limit_max,
+        default_contract: contract(&server.default_contract)
+            .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
+    })
+}

@@ -1,0 +1,288 @@
+//! The sources of the configuration, put on top of each other.
+
+use super::Config;
+use super::error::{ConfigError, Problem, unknown};
+use super::source::{Source, sections};
+use figment::Figment;
+use figment::error::Kind;
+use figment::providers::{Format, Serialized, Toml};
+use figment::value::Dict;
+use std::ffi::OsString;
+use std::io::ErrorKind;
+use std::path::{Path, PathBuf};
+
+/// What every variable of ours begins with.
+pub(super) const ENV_PREFIX: &str = "FRAMEGATE__";
+
+/// The file that is read where none is named; it may be missing.
+pub const DEFAULT_FILE: &str = "config.toml";
+
+/// Where settings come from, the weakest first.
+#[derive(Clone, Debug, Default)]
+pub struct Sources {
+    /// A file that must be there; without it, [`DEFAULT_FILE`] is read if it is there.
+    pub file: Option<PathBuf>,
+    /// Environment variables; those without our prefix are passed over.
+    pub environment: Vec<(String, String)>,
+    /// Settings of the command line, as `section.key` and its text.
+    pub flags: Vec<(String, String)>,
+}
+
+impl Sources {
+    /// A named file, or the default one, and these environment variables (`std::env::vars_os()`).
+    ///
+    /// # Errors
+    /// A variable of ours whose value is no Unicode text.
+    pub fn new(
+        file: Option<PathBuf>,
+        environment: impl IntoIterator<Item = (OsString, OsString)>,
+    ) -> Result<Self, ConfigError> {
+        let mut ours = Vec::new();
+        for (name, value) in environment {
+            let Some(name) = name.to_str().filter(|name| name.starts_with(ENV_PREFIX)) else { continue };
+            let value = value
+                .into_string()
+                .map_err(|_| Problem { place: name.to_owned(), message: "its value is no Unicode text".to_owned() })?;
+            ours.push((name.to_owned(), value));
+        }
+        Ok(Self { file, environment: ours, flags: Vec::new() })
+    }
+
+    /// Reads the sources.
+    ///
+    /// # Errors
+    /// All that is wrong with them.
+    pub fn load(&self) -> Result<Config, ConfigError> {
+        let default = Path::new(DEFAULT_FILE);
+        let (path, needed) = self.file.as_deref().map_or((default, false), |path| (path, true));
+        let name = path.display().to_string();
+        let text = match std::fs::read_to_string(path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == ErrorKind::NotFound && !needed => String::new(),
+            Err(error) => return Err(Problem { place: name, message: format!("cannot be read: {error}") }.into()),
+        };
+        self.load_with(name, &text)
+    }
+
+    fn load_with(&self, name: String, text: &str) -> Result<Config, ConfigError> {
+        let file: Dict = Toml::from_str(text).map_err(|error| {
+            // The parser draws the line and its place; the rest of the message stands on one line.
+            Problem { place: name.clone(), message: format!("is no TOML: {}", error.to_string().trim_end()) }
+        })?;
+        let defaults = sections(&Config::default());
+        let mut problems = Vec::new();
+        let mut figment = Figment::from(Serialized::defaults(Config::default()));
+        for mut source in [
+            Source::file(name, file),
+            Source::environment(&self.environment, &defaults),
+            Source::flags(&self.flags, &defaults),
+        ] {
+            source.take_misfits(&defaults, &mut problems);
+            figment = figment.merge(source);
+        }
+        match figment.extract::<Config>() {
+            Ok(config) => {
+                problems.extend(
+                    config
+                        .cross_check()
+                        .into_iter()
+                        .map(|(key, message)| Problem { place: place_of(&figment, key), message }),
+                );
+                if problems.is_empty() { Ok(config) } else { Err(ConfigError { problems }) }
+            }
+            Err(errors) => {
+                problems.extend(errors.into_iter().map(|error| {
+                    let key = error.path.join(".");
+                    Problem { place: place_of(&figment, &key), message: message_of(&key, &error.kind) }
+                }));
+                Err(ConfigError { problems })
+            }
+        }
+    }
+}
+
+/// The source of a key's value, and the key as the source spells it.
+fn place_of(figment: &Figment, key: &str) -> String {
+    let keys: Vec<&str> = key.split('.').collect();
+    figment
+        .find_metadata(key)
+        .map_or_else(|| key.to_owned(), |data| data.interpolate(&figment::Profile::Default, &keys))
+}
+
+fn message_of(key: &str, kind: &Kind) -> String {
+    match kind {
+        Kind::UnknownVariant(given, _) if key == "gate.mode" && given == "enforce" => {
+            "\"enforce\" is not there yet: it is \"off\" or \"warn\"".to_owned()
+        }
+        Kind::UnknownVariant(given, known) => unknown("value", given, known.iter().copied()),
+        _ if key == "server.listen" => {
+            "is no address and port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned()
+        }
+        other => other.to_string(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHIPPED: &str = include_str!("../../config.toml");
+
+    fn load(text: &str, environment: &[(&str, &str)], flags: &[(&str, &str)]) -> Result<Config, String> {
+        let owned =
+            |list: &[(&str, &str)]| list.iter().map(|(key, text)| ((*key).to_owned(), (*text).to_owned())).collect();
+        let sources = Sources { file: None, environment: owned(environment), flags: owned(flags) };
+        sources.load_with("config.toml".to_owned(), text).map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn the_shipped_file_says_every_default_and_why() {
+        assert_eq!(load(SHIPPED, &[], &[]).unwrap(), Config::default());
+        let file: toml_shape::Keys = toml_shape::keys(&Toml::from_str::<Dict>(SHIPPED).unwrap());
+        assert_eq!(file, toml_shape::keys(&sections(&Config::default())));
+        let lines: Vec<&str> = SHIPPED.lines().collect();
+        for (at, line) in lines.iter().enumerate().filter(|(_, line)| line.contains(" = ") && !line.starts_with('#')) {
+            assert!(lines[at - 1].starts_with("# "), "{line} has no comment above it");
+            assert!(!lines[at - 2].starts_with('#'), "{line} has more than one line of comment");
+        }
+    }
+
+    #[test]
+    fn every_number_has_a_range_that_its_default_is_in() {
+        let defaults = sections(&Config::default());
+        let numbers: Vec<String> = toml_shape::keys(&defaults)
+            .into_iter()
+            .filter(|key| {
+                let (section, key) = key.split_once('.').unwrap();
+                defaults[section].as_dict().unwrap()[key].to_num().is_some()
+            })
+            .collect();
+        let mut ranged: Vec<String> = super::super::RANGES.iter().map(|(key, ..)| (*key).to_owned()).collect();
+        ranged.sort();
+        assert_eq!(numbers, ranged);
+        assert!(load(SHIPPED, &[], &[]).is_ok());
+    }
+
+    #[test]
+    fn each_source_goes_before_the_one_under_it() {
+        let file = "[server]\nmax_connections = 2\npage_limit_default = 3\nlisten = \"0.0.0.0:1\"\n";
+        let environment = [("FRAMEGATE__SERVER__PAGE_LIMIT_DEFAULT", "4"), ("FRAMEGATE__SERVER__LISTEN", "0.0.0.0:2")];
+        let config = load(file, &environment, &[("server.listen", "[::1]:3")]).unwrap();
+        assert_eq!(config.server.max_connections, 2);
+        assert_eq!(config.server.page_limit_default, 4);
+        assert_eq!(config.server.listen, "[::1]:3".parse().unwrap());
+        assert_eq!(config.server.heartbeat_ms, 15_000);
+    }
+
+    #[test]
+    fn text_from_the_environment_has_the_type_of_the_setting() {
+        let environment = [
+            ("FRAMEGATE__SERVER__TOKEN_FILE", "0123"),
+            ("FRAMEGATE__SERVER__ALLOWED_HOSTS", "10, example.org"),
+            ("FRAMEGATE__SERVER__MAX_CONNECTIONS", " 7 "),
+            ("FRAMEGATE__TELEMETRY__FILTER", "warn,framegate=debug"),
+            ("FRAMEGATE_LOG", "not ours"),
+            ("PATH", "/bin"),
+        ];
+        let config = load("", &environment, &[]).unwrap();
+        assert_eq!(config.server.token_file, PathBuf::from("0123"));
+        assert_eq!(config.server.allowed_hosts, ["10", "example.org"]);
+        assert_eq!(config.server.max_connections, 7);
+        assert_eq!(config.telemetry.filter, "warn,framegate=debug");
+        for (text, expected) in [("true", "true"), ("{a=1}", "{a=1}"), ("", "")] {
+            let config = load("", &[("FRAMEGATE__SERVER__TOKEN_FILE", text)], &[]).unwrap();
+            assert_eq!(config.server.token_file, PathBuf::from(expected));
+        }
+        let config = load("", &[("FRAMEGATE__SERVER__ALLOWED_HOSTS", "[\"a\", 'b']")], &[]).unwrap();
+        assert_eq!(config.server.allowed_hosts, ["a", "b"]);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
+        for (text, expected) in [
+            ("[servr]", vec!["config.toml, servr: there is no section \"servr\", did you mean \"server\"?"]),
+            (
+                "[server]\nlisten_on = 1",
+                vec!["config.toml, server.listen_on: there is no setting in [server] \"listen_on\""],
+            ),
+            ("[server]\nheartbeat = 1", vec!["did you mean \"heartbeat_ms\"?", "known: allowed_hosts, "]),
+            ("server = 1", vec!["config.toml, server: is a section; its keys are allowed_hosts, "]),
+            ("[server]\nmax_connections = 0", vec!["server.max_connections: 0 is out of range", "from 1 to 1000000"]),
+            ("[server]\nmax_connections = -1", vec!["-1 is out of range"]),
+            ("[server]\nmax_connections = 1.5", vec!["1.5 is no whole number; the default is 1024"]),
+            ("[server]\nmax_connections = \"7\"", vec!["\"7\" is no whole number"]),
+            ("[server]\nlisten = 8080", vec!["server.listen: 8080 is no text; put it in quotes"]),
+            ("[server]\nlisten = \"localhost\"", vec!["config.toml, server.listen: is no address and port, such as"]),
+            ("[server]\nallowed_hosts = [1]", vec!["server.allowed_hosts: a list is no list of texts"]),
+            ("[server]\nallowed_hosts = [\"\"]", vec!["server.allowed_hosts: has an empty host name"]),
+            ("[server]\ndefault_contract = \"frames.v3\"", vec!["server.default_contract: there is no contract"]),
+            (
+                "[server]\npage_limit_max = 5",
+                vec!["page_limit_default: 200 is more than server.page_limit_max, which is 5"],
+            ),
+            ("[ingest]\nmax_record_bytes = 1024\npreview_bytes = 2000", vec!["ingest.preview_bytes: 2000 is more"]),
+            ("[log]\nkind = \"sqlite\"", vec!["config.toml, log.kind: there is no value \"sqlite\" (known: memory)"]),
+            ("[gate]\nmode = \"enforce\"", vec!["config.toml, gate.mode: \"enforce\" is not there yet"]),
+            ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn)"]),
+            ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),
+            ("[telemetry]\nformat = true", vec!["telemetry.format: true is no text"]),
+            ("[server", vec!["config.toml: is no TOML", "line 1"]),
+            ("[a]\n[b]", vec!["config.toml, a: ", "; config.toml, b: "]),
+        ] {
+            let message = load(text, &[], &[]).unwrap_err();
+            for part in expected {
+                assert!(message.contains(part), "{text:?} should say {part:?}, but says: {message}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_environment_and_flags_are_named_as_they_are_written() {
+        for (key, text, expected) in [
+            ("FRAMEGATE__SERVER__LISTN", "x", "FRAMEGATE__SERVER__LISTN: there is no setting in [server] \"listn\""),
+            ("FRAMEGATE__SERVER__LISTEN", "x", "FRAMEGATE__SERVER__LISTEN: is no address and port"),
+            ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "many", "FRAMEGATE__SERVER__MAX_CONNECTIONS: \"many\" is no whole"),
+            ("FRAMEGATE__SERVER__HEARTBEAT_MS", "1", "FRAMEGATE__SERVER__HEARTBEAT_MS: 1 is out of range"),
+            ("FRAMEGATE__SERVER", "1", "FRAMEGATE__SERVER: is a section"),
+            ("FRAMEGATE__GATE__MODE", "enforce", "FRAMEGATE__GATE__MODE: \"enforce\" is not there yet"),
+            ("FRAMEGATE__", "1", "there is no section"),
+        ] {
+            let message = load("", &[(key, text)], &[]).unwrap_err();
+            assert!(message.contains(expected), "{key} should say {expected:?}, but says: {message}");
+        }
+        let message = load("", &[], &[("gate.mode", "loud")]).unwrap_err();
+        assert!(message.contains("the command line, gate.mode: there is no value \"loud\""), "{message}");
+    }
+
+    #[test]
+    fn only_a_file_that_was_asked_for_must_be_there() {
+        let missing = Sources { file: Some("no/such/file.toml".into()), ..Sources::default() };
+        let message = missing.load().unwrap_err().to_string();
+        assert!(message.contains("no/such/file.toml: cannot be read"), "{message}");
+    }
+
+    #[test]
+    fn variables_of_others_may_be_any_bytes() {
+        use std::os::unix::ffi::OsStringExt;
+        let bytes = || OsString::from_vec(vec![0xFF]);
+        assert!(Sources::new(None, [("OTHER".into(), bytes())]).is_ok());
+        let error = Sources::new(None, [("FRAMEGATE__SERVER__LISTEN".into(), bytes())]).unwrap_err();
+        assert!(error.to_string().contains("FRAMEGATE__SERVER__LISTEN: its value is no Unicode text"), "{error}");
+    }
+
+    mod toml_shape {
+        use super::Dict;
+        use figment::value::Value;
+
+        pub(super) type Keys = Vec<String>;
+
+        pub(super) fn keys(sections: &Dict) -> Keys {
+            let mut keys = Keys::new();
+            for (section, value) in sections {
+                let Value::Dict(_, settings) = value else { panic!("{section} is no section") };
+                keys.extend(settings.keys().map(|key| format!("{section}.{key}")));
+            }
+            keys
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! The configuration: defaults, then `config.toml`, then the environment, then flags.
+//!
+//! In: the sources, as they were found. Out: a [`Config`] whose every value is in its range, or all that is wrong with the
+//! sources at once, each with its place and with what would be right. Never: a key that is silently ignored, a secret.
+
+mod error;
+mod load;
+mod source;
+
+pub use error::{ConfigError, Problem};
+pub use load::{DEFAULT_FILE, Sources};
+
+use serde::{Deserialize, Serialize};
+use std::net::{Ipv4Addr, SocketAddr};
+use std::path::PathBuf;
+
+/// Every setting.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Config {
+    /// The HTTP server.
+    pub server: Server,
+    /// What comes in.
+    pub ingest: Ingest,
+    /// What is kept.
+    pub log: Log,
+    /// What is checked on the way out.
+    pub gate: Gate,
+    /// What framegate says about itself.
+    pub telemetry: Telemetry,
+}
+
+/// The HTTP server.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Server {
+    /// The address and port that it listens on.
+    pub listen: SocketAddr,
+    /// Host names that a request may ask for; empty: those of the loopback address and of `listen`.
+    pub allowed_hosts: Vec<String>,
+    /// How many connections may be open at once.
+    pub max_connections: usize,
+    /// How long a client may take to send the head of a request.
+    pub header_read_timeout_ms: u64,
+    /// The largest head of a request.
+    pub max_header_bytes: usize,
+    /// The largest body of a request; 0 is without a limit.
+    pub max_body_bytes: u64,
+    /// How long an event stream is silent before a comment is sent.
+    pub heartbeat_ms: u64,
+    /// How long open streams may go on after the server was told to stop.
+    pub shutdown_grace_ms: u64,
+    /// How many events a page has where the client does not say.
+    pub page_limit_default: usize,
+    /// How many events a page has at most.
+    pub page_limit_max: usize,
+    /// The contract of a client that does not ask for one.
+    pub default_contract: String,
+    /// A file with the token that clients must send; empty: none is asked for.
+    pub token_file: PathBuf,
+}
+
+/// What comes in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Ingest {
+    /// The largest record; a larger one is reported, not read.
+    pub max_record_bytes: usize,
+    /// How much of a larger record is kept for the report.
+    pub preview_bytes: usize,
+    /// How long a runner may say nothing; 0 is for ever.
+    pub idle_timeout_ms: u64,
+    /// How many ingests may be open at once.
+    pub max_open: usize,
+}
+
+/// What is kept.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Log {
+    /// Where frames are kept.
+    pub kind: LogKind,
+    /// How many runs are kept.
+    pub max_runs: usize,
+    /// How many bytes of frames are kept.
+    pub max_bytes: u64,
+}
+
+/// Where frames are kept.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum LogKind {
+    /// In the memory of this process.
+    #[default]
+    Memory,
+}
+
+/// What is checked on the way out.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Gate {
+    /// What becomes of an event that breaks its schema.
+    pub mode: GateMode,
+}
+
+/// What becomes of an event that breaks its schema.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum GateMode {
+    /// Events are not looked at.
+    Off,
+    /// It is sent, told on stderr and counted.
+    #[default]
+    Warn,
+}
+
+/// What framegate says about itself.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Telemetry {
+    /// How log lines are written.
+    pub format: LogFormat,
+    /// Which log lines are written.
+    pub filter: String,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
+#[serde(rename_all = "lowercase")]
+pub enum LogFormat {
+    /// For people.
+    #[default]
+    Text,
+    /// One JSON object a line.
+    Json,
+}
+
+impl Default for Server {
+    fn default() -> Self {
+        Self {
+            listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
+            allowed_hosts: Vec::new(),
+            max_connections: 1024,
+            header_read_timeout_ms: 10_000,
+            max_header_bytes: 65_536,
+            max_body_bytes: 0,
+            heartbeat_ms: 15_000,
+            shutdown_grace_ms: 10_000,
+            page_limit_default: 200,
+            page_limit_max: 500,
+            default_contract: "frames.v2".to_owned(),
+            token_file: PathBuf::new(),
+        }
+    }
+}
+
+impl Default for Ingest {
+    fn default() -> Self {
+        let limits = framegate_translators::framing::Limits::default();
+        Self {
+            max_record_bytes: limits.record_bytes,
+            preview_bytes: limits.preview_bytes,
+            idle_timeout_ms: 0,
+            max_open: 256,
+        }
+    }
+}
+
+impl Default for Log {
+    fn default() -> Self {
+        Self { kind: LogKind::Memory, max_runs: 10_000, max_bytes: 1 << 30 }
+    }
+}
+
+impl Default for Telemetry {
+    fn default() -> Self {
+        Self { format: LogFormat::Text, filter: "info".to_owned() }
+    }
+}
+
+/// The bounds of every number: key, least, most.
+const RANGES: &[(&str, u64, u64)] = &[
+    ("server.max_connections", 1, 1_000_000),
+    ("server.header_read_timeout_ms", 100, 600_000),
+    // The HTTP library refuses to work with less.
+    ("server.max_header_bytes", 8192, 16 << 20),
+    ("server.max_body_bytes", 0, 1 << 50),
+    ("server.heartbeat_ms", 100, 3_600_000),
+    ("server.shutdown_grace_ms", 0, 3_600_000),
+    ("server.page_limit_default", 1, 100_000),
+    ("server.page_limit_max", 1, 100_000),
+    ("ingest.max_record_bytes", 1024, 4 << 30),
+    ("ingest.preview_bytes", 0, 1 << 20),
+    ("ingest.idle_timeout_ms", 0, 604_800_000),
+    ("ingest.max_open", 1, 1_000_000),
+    ("log.max_runs", 1, 100_000_000),
+    ("log.max_bytes", 1 << 20, 1 << 50),
+];
+
+impl Config {
+    /// What no single value shows: the key to name, and what is wrong with it.
+    fn cross_check(&self) -> Vec<(&'static str, String)> {
+        let mut found = Vec::new();
+        let Server { page_limit_default, page_limit_max, default_contract, allowed_hosts, .. } = &self.server;
+        if page_limit_default > page_limit_max {
+            let message = format!("{page_limit_default} is more than server.page_limit_max, which is {page_limit_max}");
+            found.push(("server.page_limit_default", message));
+        }
+        if framegate_translators::contracts::contract(default_contract).is_none() {
+            let known = framegate_translators::contracts::CONTRACTS.iter().map(|contract| contract.name);
+            found.push(("server.default_contract", error::unknown("contract", default_contract, known)));
+        }
+        if allowed_hosts.iter().any(|host| host.trim().is_empty()) {
+            found.push(("server.allowed_hosts", "has an empty host name; leave it out".to_owned()));
+        }
+        if self.ingest.preview_bytes > self.ingest.max_record_bytes {
+            let message = format!(
+                "{} is more than ingest.max_record_bytes, which is {}",
+                self.ingest.preview_bytes, self.ingest.max_record_bytes
+            );
+            found.push(("ingest.preview_bytes", message));
+        }
+        if let Err(error) = crate::telemetry::filter(&self.telemetry.filter) {
+            found.push(("telemetry.filter", error.to_string()));
+        }
+        found
+    }
+}

@@ -1,0 +1,70 @@
+//! What framegate says about itself: `tracing` events on stderr, as text or as JSON.
+//!
+//! Never: an event's payload, a line on stdout, a failure because stderr is closed.
+
+use crate::config::LogFormat;
+use std::io::IsTerminal;
+use tracing_subscriber::EnvFilter;
+use tracing_subscriber::util::SubscriberInitExt;
+
+/// Why a filter is refused.
+#[derive(Debug, thiserror::Error)]
+#[error("{given:?} is no log filter: {cause} (a level such as \"info\", or targets such as \"warn,framegate=debug\")")]
+pub struct BadFilter {
+    given: String,
+    cause: String,
+}
+
+/// Reads a filter: `off`, a level, or a comma-separated list of `target=level`.
+///
+/// # Errors
+/// What was given, and what would be right.
+pub fn filter(given: &str) -> Result<EnvFilter, BadFilter> {
+    let bad = |cause: String| BadFilter { given: given.to_owned(), cause };
+    // `EnvFilter` takes a bare word that is no level for a target, so a misspelt level would turn everything on.
+    let levels = ["off", "error", "warn", "info", "debug", "trace"];
+    let is_word = |part: &&str| !part.is_empty() && part.chars().all(char::is_alphabetic);
+    let is_level = |part: &str| levels.contains(&part.to_ascii_lowercase().as_str());
+    let parts: Vec<&str> = given.split(',').map(str::trim).collect();
+    if let Some(word) = parts.iter().copied().filter(is_word).find(|word| !is_level(word)) {
+        return Err(bad(format!("{word:?} is no level; the levels are {}", levels.join(", "))));
+    }
+    EnvFilter::builder().parse(parts.join(",")).map_err(|error| bad(error.to_string()))
+}
+
+/// Sends the events of this process to stderr, from now on. A second call changes nothing.
+///
+/// # Errors
+/// A filter that is none.
+pub fn init(format: LogFormat, given: &str) -> Result<(), BadFilter> {
+    let filter = filter(given)?;
+    let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
+    let builder = tracing_subscriber::fmt()
+        .with_env_filter(filter)
+        .with_writer(std::io::stderr)
+        .with_ansi(colours)
+        .log_internal_errors(false);
+    // Only tests and embedders set a subscriber of their own before; theirs stays.
+    let _ = match format {
+        LogFormat::Text => builder.finish().try_init(),
+        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+    };
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_filter_is_a_level_or_targets() {
+        for good in ["info", "WARN", "off", "warn,framegate=debug", "framegate::http=trace", "info, hyper=warn"] {
+            assert!(filter(good).is_ok(), "{good}");
+        }
+        for (bad, part) in [("inof", "\"inof\" is no level"), ("framegate=loud", "framegate=loud"), ("a=b=c", "a=b=c")]
+        {
+            let message = filter(bad).unwrap_err().to_string();
+            assert!(message.contains(part) && message.contains("such as"), "{message}");
+        }
+    }
+}
