@@ -95,7 +95,13 @@ impl Claude {
     }
 
     /// The call returned. A child in the foreground is done with it.
-    pub(super) fn agent_returned(&mut self, tool: &Tool, went_well: bool, result: Option<Json<'_>>, ledger: &mut Ledger) {
+    pub(super) fn agent_returned(
+        &mut self,
+        tool: &Tool,
+        went_well: bool,
+        result: Option<Json<'_>>,
+        ledger: &mut Ledger,
+    ) {
         if !self.agents.contains_key(&tool.call_id) {
             return;
         }

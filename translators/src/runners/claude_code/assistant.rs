@@ -37,7 +37,9 @@ impl Claude {
         if parent.is_none() {
             self.runs.ensure(ledger, "");
         }
-        let Some(message) = fields.object("message") else { return ledger.fault("an assistant record without a message") };
+        let Some(message) = fields.object("message") else {
+            return ledger.fault("an assistant record without a message");
+        };
         let place = self.place(ledger, parent.as_deref());
         if let Some(call_id) = &parent {
             self.child_spoke(call_id, fields, ledger);

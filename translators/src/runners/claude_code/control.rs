@@ -42,10 +42,10 @@ impl Claude {
             approval_id: approval_id.clone(),
             tool_id,
             tool_name: Name::from(&*request.str("tool_name").unwrap_or_default()),
-            args: request.get("input").filter(|input| input.object().is_some()).map_or_else(
-                crate::json::empty_object,
-                Json::to_raw,
-            ),
+            args: request
+                .get("input")
+                .filter(|input| input.object().is_some())
+                .map_or_else(crate::json::empty_object, Json::to_raw),
             reason: reason.map(|reason| reason.into_owned()),
         };
         ledger.approval_requested(place, ask);

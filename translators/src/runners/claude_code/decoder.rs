@@ -102,8 +102,8 @@ impl Claude {
                 }
             }
             // A call's own result says more than its heartbeat; the rest is protocol or bookkeeping of the host.
-            "tool_progress" | "command_lifecycle" | "keep_alive" | "active_goal" | "transcript_mirror" | "tombstone"
-            | "task_assignment" | "task_completed" | "attachment" => {}
+            "tool_progress" | "command_lifecycle" | "keep_alive" | "active_goal" | "transcript_mirror"
+            | "tombstone" | "task_assignment" | "task_completed" | "attachment" => {}
             "" => ledger.fault("a record without a type"),
             other => ledger.fault(format!("unknown type {other:?}")),
         }

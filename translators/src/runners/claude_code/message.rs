@@ -90,9 +90,8 @@ impl Message {
     /// The whole frame of a text or reasoning block came: its index is the streamed block's, or the one it was told with,
     /// or the next.
     pub(super) fn whole(&mut self, kind: BlockKind, told: Option<u32>) -> u32 {
-        let fits = |block: &OpenBlock| {
-            block.content.kind() == Some(kind) && told.is_none_or(|told| told == block.index)
-        };
+        let fits =
+            |block: &OpenBlock| block.content.kind() == Some(kind) && told.is_none_or(|told| told == block.index);
         let index = match self.open.iter().position(fits) {
             Some(at) => self.open.remove(at).index,
             None => told.unwrap_or(self.next_index),

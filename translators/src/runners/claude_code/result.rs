@@ -54,7 +54,9 @@ impl Claude {
 
     /// Whole frames do not say why the model stopped; the result does, of the last message.
     fn last_stop(&mut self, key: StreamKey, fields: &Object<'_>) {
-        let Some(run) = self.runs.run(key).filter(|run| run.stop_reason.is_none() && run.error.is_none()) else { return };
+        let Some(run) = self.runs.run(key).filter(|run| run.stop_reason.is_none() && run.error.is_none()) else {
+            return;
+        };
         run.stop_reason = fields.str("stop_reason").map(|reason| Name::from(&*reason));
     }
 
@@ -104,7 +106,8 @@ impl Claude {
             None => (Name::from(if subtype.is_empty() { "error" } else { &*subtype }), None),
         };
         let message = message.or_else(|| (!listed.is_empty()).then(|| listed.join("\n")));
-        let message = message.filter(|message| !message.is_empty()).unwrap_or_else(|| sentence(&code, terminal.as_deref()));
+        let message =
+            message.filter(|message| !message.is_empty()).unwrap_or_else(|| sentence(&code, terminal.as_deref()));
         let report = ErrorReported {
             scope: ErrorScope::Run,
             retryable: is_retryable(&code),

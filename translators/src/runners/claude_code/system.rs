@@ -100,8 +100,7 @@ impl Claude {
         self.flush_compaction(None, ledger);
         let place = Place::main(self.runs.stream(ledger));
         let trigger = data.str("trigger").map(|trigger| Name::from(&*trigger));
-        self.compaction =
-            Some(Compaction { place, trigger, before: data.u64(before), after: data.u64(after) });
+        self.compaction = Some(Compaction { place, trigger, before: data.u64(before), after: data.u64(after) });
     }
 
     /// Says the compaction that waits, now that its summary is there or not.

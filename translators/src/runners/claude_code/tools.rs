@@ -6,9 +6,7 @@
 
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict, result_text};
-use crate::frame::{
-    Body, FileChanged, Name, OutputStream, RawJson, SkillEvent, SkillMode, Tool, ToolCall, ToolKind,
-};
+use crate::frame::{Body, FileChanged, Name, OutputStream, RawJson, SkillEvent, SkillMode, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Object, to_raw};
 use crate::ledger::{Ledger, Place};
 
@@ -80,13 +78,7 @@ impl Claude {
     }
 
     /// A call's result. `place` is where the record stands; the call's own place wins.
-    pub(super) fn tool_result(
-        &mut self,
-        place: Place,
-        block: &Object<'_>,
-        outcome: &Outcome<'_>,
-        ledger: &mut Ledger,
-    ) {
+    pub(super) fn tool_result(&mut self, place: Place, block: &Object<'_>, outcome: &Outcome<'_>, ledger: &mut Ledger) {
         let Some(id) = block.str("tool_use_id") else { return };
         let call = self.calls.remove(&*id);
         let place = call.as_ref().map_or(place, |call| call.place);

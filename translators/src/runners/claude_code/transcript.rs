@@ -100,6 +100,10 @@ impl Claude {
             return self.interrupted(place, &content, ledger);
         }
         if let Some(output) = content.local_output() {
+            // A command that the runner carries out itself is done with its output.
+            if let Some(run) = self.runs.current(ledger) {
+                run.answered = true;
+            }
             return self.log(LogLevel::Info, Some(output), ledger);
         }
         if fields.bool("isMeta") == Some(true) {
@@ -143,7 +147,9 @@ impl Claude {
                 run.transcript = true;
             }
         }
-        let Some(message) = fields.object("message") else { return ledger.fault("an assistant record without a message") };
+        let Some(message) = fields.object("message") else {
+            return ledger.fault("an assistant record without a message");
+        };
         let place = self.entry_place(fields, ledger);
         let error = fields.str("error");
         let is_error = fields.bool("isApiErrorMessage") == Some(true);
@@ -187,12 +193,13 @@ impl Claude {
     fn end_entry_run(&mut self, key: crate::sequence::StreamKey, ledger: &mut Ledger) {
         let message = self.runs.message(Place::main(key));
         let stop_reason = message.and_then(|message| message.stop_reason.clone());
-        let run = self.runs.run(key);
-        let (interrupted, error) = run.map_or((false, None), |run| (run.interrupted, run.error.clone()));
-        let end = match (interrupted, error, stop_reason) {
+        let Some(run) = self.runs.run(key) else { return };
+        let done = run.answered && run.model.is_none();
+        let end = match (run.interrupted, run.error.clone(), stop_reason) {
             (true, ..) => RunEnd::interrupted("interrupted", "interrupted by the user"),
             (_, Some((code, message)), _) => RunEnd::failed(code, message),
             (.., Some(reason)) if is_final(&reason) => RunEnd::completed(),
+            (.., None) if done => RunEnd::completed(),
             _ => RunEnd::interrupted(crate::ledger::STREAM_ENDED, "the transcript does not say how the run ended"),
         };
         self.end_run(ledger, key, end);
