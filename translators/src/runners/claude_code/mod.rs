@@ -1,17 +1,39 @@
-//! Claude Code.
+//! Claude Code: the frames of `claude -p --output-format stream-json`, the single result of `--output-format json` (or
+//! its array of frames), and the session transcripts under `~/.claude/projects`.
+//!
+//! In: records of any of these surfaces, told apart by their shape, record by record. Out: calls on the
+//! [`Ledger`](crate::ledger::Ledger). Never: a stop because of a field, type or version that is not known.
+
+mod agents;
+mod assistant;
+mod clock;
+mod control;
+mod decoder;
+mod files;
+mod message;
+mod outcome;
+mod plan;
+mod result;
+mod runs;
+mod stream_event;
+mod system;
+mod tasks;
+mod tools;
+mod transcript;
+mod usage;
+mod user;
+
 use super::{Runner, Surface};
-use crate::decode::{Decoder, Record};
-use crate::ledger::Ledger;
 
 /// The runner.
 pub const RUNNER: Runner = Runner {
     name: "claude-code",
     provider: "claude-code",
     about: "Claude Code (claude -p --output-format stream-json), and its session transcripts",
-    surfaces: &[Surface { name: "stream-json", source: "claude -p --output-format stream-json --verbose" }],
-    decoder: || Box::new(Claude),
+    surfaces: &[
+        Surface { name: "stream-json", source: "claude -p --output-format stream-json --verbose" },
+        Surface { name: "json", source: "claude -p --output-format json" },
+        Surface { name: "transcript", source: "~/.claude/projects/<directory>/<session>.jsonl" },
+    ],
+    decoder: || Box::<decoder::Claude>::default(),
 };
-struct Claude;
-impl Decoder for Claude {
-    fn record(&mut self, _: &Record<'_>, _: &mut Ledger) {}
-}

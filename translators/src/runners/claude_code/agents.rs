@@ -1,0 +1,143 @@
+//! Subagents: begun and ended around the call that starts them.
+//!
+//! In: the call, the child's own records, the runner's task records, the call's result; any of them may be missing. Out:
+//! one start and one end for each child, at the depth of its nesting. Never: an end of a child that works on in the
+//! background because its call returned at once.
+
+use super::decoder::Claude;
+use crate::frame::{Name, Tool};
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place};
+
+/// A child that was called.
+#[derive(Debug)]
+pub(super) struct Agent {
+    /// Where the call stands.
+    pub(super) place: Place,
+    /// The call.
+    pub(super) tool: Tool,
+    /// Whether it works on after its call returned.
+    pub(super) background: bool,
+    /// The child's id, once it began.
+    id: Option<Name>,
+    kind: Option<Name>,
+    task: Option<String>,
+    depth: u32,
+}
+
+/// What a record says of a child.
+#[derive(Default)]
+pub(super) struct Told<'r> {
+    pub(super) id: Option<&'r str>,
+    pub(super) kind: Option<&'r str>,
+    pub(super) task: Option<&'r str>,
+    pub(super) depth: Option<u64>,
+}
+
+impl Claude {
+    /// The model calls a subagent.
+    pub(super) fn agent_called(&mut self, place: Place, tool: &Tool, args: &Object<'_>) {
+        let outer = self.agents.values().find(|agent| Some(agent.tool.id) == place.parent);
+        let depth = outer.map_or(if place.parent.is_some() { 2 } else { 1 }, |outer| outer.depth.saturating_add(1));
+        let agent = Agent {
+            place,
+            tool: tool.clone(),
+            background: false,
+            id: None,
+            kind: args.str("subagent_type").map(|kind| Name::from(&*kind)),
+            task: args.str("prompt").or_else(|| args.str("description")).map(|task| task.into_owned()),
+            depth,
+        };
+        self.agents.insert(tool.call_id.clone(), agent);
+    }
+
+    /// A child gave a sign of life: begins it, unless it is begun.
+    pub(super) fn agent_begins(&mut self, call_id: &str, told: &Told<'_>, ledger: &mut Ledger) {
+        if !self.agents.contains_key(call_id) {
+            // A child of a call that was never seen: it works, so it was called.
+            let place = Place::main(self.runs.stream(ledger));
+            if self.runs.run(place.stream).is_none() {
+                return;
+            }
+            let tool = self.tool(ledger, place, call_id);
+            self.agent_called(place, &tool, &Object::default());
+        }
+        let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
+        let id = Name::from(told.id.unwrap_or(call_id));
+        agent.id = Some(id.clone());
+        let kind = told.kind.map(Name::from).or_else(|| agent.kind.clone());
+        let task = agent.task.take().or_else(|| told.task.map(str::to_owned));
+        let depth = told.depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(agent.depth);
+        agent.depth = depth;
+        ledger.subagent_started(agent.place, &id, Some(agent.tool.id), kind, task, depth);
+    }
+
+    /// A record of the child itself.
+    pub(super) fn child_spoke(&mut self, call_id: &str, fields: &Object<'_>, ledger: &mut Ledger) {
+        let (id, kind) = (fields.str("agent_id"), fields.str("subagent_type"));
+        let task = fields.str("task_description");
+        let told = Told { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
+        self.agent_begins(call_id, &told, ledger);
+    }
+
+    /// The runner's task record says that the child is done.
+    pub(super) fn agent_ends(&mut self, call_id: &str, status: &str, summary: Option<String>, ledger: &mut Ledger) {
+        let Some(agent) = self.agents.remove(call_id) else { return };
+        let child = Place { stream: agent.place.stream, parent: Some(agent.tool.id) };
+        self.runs.leave(ledger, child);
+        if let Some(id) = &agent.id {
+            ledger.subagent_ended(agent.place.stream, id, status, summary);
+        }
+        // Its late records still belong to the run that called it.
+        if self.runs.run(agent.place.stream).is_some() {
+            self.agents.insert(Name::from(call_id), Agent { background: false, ..agent });
+        }
+    }
+
+    /// The call returned. A child in the foreground is done with it.
+    pub(super) fn agent_returned(
+        &mut self,
+        tool: &Tool,
+        went_well: bool,
+        result: Option<Json<'_>>,
+        ledger: &mut Ledger,
+    ) {
+        if !self.agents.contains_key(&tool.call_id) {
+            return;
+        }
+        let result = result.and_then(Json::object).unwrap_or_default();
+        let id = result.str("agentId");
+        let in_background = result.bool("isAsync") == Some(true)
+            || matches!(result.str("status").as_deref(), Some("async_launched" | "remote_launched"));
+        if went_well {
+            self.agent_begins(&tool.call_id, &Told { id: id.as_deref(), ..Told::default() }, ledger);
+        }
+        if in_background {
+            if let Some(agent) = self.agents.get_mut(&tool.call_id) {
+                agent.background = true;
+            }
+            if let Some(run) = self.runs.current(ledger) {
+                run.background = true;
+            }
+            if let Some(id) = id {
+                let call = self.agents.get(&tool.call_id).map(|agent| agent.place);
+                let known = self.tasks.is_open(&id);
+                if let Some(place) = call.filter(|_| !known) {
+                    self.agent_task(&id, place, tool, ledger);
+                }
+            }
+            return;
+        }
+        // The report is the last text; notes of the runner stand before it.
+        let report = result.items("content").into_iter().rev().filter_map(Json::object);
+        let summary = report.into_iter().find_map(|part| part.str("text").map(|text| text.into_owned()));
+        self.agent_ends(&tool.call_id, if went_well { "completed" } else { "failed" }, summary, ledger);
+        self.agents.remove(&tool.call_id);
+    }
+
+    /// The newest child that works on this stream: an old transcript's side chain does not say whose it is.
+    pub(super) fn newest_agent(&self, stream: crate::sequence::StreamKey) -> Option<&Agent> {
+        let here = self.agents.values().filter(|agent| agent.place.stream == stream && !agent.background);
+        here.max_by_key(|agent| agent.depth)
+    }
+}

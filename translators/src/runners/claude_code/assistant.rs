@@ -1,0 +1,186 @@
+//! Model messages as whole frames, one block each, and what the runner says in the model's place.
+//!
+//! In: `assistant` records of streams and transcripts. Out: completed blocks, tool calls, errors. Never: an error text as
+//! the assistant's, or a text that its deltas have said already.
+
+use super::decoder::Claude;
+use super::message::Message;
+use super::usage::Tokens;
+use crate::frame::{Body, LogLevel, Name};
+use crate::json::{Json, Object};
+use crate::ledger::{Block, BlockKind, Ledger, Place};
+
+/// One `assistant` record, of either surface.
+pub(super) struct Said<'r, 'a> {
+    /// The provider's message, with the blocks of this record.
+    pub(super) message: &'r Object<'a>,
+    /// Who speaks.
+    pub(super) place: Place,
+    /// The record's id.
+    pub(super) uuid: &'r str,
+    /// Whether an interrupt cut the block.
+    pub(super) aborted: bool,
+    /// The kind of error that the text is about.
+    pub(super) error: Option<&'r str>,
+    /// The provider's HTTP status.
+    pub(super) http_status: Option<u64>,
+    /// The block's index, where the record tells it.
+    pub(super) index: Option<u32>,
+}
+
+/// What the runner writes into a transcript in place of an answer that nobody asked for.
+const NO_ANSWER: &str = "No response requested.";
+
+impl Claude {
+    pub(super) fn assistant_frame(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let parent = fields.str("parent_tool_use_id");
+        if parent.is_none() {
+            self.runs.ensure(ledger, "");
+        }
+        let Some(message) = fields.object("message") else {
+            return ledger.fault("an assistant record without a message");
+        };
+        let place = self.place(ledger, parent.as_deref());
+        if let Some(call_id) = &parent {
+            self.child_spoke(call_id, fields, ledger);
+        }
+        let error = fields.str("error");
+        let is_error = fields.bool("is_api_error_message") == Some(true);
+        self.assistant(
+            &Said {
+                message: &message,
+                place,
+                uuid: &fields.str("uuid").unwrap_or_default(),
+                aborted: fields.bool("aborted") == Some(true),
+                error: error.as_deref().or(is_error.then_some("unknown")),
+                http_status: fields.u64("api_error_status"),
+                index: None,
+            },
+            ledger,
+        );
+    }
+
+    pub(super) fn assistant(&mut self, said: &Said<'_, '_>, ledger: &mut Ledger) {
+        let model = said.message.str("model");
+        if model.as_deref() == Some("<synthetic>") {
+            return self.synthetic(said, ledger);
+        }
+        let id = said.message.str("id").filter(|id| !id.is_empty());
+        let id = id.as_deref().unwrap_or(said.uuid);
+        self.runs.enter(ledger, said.place, id, model.map(|model| Name::from(&*model)));
+        if let Some(message) = self.runs.message(said.place) {
+            let reason = said.message.str("stop_reason").map(|reason| Name::from(&*reason));
+            if let Some(usage) = said.message.object("usage").filter(|_| reason.is_some() || !message.counted) {
+                message.tokens.update(Tokens::read(&usage));
+            }
+            // Only then are the figures final; otherwise they are those of the message's start.
+            if let Some(reason) = reason {
+                message.stop_reason = Some(reason.clone());
+                self.stopped(said.place, reason);
+                self.count(said.place, ledger);
+            }
+        }
+        if let Some(text) = said.message.get("content").and_then(Json::str) {
+            return self.whole_text(said, id, &text, ledger);
+        }
+        for block in said.message.items("content") {
+            self.block(said, id, block, ledger);
+        }
+    }
+
+    fn block(&mut self, said: &Said<'_, '_>, id: &str, json: Json<'_>, ledger: &mut Ledger) {
+        let place = said.place;
+        let Some(block) = json.object() else { return };
+        match &*block.str("type").unwrap_or_default() {
+            "text" => self.whole_text(said, id, &block.str("text").unwrap_or_default(), ledger),
+            kind @ ("thinking" | "redacted_thinking") => {
+                let text = block.str("thinking").unwrap_or_default();
+                let index = self.index(said, BlockKind::Reasoning);
+                let at = Block::reasoning(id, index);
+                if said.aborted {
+                    ledger.cut(place, at, Some(&text));
+                } else {
+                    let sealed = kind == "redacted_thinking" || block.some("signature").is_some();
+                    let opaque = sealed.then(|| json.to_raw());
+                    ledger.complete(place, at, Some(&text), opaque);
+                }
+            }
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                if let Some(message) = self.runs.message(place) {
+                    message.whole_other(block.str("id").as_deref());
+                }
+                self.acts(place);
+                self.call(place, &block, ledger);
+            }
+            kind if kind.ends_with("_tool_result") => {
+                if let Some(message) = self.runs.message(place) {
+                    message.whole_other(None);
+                }
+                self.server_result(place, &block, ledger);
+            }
+            other => {
+                ledger.fault(format!("unknown block {other:?}"));
+                if let Some(message) = self.runs.message(place) {
+                    message.whole_other(None);
+                }
+            }
+        }
+    }
+
+    fn whole_text(&mut self, said: &Said<'_, '_>, id: &str, text: &str, ledger: &mut Ledger) {
+        let index = self.index(said, BlockKind::Text);
+        let block = Block::text(id, index);
+        if said.aborted {
+            ledger.cut(said.place, block, Some(text));
+        } else {
+            ledger.complete(said.place, block, Some(text), None);
+            self.answers(said.place);
+        }
+    }
+
+    fn index(&mut self, said: &Said<'_, '_>, kind: BlockKind) -> u32 {
+        self.runs.message(said.place).map_or(0, |message: &mut Message| message.whole(kind, said.index))
+    }
+
+    /// What the runner itself says in the model's place: an error, or the output of a command of its own.
+    fn synthetic(&mut self, said: &Said<'_, '_>, ledger: &mut Ledger) {
+        let mut texts = Vec::new();
+        if let Some(text) = said.message.get("content").and_then(Json::str) {
+            texts.push(text.into_owned());
+        }
+        for block in said.message.items("content").into_iter().filter_map(Json::object) {
+            texts.extend(block.str("text").map(|text| text.into_owned()));
+        }
+        if let Some(code) = said.error {
+            let status = said.http_status.and_then(|status| u16::try_from(status).ok());
+            return self.provider_error(said.place, code, texts.join("\n"), status, ledger);
+        }
+        let id = said.message.str("id").unwrap_or_default();
+        for (text, index) in texts.iter().zip(0..) {
+            if text == NO_ANSWER {
+                ledger.push(said.place, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
+            } else {
+                ledger.complete(said.place, Block::text(&id, index), Some(text), None);
+                if let Some(run) = self.runs.run(said.place.stream).filter(|_| said.place.parent.is_none()) {
+                    run.spoke = true;
+                }
+            }
+        }
+    }
+
+    /// The main thread gave text: unless a call follows, this is its answer.
+    fn answers(&mut self, place: Place) {
+        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+            run.answered = true;
+            run.spoke = true;
+            run.error = None;
+        }
+    }
+
+    /// The main thread is at work.
+    pub(super) fn acts(&mut self, place: Place) {
+        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+            run.answered = false;
+        }
+    }
+}

@@ -1,0 +1,101 @@
+//! The control protocol: permission questions become approvals.
+//!
+//! In: `control_*` records. Out: questions, and their answers as far as the stream shows them: the host answers on the
+//! runner's standard input, so what became of the call tells the decision. Never: a question left without an end.
+
+use super::decoder::Claude;
+use super::outcome::{Outcome, Verdict};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name};
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place};
+
+/// A question that waits.
+#[derive(Debug)]
+pub(super) struct Ask {
+    approval_id: Name,
+    /// Where the call that it is about stands.
+    pub(super) place: Place,
+}
+
+impl Claude {
+    pub(super) fn control_request(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let Some(request) = fields.object("request") else { return };
+        let id = fields.str("request_id").unwrap_or_default();
+        match request.str("subtype").as_deref() {
+            Some("can_use_tool") => self.can_use_tool(&id, &request, ledger),
+            Some("elicitation") => self.log(LogLevel::Info, request.str("message"), ledger),
+            // Questions of the runner to its host; no person is asked.
+            _ => {}
+        }
+    }
+
+    fn can_use_tool(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
+        let call_id = request.str("tool_use_id");
+        let call = call_id.as_deref().and_then(|call_id| self.calls.get(call_id));
+        let tool = call.map(|call| call.tool.id);
+        let place = call.map(|call| call.place);
+        let place = place.unwrap_or_else(|| Place::main(self.runs.stream(ledger)));
+        let tool_id = tool.or_else(|| call_id.as_deref().map(|call_id| self.tool(ledger, place, call_id).id));
+        let reason = request.str("decision_reason").or_else(|| request.str("description"));
+        let approval_id = Name::from(id);
+        let ask = ApprovalRequested {
+            approval_id: approval_id.clone(),
+            tool_id,
+            tool_name: Name::from(&*request.str("tool_name").unwrap_or_default()),
+            args: request
+                .get("input")
+                .filter(|input| input.object().is_some())
+                .map_or_else(crate::json::empty_object, Json::to_raw),
+            reason: reason.map(|reason| reason.into_owned()),
+        };
+        ledger.approval_requested(place, ask);
+        self.asks.insert(Name::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
+    }
+
+    /// The call that a question was about has its result.
+    pub(super) fn answered(&mut self, call_id: &str, verdict: &Verdict, outcome: &Outcome<'_>, ledger: &mut Ledger) {
+        let Some(ask) = self.asks.remove(call_id) else { return };
+        let (decision, reason) = match verdict {
+            Verdict::Ended(_) => (Decision::Approved, None),
+            Verdict::Refused(error) => (Decision::Rejected, Some(error.clone())),
+            Verdict::Cancelled(error) => (Decision::Cancelled, Some(error.clone())),
+        };
+        let by = outcome.decided_by.as_deref().map(Name::from);
+        resolve(&ask, decision, by, reason, ledger);
+    }
+
+    pub(super) fn control_cancelled(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let id = fields.str("request_id");
+        if let Some(ask) = id.and_then(|id| self.take_ask(&id)) {
+            resolve(&ask, Decision::Cancelled, None, None, ledger);
+        }
+    }
+
+    /// An answer to the runner has the same form as one of the runner: it stands in recordings of both directions.
+    pub(super) fn control_response(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let Some(response) = fields.object("response") else { return };
+        if response.str("subtype").as_deref() == Some("error") {
+            return self.log(LogLevel::Warn, response.str("error"), ledger);
+        }
+        let Some(answer) = response.object("response") else { return };
+        let decision = match answer.str("behavior").as_deref() {
+            Some("allow") => Decision::Approved,
+            Some("deny") => Decision::Rejected,
+            _ => return,
+        };
+        if let Some(ask) = response.str("request_id").and_then(|id| self.take_ask(&id)) {
+            let reason = answer.str("message").map(|message| message.into_owned());
+            resolve(&ask, decision, None, reason, ledger);
+        }
+    }
+
+    fn take_ask(&mut self, approval_id: &str) -> Option<Ask> {
+        let key = self.asks.iter().find(|(_, ask)| *ask.approval_id == *approval_id)?.0.clone();
+        self.asks.remove(&key)
+    }
+}
+
+fn resolve(ask: &Ask, decision: Decision, by: Option<Name>, reason: Option<String>, ledger: &mut Ledger) {
+    let answer = ApprovalResolved { approval_id: ask.approval_id.clone(), decision, by, reason, scope: None };
+    ledger.approval_resolved(ask.place.stream, answer);
+}

@@ -1,0 +1,175 @@
+//! One model message: its blocks, which come as stream events, as whole frames, or as both.
+//!
+//! In: what stream events and whole frames say of blocks. Out: the index that a block has in its message, so that both
+//! ways of telling it meet in the same block of the ledger. Never: a block that a broken stream left behind, told as a
+//! finished one.
+
+use super::runs::Runs;
+use super::usage::Tokens;
+use crate::frame::{Name, Tool};
+use crate::ledger::{Block, BlockKind, Ledger, Place};
+
+/// The message that a speaker is at.
+#[derive(Debug)]
+pub(super) struct Message {
+    /// The provider's id.
+    pub(super) id: Name,
+    /// The model that writes it.
+    pub(super) model: Option<Name>,
+    /// The index of the block that is told next.
+    next_index: u32,
+    /// Streamed blocks whose whole frame has not come.
+    open: Vec<OpenBlock>,
+    /// Why the model stopped, once that is known.
+    pub(super) stop_reason: Option<Name>,
+    /// The figures so far.
+    pub(super) tokens: Tokens,
+    /// Whether its usage was reported.
+    pub(super) counted: bool,
+}
+
+/// A streamed block.
+#[derive(Debug)]
+pub(super) struct OpenBlock {
+    index: u32,
+    pub(super) content: Content,
+    stopped: bool,
+}
+
+/// What a streamed block holds.
+#[derive(Debug)]
+pub(super) enum Content {
+    Text,
+    Reasoning,
+    Tool { tool: Tool, name: Name },
+    Other,
+}
+
+impl Content {
+    fn kind(&self) -> Option<BlockKind> {
+        match self {
+            Self::Text => Some(BlockKind::Text),
+            Self::Reasoning => Some(BlockKind::Reasoning),
+            Self::Tool { .. } | Self::Other => None,
+        }
+    }
+}
+
+impl Message {
+    fn new(id: &str, model: Option<Name>) -> Self {
+        Self {
+            id: Name::from(id),
+            model,
+            next_index: 0,
+            open: Vec::new(),
+            stop_reason: None,
+            tokens: Tokens::default(),
+            counted: false,
+        }
+    }
+
+    /// A block begins to stream.
+    pub(super) fn start(&mut self, index: u32, content: Content) {
+        self.open.retain(|block| block.index != index);
+        self.open.push(OpenBlock { index, content, stopped: false });
+    }
+
+    /// The streamed block with this index.
+    pub(super) fn block(&self, index: u32) -> Option<&OpenBlock> {
+        self.open.iter().find(|block| block.index == index)
+    }
+
+    /// A block has stopped streaming. Its whole frame has come before; where not, it may still come.
+    pub(super) fn stop(&mut self, index: u32) {
+        for block in self.open.iter_mut().filter(|block| block.index == index) {
+            block.stopped = true;
+        }
+        self.open.retain(|block| !(block.stopped && block.content.kind().is_none()));
+    }
+
+    /// The whole frame of a text or reasoning block came: its index is the streamed block's, or the one it was told with,
+    /// or the next.
+    pub(super) fn whole(&mut self, kind: BlockKind, told: Option<u32>) -> u32 {
+        let fits =
+            |block: &OpenBlock| block.content.kind() == Some(kind) && told.is_none_or(|told| told == block.index);
+        let index = match self.open.iter().position(fits) {
+            Some(at) => self.open.remove(at).index,
+            None => told.unwrap_or(self.next_index),
+        };
+        self.passed(index);
+        index
+    }
+
+    /// The whole frame of a block without text came.
+    pub(super) fn whole_other(&mut self, call_id: Option<&str>) {
+        let fits = |block: &OpenBlock| match (&block.content, call_id) {
+            (Content::Tool { tool, .. }, Some(call_id)) => *tool.call_id == *call_id,
+            (Content::Other, None) => true,
+            _ => false,
+        };
+        let index = match self.open.iter().position(fits) {
+            Some(at) => self.open.remove(at).index,
+            None => self.next_index,
+        };
+        self.passed(index);
+    }
+
+    fn passed(&mut self, index: u32) {
+        self.next_index = self.next_index.max(index.saturating_add(1));
+    }
+}
+
+impl Runs {
+    /// The message that this speaker is at.
+    pub(super) fn message(&mut self, place: Place) -> Option<&mut Message> {
+        self.messages.get_mut(&(place.stream, place.parent))
+    }
+
+    /// The speaker begins a message, unless it is at it already. On the main thread this is a turn.
+    pub(super) fn enter(&mut self, ledger: &mut Ledger, place: Place, id: &str, model: Option<Name>) {
+        if self.message(place).is_some_and(|message| *message.id == *id) {
+            return;
+        }
+        self.leave(ledger, place);
+        self.messages.insert((place.stream, place.parent), Message::new(id, model.clone()));
+        if place.parent.is_none() {
+            self.begin_turn(ledger, place.stream, model);
+        }
+    }
+
+    /// The speaker's message is over. What has no whole frame by now never gets one: it counts only where the model came
+    /// to its own stop.
+    pub(super) fn leave(&mut self, ledger: &mut Ledger, place: Place) {
+        let Some(message) = self.messages.remove(&(place.stream, place.parent)) else { return };
+        for open in message.open {
+            let Some(kind) = open.content.kind() else { continue };
+            let block = Block { kind, message_id: &message.id, index: open.index };
+            if ledger.said(place, block).is_none() {
+                continue;
+            }
+            if open.stopped && message.stop_reason.is_some() {
+                ledger.complete(place, block, None, None);
+            } else {
+                ledger.cut(place, block, None);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn whole_frames_take_the_index_of_their_streamed_block() {
+        let mut message = Message::new("m", None);
+        message.start(0, Content::Reasoning);
+        message.start(1, Content::Text);
+        assert_eq!(message.whole(BlockKind::Text, None), 1);
+        assert_eq!(message.whole(BlockKind::Reasoning, None), 0);
+        assert_eq!(message.whole(BlockKind::Text, None), 2, "one that did not stream is the next");
+        message.whole_other(None);
+        assert_eq!(message.whole(BlockKind::Text, None), 4);
+        assert_eq!(message.whole(BlockKind::Text, Some(7)), 7, "a transcript tells the index");
+    }
+}

@@ -1,0 +1,160 @@
+//! The provider's stream events, as they pass through with partial messages on.
+//!
+//! In: `stream_event` records. Out: text, reasoning and argument deltas, the message's stop reason and final figures.
+//! Never: a run of its own for the closing events of a stream that is over, or a made-up closing event as a finish.
+
+use super::decoder::Claude;
+use super::message::Content;
+use super::usage::Tokens;
+use crate::frame::{Body, Name, UsageScope};
+use crate::json::{Object, Utf16Text};
+use crate::ledger::{Block, Ledger, Place};
+
+impl Claude {
+    pub(super) fn stream_event(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let Some(event) = fields.object("event") else { return };
+        let parent = fields.str("parent_tool_use_id");
+        let kind = event.str("type").unwrap_or_default();
+        if kind == "message_start" && parent.is_none() {
+            self.runs.ensure(ledger, "");
+        }
+        let place = self.place(ledger, parent.as_deref());
+        match &*kind {
+            "message_start" => self.message_start(&event, place, ledger),
+            "content_block_start" => self.block_start(&event, place, ledger),
+            "content_block_delta" => self.block_delta(&event, place, ledger),
+            "content_block_stop" => {
+                if let (Some(message), Some(index)) = (self.runs.message(place), index(&event)) {
+                    message.stop(index);
+                }
+            }
+            "message_delta" => self.message_delta(&event, place),
+            "message_stop" => self.message_stop(place, ledger),
+            "ping" => {}
+            "error" => {
+                let error = event.object("error").unwrap_or_default();
+                let message = error.str("message").unwrap_or_default().into_owned();
+                self.provider_error(place, &error.str("type").unwrap_or_default(), message, None, ledger);
+            }
+            other => ledger.fault(format!("unknown stream event {other:?}")),
+        }
+    }
+
+    fn message_start(&mut self, event: &Object<'_>, place: Place, ledger: &mut Ledger) {
+        let Some(message) = event.object("message") else { return };
+        let Some(id) = message.str("id") else { return };
+        let model = message.str("model").map(|model| Name::from(&*model));
+        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+            run.answered = false;
+        }
+        self.runs.enter(ledger, place, &id, model);
+        if let (Some(entered), Some(usage)) = (self.runs.message(place), message.object("usage")) {
+            entered.tokens.update(Tokens::read(&usage));
+        }
+    }
+
+    fn block_start(&mut self, event: &Object<'_>, place: Place, ledger: &mut Ledger) {
+        let Some(block) = event.object("content_block") else { return };
+        let Some(index) = index(event) else { return };
+        let content = match &*block.str("type").unwrap_or_default() {
+            "text" => Content::Text,
+            "thinking" | "redacted_thinking" => Content::Reasoning,
+            "tool_use" | "server_tool_use" | "mcp_tool_use" => {
+                let Some(id) = block.str("id") else { return };
+                let tool = self.tool(ledger, place, &id);
+                Content::Tool { tool, name: Name::from(&*block.str("name").unwrap_or_default()) }
+            }
+            _ => Content::Other,
+        };
+        let first = match content {
+            Content::Text => block.get("text"),
+            Content::Reasoning => block.get("thinking"),
+            Content::Tool { .. } | Content::Other => None,
+        };
+        let Some(message) = self.runs.message(place) else { return };
+        message.start(index, content);
+        if let Some(text) = first.and_then(crate::json::Json::utf16) {
+            self.say(index, text, place, ledger);
+        }
+    }
+
+    fn block_delta(&mut self, event: &Object<'_>, place: Place, ledger: &mut Ledger) {
+        let Some(delta) = event.object("delta") else { return };
+        let Some(index) = index(event) else { return };
+        let key = match &*delta.str("type").unwrap_or_default() {
+            "text_delta" => "text",
+            "thinking_delta" => "thinking",
+            "input_json_delta" => "partial_json",
+            // The whole block has them.
+            "signature_delta" | "citations_delta" => return,
+            other => return ledger.fault(format!("unknown delta {other:?}")),
+        };
+        if let Some(text) = delta.get(key).and_then(crate::json::Json::utf16) {
+            self.say(index, text, place, ledger);
+        }
+    }
+
+    fn say(&mut self, index: u32, text: Utf16Text, place: Place, ledger: &mut Ledger) {
+        let Some(message) = self.runs.message(place) else { return };
+        let Some(open) = message.block(index) else { return };
+        let empty = text.text.is_empty() && text.low.is_none() && text.high.is_none();
+        match &open.content {
+            _ if empty => {}
+            Content::Text => ledger.delta(place, Block::text(&message.id, index), text),
+            Content::Reasoning => ledger.delta(place, Block::reasoning(&message.id, index), text),
+            Content::Tool { tool, name } => {
+                let body = Body::ToolInputDelta { tool: tool.clone(), name: name.clone(), delta: text.into_string() };
+                ledger.push(place, body);
+            }
+            Content::Other => {}
+        }
+    }
+
+    fn message_delta(&mut self, event: &Object<'_>, place: Place) {
+        let Some(message) = self.runs.message(place) else { return };
+        // An abandoned stream is closed with a null reason and figures that are not the provider's.
+        let Some(reason) = event.object("delta").and_then(|delta| delta.str("stop_reason").map(|at| Name::from(&*at)))
+        else {
+            return;
+        };
+        if let Some(usage) = event.object("usage") {
+            message.tokens.update(Tokens::read(&usage));
+        }
+        message.stop_reason = Some(reason.clone());
+        self.stopped(place, reason);
+    }
+
+    fn message_stop(&mut self, place: Place, ledger: &mut Ledger) {
+        let Some(message) = self.runs.message(place) else { return };
+        let Some(reason) = message.stop_reason.clone() else { return self.runs.leave(ledger, place) };
+        self.count(place, ledger);
+        if place.parent.is_none() && is_final(&reason) {
+            self.runs.end_turn(ledger, place.stream);
+        }
+    }
+
+    /// The model stopped, and said why.
+    pub(super) fn stopped(&mut self, place: Place, reason: Name) {
+        if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
+            run.stop_reason = Some(reason);
+        }
+    }
+
+    /// The message's figures are final: reports them, once.
+    pub(super) fn count(&mut self, place: Place, ledger: &mut Ledger) {
+        let Some(message) = self.runs.message(place).filter(|message| !message.counted) else { return };
+        if let Some(usage) = message.tokens.report(UsageScope::Turn, message.model.clone(), None) {
+            message.counted = true;
+            ledger.push(place, Body::UsageReported(Box::new(usage)));
+        }
+    }
+}
+
+/// Whether the model has nothing more to say in this turn.
+pub(super) fn is_final(stop_reason: &str) -> bool {
+    !matches!(stop_reason, "tool_use" | "pause_turn")
+}
+
+fn index(event: &Object<'_>) -> Option<u32> {
+    event.u64("index").and_then(|index| u32::try_from(index).ok())
+}

@@ -1,0 +1,261 @@
+//! The runner's own notices: `system` records and what is like them.
+//!
+//! In: `system` records by their subtype, rate limits. Out: status changes, retries, compactions, log lines; task records
+//! go to their own module. Never: a frame for what only a terminal needs; the record is kept anyhow.
+
+use super::decoder::{Claude, is_retryable};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place};
+
+/// A compaction that was announced; its summary may be the next record.
+#[derive(Debug)]
+pub(super) struct Compaction {
+    place: Place,
+    trigger: Option<Name>,
+    before: Option<u64>,
+    after: Option<u64>,
+}
+
+impl Claude {
+    pub(super) fn system(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        match &*fields.str("subtype").unwrap_or_default() {
+            "init" => self.init(fields, ledger),
+            "status" => self.status(fields, ledger),
+            "compact_boundary" => {
+                let data = fields.object("compact_metadata").unwrap_or_default();
+                self.compacted(&data, ["pre_tokens", "post_tokens"], ledger);
+            }
+            "api_retry" => self.api_retry(fields, ledger),
+            "task_started" => self.task_started(fields, ledger),
+            "task_updated" => self.task_updated(fields, ledger),
+            "task_notification" => self.task_notified(fields, ledger),
+            "permission_denied" => self.permission_denied(fields, ledger),
+            "hook_started" => {
+                let name = fields.str("hook_name").unwrap_or_default();
+                self.log(LogLevel::Debug, Some(format!("hook {name} started")), ledger);
+            }
+            "hook_response" => self.hook_response(fields, ledger),
+            "informational" | "local_command" | "local_command_output" => {
+                let level = match fields.str("level").as_deref() {
+                    Some("error") => LogLevel::Error,
+                    Some("warning" | "warn") => LogLevel::Warn,
+                    Some("debug") => LogLevel::Debug,
+                    _ => LogLevel::Info,
+                };
+                self.log(level, fields.str("content"), ledger);
+            }
+            "notification" => self.log(LogLevel::Info, fields.str("text"), ledger),
+            "model_fallback" | "model_refusal_fallback" | "model_refusal_no_fallback" | "model_consent_fallback" => {
+                let content = fields.str("content").filter(|content| !content.is_empty());
+                let content = content.map_or_else(|| model_change(fields), |content| content.into_owned());
+                self.log(LogLevel::Warn, Some(content), ledger);
+            }
+            "api_error" | "mirror_error" | "session_writes_lost" | "worker_shutting_down" | "plugin_install" => {
+                let text = ["error", "message", "reason", "content"].iter().find_map(|key| fields.str(key));
+                self.log(LogLevel::Warn, text, ledger);
+            }
+            known if SILENT.contains(&known) => {}
+            "" => ledger.fault("a system record without a subtype"),
+            other => ledger.fault(format!("unknown system subtype {other:?}")),
+        }
+    }
+
+    fn init(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        self.runs.announce(ledger);
+        for server in fields.items("mcp_servers").into_iter().filter_map(Json::object) {
+            if server.str("status").as_deref() == Some("failed") {
+                let name = server.str("name").unwrap_or_default();
+                self.log(LogLevel::Warn, Some(format!("MCP server {name} failed")), ledger);
+            }
+        }
+    }
+
+    fn status(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let status = fields.str("status");
+        // A model call is told by its own events.
+        if status.as_deref() == Some("requesting") {
+            return;
+        }
+        let place = Place::main(self.runs.stream(ledger));
+        let new = status.map(|status| Name::from(&*status));
+        let old = std::mem::replace(&mut self.runs.session(ledger).status, new.clone());
+        if old == new {
+            return;
+        }
+        let running = || Name::from("running");
+        let result = fields.str("compact_result");
+        let error = fields.str("compact_error");
+        let reason = match (result, error) {
+            (Some(result), Some(error)) => Some(format!("compaction {result}: {error}")),
+            (Some(result), None) => Some(format!("compaction {result}")),
+            (None, error) => error.map(|error| error.into_owned()),
+        };
+        let (old_status, new_status) = (old.unwrap_or_else(running), new.unwrap_or_else(running));
+        ledger.push(place, Body::StatusChanged { old_status, new_status, reason });
+    }
+
+    /// The history was replaced by a summary, which may be the next record.
+    pub(super) fn compacted(&mut self, data: &Object<'_>, [before, after]: [&str; 2], ledger: &mut Ledger) {
+        self.flush_compaction(None, ledger);
+        let place = Place::main(self.runs.stream(ledger));
+        let trigger = data.str("trigger").map(|trigger| Name::from(&*trigger));
+        self.compaction = Some(Compaction { place, trigger, before: data.u64(before), after: data.u64(after) });
+    }
+
+    /// Says the compaction that waits, now that its summary is there or not.
+    pub(super) fn flush_compaction(&mut self, summary: Option<String>, ledger: &mut Ledger) {
+        let Some(Compaction { place, trigger, before, after }) = self.compaction.take() else { return };
+        // The record at hand may belong elsewhere.
+        let stream = self.runs.stream(ledger);
+        ledger.record_on(stream);
+        let body = Body::HistoryCompacted { trigger, tokens_before: before, tokens_after: after, summary };
+        ledger.push(place, body);
+    }
+
+    fn api_retry(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let place = Place::main(self.runs.stream(ledger));
+        let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
+        let http_status = fields.u64("error_status").and_then(|status| u16::try_from(status).ok());
+        let code = fields.str("error").unwrap_or_default();
+        let message = match (http_status, fields.u64("retry_delay_ms")) {
+            (Some(status), Some(delay)) => format!("{code} (HTTP {status}); next attempt in {delay} ms"),
+            (None, Some(delay)) => format!("{code}; next attempt in {delay} ms"),
+            (Some(status), None) => format!("{code} (HTTP {status})"),
+            (None, None) => code.clone().into_owned(),
+        };
+        let report = ErrorReported {
+            scope: ErrorScope::Provider,
+            code: Name::from(if code.is_empty() { "unknown" } else { &*code }),
+            message,
+            retryable: true,
+            attempt: small("attempt"),
+            max_attempts: small("max_retries"),
+            http_status,
+        };
+        ledger.push(place, Body::ErrorReported(Box::new(report)));
+    }
+
+    fn permission_denied(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let call = fields.str("tool_use_id").and_then(|id| self.calls.get_mut(&*id));
+        let place = call.map(|call| {
+            call.denied = true;
+            call.place
+        });
+        let place = place.unwrap_or_else(|| Place::main(self.runs.stream(ledger)));
+        let name = fields.str("tool_name").unwrap_or_default();
+        let message = format!("{name} denied: {}", fields.str("message").unwrap_or_default());
+        ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+    }
+
+    fn hook_response(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let name = fields.str("hook_name").unwrap_or_default();
+        let outcome = fields.str("outcome").unwrap_or_default();
+        let level = if &*outcome == "error" { LogLevel::Warn } else { LogLevel::Debug };
+        let output = fields.str("output").unwrap_or_default();
+        let output = output.trim_end();
+        let mut line = format!("hook {name} {outcome}");
+        if !output.is_empty() {
+            line.push_str(": ");
+            line.push_str(output);
+        }
+        self.log(level, Some(line), ledger);
+    }
+
+    pub(super) fn rate_limit(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let info = fields.object("rate_limit_info").unwrap_or_default();
+        let status = info.str("status").unwrap_or_default();
+        let level = if &*status == "allowed" { LogLevel::Debug } else { LogLevel::Warn };
+        let mut line = format!("rate limit: {status}");
+        if let Some(kind) = info.str("rateLimitType") {
+            line.push_str(&format!(" ({kind})"));
+        }
+        if let Some(part) = info.f64("utilization") {
+            line.push_str(&format!(", {:.0} % used", part * 100.0));
+        }
+        self.log(level, Some(line), ledger);
+        if &*status == "rejected" {
+            let place = Place::main(self.runs.stream(ledger));
+            let report = ErrorReported {
+                scope: ErrorScope::Provider,
+                code: Name::from("rate_limit"),
+                message: "the rate limit is reached".to_owned(),
+                retryable: is_retryable("rate_limit"),
+                attempt: None,
+                max_attempts: None,
+                http_status: None,
+            };
+            ledger.push(place, Body::ErrorReported(Box::new(report)));
+        }
+    }
+}
+
+fn model_change(fields: &Object<'_>) -> String {
+    let from = fields.str("original_model").unwrap_or_default();
+    match fields.str("fallback_model") {
+        Some(to) => format!("{from} gave way to {to}"),
+        None => format!("{from} refused to answer"),
+    }
+}
+
+/// Known subtypes that say nothing which another record does not say, or nothing for a reader of the conversation.
+const SILENT: &[&str] = &[
+    "agents_killed",
+    "away_summary",
+    "background_tasks_changed",
+    "bridge_state",
+    "checkpoint_done",
+    "cloud_session_delta",
+    "cloud_session_status",
+    "code_change_published",
+    "commands_changed",
+    "control_request_progress",
+    "dev_intent",
+    "elicitation_complete",
+    "feedback_draft_queued",
+    "file_attachments_missing",
+    "file_snapshot",
+    "files_persisted",
+    "hook_progress",
+    "inherited_asks_settled",
+    "instruction_size_warning",
+    "late_allow_not_run",
+    "memory_recall",
+    "memory_saved",
+    "peer_message_hold",
+    "per_turn_effort_changed",
+    "permission_check_status",
+    "permission_retry",
+    "post_turn_summary",
+    "rewind_stand_in",
+    "scheduled_task_fire",
+    "session_metadata",
+    "session_state_changed",
+    "session_title_changed",
+    "shell_cwd",
+    "start_folder",
+    "stop_hook_summary",
+    "task_list_statuses",
+    "task_progress",
+    "task_summary",
+    "thinking",
+    "thinking_tokens",
+    "tool_host_result",
+    "turn_began_before_init",
+    "turn_duration",
+    "turn_handoff_available",
+    "turn_preempted",
+    "turn_starting",
+    "ui_focus",
+    "ui_invalidate",
+    "ui_log",
+    "ui_notify",
+    "ui_notify_cancel",
+    "ui_panes",
+    "ui_placed",
+    "ui_scroll",
+    "ui_status",
+    "ui_toast",
+    "vcs_state_changed",
+    "voice_call_talk",
+];

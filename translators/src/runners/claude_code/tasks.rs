@@ -1,0 +1,239 @@
+//! Background work: a stream of its own for what outlives its tool call.
+//!
+//! In: the runner's `task_*` records, and results that say that a call went on in the background. Out: task streams, and
+//! the starts and ends of subagents. Never: a task stream for a call that is merely long, or the same one twice.
+
+use super::agents::Told;
+use super::decoder::Claude;
+use super::tools::Call;
+use crate::frame::{Body, ExecutionMode, Name, TaskEvent, TaskStatus, Tool};
+use crate::json::{Object, to_raw};
+use crate::ledger::{Ledger, Place};
+use crate::sequence::StreamKey;
+use std::collections::{HashMap, VecDeque};
+
+/// How many tasks that are over are remembered, so that a late record does not begin them again.
+const REMEMBERED: usize = 1024;
+
+/// The background tasks.
+#[derive(Debug, Default)]
+pub(super) struct Tasks {
+    open: HashMap<Name, Task>,
+    over: VecDeque<Name>,
+}
+
+#[derive(Debug)]
+struct Task {
+    stream: StreamKey,
+    order: usize,
+    /// How it ended, where the runner said so before its notification.
+    ended: Option<Name>,
+    end_ms: Option<u64>,
+    error: Option<String>,
+}
+
+impl Tasks {
+    /// Whether the task has a stream that is open.
+    pub(super) fn is_open(&self, task_id: &str) -> bool {
+        self.open.contains_key(task_id)
+    }
+}
+
+/// The end of a task in its own words.
+fn is_terminal(status: &str) -> bool {
+    matches!(status, "completed" | "failed" | "killed" | "stopped" | "cancelled")
+}
+
+impl Claude {
+    pub(super) fn task_started(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let Some(task_id) = fields.str("task_id") else { return };
+        let call_id = fields.str("tool_use_id");
+        let kind = fields.str("subagent_type");
+        if let Some(call_id) = call_id.as_deref()
+            && (kind.is_some() || fields.str("task_type").as_deref() == Some("local_agent"))
+        {
+            let prompt = fields.str("prompt").or_else(|| fields.str("description"));
+            let told = Told {
+                id: Some(&task_id),
+                kind: kind.as_deref(),
+                task: prompt.as_deref(),
+                depth: fields.u64("spawn_depth"),
+            };
+            self.agent_begins(call_id, &told, ledger);
+        }
+        if fields.bool("is_backgrounded") == Some(true) {
+            let call = call_id.and_then(|id| self.calls.get(&*id).cloned());
+            self.task_begins(&task_id, call.as_ref(), Some(fields), ledger);
+        }
+    }
+
+    pub(super) fn task_updated(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let Some(task_id) = fields.str("task_id") else { return };
+        let patch = fields.object("patch").unwrap_or_default();
+        if patch.bool("is_backgrounded") == Some(true) {
+            let call = fields.str("tool_use_id").and_then(|id| self.calls.get(&*id).cloned());
+            self.task_begins(&task_id, call.as_ref(), Some(&patch), ledger);
+        }
+        let Some(task) = self.tasks.open.get_mut(&*task_id) else { return };
+        task.end_ms = patch.u64("end_time").or(task.end_ms);
+        task.error = patch.str("error").map(|error| error.into_owned()).or_else(|| task.error.take());
+        if let Some(status) = patch.str("status").filter(|status| is_terminal(status)) {
+            task.ended = Some(Name::from(&*status));
+        }
+    }
+
+    pub(super) fn task_notified(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let Some(task_id) = fields.str("task_id") else { return };
+        let status = fields.str("status").unwrap_or_default();
+        let summary = fields.str("summary").map(|summary| summary.into_owned());
+        if let Some(call_id) = fields.str("tool_use_id") {
+            let word = match &*status {
+                "failed" => "failed",
+                "stopped" | "killed" | "cancelled" => "cancelled",
+                _ => "completed",
+            };
+            self.agent_ends(&call_id, word, summary.clone(), ledger);
+        }
+        self.task_ends(&task_id, &status, summary, ledger);
+    }
+
+    /// Work goes to the background.
+    pub(super) fn task_begins(
+        &mut self,
+        task_id: &str,
+        call: Option<&Call>,
+        told: Option<&Object<'_>>,
+        ledger: &mut Ledger,
+    ) {
+        if let Some(agent) = call.and_then(|call| self.agents.get_mut(&call.tool.call_id)) {
+            agent.background = true;
+        }
+        let description = told.and_then(|told| told.str("description").map(|text| text.into_owned()));
+        let origin = call.map_or_else(|| self.runs.stream(ledger), |call| call.place.stream);
+        let spawned = |task_id| TaskEvent::Spawned {
+            task_id,
+            tool_name: call.map_or_else(|| Name::from(""), |call| call.name.clone()),
+            args: call.map_or_else(crate::json::empty_object, |call| call.args.clone()),
+            cwd: None,
+            title: description,
+            execution_mode: ExecutionMode::Pipes,
+            origin_session_id: None,
+            artifacts: None,
+        };
+        self.open_task(task_id, origin, spawned, ledger);
+    }
+
+    /// A subagent goes to the background, and only its call's result says so.
+    pub(super) fn agent_task(&mut self, task_id: &str, place: Place, tool: &Tool, ledger: &mut Ledger) {
+        let spawned = |id| TaskEvent::Spawned {
+            task_id: id,
+            tool_name: Name::from("Agent"),
+            args: to_raw(&serde_json::json!({ "tool_use_id": &*tool.call_id })),
+            cwd: None,
+            title: None,
+            execution_mode: ExecutionMode::Pipes,
+            origin_session_id: None,
+            artifacts: None,
+        };
+        self.open_task(task_id, place.stream, spawned, ledger);
+    }
+
+    fn open_task(
+        &mut self,
+        task_id: &str,
+        origin: StreamKey,
+        spawned: impl FnOnce(uuid::Uuid) -> TaskEvent,
+        ledger: &mut Ledger,
+    ) {
+        if let Some(run) = self.runs.run(origin) {
+            run.background = true;
+        }
+        if self.tasks.is_open(task_id) || self.tasks.over.iter().any(|over| **over == *task_id) {
+            return;
+        }
+        // The record belongs to the run; the task's stream has no records of its own.
+        let origin = if ledger.is_open(origin) { origin } else { ledger.thread() };
+        ledger.record_on(origin);
+        let origin_session = ledger.stream(origin).map(|stream| stream.session.id);
+        let stream = ledger.open_task(origin, task_id);
+        let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
+        let mut event = spawned(id);
+        if let TaskEvent::Spawned { origin_session_id, .. } = &mut event {
+            *origin_session_id = origin_session;
+        }
+        ledger.push(Place::main(stream), Body::Task(Box::new(event)));
+        let running = status(id, TaskStatus::Running, None, None, None);
+        ledger.push(Place::main(stream), Body::Task(Box::new(running)));
+        let order = self.tasks.open.values().map(|task| task.order + 1).max().unwrap_or_default();
+        let task = Task { stream, order, ended: None, end_ms: None, error: None };
+        self.tasks.open.insert(Name::from(task_id), task);
+    }
+
+    /// A background task is over.
+    pub(super) fn task_ends(&mut self, task_id: &str, how: &str, summary: Option<String>, ledger: &mut Ledger) {
+        let Some((name, task)) = self.tasks.open.remove_entry(task_id) else { return };
+        if self.tasks.over.len() == REMEMBERED {
+            self.tasks.over.pop_front();
+        }
+        self.tasks.over.push_back(name);
+        let record = self.runs.stream(ledger);
+        ledger.record_on(record);
+        let Some(id) = ledger.stream(task.stream).map(|stream| stream.id) else { return };
+        let place = Place::main(task.stream);
+        let end = match how {
+            "failed" => {
+                let error = task.error.or(summary).unwrap_or_else(|| "the task failed".to_owned());
+                let code = exit_code(&error);
+                status(id, TaskStatus::Failed, code, task.end_ms, Some(error))
+            }
+            "stopped" | "killed" | "cancelled" => {
+                let reason = summary.unwrap_or_else(|| how.to_owned());
+                let event = TaskEvent::Cancelled { task_id: id, reason, wall_time_ms: None };
+                ledger.push(place, Body::Task(Box::new(event)));
+                status(id, TaskStatus::Cancelled, None, task.end_ms, None)
+            }
+            _ => status(id, TaskStatus::Exited, summary.as_deref().and_then(exit_code), task.end_ms, None),
+        };
+        ledger.push(place, Body::Task(Box::new(end)));
+        ledger.close_task(task.stream);
+    }
+
+    /// The input is over: tasks whose end was told, but not announced, end as they did.
+    pub(super) fn settle_tasks(&mut self, ledger: &mut Ledger) {
+        let ended = self.tasks.open.iter().filter_map(|(id, task)| Some((task.order, id.clone(), task.ended.clone()?)));
+        let mut ended: Vec<_> = ended.collect();
+        ended.sort_unstable();
+        for (_, task_id, how) in ended {
+            self.task_ends(&task_id, &how, None, ledger);
+        }
+    }
+}
+
+fn status(
+    task_id: uuid::Uuid,
+    status: TaskStatus,
+    exit_code: Option<i32>,
+    ended_at_ms: Option<u64>,
+    error: Option<String>,
+) -> TaskEvent {
+    TaskEvent::Status { task_id, status, exit_code, started_at_ms: None, ended_at_ms, artifacts: None, error }
+}
+
+/// The code in `… completed (exit code 0)`.
+fn exit_code(summary: &str) -> Option<i32> {
+    let (_, rest) = summary.rsplit_once("exit code ")?;
+    let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
+    rest.get(..end)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_summary_of_a_command_tells_its_exit_code() {
+        assert_eq!(exit_code("Background command \"exit code 9\" completed (exit code 0)"), Some(0));
+        assert_eq!(exit_code("failed with exit code 127"), Some(127));
+        assert_eq!(exit_code("gamma done"), None);
+    }
+}

@@ -1,0 +1,169 @@
+//! Tool calls: proposed and started at their whole block, ended by their result.
+//!
+//! In: `tool_use` blocks and `tool_result` blocks, with what the runner adds to the latter. Out: tool frames, and what a
+//! result means for files, plans, questions and subagents. Never: base64 in a frame, or a refused call told as one that
+//! ran.
+
+use super::decoder::Claude;
+use super::outcome::{Outcome, Verdict, result_text};
+use crate::frame::{Body, FileChanged, Name, OutputStream, RawJson, SkillEvent, SkillMode, Tool, ToolCall, ToolKind};
+use crate::json::{Json, Object, to_raw};
+use crate::ledger::{Ledger, Place};
+
+/// A call that waits for its result.
+#[derive(Clone, Debug)]
+pub(super) struct Call {
+    /// Its names.
+    pub(super) tool: Tool,
+    /// The tool.
+    pub(super) name: Name,
+    /// How it is drawn.
+    pub(super) kind: ToolKind,
+    /// Who called.
+    pub(super) place: Place,
+    /// The arguments.
+    pub(super) args: RawJson,
+    /// Whether the runner said that it was denied.
+    pub(super) denied: bool,
+}
+
+/// How a tool is drawn.
+pub(super) fn kind_of(name: &str) -> ToolKind {
+    match name {
+        "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "bash" | "bash_code_execution" => {
+            ToolKind::Shell
+        }
+        "Read" | "NotebookRead" => ToolKind::Read,
+        "Write" => ToolKind::Write,
+        "Edit" | "MultiEdit" | "NotebookEdit" => ToolKind::Edit,
+        "Glob" | "Grep" | "LS" => ToolKind::Search,
+        "WebFetch" | "WebSearch" | "web_search" | "web_fetch" => ToolKind::Fetch,
+        "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => ToolKind::Plan,
+        "Agent" | "Task" => ToolKind::Subagent,
+        name if name.starts_with("mcp__") => ToolKind::Mcp,
+        _ => ToolKind::Other,
+    }
+}
+
+impl Claude {
+    /// The model's whole call.
+    pub(super) fn call(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
+        let Some(id) = block.str("id").filter(|id| !self.calls.contains_key(&**id)) else { return };
+        let name = Name::from(&*block.str("name").unwrap_or_default());
+        let tool = self.tool(ledger, place, &id);
+        let kind = match block.str("type").as_deref() {
+            Some("mcp_tool_use") => ToolKind::Mcp,
+            _ => kind_of(&name),
+        };
+        let input = block.get("input");
+        let fields = input.and_then(Json::object).unwrap_or_default();
+        let args = arguments(input, &fields);
+        let call = ToolCall { tool: tool.clone(), name: name.clone(), kind, args: args.clone() };
+        ledger.tool_proposed(place, call.clone());
+        let timeout_ms = fields.u64("timeout").filter(|_| kind == ToolKind::Shell);
+        ledger.tool_started(place, call, timeout_ms);
+        let call_id = tool.call_id.clone();
+        if kind == ToolKind::Subagent {
+            self.agent_called(place, &tool, &fields);
+        }
+        if &*name == "Skill"
+            && let Some(skill) = fields.str("skill").or_else(|| fields.str("command"))
+        {
+            let args = fields.some("args").map(Json::to_raw);
+            let name = Name::from(&*skill);
+            let event = SkillEvent::Invoked { name, args, mode: SkillMode::Auto, effective_allowed_tools: None };
+            ledger.push(place, Body::Skill(Box::new(event)));
+        }
+        self.calls.insert(call_id, Call { tool, name, kind, place, args, denied: false });
+    }
+
+    /// A call's result. `place` is where the record stands; the call's own place wins.
+    pub(super) fn tool_result(&mut self, place: Place, block: &Object<'_>, outcome: &Outcome<'_>, ledger: &mut Ledger) {
+        let Some(id) = block.str("tool_use_id") else { return };
+        let call = self.calls.remove(&*id);
+        let place = call.as_ref().map_or(place, |call| call.place);
+        if call.is_none() && self.runs.run(place.stream).is_none() {
+            // The call's run is over, and it is closed there.
+            return;
+        }
+        self.acts(place);
+        let text = result_text(block.get("content"));
+        let is_error = block.bool("is_error") == Some(true);
+        let verdict = outcome.verdict(is_error, &text, call.as_ref());
+        self.answered(&id, &verdict, outcome, ledger);
+        let tool = match &call {
+            Some(call) => call.tool.clone(),
+            None => self.tool(ledger, place, &id),
+        };
+        if let Some(call) = call.as_ref().filter(|_| !is_error) {
+            self.effects(call, &text, outcome, ledger);
+        }
+        if call.as_ref().is_none_or(|call| call.kind == ToolKind::Subagent) {
+            self.agent_returned(&tool, !is_error, outcome.result, ledger);
+        }
+        match verdict {
+            Verdict::Ended(exit_code) => {
+                if !text.is_empty() {
+                    ledger.tool_output(place, &tool, OutputStream::Stdout, text);
+                }
+                ledger.tool_ended(place, &tool, exit_code, outcome.duration_ms(), None);
+            }
+            Verdict::Refused(error) | Verdict::Cancelled(error) => ledger.tool_failed(place, &tool, error),
+        }
+    }
+
+    /// What a call that went well changed besides.
+    fn effects(&mut self, call: &Call, text: &str, outcome: &Outcome<'_>, ledger: &mut Ledger) {
+        let result = outcome.result.and_then(Json::object).unwrap_or_default();
+        match call.kind {
+            ToolKind::Write | ToolKind::Edit => {
+                let args = Object::parse(call.args.get()).unwrap_or_default();
+                if let Some(change) = super::files::change(&call.name, &args, &result, text) {
+                    let change = FileChanged { tool_id: Some(call.tool.id), ..change };
+                    ledger.push(call.place, Body::FileChanged(Box::new(change)));
+                }
+            }
+            ToolKind::Plan => {
+                let args = Object::parse(call.args.get()).unwrap_or_default();
+                let plan = &mut self.runs.session(ledger).plan;
+                if let Some(entries) = plan.update(&call.name, &args, &result, text) {
+                    ledger.push(call.place, Body::PlanUpdated { entries });
+                }
+            }
+            ToolKind::Shell => {
+                if let Some(task_id) = result.str("backgroundTaskId").filter(|id| !id.is_empty()) {
+                    self.task_begins(&task_id, Some(call), None, ledger);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// The result of a tool that the provider ran: it stands in the model's own message.
+    pub(super) fn server_result(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
+        let Some(id) = block.str("tool_use_id") else { return };
+        let content = block.get("content");
+        let error = content.and_then(Json::object).and_then(|content| content.str("error_code").map(String::from));
+        let call = self.calls.remove(&*id);
+        let place = call.as_ref().map_or(place, |call| call.place);
+        let tool = self.tool(ledger, place, &id);
+        let failed = error.is_some() || block.bool("is_error") == Some(true);
+        let text = error.unwrap_or_else(|| result_text(content));
+        if !text.is_empty() {
+            ledger.tool_output(place, &tool, OutputStream::Stdout, text);
+        }
+        ledger.tool_ended(place, &tool, i32::from(failed), None, None);
+    }
+}
+
+/// The arguments: the object as it came, or a string where the model wrote no object.
+fn arguments(input: Option<Json<'_>>, fields: &Object<'_>) -> RawJson {
+    let unparsed = fields.object("__unparsedToolInput").and_then(|unparsed| unparsed.get("raw"));
+    match (unparsed, input) {
+        (Some(raw), _) if raw.kind() == crate::json::Kind::String => raw.to_raw(),
+        (_, Some(input)) if input.kind() == crate::json::Kind::Object => input.to_raw(),
+        (_, Some(input)) if input.kind() == crate::json::Kind::String => input.to_raw(),
+        (_, Some(input)) if !input.is_null() => to_raw(input.text()),
+        _ => crate::json::empty_object(),
+    }
+}

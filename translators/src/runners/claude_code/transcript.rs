@@ -1,0 +1,221 @@
+//! Session transcripts: the same conversation in another envelope.
+//!
+//! In: the lines of `~/.claude/projects/**.jsonl`. Out: the same calls on the ledger as for a stream. There is no record of
+//! a run's end: a run goes from a prompt to the last record before the next, and counts as completed where the model came
+//! to its own stop. Never: a side chain's text as the main thread's, or a line that the runner wrote for itself as a
+//! prompt.
+
+use super::assistant::Said;
+use super::decoder::Claude;
+use super::outcome::Outcome;
+use super::stream_event::is_final;
+use super::user::Content;
+use crate::frame::LogLevel;
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place, RunEnd};
+
+/// Types that only transcripts have, and that say nothing of the conversation.
+const BOOKKEEPING: &[&str] = &[
+    "agent-name",
+    "agent-setting",
+    "ai-title",
+    "api-request",
+    "api-request-blob",
+    "api-request-shape",
+    "atis-latch",
+    "content-replacement",
+    "cost-state",
+    "custom-title",
+    "file-history-snapshot",
+    "last-prompt",
+    "mode",
+    "permission-mode",
+    "pr-link",
+    "progress",
+    "queue-operation",
+    "summary",
+    "tag",
+    "task-summary",
+    "tools-used",
+    "worktree-state",
+];
+
+/// Whether a record is a line of a transcript.
+pub(super) fn is_entry(fields: &Object<'_>) -> bool {
+    if fields.get("session_id").is_some() {
+        return false;
+    }
+    ["sessionId", "parentUuid", "isSidechain", "leafUuid"].iter().any(|key| fields.get(key).is_some())
+        || fields.str("type").is_some_and(|kind| BOOKKEEPING.contains(&&*kind))
+}
+
+impl Claude {
+    pub(super) fn entry(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+        if let Some(session) = fields.str("sessionId") {
+            ledger.set_session(&session);
+        }
+        match &*fields.str("type").unwrap_or_default() {
+            "user" => self.user_entry(fields, index, ledger),
+            "assistant" => self.assistant_entry(fields, ledger),
+            "system" => self.system_entry(fields, ledger),
+            "attachment" => self.attached(fields, index, ledger),
+            kind if BOOKKEEPING.contains(&kind) => {}
+            "" => ledger.fault("a record without a type"),
+            other => ledger.fault(format!("unknown type {other:?}")),
+        }
+    }
+
+    /// Where a line's frames go. Side chains inside a main transcript do not say which call they are of: the innermost one
+    /// that is open. A side chain that is a file of its own is read as a conversation.
+    fn entry_place(&mut self, fields: &Object<'_>, ledger: &mut Ledger) -> Place {
+        let main = Place::main(self.runs.stream(ledger));
+        if fields.bool("isSidechain") != Some(true) {
+            return main;
+        }
+        let parent = self.newest_agent(main.stream).map(|agent| agent.tool.clone());
+        let Some(tool) = parent else { return main };
+        self.child_spoke(&tool.call_id, fields, ledger);
+        Place { stream: main.stream, parent: Some(tool.id) }
+    }
+
+    fn user_entry(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+        let message = fields.object("message").unwrap_or_default();
+        let content = Content::read(message.get("content"));
+        if fields.bool("isCompactSummary") == Some(true) {
+            return self.flush_compaction(Some(content.text), ledger);
+        }
+        self.flush_compaction(None, ledger);
+        let place = self.entry_place(fields, ledger);
+        let mut results = 0;
+        for block in message.items("content").into_iter().filter_map(Json::object) {
+            if block.str("type").as_deref() == Some("tool_result") {
+                self.tool_result(place, &block, &Outcome::of_entry(fields), ledger);
+                results += 1;
+            }
+        }
+        if results > 0 || place.parent.is_some() {
+            return;
+        }
+        if content.is_interruption() {
+            return self.interrupted(place, &content, ledger);
+        }
+        if let Some(output) = content.local_output() {
+            // A command that the runner carries out itself is done with its output.
+            if let Some(run) = self.runs.current(ledger) {
+                run.answered = true;
+            }
+            return self.log(LogLevel::Info, Some(output), ledger);
+        }
+        if fields.bool("isMeta") == Some(true) {
+            return self.log(LogLevel::Debug, Some(content.text), ledger);
+        }
+        self.entry_prompt(fields, content, index, ledger);
+    }
+
+    /// A prompt: what was before it is over.
+    fn entry_prompt(&mut self, fields: &Object<'_>, mut content: Content, index: u64, ledger: &mut Ledger) {
+        let woken = fields.object("origin").and_then(|origin| origin.str("kind").map(|kind| kind.into_owned()));
+        let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
+        if let Some(run) = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key) {
+            self.end_entry_run(run, ledger);
+        }
+        if let Some(name) = tagged(&content.text, "command-name") {
+            let args = tagged(&content.text, "command-args").unwrap_or_default();
+            content.text = format!("{name} {args}").trim_end().to_owned();
+        }
+        let key = self.runs.begin(ledger, if woken { "" } else { &content.text });
+        if let Some(run) = self.runs.run(key) {
+            run.transcript = true;
+        }
+        if woken {
+            if let Some(task_id) = tagged(&content.text, "task-id") {
+                let status = tagged(&content.text, "status").unwrap_or("completed");
+                let summary = tagged(&content.text, "summary").map(str::to_owned);
+                self.task_ends(task_id, status, summary, ledger);
+            }
+            self.log(LogLevel::Debug, Some(content.text), ledger);
+        } else {
+            self.prompt(fields, content, index, ledger);
+        }
+    }
+
+    fn assistant_entry(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        self.flush_compaction(None, ledger);
+        if self.runs.current(ledger).is_none() {
+            let key = self.runs.begin(ledger, "");
+            if let Some(run) = self.runs.run(key) {
+                run.transcript = true;
+            }
+        }
+        let Some(message) = fields.object("message") else {
+            return ledger.fault("an assistant record without a message");
+        };
+        let place = self.entry_place(fields, ledger);
+        let error = fields.str("error");
+        let is_error = fields.bool("isApiErrorMessage") == Some(true);
+        let index = fields.u64("apiBlockIndex").and_then(|index| u32::try_from(index).ok());
+        self.assistant(
+            &Said {
+                message: &message,
+                place,
+                uuid: &fields.str("uuid").unwrap_or_default(),
+                aborted: fields.bool("aborted") == Some(true),
+                error: error.as_deref().or(is_error.then_some("unknown")),
+                http_status: fields.u64("apiErrorStatus"),
+                index,
+            },
+            ledger,
+        );
+    }
+
+    fn system_entry(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        if fields.str("subtype").as_deref() == Some("compact_boundary") {
+            let data = fields.object("compactMetadata").unwrap_or_default();
+            return self.compacted(&data, ["preTokens", "postTokens"], ledger);
+        }
+        self.flush_compaction(None, ledger);
+        self.system(fields, ledger);
+    }
+
+    /// A prompt that was given while the model worked stands in an attachment.
+    fn attached(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+        let attachment = fields.object("attachment").unwrap_or_default();
+        if attachment.str("type").as_deref() != Some("queued_command") || fields.bool("isSidechain") == Some(true) {
+            return;
+        }
+        let content = Content::read(attachment.get("prompt"));
+        if attachment.str("commandMode").as_deref() == Some("task-notification") {
+            return self.log(LogLevel::Debug, Some(content.text), ledger);
+        }
+        self.prompt(fields, content, index, ledger);
+    }
+
+    fn end_entry_run(&mut self, key: crate::sequence::StreamKey, ledger: &mut Ledger) {
+        let message = self.runs.message(Place::main(key));
+        let stop_reason = message.and_then(|message| message.stop_reason.clone());
+        let Some(run) = self.runs.run(key) else { return };
+        let done = run.answered && run.model.is_none();
+        let end = match (run.interrupted, run.error.clone(), stop_reason) {
+            (true, ..) => RunEnd::interrupted("interrupted", "interrupted by the user"),
+            (_, Some((code, message)), _) => RunEnd::failed(code, message),
+            (.., Some(reason)) if is_final(&reason) => RunEnd::completed(),
+            (.., None) if done => RunEnd::completed(),
+            _ => RunEnd::interrupted(crate::ledger::STREAM_ENDED, "the transcript does not say how the run ended"),
+        };
+        self.end_run(ledger, key, end);
+    }
+
+    /// The transcript is over.
+    pub(super) fn end_transcript(&mut self, ledger: &mut Ledger) {
+        for key in self.runs.told_by_transcript() {
+            self.end_entry_run(key, ledger);
+        }
+    }
+}
+
+/// The text between a pair of tags.
+fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
+    Some(inside)
+}

@@ -1,0 +1,126 @@
+//! What stands in the user's role: tool results, prompts, and texts that the runner puts in.
+//!
+//! In: `user` records of streams and transcripts. Out: results of calls, user messages, log lines. Never: the runner's own
+//! words as a person's, or a subagent's prompt as the user's.
+
+use super::decoder::Claude;
+use super::outcome::{Outcome, media};
+use crate::frame::{Attachment, Body, LogLevel, Name, UserMessage};
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place};
+
+/// How the runner tells the model that somebody stopped it.
+const INTERRUPTED: &str = "[Request interrupted by user";
+
+/// The text and attachments of a message.
+#[derive(Debug, Default)]
+pub(super) struct Content {
+    pub(super) text: String,
+    pub(super) attachments: Vec<Attachment>,
+}
+
+impl Content {
+    pub(super) fn read(content: Option<Json<'_>>) -> Self {
+        let mut this = Self::default();
+        let Some(content) = content else { return this };
+        if let Some(text) = content.str() {
+            this.text = text.into_owned();
+            return this;
+        }
+        for part in content.items().into_iter().filter_map(Json::object) {
+            let kind = part.str("type").unwrap_or_default();
+            if let Some(text) = part.str("text").filter(|_| kind == "text") {
+                if !this.text.is_empty() {
+                    this.text.push('\n');
+                }
+                this.text.push_str(&text);
+            } else if kind != "tool_result" {
+                let (mime, bytes) = media(&part).unzip();
+                this.attachments.push(Attachment {
+                    kind: Name::from(if kind == "document" { "file" } else { &*kind }),
+                    mime: mime.map(Name::from),
+                    artifact_id: None,
+                    name: part.str("title").map(|title| title.into_owned()),
+                    bytes: bytes.flatten(),
+                });
+            }
+        }
+        this
+    }
+
+    fn is_empty(&self) -> bool {
+        self.text.is_empty() && self.attachments.is_empty()
+    }
+
+    /// Whether it tells of an interruption.
+    pub(super) fn is_interruption(&self) -> bool {
+        self.text.starts_with(INTERRUPTED)
+    }
+
+    /// The output of a command of the runner's own, without its tags.
+    pub(super) fn local_output(&self) -> Option<&str> {
+        let text = self.text.strip_prefix("<local-command-")?;
+        let (stream, text) = text.split_once('>')?;
+        Some(text.strip_suffix(&format!("</local-command-{stream}>")).unwrap_or(text).trim())
+    }
+}
+
+impl Claude {
+    pub(super) fn user_frame(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+        let message = fields.object("message").unwrap_or_default();
+        let parent = fields.str("parent_tool_use_id");
+        let content = Content::read(message.get("content"));
+        let synthetic = fields.bool("isSynthetic") == Some(true);
+        if synthetic && parent.is_none() && self.compaction.is_some() {
+            self.flush_compaction(Some(content.text), ledger);
+            return;
+        }
+        self.flush_compaction(None, ledger);
+        if let Some(call_id) = &parent {
+            self.child_spoke(call_id, fields, ledger);
+        }
+        let place = self.place(ledger, parent.as_deref());
+        for block in message.items("content").into_iter().filter_map(Json::object) {
+            if block.str("type").as_deref() == Some("tool_result") {
+                let outcome = Outcome::of_frame(fields, &block.str("tool_use_id").unwrap_or_default());
+                self.tool_result(place, &block, &outcome, ledger);
+            }
+        }
+        if content.is_empty() || parent.is_some() {
+            return;
+        }
+        if content.is_interruption() {
+            self.interrupted(place, &content, ledger);
+        } else if let Some(output) = content.local_output() {
+            self.log(LogLevel::Info, Some(output), ledger);
+        } else if synthetic {
+            self.log(LogLevel::Debug, Some(content.text), ledger);
+        } else {
+            self.runs.ensure(ledger, &content.text);
+            self.prompt(fields, content, index, ledger);
+        }
+    }
+
+    /// A person's message.
+    pub(super) fn prompt(&mut self, fields: &Object<'_>, content: Content, index: u64, ledger: &mut Ledger) {
+        let place = Place::main(self.runs.stream(ledger));
+        if content.is_empty() {
+            return;
+        }
+        let message_id = match fields.str("uuid").filter(|uuid| !uuid.is_empty()) {
+            Some(uuid) => Name::from(&*uuid),
+            // Older versions name no record; its place in the input is as stable.
+            None => Name::from(format!("user-{index}")),
+        };
+        let message = UserMessage { message_id, text: content.text, attachments: content.attachments };
+        ledger.push(place, Body::UserMessage(Box::new(message)));
+    }
+
+    /// Somebody stopped the turn.
+    pub(super) fn interrupted(&mut self, place: Place, content: &Content, ledger: &mut Ledger) {
+        if let Some(run) = self.runs.run(place.stream) {
+            run.interrupted = true;
+        }
+        self.log(LogLevel::Info, Some(content.text.as_str()), ledger);
+    }
+}
