@@ -31,6 +31,7 @@ pub struct Cli {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Diagnostics")]
 struct LogArgs {
     /// Which log lines go to stderr: a level (off, error, warn, info, debug, trace) or targets (warn,framegate=debug)
     #[arg(long, global = true, value_name = "FILTER", env = "FRAMEGATE_LOG", default_value = "warn")]

@@ -8,14 +8,14 @@ mod report;
 mod sse;
 
 use super::names::{self, ContractName};
-use super::translate::is_stdin;
+use super::translate::{is_stdin, shown};
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use events::EventReader;
 use framegate_translators::schema::Schemas;
 use framegate_translators::verify::{Located, Severity};
 use report::{Format, Tally, Until};
 use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use std::io::{self, ErrorKind, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -68,7 +68,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         tally.events = reader.records();
         if let Err(why) = &read {
             tally.unreadable = 1;
-            tracing::error!(file = name, "cannot be read: {why}");
+            // Whether anybody reads stderr is not this gate's business.
+            let _ = writeln!(io::stderr(), "error: cannot read {}: {why}", shown(path));
         }
         report.file(&mut out, &name, &tally, read.as_ref().err().map(String::as_str))?;
         total.add(&tally);
