@@ -12,7 +12,7 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Takes the next number; says what is wrong with it and goes on from it, so that one gap is one finding.
+    /// Takes the next number; says what is wrong with it and goes on from it, so that one gap or repeat is one finding.
     pub(crate) fn take(&mut self, key: &'static str, number: Option<u64>, findings: &mut Vec<Finding>) {
         let Some(number) = number else { return };
         let expected = self.next;
@@ -28,7 +28,7 @@ impl Numbering {
                 format!("{key} is {number} where {expected} was due: {what}"),
             ));
         }
-        self.next = number.max(expected).saturating_add(1);
+        self.next = number.saturating_add(1);
     }
 }
 
