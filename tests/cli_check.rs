@@ -1,6 +1,6 @@
 //! `framegate check`, the built binary: what it reads, how it reports, how it ends.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
 mod cli;
 

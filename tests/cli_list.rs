@@ -1,6 +1,6 @@
 //! `framegate contracts`, `runners` and `schema`, the built binary.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
 mod cli;
 

@@ -1,7 +1,7 @@
 //! Every rule of the contracts, seen through `framegate check`: each fires on a stream that breaks it, at the right event,
 //! and alone; none fires on the clean twin.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
 mod cli;
 

@@ -1,6 +1,6 @@
 //! `framegate translate`, the built binary: a filter that streams, loses nothing, and can be repeated.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
 mod cli;
 
@@ -151,6 +151,21 @@ fn what_cannot_be_read_is_named() {
     ran("frames.v2", &[&missing], "").exits(2).says(&[&missing, "cannot read", "No such file"]);
     let directory = recording("").to_str().unwrap().to_owned();
     ran("frames.v2", &[&directory], "").exits(2).says(&[&directory, "cannot read", "directory"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_takes_no_more_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = binary()
+        .args(translate("frames.v2", &[&path("bash_ok.ndjson")]))
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.starts_with("error: cannot write: "), "{error}");
 }
 
 #[test]

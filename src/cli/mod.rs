@@ -3,12 +3,14 @@
 //! A new command is a module with its arguments and a `run`, a variant of [`Command`] and an arm of [`run`].
 
 mod check;
+mod diagnostics;
+mod input;
 mod list;
 mod names;
 mod output;
 mod translate;
 
-use crate::config::LogFormat;
+use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -34,11 +36,22 @@ pub struct Cli {
 #[command(next_help_heading = "Diagnostics")]
 struct LogArgs {
     /// Which log lines go to stderr: a level (off, error, warn, info, debug, trace) or targets (warn,framegate=debug)
-    #[arg(long, global = true, value_name = "FILTER", env = "FRAMEGATE_LOG", default_value = "warn")]
-    log: String,
-    /// How log lines are written
-    #[arg(long, global = true, value_name = "FORMAT", default_value = "text")]
-    log_format: LogFormat,
+    /// [default: warn]
+    #[arg(long, global = true, value_name = "FILTER", env = "FRAMEGATE_LOG")]
+    log: Option<String>,
+    /// How log lines are written [default: text]
+    #[arg(long, global = true, value_name = "FORMAT")]
+    log_format: Option<LogFormat>,
+}
+
+impl LogArgs {
+    /// The flags on top of other settings.
+    fn over(&self, settings: &Telemetry) -> Telemetry {
+        Telemetry {
+            format: self.log_format.unwrap_or(settings.format),
+            filter: self.log.as_ref().unwrap_or(&settings.filter).clone(),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -60,7 +73,9 @@ enum Command {
 /// # Errors
 /// What kept it from being done; [`is_closed_pipe`] tells the error that is none.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    crate::telemetry::init(cli.log.log_format, &cli.log.log)?;
+    // A filter on a terminal is quiet; what it is asked for goes to stdout.
+    let quiet = Telemetry { filter: "warn".to_owned(), ..Telemetry::default() };
+    crate::telemetry::init(&cli.log.over(&quiet))?;
     match cli.command {
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),

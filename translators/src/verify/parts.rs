@@ -136,3 +136,27 @@ impl Pairs {
         }
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_gap_or_repeat_is_one_finding() {
+        for (numbers, expected) in [
+            (&[0, 1, 2][..], vec![]),
+            (&[1, 2, 3], vec!["sequence.start"]),
+            (&[0, 1, 5, 6], vec!["sequence.gap"]),
+            (&[0, 1, 1, 2, 3], vec!["sequence.repeat"]),
+            (&[0, 1, 2, 0, 1, 2], vec!["sequence.repeat"]),
+            (&[u64::MAX, u64::MAX], vec!["sequence.start"]),
+        ] {
+            let (mut numbering, mut findings) = (Numbering::default(), Vec::new());
+            for number in numbers {
+                numbering.take("seq", Some(*number), &mut findings);
+            }
+            let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+            assert_eq!(rules, expected, "{numbers:?}");
+        }
+    }
+}
