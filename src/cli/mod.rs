@@ -3,13 +3,15 @@
 //! A new command is a module with its arguments and a `run`, a variant of [`Command`] and an arm of [`run`].
 
 mod check;
+mod diagnostics;
+mod input;
 mod list;
 mod names;
 mod output;
 mod serve;
 mod translate;
 
-use crate::config::LogFormat;
+use crate::config::{LogFormat, Telemetry};
 use clap::{Args, Parser, Subcommand};
 use std::io::ErrorKind;
 use std::process::ExitCode;
@@ -32,6 +34,7 @@ pub struct Cli {
 }
 
 #[derive(Debug, Args)]
+#[command(next_help_heading = "Diagnostics")]
 struct LogArgs {
     /// Which log lines go to stderr: a level (off, error, warn, info, debug, trace) or targets (warn,framegate=debug)
     /// [default: warn; serve: as configured]
@@ -40,6 +43,16 @@ struct LogArgs {
     /// How log lines are written [default: text; serve: as configured]
     #[arg(long, global = true, value_name = "FORMAT")]
     log_format: Option<LogFormat>,
+}
+
+impl LogArgs {
+    /// The flags on top of other settings.
+    fn over(&self, settings: &Telemetry) -> Telemetry {
+        Telemetry {
+            format: self.log_format.unwrap_or(settings.format),
+            filter: self.log.as_ref().unwrap_or(&settings.filter).clone(),
+        }
+    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -63,12 +76,13 @@ enum Command {
 /// # Errors
 /// What kept it from being done; [`is_closed_pipe`] tells the error that is none.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    let LogArgs { log, log_format } = cli.log;
+    // A filter on a terminal is quiet; what it is asked for goes to stdout. The proxy reads its settings first.
     if !matches!(cli.command, Command::Serve(_)) {
-        crate::telemetry::init(log_format.unwrap_or_default(), log.as_deref().unwrap_or("warn"))?;
+        let quiet = Telemetry { filter: "warn".to_owned(), ..Telemetry::default() };
+        crate::telemetry::init(&cli.log.over(&quiet))?;
     }
     match cli.command {
-        Command::Serve(args) => serve::run(&args, log.as_deref(), log_format),
+        Command::Serve(args) => serve::run(&args, &cli.log),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Contracts(args) => list::contracts(&args),

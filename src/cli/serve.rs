@@ -2,8 +2,8 @@
 //!
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
-use super::EXIT_CLEAN;
-use crate::config::{Config, GateMode, LogFormat, LogKind, Sources};
+use super::{EXIT_CLEAN, LogArgs};
+use crate::config::{Config, GateMode, LogKind, Sources};
 use crate::http::{Server, Settings};
 use crate::log::{FrameLog, MemoryLog};
 use crate::runs::Runs;
@@ -33,18 +33,12 @@ pub(super) struct Args {
     demo: bool,
 }
 
-pub(super) fn run(args: &Args, log: Option<&str>, format: Option<LogFormat>) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
-    let mut flag = |key: &str, value: Option<&str>| {
-        sources.flags.extend(value.map(|value| (key.to_owned(), value.to_owned())));
-    };
-    flag("server.listen", args.listen.as_deref());
-    flag("telemetry.filter", log);
-    let mut config = sources.load()?;
-    if let Some(format) = format {
-        config.telemetry.format = format;
-    }
-    telemetry::init(config.telemetry.format, &config.telemetry.filter)?;
+    let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
+    sources.flags.extend(listen);
+    let config = sources.load()?;
+    telemetry::init(&log.over(&config.telemetry))?;
     let settings = settings(&config)?;
     let log: Arc<dyn FrameLog> = match config.log.kind {
         LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),

@@ -2,7 +2,7 @@
 //!
 //! Never: an event's payload, a line on stdout, a failure because stderr is closed.
 
-use crate::config::LogFormat;
+use crate::config::{LogFormat, Telemetry};
 use std::io::IsTerminal;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
@@ -36,8 +36,8 @@ pub fn filter(given: &str) -> Result<EnvFilter, BadFilter> {
 ///
 /// # Errors
 /// A filter that is none.
-pub fn init(format: LogFormat, given: &str) -> Result<(), BadFilter> {
-    let filter = filter(given)?;
+pub fn init(settings: &Telemetry) -> Result<(), BadFilter> {
+    let filter = filter(&settings.filter)?;
     let colours = std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty());
     let builder = tracing_subscriber::fmt()
         .with_env_filter(filter)
@@ -45,7 +45,7 @@ pub fn init(format: LogFormat, given: &str) -> Result<(), BadFilter> {
         .with_ansi(colours)
         .log_internal_errors(false);
     // Only tests and embedders set a subscriber of their own before; theirs stays.
-    let _ = match format {
+    let _ = match settings.format {
         LogFormat::Text => builder.finish().try_init(),
         LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
     };

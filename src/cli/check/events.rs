@@ -26,6 +26,8 @@ struct Check<'c> {
     contract: &'c Contract,
     checker: Checker<'c>,
     sse: SseRules,
+    /// Nothing came yet: what comes may be a list.
+    at_start: bool,
     /// A JSON list came: it is the whole file.
     list: bool,
     /// Why the rest of the file is not read.
@@ -39,6 +41,7 @@ impl<'c> EventReader<'c> {
             contract,
             checker: Checker::new(contract, schemas),
             sse: SseRules::new(contract),
+            at_start: true,
             list: false,
             stopped: None,
         };
@@ -87,6 +90,7 @@ impl Check<'_> {
     /// A line, or a server-sent event.
     fn unit(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
         let Some(text) = self.text(unit, sink) else { return };
+        self.behind_list(sink);
         let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
         if is_sse {
             self.event(text, sink);
@@ -94,7 +98,7 @@ impl Check<'_> {
                 let kind = self.sse.kind().map(str::to_owned);
                 sink(located(self.checker.records(), kind, finding), Some(text));
             }
-        } else if self.checker.records() == 0 && !self.list {
+        } else if std::mem::take(&mut self.at_start) {
             match list_of(text) {
                 Some(items) => self.items(&items, sink),
                 None => self.event(text, sink),
@@ -111,7 +115,8 @@ impl Check<'_> {
             match front(rest) {
                 Front::Blank => return,
                 Front::Value(json, tail) => {
-                    let first = self.checker.records() == 0 && !self.list;
+                    self.behind_list(sink);
+                    let first = std::mem::take(&mut self.at_start);
                     match list_of(json.text()).filter(|_| first) {
                         Some(items) => self.items(&items, sink),
                         None => self.event(json.text(), sink),
@@ -119,10 +124,19 @@ impl Check<'_> {
                     rest = tail;
                 }
                 Front::Invalid(_) => {
+                    self.behind_list(sink);
                     self.event(rest, sink);
                     return;
                 }
             }
+        }
+    }
+
+    /// Something comes where nothing may.
+    fn behind_list(&mut self, sink: &mut Sink<'_>) {
+        if std::mem::take(&mut self.list) {
+            let message = "something stands behind the JSON list: the list is the whole file";
+            sink(located(0, None, Finding::error("list.not_all", "", message)), None);
         }
     }
 
@@ -174,4 +188,52 @@ fn list_of(text: &str) -> Option<Vec<Json<'_>>> {
     let fields = json.object()?;
     let data = fields.get("data").filter(|data| data.kind() == Kind::Array)?;
     (fields.str("object").as_deref() == Some("list")).then(|| data.items())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::contracts::sse::V1;
+    use proptest::prelude::*;
+    use std::sync::LazyLock;
+
+    static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| Schemas::compile(V1.schemas).unwrap());
+
+    fn check<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Located>, Result<(), String>) {
+        let mut reader = EventReader::new(&V1, &SCHEMAS);
+        let mut found = Vec::new();
+        let mut sink = |located: Located, _: Option<&str>| found.push(located);
+        let fed = chunks.into_iter().try_for_each(|chunk| reader.feed(chunk, &mut sink));
+        let read = fed.and_then(|()| reader.finish(&mut sink));
+        (found, read)
+    }
+
+    #[test]
+    fn nothing_stands_behind_a_list() {
+        for text in ["[]\n{}\n", "[\n]\n{}", "[{}]\n\n[{}]", "[\n{}\n]\nnope"] {
+            let (found, _) = check([text.as_bytes()]);
+            let count = found.iter().filter(|located| located.finding.rule == "list.not_all").count();
+            assert_eq!(count, 1, "{text:?}: {found:?}");
+        }
+        for text in ["[{}]\n\n", "[\n{}\n]\n \n", "{}\n[]\n"] {
+            let (found, _) = check([text.as_bytes()]);
+            assert!(found.iter().all(|located| located.finding.rule != "list.not_all"), "{text:?}: {found:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn the_cuts_between_chunks_do_not_matter_and_nothing_panics(
+            text in "([\\[\\]{},: \n\r\"]|data: |id: 1|event: x|\"data\":|\"object\":\"list\"|\"type\":\"run_started\"|1|\u{FEFF}|é){0,30}",
+            raw in prop::collection::vec(any::<u8>(), 0..4),
+            cuts in prop::collection::vec(0usize..200, 0..8),
+        ) {
+            let bytes = [text.as_bytes(), &raw].concat();
+            let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
+            cuts.extend([0, bytes.len()]);
+            cuts.sort_unstable();
+            let chunks = cuts.windows(2).map(|pair| &bytes[pair[0]..pair[1]]);
+            prop_assert_eq!(check(chunks), check([&bytes[..]]));
+        }
+    }
 }

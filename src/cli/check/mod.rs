@@ -7,15 +7,14 @@ mod events;
 mod report;
 mod sse;
 
+use super::input::{Input, is_stdin, shown};
 use super::names::{self, ContractName};
-use super::translate::is_stdin;
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use events::EventReader;
 use framegate_translators::schema::Schemas;
 use framegate_translators::verify::{Located, Severity};
-use report::{Format, Tally, Until};
-use std::fs::File;
-use std::io::{self, ErrorKind, Read};
+use report::{Format, Tally, UntilClosed};
+use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 
@@ -42,13 +41,11 @@ struct Found<'a> {
     payload: Option<&'a str>,
 }
 
-const CHUNK_BYTES: usize = 64 << 10;
-
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let contract = args.contract.0;
     let schemas = Schemas::compile(contract.schemas).map_err(anyhow::Error::msg)?;
     // Findings count even when nobody reads them to their end.
-    let mut out = Until::closed(io::stdout().lock());
+    let mut out = UntilClosed::new(io::stdout().lock());
     let mut report = report::new(args.format, contract);
     let mut total = Tally::default();
     for path in &args.files {
@@ -68,7 +65,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         tally.events = reader.records();
         if let Err(why) = &read {
             tally.unreadable = 1;
-            tracing::error!(file = name, "cannot be read: {why}");
+            // Whether anybody reads stderr is not this gate's business.
+            let _ = writeln!(io::stderr(), "error: cannot read {}: {why}", shown(path));
         }
         report.file(&mut out, &name, &tally, read.as_ref().err().map(String::as_str))?;
         total.add(&tally);
@@ -83,18 +81,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 /// Reads one file to its end, or says why that cannot be done.
 fn read(path: &Path, reader: &mut EventReader<'_>, sink: &mut dyn FnMut(Located, Option<&str>)) -> Result<(), String> {
-    let mut input: Box<dyn Read> = if is_stdin(path) {
-        Box::new(io::stdin().lock())
-    } else {
-        Box::new(File::open(path).map_err(|error| error.to_string())?)
-    };
-    let mut chunk = vec![0; CHUNK_BYTES];
+    let mut input = Input::open(path).map_err(|error| error.to_string())?;
     loop {
-        match input.read(&mut chunk) {
-            Ok(0) => return reader.finish(sink),
-            Ok(length) => reader.feed(chunk.get(..length).unwrap_or_default(), sink)?,
-            Err(error) if error.kind() == ErrorKind::Interrupted => {}
-            Err(error) => return Err(error.to_string()),
+        match input.next().map_err(|error| error.to_string())? {
+            [] => return reader.finish(sink),
+            chunk => reader.feed(chunk, sink)?,
         }
     }
 }

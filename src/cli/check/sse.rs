@@ -92,7 +92,7 @@ fn warning(rule: &'static str, pointer: String, message: String) -> Finding {
 
 /// The value of the last `id:` line. One with a NUL counts as none, as the HTML standard has it.
 fn id_of(block: &[u8]) -> Option<&[u8]> {
-    let values = block.split(|&byte| byte == b'\n').filter_map(|line| {
+    let mut values = block.split(|&byte| byte == b'\n').filter_map(|line| {
         let value = line.strip_prefix(b"id")?;
         if value.is_empty() {
             return Some(value);
@@ -100,5 +100,5 @@ fn id_of(block: &[u8]) -> Option<&[u8]> {
         let value = value.strip_prefix(b":")?;
         Some(value.strip_prefix(b" ").unwrap_or(value))
     });
-    values.filter(|value| !value.contains(&0)).next_back()
+    values.rfind(|value| !value.contains(&0))
 }

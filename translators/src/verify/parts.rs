@@ -12,7 +12,7 @@ pub(crate) struct Numbering {
 }
 
 impl Numbering {
-    /// Takes the next number; says what is wrong with it and goes on from it, so that one gap is one finding.
+    /// Takes the next number; says what is wrong with it and goes on from it, so that one gap or repeat is one finding.
     pub(crate) fn take(&mut self, key: &'static str, number: Option<u64>, findings: &mut Vec<Finding>) {
         let Some(number) = number else { return };
         let expected = self.next;
@@ -28,7 +28,7 @@ impl Numbering {
                 format!("{key} is {number} where {expected} was due: {what}"),
             ));
         }
-        self.next = number.max(expected).saturating_add(1);
+        self.next = number.saturating_add(1);
     }
 }
 
@@ -133,6 +133,30 @@ impl Pairs {
         if count > 0 {
             let message = format!("{count} {}(s) still open at the end: each is closed before it", self.what);
             findings.push(Finding::error("pair.left_open", "", message));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_gap_or_repeat_is_one_finding() {
+        for (numbers, expected) in [
+            (&[0, 1, 2][..], vec![]),
+            (&[1, 2, 3], vec!["sequence.start"]),
+            (&[0, 1, 5, 6], vec!["sequence.gap"]),
+            (&[0, 1, 1, 2, 3], vec!["sequence.repeat"]),
+            (&[0, 1, 2, 0, 1, 2], vec!["sequence.repeat"]),
+            (&[u64::MAX, u64::MAX], vec!["sequence.start"]),
+        ] {
+            let (mut numbering, mut findings) = (Numbering::default(), Vec::new());
+            for number in numbers {
+                numbering.take("seq", Some(*number), &mut findings);
+            }
+            let rules: Vec<&str> = findings.iter().map(|finding| finding.rule).collect();
+            assert_eq!(rules, expected, "{numbers:?}");
         }
     }
 }

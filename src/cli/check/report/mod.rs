@@ -107,14 +107,14 @@ fn line(file: &str, found: &Found<'_>) -> String {
 }
 
 /// A writer that goes on as if nothing had happened when its reader is gone.
-pub(super) struct Until<W> {
+pub(super) struct UntilClosed<W> {
     out: W,
     gone: bool,
 }
 
-impl<W: Write> Until<W> {
+impl<W: Write> UntilClosed<W> {
     /// Writes until the pipe is closed.
-    pub(super) fn closed(out: W) -> Self {
+    pub(super) fn new(out: W) -> Self {
         Self { out, gone: false }
     }
 
@@ -129,7 +129,7 @@ impl<W: Write> Until<W> {
     }
 }
 
-impl<W: Write> Write for Until<W> {
+impl<W: Write> Write for UntilClosed<W> {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         if self.gone {
             return Ok(bytes.len());

@@ -14,11 +14,9 @@ impl Report for Text {
         }
     }
 
-    fn file(&mut self, out: &mut dyn Write, file: &str, _: &Tally, unreadable: Option<&str>) -> io::Result<()> {
-        match unreadable {
-            Some(why) => writeln!(out, "{}: error[unreadable]: {}", plain(file), plain(why)),
-            None => Ok(()),
-        }
+    /// What could not be read is told on stderr, in every format.
+    fn file(&mut self, _: &mut dyn Write, _: &str, _: &Tally, _: Option<&str>) -> io::Result<()> {
+        Ok(())
     }
 
     fn end(&mut self, out: &mut dyn Write, total: &Tally) -> io::Result<()> {

@@ -1,0 +1,180 @@
+//! What a translation says on stderr: the five warnings of each run, and events that break their schemas.
+//!
+//! In: frames and their events, on their way out. Out: log lines with places and rules. Never: an event's payload, an
+//! event changed or held back.
+
+use super::output::EventWriter;
+use crate::config::GateMode;
+use framegate_translators::contracts::Contract;
+use framegate_translators::encode::EventRef;
+use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::pipeline::is_last;
+use framegate_translators::schema::Schemas;
+use framegate_translators::warnings::Watch;
+use std::collections::HashMap;
+use std::io::Write;
+use uuid::Uuid;
+
+/// What is said on stderr while events pass.
+pub(super) struct Diagnostics {
+    schemas: Option<Schemas>,
+    runs: HashMap<Uuid, Watch>,
+    warnings: u64,
+    breaches: u64,
+}
+
+impl Diagnostics {
+    /// Nothing has passed yet.
+    ///
+    /// # Errors
+    /// A schema that is none; the built-in contracts have no such.
+    pub(super) fn new(contract: &Contract, mode: GateMode) -> anyhow::Result<Self> {
+        let schemas = match mode {
+            GateMode::Warn if !contract.schemas.is_empty() => {
+                Some(Schemas::compile(contract.schemas).map_err(anyhow::Error::msg)?)
+            }
+            GateMode::Warn | GateMode::Off => None,
+        };
+        Ok(Self { schemas, runs: HashMap::new(), warnings: 0, breaches: 0 })
+    }
+
+    /// Looks at a frame and its events, and hands the events on.
+    pub(super) fn pass<W: Write>(
+        &mut self,
+        frame: &Frame,
+        events: &mut dyn Iterator<Item = EventRef<'_>>,
+        writer: &mut EventWriter<W>,
+    ) {
+        self.watch(frame);
+        for event in events {
+            self.validate(frame, event);
+            writer.event(event);
+        }
+    }
+
+    fn watch(&mut self, frame: &Frame) {
+        if frame.stream.kind != StreamKind::Session {
+            return;
+        }
+        let run = frame.stream.id;
+        for warning in self.runs.entry(run).or_default().frame(frame) {
+            self.warnings += 1;
+            let runner = frame.stream.provider;
+            tracing::warn!(%run, runner, seq = frame.seq, code = warning.code(), "{}", warning.message());
+        }
+        if is_last(frame) {
+            self.runs.remove(&run);
+        }
+    }
+
+    fn validate(&mut self, frame: &Frame, event: EventRef<'_>) {
+        let Some(schemas) = &self.schemas else { return };
+        let Err(breaches) = schemas.check(event.kind, event.payload) else { return };
+        self.breaches += 1;
+        for breach in breaches {
+            tracing::warn!(
+                stream = %frame.stream.id,
+                runner = frame.stream.provider,
+                seq = frame.seq,
+                event_type = event.kind,
+                pointer = breach.pointer,
+                rule = breach.keyword,
+                "the event breaks its schema: {}",
+                breach.message
+            );
+        }
+    }
+
+    /// The input is over.
+    pub(super) fn sum_up(&self, records: u64) {
+        let (warnings, breaches) = (self.warnings, self.breaches);
+        if breaches > 0 {
+            tracing::warn!(records, warnings, breaches, "done, with events that break their schemas");
+        } else {
+            tracing::info!(records, warnings, breaches, "done");
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::output::Form;
+    use super::*;
+    use framegate_translators::contracts::frames::V2;
+    use framegate_translators::encode::EventId;
+    use framegate_translators::frame::{Body, Session, Stream, UserMessage};
+    use std::sync::{Arc, Mutex, PoisonError};
+
+    #[derive(Clone, Default)]
+    struct Sink(Arc<Mutex<Vec<u8>>>);
+
+    impl Write for Sink {
+        fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+            self.0.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(bytes);
+            Ok(bytes.len())
+        }
+
+        fn flush(&mut self) -> std::io::Result<()> {
+            Ok(())
+        }
+    }
+
+    fn frame(kind: StreamKind) -> Frame {
+        let id = Uuid::from_u128(7);
+        let session = Arc::new(Session { id, name: "s".into() });
+        let stream = Stream { kind, id, session, origin_run: None, provider: "codex" };
+        let message = UserMessage { message_id: "m".into(), text: String::new(), attachments: Vec::new() };
+        Frame {
+            stream: Arc::new(stream),
+            seq: 5,
+            timestamp_ms: 0,
+            parent_tool_id: None,
+            body: Body::UserMessage(Box::new(message)),
+        }
+    }
+
+    /// Subscribers of two threads see each other's first use of a log line, so only one is there at a time.
+    static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
+
+    /// Passes one event; gives the log, the output, and the counts.
+    fn pass(mode: GateMode, frame: &Frame, payload: &str) -> (Vec<serde_json::Value>, String, (u64, u64)) {
+        let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
+        let (log, mut out) = (Sink::default(), Vec::new());
+        let to = log.clone();
+        let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || to.clone()).finish();
+        let mut diagnostics = Diagnostics::new(&V2, mode).unwrap();
+        let mut writer = EventWriter::new(&mut out, &V2, Form::Ndjson);
+        tracing::subscriber::with_default(subscriber, || {
+            let event = EventRef { kind: "user_message", id: &EventId::Number(5), payload: payload.as_bytes() };
+            diagnostics.pass(frame, &mut std::iter::once(event), &mut writer);
+        });
+        writer.finish().unwrap();
+        let log = log.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let lines = log.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
+        let lines = lines.map(|line| serde_json::from_slice(line).unwrap()).collect();
+        (lines, String::from_utf8(out).unwrap(), (diagnostics.warnings, diagnostics.breaches))
+    }
+
+    #[test]
+    fn a_broken_event_is_told_and_counted_and_sent_all_the_same() {
+        let payload = r#"{"type":"user_message","text":["SECRET"]}"#;
+        let (log, out, counts) = pass(GateMode::Warn, &frame(StreamKind::Thread), payload);
+        assert_eq!(out, format!("{payload}\n"));
+        assert_eq!(counts, (0, 1));
+        let text = log.iter().find(|line| line["pointer"] == "/text").expect("the wrong type is told");
+        assert_eq!((text["rule"].as_str(), text["event_type"].as_str()), (Some("type"), Some("user_message")));
+        assert_eq!((text["seq"].as_u64(), text["runner"].as_str()), (Some(5), Some("codex")));
+        assert!(!format!("{log:?}").contains("SECRET"));
+        let (log, out, counts) = pass(GateMode::Off, &frame(StreamKind::Thread), payload);
+        assert_eq!((log.len(), out, counts), (0, format!("{payload}\n"), (0, 0)));
+    }
+
+    #[test]
+    fn a_run_is_warned_of_with_its_id_runner_number_and_code() {
+        let (log, _, counts) = pass(GateMode::Off, &frame(StreamKind::Session), "{}");
+        assert_eq!(counts, (1, 0));
+        assert_eq!(log[0]["code"], "message.empty_content");
+        assert_eq!(log[0]["run"], Uuid::from_u128(7).to_string());
+        assert_eq!((log[0]["runner"].as_str(), log[0]["seq"].as_u64()), (Some("codex"), Some(5)));
+    }
+}

@@ -1,0 +1,291 @@
+//! `framegate check`, the built binary: what it reads, how it reports, how it ends.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod cli;
+
+use cli::{Ran, Scratch, binary, ndjson, run};
+use serde_json::{Value, json};
+use std::process::Stdio;
+
+fn event(n: u64, kind: &str, payload: &Value) -> Value {
+    json!({
+        "event_id": format!("evt_{n:04}"), "session_id": "s", "run_id": "r", "type": kind,
+        "ts": "2026-02-14T21:03:00Z", "payload": payload,
+    })
+}
+
+/// A clean run of `sse.v1`.
+fn clean() -> Vec<Value> {
+    vec![
+        event(0, "run_started", &json!({"status": "running"})),
+        event(1, "assistant_delta", &json!({"text": "SECRET é"})),
+        event(2, "run_completed", &json!({"status": "completed", "final_text": "SECRET é"})),
+    ]
+}
+
+/// The same with one thing wrong: the second event has a number for its text.
+fn broken() -> Vec<Value> {
+    let mut events = clean();
+    events[1]["payload"]["text"] = json!(77_001);
+    events
+}
+
+fn sse(events: &[Value]) -> String {
+    let block = |event: &Value| {
+        let (id, kind) = (event["event_id"].as_str().unwrap(), event["type"].as_str().unwrap());
+        format!("id: {id}\nevent: {kind}\ndata: {event}\n\n")
+    };
+    events.iter().map(block).collect()
+}
+
+fn check(more: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    run(&[&["check", "--contract", "sse.v1"], more].concat(), input)
+}
+
+/// Record and rule of every finding.
+fn findings(input: impl AsRef<[u8]>) -> Vec<(u64, String, String)> {
+    let report = check(&["--format", "json"], input).json();
+    let list = report["findings"].as_array().unwrap();
+    list.iter()
+        .map(|finding| {
+            let text = |key: &str| finding[key].as_str().unwrap().to_owned();
+            (finding["record"].as_u64().unwrap_or_default(), text("severity"), text("rule"))
+        })
+        .collect()
+}
+
+fn found(record: u64, severity: &str, rule: &str) -> (u64, String, String) {
+    (record, severity.to_owned(), rule.to_owned())
+}
+
+#[test]
+fn every_form_of_a_stream_is_told_from_its_bytes() {
+    for (events, expected) in [(clean(), vec![]), (broken(), vec![found(2, "error", "schema")])] {
+        let lines = ndjson(&events);
+        let pretty = serde_json::to_string_pretty(&events).unwrap();
+        for input in [
+            lines.clone(),
+            lines.replace('\n', "\r\n\r\n"),
+            lines.trim_end().to_owned(),
+            format!("\u{FEFF}{lines}"),
+            sse(&events),
+            format!("\u{FEFF}: hello\n\n{}", sse(&events).replace('\n', "\r\n")),
+            Value::from(events.clone()).to_string(),
+            pretty.clone(),
+            format!("\n{pretty}\n"),
+            json!({"object": "list", "data": events}).to_string(),
+            serde_json::to_string_pretty(&json!({"data": events, "object": "list", "has_more": false})).unwrap(),
+            events.iter().map(|event| format!("{event:#}\n")).collect(),
+        ] {
+            assert_eq!(findings(&input), expected, "{input}");
+            let summary = &check(&["--format", "json"], &input).json()["summary"];
+            assert_eq!(summary["events"], 3, "{input}");
+        }
+    }
+}
+
+#[test]
+fn the_exit_code_says_clean_found_or_unreadable() {
+    let scratch = Scratch::new("check-codes");
+    let good = scratch.file("good", ndjson(&clean()));
+    let bad = scratch.file("bad", ndjson(&broken()));
+    let binary = scratch.file("binary", [&b"{\"a\":1}\n"[..], b"\xFF\xFE\n"].concat());
+    let missing = scratch.missing();
+    check(&[&good], "").exits(0).prints(&["0 errors, 0 warnings in 3 events of 1 file\n"]);
+    check(&["-", &good], ndjson(&clean())).exits(0).prints(&["in 6 events of 2 files\n"]);
+    check(&[&good, &bad, &good], "").exits(1).prints(&["1 error, 0 warnings in 9 events of 3 files\n", &bad]);
+    check(&[&missing, &bad], "")
+        .exits(2)
+        .says(&["cannot read", &missing, "No such file"])
+        .prints(&["error[schema]", "of 2 files; 1 file could not be read\n"]);
+    check(&[&binary], "").exits(2).says(&[&binary, "not UTF-8 (near byte 8)"]);
+    check(&[], b"data: \xFF\n\n").exits(2).says(&["the standard input", "not UTF-8"]);
+    check(&[env!("CARGO_MANIFEST_DIR")], "").exits(2).says(&["directory"]);
+    run(&["check"], "").exits(2).says(&["--contract <NAME>"]);
+    run(&["check", "--contract", "raw"], "")
+        .exits(2)
+        .says(&["'raw'", "frames.v1, frames.v2, sse.v1, agent-manager.v1"]);
+    run(&["check", "--contract", "sse.v2"], "").exits(2).says(&["'sse.v1'"]);
+}
+
+#[test]
+fn a_finding_has_its_place_its_rule_and_what_would_be_right() {
+    let out = check(&[], ndjson(&broken())).exits(1).out;
+    let line = out.lines().next().unwrap();
+    assert!(line.starts_with("stdin:2: error[schema] assistant_delta /payload/text: "), "{line}");
+    assert!(line.ends_with("is not of type \"string\""), "{line}");
+    let out = check(&[], ndjson(&clean()[..2])).exits(1).out;
+    assert!(out.starts_with("stdin: error[end.missing]: the stream has no end: the last event is run_"), "{out}");
+    let out = check(&[], "{\"type\":\"x\\ny\\u001b[2J\"}\n").exits(1).out;
+    assert!(out.starts_with("stdin:1: error[schema.type] x\\ny\\u{1b}[2J /type: sse.v1 has no such event"), "{out}");
+    let out = check(&[], "{\"cut\":").exits(1).out;
+    assert!(out.starts_with("stdin:1: error[json]: not JSON (line 1, column 7)"), "{out}");
+}
+
+#[test]
+fn an_event_is_printed_only_where_it_was_asked_for() {
+    for format in ["text", "json", "junit"] {
+        let quiet = check(&["--format", format], ndjson(&broken())).exits(1);
+        assert!(!quiet.out.contains("77001") && !quiet.err.contains("77001"), "{quiet:#?}");
+        check(&["--format", format, "--show-payload"], ndjson(&broken())).exits(1).prints(&["77001"]);
+    }
+    let report = check(&["--format", "json", "--show-payload"], ndjson(&broken())).json();
+    let payload: Value = serde_json::from_str(report["findings"][0]["payload"].as_str().unwrap()).unwrap();
+    assert_eq!(payload, broken()[1]);
+}
+
+#[test]
+fn warnings_are_shown_and_do_not_fail() {
+    let mut events = clean();
+    events.insert(2, event(2, "tool_result", &json!({"tool_name": "Bash", "success": false, "result": ""})));
+    events[3]["event_id"] = json!("evt_0003");
+    let ran = check(&[], ndjson(&events)).exits(0);
+    ran.prints(&[
+        "stdin:3: warning[tool_result.no_error_details] tool_result /payload/result: failed tool result with no error",
+        "0 errors, 1 warning in 4 events of 1 file\n",
+    ]);
+    check(&["--format", "junit"], ndjson(&events)).exits(0).prints(&["failures=\"0\"", "<system-out>stdin:3: warning"]);
+}
+
+#[test]
+fn a_gate_that_saw_nothing_is_not_open() {
+    for input in ["", "\n\n", ": only a comment\n\n", "[]", "[\n]\n", "{\"object\":\"list\",\"data\":[]}"] {
+        assert_eq!(findings(input), [found(0, "error", "events.none")], "{input:?}");
+        check(&[], input).exits(1).prints(&["no event of sse.v1 in the file"]);
+    }
+}
+
+#[test]
+fn the_lines_around_an_event_say_the_same_as_the_event() {
+    let clean = sse(&clean());
+    assert_eq!(findings(&clean), []);
+    for (from, to, expected) in [
+        ("id: evt_0001", "id: evt_0002", vec![found(2, "error", "sse.id")]),
+        ("id: evt_0001\n", "", vec![found(2, "warning", "sse.id")]),
+        ("id: evt_0001", "id:evt_0001\nid: evt_0009", vec![found(2, "error", "sse.id")]),
+        ("id: evt_0001", "id:evt_0001", vec![]),
+        ("event: assistant_delta", "event: run_started", vec![found(2, "error", "sse.event")]),
+        ("event: assistant_delta\n", "", vec![found(2, "warning", "sse.event")]),
+        ("evt_0001\nevent: assistant_delta\ndata:", "evt_0001\nevent: assistant_delta\nretry: 5\n: hi\ndata:", vec![]),
+    ] {
+        let input = clean.replacen(from, to, 1);
+        assert_ne!(input, clean, "{from}");
+        assert_eq!(findings(&input), expected, "{from} -> {to}");
+    }
+    assert_eq!(findings(clean.trim_end()), [found(3, "error", "sse.cut")]);
+}
+
+#[test]
+fn an_event_name_on_a_contract_of_plain_messages_hides_the_event() {
+    let frame = json!({
+        "id": "00000000-0000-5000-8000-000000000001", "session_id": "00000000-0000-5000-8000-000000000000",
+        "stream_kind": "thread", "stream_id": "00000000-0000-5000-8000-000000000000", "timestamp_ms": 0, "seq": 0,
+        "type": "log_emitted", "level": "info", "message": "x",
+    });
+    let check = |lead: &str| {
+        let report = run(&["check", "--contract", "frames.v2", "--format", "json"], format!("{lead}data: {frame}\n\n"));
+        report.json()["findings"].as_array().unwrap().iter().map(|finding| finding["rule"].clone()).collect::<Vec<_>>()
+    };
+    assert_eq!(check("id: 0\n"), Vec::<Value>::new());
+    assert_eq!(check("id: 0\nevent: message\n"), Vec::<Value>::new());
+    assert_eq!(check("id: 0\nevent: log_emitted\n"), ["sse.event"]);
+    assert_eq!(check("id: 1\n"), ["sse.id"]);
+}
+
+#[test]
+fn the_json_report_is_one_object() {
+    let scratch = Scratch::new("check-json");
+    let bad = scratch.file("bad \"1\"", ndjson(&broken()));
+    let missing = scratch.missing();
+    let report = check(&["--format", "json", &bad, &missing], "").exits(2).json();
+    assert_eq!(report["contract"], "sse.v1");
+    assert_eq!(report["findings"].as_array().unwrap().len(), 1);
+    let finding = &report["findings"][0];
+    assert_eq!(finding["file"], bad);
+    assert_eq!((&finding["record"], &finding["type"]), (&json!(2), &json!("assistant_delta")));
+    assert_eq!((&finding["pointer"], &finding["severity"]), (&json!("/payload/text"), &json!("error")));
+    let files = report["files"].as_array().unwrap();
+    assert_eq!(files.len(), 2);
+    assert_eq!((&files[0]["events"], &files[0]["errors"]), (&json!(3), &json!(1)));
+    assert_eq!(files[0]["unreadable"], Value::Null);
+    assert!(files[1]["unreadable"].as_str().unwrap().contains("No such file"));
+    assert_eq!(report["summary"], json!({"files": 2, "events": 3, "errors": 1, "warnings": 0, "unreadable": 1}));
+}
+
+#[test]
+fn the_junit_report_is_well_formed_whatever_the_names_are() {
+    let scratch = Scratch::new("check-junit");
+    let good = scratch.file("good", ndjson(&clean()));
+    let hostile = scratch.file("a<b>&\"c\" 'd'", format!("{}]]>\u{1B}<![CDATA[\n", ndjson(&broken())));
+    let missing = scratch.missing();
+    let args = ["--format", "junit", "--show-payload", &good, &hostile, &missing];
+    let out = check(&args, "").exits(2).out;
+    let elements = xml_elements(&out);
+    let count = |name: &str| elements.iter().filter(|element| *element == name).count();
+    assert_eq!((count("testsuites"), count("testsuite"), count("testcase")), (1, 1, 3));
+    assert!(count("failure") >= 2 && count("error") == 1, "{out}");
+    assert!(out.contains("tests=\"3\" failures=\"1\" errors=\"1\""), "{out}");
+    assert!(out.contains("a&lt;b&gt;&amp;&quot;c&quot; &apos;d&apos;"), "{out}");
+}
+
+#[test]
+fn the_junit_report_of_a_long_bad_file_is_bounded_and_says_so() {
+    let out = check(&["--format", "junit"], "{}\n".repeat(3000)).exits(1).out;
+    let elements = xml_elements(&out);
+    assert_eq!(elements.iter().filter(|element| *element == "failure").count(), 1001);
+    assert!(out.contains("more findings are not shown"), "{}", &out[out.len() - 400..]);
+}
+
+/// The names of all elements, if the text is well-formed XML of the kind that we write.
+fn xml_elements(text: &str) -> Vec<String> {
+    let mut rest = text.strip_prefix("<?xml version=\"1.0\" encoding=\"UTF-8\"?>").expect("a declaration");
+    let (mut open, mut names) = (Vec::new(), Vec::new());
+    let is_text = |text: &str| {
+        let entities = ["&amp;", "&lt;", "&gt;", "&quot;", "&apos;", "&#9;", "&#10;", "&#13;"];
+        let plain = entities.iter().fold(text.to_owned(), |text, entity| text.replace(entity, ""));
+        !plain.contains(['<', '>', '&']) && plain.chars().all(|c| c == '\n' || !c.is_control() || c == '\u{7F}')
+    };
+    while let Some((before, tail)) = rest.split_once('<') {
+        assert!(is_text(before), "{before:?}");
+        // No attribute has a bare `>`: they are escaped.
+        let (tag, tail) = tail.split_once('>').expect("a tag ends");
+        rest = tail;
+        if let Some(name) = tag.strip_prefix('/') {
+            assert_eq!(open.pop().as_deref(), Some(name), "elements are closed in order");
+            continue;
+        }
+        let (tag, closed) = tag.strip_suffix('/').map_or((tag, false), |tag| (tag, true));
+        let (name, attributes) = tag.split_once(' ').unwrap_or((tag, ""));
+        assert!(name.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{name}");
+        let mut attributes = attributes;
+        while !attributes.is_empty() {
+            let (key, tail) = attributes.split_once("=\"").expect("an attribute has a value");
+            let (value, tail) = tail.split_once('"').expect("a value ends");
+            assert!(key.chars().all(|c| c.is_ascii_lowercase()) && is_text(value) && !value.contains('\n'), "{tag}");
+            attributes = tail.trim_start();
+        }
+        names.push(name.to_owned());
+        if !closed {
+            open.push(name.to_owned());
+        }
+    }
+    assert!(is_text(rest) && open.is_empty(), "{open:?}");
+    names
+}
+
+#[test]
+fn findings_count_even_when_nobody_reads_them() {
+    let scratch = Scratch::new("check-pipe");
+    let bad = scratch.file("bad", "{}\n".repeat(20_000));
+    let mut child = binary()
+        .args(["check", "--contract", "sse.v1", &bad])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(1), ""));
+}

@@ -1,0 +1,71 @@
+//! `framegate contracts`, `runners` and `schema`, the built binary.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod cli;
+
+use cli::{binary, run};
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::runners::RUNNERS;
+use serde_json::Value;
+use std::process::Stdio;
+
+#[test]
+fn every_contract_and_runner_is_listed() {
+    let (contracts, runners) = (run(&["contracts"], "").exits(0), run(&["runners"], "").exits(0));
+    assert_eq!(contracts.out.lines().count(), CONTRACTS.len());
+    assert_eq!(runners.out.lines().count(), RUNNERS.len());
+    for (line, contract) in contracts.out.lines().zip(CONTRACTS) {
+        assert!(line.starts_with(contract.name) && line.ends_with(contract.about), "{line}");
+    }
+    let contracts = run(&["contracts", "--json"], "").exits(0).json();
+    let runners = run(&["runners", "--json"], "").exits(0).json();
+    let names = |list: &Value| -> Vec<String> {
+        list.as_array().unwrap().iter().map(|entry| entry["name"].as_str().unwrap().to_owned()).collect()
+    };
+    assert_eq!(names(&contracts), CONTRACTS.iter().map(|contract| contract.name).collect::<Vec<_>>());
+    assert_eq!(names(&runners), RUNNERS.iter().map(|runner| runner.name).collect::<Vec<_>>());
+    for (entry, contract) in contracts.as_array().unwrap().iter().zip(CONTRACTS) {
+        assert_eq!(entry["types"].as_array().unwrap().len(), contract.schemas.len());
+    }
+}
+
+#[test]
+fn every_schema_is_printed_as_it_is() {
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        let all = run(&["schema", contract.name], "").exits(0).json();
+        let all = all.as_object().unwrap();
+        assert_eq!(all.len(), contract.schemas.len(), "{}", contract.name);
+        for file in contract.schemas {
+            assert_eq!(all[file.kind], serde_json::from_str::<Value>(file.text).unwrap());
+        }
+        let file = &contract.schemas[0];
+        assert_eq!(run(&["schema", contract.name, file.kind], "").exits(0).out.trim_end(), file.text.trim_end());
+    }
+}
+
+#[test]
+fn what_there_is_not_is_answered_with_what_there_is() {
+    run(&["schema", "sse.v1", "run_stated"], "").exits(2).says(&[
+        "sse.v1 has no event type \"run_stated\"",
+        "did you mean \"run_started\"?",
+        "known: run_started, ",
+    ]);
+    run(&["schema", "sse.1"], "").exits(2).says(&["'sse.1'", "'sse.v1'"]);
+    run(&["schema", "raw"], "").exits(2).says(&["'raw'", "frames.v1"]);
+    run(&["tranlate"], "").exits(2).says(&["'tranlate'", "'translate'"]);
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it_quietly() {
+    let mut child = binary()
+        .args(["schema", "frames.v2"])
+        .stdin(Stdio::null())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    drop(child.stdout.take());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+}

@@ -1,0 +1,229 @@
+//! `framegate translate`, the built binary: a filter that streams, loses nothing, and can be repeated.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod cli;
+
+use cli::{Scratch, binary, bytes, path, recording, run};
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::Stdio;
+
+const IDS: [&str; 6] = ["--run-id", "my-run", "--session-id", "my-session", "--epoch-ms", "1770000000000"];
+
+fn translate(contract: &str, more: &[&str]) -> Vec<String> {
+    let mut args = vec!["translate", "--from", "claude-code", "--to", contract];
+    args.extend_from_slice(more);
+    args.into_iter().map(str::to_owned).collect()
+}
+
+fn ran(contract: &str, more: &[&str], input: impl AsRef<[u8]>) -> cli::Ran {
+    let args = translate(contract, more);
+    run(&args.iter().map(String::as_str).collect::<Vec<_>>(), input)
+}
+
+fn records(events: &[Value]) -> Vec<&Value> {
+    events.iter().filter(|event| event["type"] == "provider_event").collect()
+}
+
+#[test]
+fn every_record_of_a_file_or_of_the_standard_input_becomes_a_provider_event() {
+    for name in ["bash_ok.ndjson", "bash_unicode_ansi.partial.ndjson"] {
+        let input = bytes(name);
+        let lines: Vec<Value> = String::from_utf8(input.clone())
+            .unwrap()
+            .lines()
+            .filter(|line| !line.trim().is_empty())
+            .map(|line| serde_json::from_str(line).unwrap())
+            .collect();
+        let from_file = ran("frames.v2", &[&[&path(name)[..]], &IDS[..]].concat(), "").exits(0);
+        let events = from_file.events();
+        let data: Vec<&Value> = records(&events).into_iter().map(|event| &event["data"]).collect();
+        assert_eq!(data, lines.iter().collect::<Vec<_>>(), "{name}");
+        for more in [&["-"][..], &[]] {
+            assert_eq!(ran("frames.v2", &[more, &IDS[..]].concat(), &input).exits(0).out, from_file.out);
+        }
+        assert_eq!(ran("raw", &[], &input).exits(0).out.as_bytes(), input, "{name}");
+    }
+}
+
+#[test]
+fn with_ids_and_time_given_the_output_is_a_function_of_the_input() {
+    let input = bytes("bash_ok.ndjson");
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1"] {
+        let once = ran(contract, &IDS, &input).exits(0);
+        let again = ran(contract, &IDS, &input).exits(0);
+        assert_eq!(once.out, again.out, "{contract}");
+    }
+    let random = |more: &[&str]| ran("frames.v2", more, "{\"a\":1}\n").exits(0).events()[0]["id"].clone();
+    assert_ne!(random(&[]), random(&[]), "without ids each run has its own");
+    assert_eq!(random(&["--run-id", "x"]), random(&["--run-id", "x"]));
+    assert_ne!(random(&["--run-id", "x"]), random(&["--run-id", "y"]));
+}
+
+#[test]
+fn a_uuid_is_taken_as_it_is_and_any_other_text_stands_for_one() {
+    let session =
+        |id: &str| ran("frames.v2", &["--session-id", id], "{\"a\":1}\n").exits(0).events()[0]["session_id"].clone();
+    let uuid = "019a0000-0000-7000-8000-00000000000a";
+    assert_eq!(session(uuid), json!(uuid));
+    assert_eq!(session("é \u{1F600}"), session("é \u{1F600}"));
+    assert_ne!(session("a"), session("b"));
+}
+
+#[test]
+fn an_event_leaves_before_the_next_record_comes() {
+    for (form, lead) in [("ndjson", ""), ("sse", "id: 0\ndata: "), ("list", "[\n")] {
+        let mut child = binary()
+            .args(translate("frames.v2", &["--as", form]))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        // Half a record gives nothing, its other half everything.
+        stdin.write_all(b"{\"n\":").unwrap();
+        stdin.write_all(b"1}\n").unwrap();
+        let mut got = Vec::new();
+        while !got.ends_with(b"\"response_errors\":[]}") {
+            let mut byte = [0];
+            stdout.read_exact(&mut byte).unwrap();
+            got.push(byte[0]);
+        }
+        let got = String::from_utf8(got).unwrap();
+        let event: Value = serde_json::from_str(got.strip_prefix(lead).unwrap()).unwrap();
+        assert_eq!(event["data"], json!({"n": 1}), "{form}");
+        stdin.write_all(b"{\"n\":2}\n").unwrap();
+        drop(stdin);
+        let mut rest = String::new();
+        stdout.read_to_string(&mut rest).unwrap();
+        assert!(rest.contains("\"data\":{\"n\":2}"), "{form}: {rest}");
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+#[test]
+fn the_forms_hold_the_same_events() {
+    let input = bytes("bash_ok.ndjson");
+    let with = |form: &str| ran("frames.v2", &[&["--as", form], &IDS[..]].concat(), &input).exits(0);
+    let lines = with("ndjson").events();
+    assert!(!lines.is_empty());
+    assert_eq!(with("list").json(), Value::from(lines.clone()));
+    let sse = with("sse").out;
+    let blocks: Vec<&str> = sse.split_terminator("\n\n").collect();
+    assert_eq!(blocks.len(), lines.len());
+    for (block, event) in blocks.iter().zip(&lines) {
+        let (id, data) = block.split_once('\n').unwrap();
+        assert_eq!(id, format!("id: {}", event["seq"]));
+        assert_eq!(serde_json::from_str::<Value>(data.strip_prefix("data: ").unwrap()).unwrap(), *event);
+    }
+}
+
+#[test]
+fn bad_records_do_not_fail_the_filter() {
+    let ran = ran("frames.v2", &IDS, b"{\"a\":1}\nnot json\n\xFF\n[]\n{\"cut\":").exits(0);
+    let events = ran.events();
+    let statuses: Vec<&Value> = records(&events).into_iter().map(|event| &event["status"]).collect();
+    assert_eq!(statuses, ["event", "invalid_json", "invalid_json", "event", "invalid_json"]);
+    assert_eq!(ran.err, "");
+}
+
+#[test]
+fn an_input_without_records_gives_an_empty_output() {
+    assert_eq!(ran("frames.v2", &[], "").exits(0).out, "");
+    assert_eq!(ran("frames.v2", &["--as", "sse"], "\n\n").exits(0).out, "");
+    assert_eq!(ran("frames.v2", &["--as", "list"], "").exits(0).json(), json!([]));
+}
+
+#[test]
+fn raw_gives_every_record_back() {
+    for input in ["{\"b\": 1,  \"a\":1e2}\nnope\n", "event: x\ndata: {}\n\ndata: {\"a\":1}\n\n"] {
+        assert_eq!(ran("raw", &[], input).exits(0).out, input);
+    }
+    ran("raw", &["--as", "sse"], "").exits(2).says(&["--as does not go with --to raw", "as the runner framed them"]);
+}
+
+#[test]
+fn what_cannot_be_read_is_named() {
+    let scratch = Scratch::new("translate-missing");
+    let missing = scratch.missing();
+    ran("frames.v2", &[&missing], "").exits(2).says(&[&missing, "cannot read", "No such file"]);
+    let directory = recording("").to_str().unwrap().to_owned();
+    ran("frames.v2", &[&directory], "").exits(2).says(&[&directory, "cannot read", "directory"]);
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn an_output_that_takes_no_more_is_an_error() {
+    let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
+    let output = binary()
+        .args(translate("frames.v2", &[&path("bash_ok.ndjson")]))
+        .stdout(full)
+        .stderr(Stdio::piped())
+        .output()
+        .unwrap();
+    let error = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(2), "{error}");
+    assert!(error.starts_with("error: cannot write: "), "{error}");
+}
+
+#[test]
+fn names_that_are_none_are_answered_with_the_nearest_and_with_all() {
+    run(&["translate", "--from", "claude", "--to", "frames.v2"], "").exits(2).says(&["'claude'", "claude-code"]);
+    ran("frame.v2", &[], "").exits(2).says(&["'frame.v2'", "frames.v1, frames.v2, sse.v1", "similar", "'frames.v2'"]);
+    ran("frames.v2", &["--as", "xml"], "").exits(2).says(&["'xml'", "ndjson, sse, list"]);
+    ran("frames.v2", &["--epoch-ms", "-1"], "").exits(2).says(&["-1"]);
+    ran("frames.v2", &["--log", "loud"], "").exits(2).says(&["\"loud\"", "off, error, warn, info, debug, trace"]);
+}
+
+#[test]
+fn a_reader_that_leaves_ends_it_quietly() {
+    let mut child = binary()
+        .args(translate("frames.v2", &[]))
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = BufReader::new(child.stdout.take().unwrap());
+    stdin.write_all(b"{\"n\":1}\n").unwrap();
+    stdout.read_line(&mut String::new()).unwrap();
+    drop(stdout);
+    // The input goes on for as long as anybody reads it.
+    while stdin.write_all(b"{\"n\":2}\n").is_ok() {}
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
+}
+
+#[test]
+fn a_quiet_log_says_nothing_and_a_loud_one_speaks_json() {
+    let input = bytes("bash_ok.ndjson");
+    let quiet = ran("frames.v2", &["--log", "off"], &input).exits(0);
+    assert_eq!(quiet.err, "");
+    let loud = ran("frames.v2", &["--log", "info", "--log-format", "json"], &input).exits(0);
+    let last: Value = serde_json::from_str(loud.err.lines().last().unwrap()).unwrap();
+    assert_eq!(last["message"], "done");
+    assert_eq!(last["breaches"], 0, "our own events keep their schemas");
+    assert_eq!(last["records"], records(&loud.events()).len());
+}
+
+#[test]
+fn events_that_were_not_validated_are_the_same() {
+    let input = bytes("bash_ok.ndjson");
+    let off = ran("frames.v2", &[&["--validate", "off"], &IDS[..]].concat(), &input).exits(0);
+    assert_eq!(off.out, ran("frames.v2", &IDS, &input).exits(0).out);
+    ran("frames.v2", &["--validate", "enforce"], "").exits(2).says(&["'enforce'", "off, warn"]);
+}
+
+#[test]
+fn what_it_writes_its_own_gate_finds_clean() {
+    for name in ["bash_ok.ndjson", "bash_unicode_ansi.partial.ndjson", "control_permission.ndjson"] {
+        for form in ["ndjson", "sse", "list"] {
+            let events = ran("frames.v2", &["--as", form], bytes(name)).exits(0);
+            let checked = run(&["check", "--contract", "frames.v2"], &events.out).exits(0);
+            assert!(checked.out.starts_with("0 errors, "), "{name} as {form}: {}", checked.out);
+        }
+    }
+}
