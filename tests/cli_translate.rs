@@ -153,8 +153,8 @@ fn what_cannot_be_read_is_named() {
     ran("frames.v2", &[&directory], "").exits(2).says(&[&directory, "cannot read", "directory"]);
 }
 
-#[test]
 #[cfg(target_os = "linux")]
+#[test]
 fn an_output_that_takes_no_more_is_an_error() {
     let full = std::fs::File::options().write(true).open("/dev/full").unwrap();
     let output = binary()

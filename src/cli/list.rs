@@ -4,8 +4,9 @@ use super::names::{self, ContractName};
 use crate::nearest::nearest;
 use anyhow::bail;
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
-use framegate_translators::runners::RUNNERS;
-use serde_json::{Value, json};
+use framegate_translators::runners::{RUNNERS, Surface};
+use serde::Serialize;
+use serde_json::Value;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -26,6 +27,29 @@ pub(super) struct SchemaArgs {
     kind: Option<String>,
 }
 
+#[derive(Serialize)]
+struct ContractEntry {
+    name: &'static str,
+    about: &'static str,
+    /// How its events stand on an SSE stream: `bare`, `named` (with `event:`) or `raw`.
+    sse: &'static str,
+    types: Vec<&'static str>,
+}
+
+#[derive(Serialize)]
+struct RunnerEntry {
+    name: &'static str,
+    about: &'static str,
+    provider: &'static str,
+    surfaces: Vec<SurfaceEntry>,
+}
+
+#[derive(Serialize)]
+struct SurfaceEntry {
+    name: &'static str,
+    source: &'static str,
+}
+
 pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         let list = CONTRACTS.iter().map(|contract| {
@@ -34,10 +58,10 @@ pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
                 SseStyle::Named => "named",
                 SseStyle::Raw => "raw",
             };
-            let types: Vec<&str> = contract.schemas.iter().map(|file| file.kind).collect();
-            json!({"name": contract.name, "about": contract.about, "sse": sse, "types": types})
+            let types = contract.schemas.iter().map(|file| file.kind).collect();
+            ContractEntry { name: contract.name, about: contract.about, sse, types }
         });
-        return print_json(list.collect());
+        return print_json(&list.collect::<Vec<_>>());
     }
     print_table(CONTRACTS.iter().map(|contract| (contract.name, contract.about)))
 }
@@ -45,11 +69,15 @@ pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn runners(args: &TableArgs) -> anyhow::Result<ExitCode> {
     if args.json {
         let list = RUNNERS.iter().map(|runner| {
-            let surfaces: Vec<Value> =
-                runner.surfaces.iter().map(|surface| json!({"name": surface.name, "source": surface.source})).collect();
-            json!({"name": runner.name, "about": runner.about, "provider": runner.provider, "surfaces": surfaces})
+            let surfaces = runner.surfaces.iter();
+            RunnerEntry {
+                name: runner.name,
+                about: runner.about,
+                provider: runner.provider,
+                surfaces: surfaces.map(|&Surface { name, source }| SurfaceEntry { name, source }).collect(),
+            }
         });
-        return print_json(list.collect());
+        return print_json(&list.collect::<Vec<_>>());
     }
     print_table(RUNNERS.iter().map(|runner| (runner.name, runner.about)))
 }
@@ -82,9 +110,9 @@ pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::SUCCESS)
 }
 
-fn print_json(list: Vec<Value>) -> anyhow::Result<ExitCode> {
+fn print_json(list: &impl Serialize) -> anyhow::Result<ExitCode> {
     let mut out = io::stdout().lock();
-    writeln!(out, "{:#}", Value::from(list))?;
+    writeln!(out, "{}", serde_json::to_string_pretty(list)?)?;
     out.flush()?;
     Ok(ExitCode::SUCCESS)
 }

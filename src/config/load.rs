@@ -261,6 +261,7 @@ mod tests {
         assert!(message.contains("no/such/file.toml: cannot be read"), "{message}");
     }
 
+    #[cfg(unix)]
     #[test]
     fn variables_of_others_may_be_any_bytes() {
         use std::os::unix::ffi::OsStringExt;
