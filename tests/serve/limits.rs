@@ -65,7 +65,8 @@ fn a_full_log_ends_the_ingest_and_says_so() {
     let mut bytes = recording("claude-code", "text_plain.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let huge = format!("{{\"type\":\"{}\"}}\n", "x".repeat(2_000_000));
-    bytes.splice(line_end..line_end, huge.into_bytes());
+    // Twice, so that the one that does not fit does not come together with the run's end.
+    bytes.splice(line_end..line_end, huge.repeat(2).into_bytes());
     let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes);
     assert_eq!(answer.status, 507);
     let runs = get(proxy.address, "/v1/runs", &[]).json();
