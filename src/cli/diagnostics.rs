@@ -69,7 +69,7 @@ impl Diagnostics {
 
     fn validate(&mut self, frame: &Frame, event: EventRef<'_>) {
         let Some(schemas) = &self.schemas else { return };
-        let Err(breaches) = schemas.check(event.kind, event.payload) else { return };
+        let Err(breaches) = schemas.check(event) else { return };
         self.breaches += 1;
         for breach in breaches {
             tracing::warn!(
@@ -145,7 +145,7 @@ mod tests {
         let mut diagnostics = Diagnostics::new(&V2, mode).unwrap();
         let mut writer = EventWriter::new(&mut out, &V2, Form::Ndjson);
         tracing::subscriber::with_default(subscriber, || {
-            let event = EventRef { kind: "user_message", id: &EventId::Number(5), payload: payload.as_bytes() };
+            let event = EventRef { kind: "user_message", id: &EventId::Number(5), payload: payload.as_bytes(), verbatim: &(0..0) };
             diagnostics.pass(frame, &mut std::iter::once(event), &mut writer);
         });
         writer.finish().unwrap();

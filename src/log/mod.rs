@@ -57,7 +57,7 @@ pub trait FrameLog: Send + Sync + 'static {
 pub fn weight(frame: &Frame) -> u64 {
     let payload = match &frame.body {
         Body::ProviderEvent(record) => {
-            record.data.as_ref().map_or(0, |data| data.get().len())
+            record.data.as_ref().map_or(0, |data| data.len())
                 + record.raw.as_ref().map_or(0, |raw| raw.len())
                 + record.block.as_ref().map_or(0, |block| block.len())
         }

@@ -167,7 +167,7 @@ impl View {
     /// The gate, mode `warn`: what breaks its schema is sent, logged and counted once for each run and contract.
     fn validate(&self, runs: &Runs, event: EventRef<'_>, number: u64, seq: u64) {
         let Some(schemas) = runs.schemas(self.contract) else { return };
-        let Err(breaches) = schemas.check(event.kind, event.payload) else { return };
+        let Err(breaches) = schemas.check(event) else { return };
         let mut status = self.entry.status();
         let counted = status.validated.entry(self.contract.name).or_default();
         if number < *counted {

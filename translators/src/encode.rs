@@ -3,7 +3,12 @@
 //! In: frames, in order, from the first one on. Out: events, written straight to bytes. Never: a runner's vocabulary, a
 //! clock, anything random: the events are a function of the frames, so a replay is what the live client saw.
 
+mod object;
+
+pub(crate) use object::ObjectWriter;
+
 use crate::frame::{Frame, Stream};
+use std::ops::Range;
 use std::sync::Arc;
 
 /// What a client may ask of a contract, besides its name.
@@ -46,6 +51,7 @@ struct Entry {
     id: EventId,
     start: usize,
     end: usize,
+    verbatim: Range<usize>,
 }
 
 /// One event.
@@ -57,6 +63,8 @@ pub struct EventRef<'a> {
     pub id: &'a EventId,
     /// Its JSON text on one line (contract `raw`: the record's bytes).
     pub payload: &'a [u8],
+    /// The part of the payload that is a runner's JSON, as it came; empty where there is none.
+    pub verbatim: &'a Range<usize>,
 }
 
 impl Events {
@@ -68,14 +76,22 @@ impl Events {
             self.bytes.truncate(start);
             return;
         }
-        self.list.push(Entry { kind, id, start, end: self.bytes.len() });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), verbatim: 0..0 });
+    }
+
+    /// Writes one event with a function that appends its JSON, and says which part of it, if any, is a runner's own.
+    pub fn write(&mut self, kind: &'static str, id: EventId, write: impl FnOnce(&mut Vec<u8>) -> Range<usize>) {
+        let start = self.bytes.len();
+        let verbatim = write(&mut self.bytes);
+        let verbatim = verbatim.start.saturating_sub(start)..verbatim.end.saturating_sub(start);
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), verbatim });
     }
 
     /// Writes one event as bytes.
     pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(payload);
-        self.list.push(Entry { kind, id, start, end: self.bytes.len() });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), verbatim: 0..0 });
     }
 
     /// The events in order.
@@ -84,6 +100,7 @@ impl Events {
             kind: entry.kind,
             id: &entry.id,
             payload: self.bytes.get(entry.start..entry.end).unwrap_or_default(),
+            verbatim: &entry.verbatim,
         })
     }
 

@@ -105,7 +105,7 @@ impl State {
                     return;
                 }
                 Front::Blank => return,
-                Front::Value(json, tail) => (json, json.object().unwrap_or_default(), tail),
+                Front::Value(json, fields, tail) => (json, fields, tail),
                 Front::Invalid(error) => {
                     let what =
                         if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
@@ -142,12 +142,10 @@ impl State {
         let is_object = json.kind() == Kind::Object;
         if !is_object {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
-        } else if fields.is_empty() && json.text().len() > 2 && Object::parse(json.text()).is_none() {
-            errors.push("an object with a key that is not valid Unicode".to_owned());
         }
         // A document may span lines, and so may the data of an SSE event; a frame may not.
         let data = is_object.then(|| one_line(json));
-        let exact = data.as_ref().is_some_and(|data| data.get().as_bytes() == source);
+        let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
         self.ledger.begin(
             Box::new(ProviderEvent {
                 status: ProviderStatus::Event,
@@ -200,12 +198,12 @@ impl State {
 }
 
 /// The value on one line: JSON allows line ends only between tokens, where a space means the same.
-fn one_line(json: Json<'_>) -> Box<serde_json::value::RawValue> {
+fn one_line(json: Json<'_>) -> Box<str> {
     let text = json.text();
-    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
-        return json.to_box();
+    match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
+        None => text.into(),
+        Some(_) => text.replace(['\n', '\r'], " ").into(),
     }
-    serde_json::value::RawValue::from_string(text.replace(['\n', '\r'], " ")).unwrap_or_else(|_| json.to_box())
 }
 
 /// Outside SSE, a unit says what it is.

@@ -114,7 +114,7 @@ impl Check<'_> {
         loop {
             match front(rest) {
                 Front::Blank => return,
-                Front::Value(json, tail) => {
+                Front::Value(json, _, tail) => {
                     self.behind_list(sink);
                     let first = std::mem::take(&mut self.at_start);
                     match list_of(json.text()).filter(|_| first) {

@@ -364,8 +364,8 @@ pub struct ProviderEvent {
     pub status: ProviderStatus,
     /// The SSE `event:` value; `None` where there was none.
     pub event_name: Option<Name>,
-    /// The record's JSON object, as it came.
-    pub data: Option<Box<RawValue>>,
+    /// The record's JSON object, as it came, on one line.
+    pub data: Option<Box<str>>,
     /// The record's text, only where `data` alone cannot give it back.
     pub raw: Option<Box<[u8]>>,
     /// The SSE block as it came, only where `event_name` and the text cannot give it back. Not on the wire.

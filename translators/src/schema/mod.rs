@@ -8,6 +8,8 @@
 
 pub mod fast;
 
+use crate::encode::EventRef;
+use crate::json::Json;
 use fast::Shape;
 use jsonschema::Validator;
 use serde_json::Value;
@@ -58,7 +60,8 @@ impl Schemas {
                 .with_pattern_options(jsonschema::PatternOptions::regex())
                 .build(&schema)
                 .map_err(|error| format!("schema of {}: {error}", file.kind))?;
-            by_kind.insert(file.kind, Compiled { shape: Shape::compile(&schema), validator });
+            by_kind
+                .insert(file.kind, Compiled { shape: Json::parse(file.text).ok().and_then(Shape::compile), validator });
         }
         Ok(Self { by_kind })
     }
@@ -68,16 +71,17 @@ impl Schemas {
         self.by_kind.contains_key(kind)
     }
 
-    /// Checks an event of ours, as text. An unknown type is a breach.
+    /// Checks an event of ours. An unknown type is a breach.
     ///
     /// # Errors
     /// Every breach that was found, at least one.
-    pub fn check(&self, kind: &str, text: &[u8]) -> Result<(), Vec<Breach>> {
-        let Some(compiled) = self.by_kind.get(kind) else { return Err(vec![unknown(kind)]) };
-        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text)) {
+    pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
+        let Some(compiled) = self.by_kind.get(event.kind) else { return Err(vec![unknown(event.kind)]) };
+        let text = std::str::from_utf8(event.payload).unwrap_or_default();
+        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text, event.verbatim)) {
             return Ok(());
         }
-        let value = crate::json::value(text).map_err(|error| {
+        let value = crate::json::value(event.payload).map_err(|error| {
             vec![Breach { pointer: String::new(), keyword: "json".to_owned(), message: error.to_string() }]
         })?;
         compiled.check(&value)

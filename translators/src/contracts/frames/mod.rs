@@ -12,7 +12,7 @@ use crate::encode::{Encoder, EncoderOptions, EventId, Events};
 use crate::frame::{Body, Frame, Stream, StreamKind};
 use crate::schema::SchemaFile;
 use std::sync::Arc;
-use wire::{Version, Wire};
+use wire::Version;
 
 macro_rules! schemas {
     ($version:literal: $($kind:literal),+ $(,)?) => {
@@ -77,7 +77,7 @@ impl Encoder for FramesV1 {
         }
         let seq = self.next_seq;
         self.next_seq += 1;
-        out.json(frame.body.kind(), EventId::Number(seq), &Wire { frame, seq, version: Version::V1 });
+        out.write(frame.body.kind(), EventId::Number(seq), |out| wire::write(frame, seq, Version::V1, out));
     }
 }
 
@@ -104,7 +104,7 @@ struct FramesV2;
 
 impl Encoder for FramesV2 {
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
-        let wire = Wire { frame, seq: frame.seq, version: Version::V2 };
-        out.json(frame.body.kind(), EventId::Number(frame.seq), &wire);
+        let seq = frame.seq;
+        out.write(frame.body.kind(), EventId::Number(seq), |out| wire::write(frame, seq, Version::V2, out));
     }
 }

@@ -1,11 +1,12 @@
 //! The JSON of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
+use crate::encode::ObjectWriter;
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Frame, PlanEntry, ProviderEvent, SkillEvent, TaskEvent, Tool, ToolCall,
 };
-use serde::ser::{Serialize, SerializeMap, Serializer};
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// Which envelope and fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -14,348 +15,316 @@ pub(super) enum Version {
     V2,
 }
 
-pub(super) struct Wire<'a> {
-    pub(super) frame: &'a Frame,
-    pub(super) seq: u64,
-    pub(super) version: Version,
-}
-
-impl Serialize for Wire<'_> {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let (frame, v2) = (self.frame, self.version == Version::V2);
-        let mut map = serializer.serialize_map(None)?;
-        map.serialize_entry("id", &frame.id())?;
-        // On v2 an alias of the stream's id, for readers of v1.
-        map.serialize_entry("session_id", &frame.stream.id)?;
-        if v2 {
-            map.serialize_entry("stream_kind", frame.stream.kind.as_str())?;
-            map.serialize_entry("stream_id", &frame.stream.id)?;
-        }
-        map.serialize_entry("timestamp_ms", &frame.timestamp_ms)?;
-        map.serialize_entry("seq", &self.seq)?;
-        map.serialize_entry("type", frame.body.kind())?;
-        if let (true, Some(parent)) = (v2, frame.parent_tool_id) {
-            map.serialize_entry("parent_tool_id", &parent)?;
-        }
-        body(&mut map, frame, v2)?;
-        map.end()
+/// Writes a frame; gives where in the buffer the record of a `provider_event` stands.
+pub(super) fn write(frame: &Frame, seq: u64, version: Version, out: &mut Vec<u8>) -> Range<usize> {
+    let v2 = version == Version::V2;
+    let mut map = ObjectWriter::begin(out);
+    map.entry("id", &frame.id());
+    // On v2 an alias of the stream's id, for readers of v1.
+    map.entry("session_id", &frame.stream.id);
+    if v2 {
+        map.entry("stream_kind", frame.stream.kind.as_str());
+        map.entry("stream_id", &frame.stream.id);
     }
+    map.entry("timestamp_ms", &frame.timestamp_ms);
+    map.entry("seq", &seq);
+    map.entry("type", frame.body.kind());
+    if let (true, Some(parent)) = (v2, frame.parent_tool_id) {
+        map.entry("parent_tool_id", &parent);
+    }
+    body(&mut map, frame, v2);
+    map.end()
 }
 
-fn body<M: SerializeMap>(map: &mut M, frame: &Frame, v2: bool) -> Result<(), M::Error> {
+fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
     match &frame.body {
-        Body::SessionStarted { input } => map.serialize_entry("input", input),
+        Body::SessionStarted { input } => map.entry("input", input),
         Body::SessionEnded(end) => {
-            map.serialize_entry("reason", end.reason.as_str())?;
+            map.entry("reason", end.reason.as_str());
             if v2 {
-                map.serialize_entry("final_text", &end.final_text)?;
-                map.serialize_entry("error_code", &end.error_code.as_deref())?;
-                map.serialize_entry("message", &end.message)?;
+                map.entry("final_text", &end.final_text);
+                map.entry("error_code", &end.error_code.as_deref());
+                map.entry("message", &end.message);
             }
-            Ok(())
         }
         Body::TurnStarted { turn_index, model } => {
-            map.serialize_entry("turn_index", turn_index)?;
-            map.serialize_entry("model", &model.as_deref())
+            map.entry("turn_index", turn_index);
+            map.entry("model", &model.as_deref())
         }
         Body::TurnEnded { turn_index, stop_reason, duration_ms } => {
-            map.serialize_entry("turn_index", turn_index)?;
-            map.serialize_entry("stop_reason", &stop_reason.as_deref())?;
-            map.serialize_entry("duration_ms", duration_ms)
+            map.entry("turn_index", turn_index);
+            map.entry("stop_reason", &stop_reason.as_deref());
+            map.entry("duration_ms", duration_ms)
         }
         Body::UserMessage(message) => {
-            map.serialize_entry("message_id", &*message.message_id)?;
-            map.serialize_entry("text", &message.text)?;
-            map.serialize_entry("attachments", &List(&message.attachments))
+            map.entry("message_id", &*message.message_id);
+            map.entry("text", &message.text);
+            map.list("attachments", &message.attachments, attachment)
         }
         Body::OutputTextDelta(block) | Body::ReasoningDelta(block) => block_delta(map, block, v2),
         Body::OutputTextCompleted(block) => block_text(map, block),
         Body::ReasoningCompleted { block, opaque } => {
-            block_text(map, block)?;
-            map.serialize_entry("opaque", &opaque.as_deref())
+            block_text(map, block);
+            map.entry("opaque", &opaque.as_deref())
         }
         Body::ToolInputDelta { tool, name, delta } => {
-            tool_ids(map, tool, v2)?;
-            map.serialize_entry("name", &**name)?;
-            map.serialize_entry("delta", delta)
+            tool_ids(map, tool, v2);
+            map.entry("name", &**name);
+            map.entry("delta", delta)
         }
         Body::ToolCallProposed(call) => tool_call(map, call, v2),
         Body::ToolStarted { call, timeout_ms } => {
-            tool_call(map, call, v2)?;
-            map.serialize_entry("timeout_ms", timeout_ms)
+            tool_call(map, call, v2);
+            map.entry("timeout_ms", timeout_ms)
         }
         Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } => {
-            tool_ids(map, tool, v2)?;
-            map.serialize_entry("chunk", chunk)
+            tool_ids(map, tool, v2);
+            map.entry("chunk", chunk)
         }
         Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
-            tool_ids(map, tool, v2)?;
-            map.serialize_entry("exit_code", exit_code)?;
-            map.serialize_entry("duration_ms", duration_ms)?;
-            map.serialize_entry("artifacts", &artifacts.as_deref())
+            tool_ids(map, tool, v2);
+            map.entry("exit_code", exit_code);
+            map.entry("duration_ms", duration_ms);
+            map.entry("artifacts", &artifacts.as_deref())
         }
         Body::ToolFailed { tool, error } => {
-            tool_ids(map, tool, v2)?;
-            map.serialize_entry("error", error)
+            tool_ids(map, tool, v2);
+            map.entry("error", error)
         }
         Body::ProviderEvent(record) => provider_event(map, frame.stream.provider, record),
         Body::CheckpointCreated { checkpoint_id, label, created_at_ms, files, auto, tool_name } => {
-            map.serialize_entry("checkpoint_id", checkpoint_id)?;
-            map.serialize_entry("label", label)?;
-            map.serialize_entry("created_at_ms", created_at_ms)?;
-            map.serialize_entry("files", files)?;
-            map.serialize_entry("auto", auto)?;
-            map.serialize_entry("tool_name", &tool_name.as_deref())
+            map.entry("checkpoint_id", checkpoint_id);
+            map.entry("label", label);
+            map.entry("created_at_ms", created_at_ms);
+            map.entry("files", files);
+            map.entry("auto", auto);
+            map.entry("tool_name", &tool_name.as_deref())
         }
         Body::CheckpointRewound { checkpoint_id, label, files } => {
-            map.serialize_entry("checkpoint_id", checkpoint_id)?;
-            map.serialize_entry("label", label)?;
-            map.serialize_entry("files", files)
+            map.entry("checkpoint_id", checkpoint_id);
+            map.entry("label", label);
+            map.entry("files", files)
         }
         Body::CheckpointFailed { action, error } => {
-            map.serialize_entry("action", action.as_str())?;
-            map.serialize_entry("error", error)
+            map.entry("action", action.as_str());
+            map.entry("error", error)
         }
         Body::FileChanged(change) => {
-            map.serialize_entry("tool_id", &change.tool_id)?;
-            map.serialize_entry("path", &change.path)?;
-            map.serialize_entry("kind", change.kind.as_str())?;
-            map.serialize_entry("diff", &change.diff)?;
-            map.serialize_entry("artifact_id", &change.artifact_id.as_deref())
+            map.entry("tool_id", &change.tool_id);
+            map.entry("path", &change.path);
+            map.entry("kind", change.kind.as_str());
+            map.entry("diff", &change.diff);
+            map.entry("artifact_id", &change.artifact_id.as_deref())
         }
         Body::UsageReported(usage) => {
-            map.serialize_entry("scope", usage.scope.as_str())?;
-            map.serialize_entry("model", &usage.model.as_deref())?;
-            map.serialize_entry("input_tokens", &usage.input_tokens)?;
-            map.serialize_entry("output_tokens", &usage.output_tokens)?;
-            map.serialize_entry("cache_read_tokens", &usage.cache_read_tokens)?;
-            map.serialize_entry("cache_creation_tokens", &usage.cache_creation_tokens)?;
-            map.serialize_entry("reasoning_tokens", &usage.reasoning_tokens)?;
-            map.serialize_entry("cost_usd", &usage.cost_usd)
+            map.entry("scope", usage.scope.as_str());
+            map.entry("model", &usage.model.as_deref());
+            map.entry("input_tokens", &usage.input_tokens);
+            map.entry("output_tokens", &usage.output_tokens);
+            map.entry("cache_read_tokens", &usage.cache_read_tokens);
+            map.entry("cache_creation_tokens", &usage.cache_creation_tokens);
+            map.entry("reasoning_tokens", &usage.reasoning_tokens);
+            map.entry("cost_usd", &usage.cost_usd)
         }
         Body::ApprovalRequested(request) => {
-            map.serialize_entry("approval_id", &*request.approval_id)?;
-            map.serialize_entry("tool_id", &request.tool_id)?;
-            map.serialize_entry("tool_name", &*request.tool_name)?;
-            map.serialize_entry("args", &*request.args)?;
-            map.serialize_entry("reason", &request.reason)
+            map.entry("approval_id", &*request.approval_id);
+            map.entry("tool_id", &request.tool_id);
+            map.entry("tool_name", &*request.tool_name);
+            map.entry("args", &*request.args);
+            map.entry("reason", &request.reason)
         }
         Body::ApprovalResolved(answer) => {
-            map.serialize_entry("approval_id", &*answer.approval_id)?;
-            map.serialize_entry("decision", answer.decision.as_str())?;
-            map.serialize_entry("by", &answer.by.as_deref())?;
-            map.serialize_entry("reason", &answer.reason)?;
-            map.serialize_entry("scope", &answer.scope.as_deref())
+            map.entry("approval_id", &*answer.approval_id);
+            map.entry("decision", answer.decision.as_str());
+            map.entry("by", &answer.by.as_deref());
+            map.entry("reason", &answer.reason);
+            map.entry("scope", &answer.scope.as_deref())
         }
-        Body::PlanUpdated { entries } => map.serialize_entry("entries", &List(entries)),
+        Body::PlanUpdated { entries } => map.list("entries", entries, plan_entry),
         Body::StatusChanged { old_status, new_status, reason } => {
-            map.serialize_entry("old_status", &**old_status)?;
-            map.serialize_entry("new_status", &**new_status)?;
-            map.serialize_entry("reason", reason)
+            map.entry("old_status", &**old_status);
+            map.entry("new_status", &**new_status);
+            map.entry("reason", reason)
         }
         Body::LogEmitted { level, message } => {
-            map.serialize_entry("level", level.as_str())?;
-            map.serialize_entry("message", message)
+            map.entry("level", level.as_str());
+            map.entry("message", message)
         }
         Body::ErrorReported(error) => {
-            map.serialize_entry("scope", error.scope.as_str())?;
-            map.serialize_entry("code", &*error.code)?;
-            map.serialize_entry("message", &error.message)?;
-            map.serialize_entry("retryable", &error.retryable)?;
-            map.serialize_entry("attempt", &error.attempt)?;
-            map.serialize_entry("max_attempts", &error.max_attempts)?;
-            map.serialize_entry("http_status", &error.http_status)
+            map.entry("scope", error.scope.as_str());
+            map.entry("code", &*error.code);
+            map.entry("message", &error.message);
+            map.entry("retryable", &error.retryable);
+            map.entry("attempt", &error.attempt);
+            map.entry("max_attempts", &error.max_attempts);
+            map.entry("http_status", &error.http_status)
         }
         Body::SubagentStarted { subagent_id, tool_id, agent, task, depth } => {
-            map.serialize_entry("subagent_id", &**subagent_id)?;
-            map.serialize_entry("tool_id", tool_id)?;
-            map.serialize_entry("agent", &agent.as_deref())?;
-            map.serialize_entry("task", task)?;
-            map.serialize_entry("depth", depth)
+            map.entry("subagent_id", &**subagent_id);
+            map.entry("tool_id", tool_id);
+            map.entry("agent", &agent.as_deref());
+            map.entry("task", task);
+            map.entry("depth", depth)
         }
         Body::SubagentEnded { subagent_id, status, summary } => {
-            map.serialize_entry("subagent_id", &**subagent_id)?;
-            map.serialize_entry("status", &**status)?;
-            map.serialize_entry("summary", summary)
+            map.entry("subagent_id", &**subagent_id);
+            map.entry("status", &**status);
+            map.entry("summary", summary)
         }
         Body::HistoryCompacted { trigger, tokens_before, tokens_after, summary } => {
-            map.serialize_entry("trigger", &trigger.as_deref())?;
-            map.serialize_entry("tokens_before", tokens_before)?;
-            map.serialize_entry("tokens_after", tokens_after)?;
-            map.serialize_entry("summary", summary)
+            map.entry("trigger", &trigger.as_deref());
+            map.entry("tokens_before", tokens_before);
+            map.entry("tokens_after", tokens_after);
+            map.entry("summary", summary)
         }
         Body::GapDetected { first_seq, last_seq, reason } => {
-            map.serialize_entry("first_seq", first_seq)?;
-            map.serialize_entry("last_seq", last_seq)?;
-            map.serialize_entry("reason", reason)
+            map.entry("first_seq", first_seq);
+            map.entry("last_seq", last_seq);
+            map.entry("reason", reason)
         }
         Body::Task(event) => task(map, event),
         Body::ArtifactWritten(artifact) => {
-            map.serialize_entry("artifact_id", &*artifact.artifact_id)?;
-            map.serialize_entry("kind", &*artifact.kind)?;
-            map.serialize_entry("bytes", &artifact.bytes)?;
-            map.serialize_entry("digest", &*artifact.digest)?;
-            map.serialize_entry("preview", &artifact.preview)
+            map.entry("artifact_id", &*artifact.artifact_id);
+            map.entry("kind", &*artifact.kind);
+            map.entry("bytes", &artifact.bytes);
+            map.entry("digest", &*artifact.digest);
+            map.entry("preview", &artifact.preview)
         }
         Body::Skill(event) => skill(map, event),
     }
 }
 
-fn block_delta<M: SerializeMap>(map: &mut M, block: &BlockDelta, v2: bool) -> Result<(), M::Error> {
+fn block_delta(map: &mut ObjectWriter<'_>, block: &BlockDelta, v2: bool) {
     if v2 {
-        map.serialize_entry("message_id", &*block.message_id)?;
-        map.serialize_entry("block_index", &block.block_index)?;
+        map.entry("message_id", &*block.message_id);
+        map.entry("block_index", &block.block_index);
     }
-    map.serialize_entry("delta", &block.delta)
+    map.entry("delta", &block.delta)
 }
 
-fn block_text<M: SerializeMap>(map: &mut M, block: &BlockText) -> Result<(), M::Error> {
-    map.serialize_entry("message_id", &*block.message_id)?;
-    map.serialize_entry("block_index", &block.block_index)?;
-    map.serialize_entry("text", &block.text)
+fn block_text(map: &mut ObjectWriter<'_>, block: &BlockText) {
+    map.entry("message_id", &*block.message_id);
+    map.entry("block_index", &block.block_index);
+    map.entry("text", &block.text)
 }
 
-fn tool_ids<M: SerializeMap>(map: &mut M, tool: &Tool, v2: bool) -> Result<(), M::Error> {
-    map.serialize_entry("tool_id", &tool.id)?;
+fn tool_ids(map: &mut ObjectWriter<'_>, tool: &Tool, v2: bool) {
+    map.entry("tool_id", &tool.id);
     if v2 {
-        map.serialize_entry("call_id", &*tool.call_id)?;
+        map.entry("call_id", &*tool.call_id);
     }
-    Ok(())
 }
 
-fn tool_call<M: SerializeMap>(map: &mut M, call: &ToolCall, v2: bool) -> Result<(), M::Error> {
-    tool_ids(map, &call.tool, v2)?;
-    map.serialize_entry("name", &*call.name)?;
+fn tool_call(map: &mut ObjectWriter<'_>, call: &ToolCall, v2: bool) {
+    tool_ids(map, &call.tool, v2);
+    map.entry("name", &*call.name);
     if v2 {
-        map.serialize_entry("kind", call.kind.as_str())?;
+        map.entry("kind", call.kind.as_str());
     }
     // v1 has objects only.
-    if v2 { map.serialize_entry("args", &*call.args) } else { map.serialize_entry("args", &as_object(&call.args)) }
+    if v2 { map.entry("args", &*call.args) } else { map.entry("args", &as_object(&call.args)) }
 }
 
-fn provider_event<M: SerializeMap>(map: &mut M, provider: &str, record: &ProviderEvent) -> Result<(), M::Error> {
-    map.serialize_entry("provider", provider)?;
-    map.serialize_entry("status", record.status.as_str())?;
-    map.serialize_entry("event_name", &record.event_name.as_deref())?;
-    map.serialize_entry("data", &record.data)?;
-    map.serialize_entry("raw", &record.raw.as_deref().map(|raw| -> Cow<'_, str> { String::from_utf8_lossy(raw) }))?;
-    map.serialize_entry("errors", &record.errors)?;
-    map.serialize_entry("response_errors", &record.response_errors)
+fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderEvent) {
+    map.entry("provider", provider);
+    map.entry("status", record.status.as_str());
+    map.entry("event_name", &record.event_name.as_deref());
+    map.raw("data", record.data.as_deref().unwrap_or("null"));
+    map.entry("raw", &record.raw.as_deref().map(|raw| -> Cow<'_, str> { String::from_utf8_lossy(raw) }));
+    map.entry("errors", &record.errors);
+    map.entry("response_errors", &record.response_errors)
 }
 
-fn task<M: SerializeMap>(map: &mut M, event: &TaskEvent) -> Result<(), M::Error> {
+fn task(map: &mut ObjectWriter<'_>, event: &TaskEvent) {
     match event {
         TaskEvent::Spawned { task_id, tool_name, args, cwd, title, execution_mode, origin_session_id, artifacts } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("tool_name", &**tool_name)?;
-            map.serialize_entry("args", &**args)?;
-            map.serialize_entry("cwd", cwd)?;
-            map.serialize_entry("title", title)?;
-            map.serialize_entry("execution_mode", execution_mode.as_str())?;
-            map.serialize_entry("origin_session_id", origin_session_id)?;
-            map.serialize_entry("artifacts", &artifacts.as_deref())
+            map.entry("task_id", task_id);
+            map.entry("tool_name", &**tool_name);
+            map.entry("args", &**args);
+            map.entry("cwd", cwd);
+            map.entry("title", title);
+            map.entry("execution_mode", execution_mode.as_str());
+            map.entry("origin_session_id", origin_session_id);
+            map.entry("artifacts", &artifacts.as_deref())
         }
         TaskEvent::Status { task_id, status, exit_code, started_at_ms, ended_at_ms, artifacts, error } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("status", status.as_str())?;
-            map.serialize_entry("exit_code", exit_code)?;
-            map.serialize_entry("started_at_ms", started_at_ms)?;
-            map.serialize_entry("ended_at_ms", ended_at_ms)?;
-            map.serialize_entry("artifacts", &artifacts.as_deref())?;
-            map.serialize_entry("error", error)
+            map.entry("task_id", task_id);
+            map.entry("status", status.as_str());
+            map.entry("exit_code", exit_code);
+            map.entry("started_at_ms", started_at_ms);
+            map.entry("ended_at_ms", ended_at_ms);
+            map.entry("artifacts", &artifacts.as_deref());
+            map.entry("error", error)
         }
         TaskEvent::CancelRequested { task_id, reason } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("reason", reason)
+            map.entry("task_id", task_id);
+            map.entry("reason", reason)
         }
         TaskEvent::Cancelled { task_id, reason, wall_time_ms } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("reason", reason)?;
-            map.serialize_entry("wall_time_ms", wall_time_ms)
+            map.entry("task_id", task_id);
+            map.entry("reason", reason);
+            map.entry("wall_time_ms", wall_time_ms)
         }
         TaskEvent::OutputDelta { task_id, stream, chunk, artifacts } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("stream", stream.as_str())?;
-            map.serialize_entry("chunk", chunk)?;
-            map.serialize_entry("artifacts", &artifacts.as_deref())
+            map.entry("task_id", task_id);
+            map.entry("stream", stream.as_str());
+            map.entry("chunk", chunk);
+            map.entry("artifacts", &artifacts.as_deref())
         }
         TaskEvent::StdinWritten { task_id, chunk_b64 } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("chunk_b64", chunk_b64)
+            map.entry("task_id", task_id);
+            map.entry("chunk_b64", chunk_b64)
         }
         TaskEvent::Resized { task_id, rows, cols } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("rows", rows)?;
-            map.serialize_entry("cols", cols)
+            map.entry("task_id", task_id);
+            map.entry("rows", rows);
+            map.entry("cols", cols)
         }
         TaskEvent::Signalled { task_id, signal } => {
-            map.serialize_entry("task_id", task_id)?;
-            map.serialize_entry("signal", signal)
+            map.entry("task_id", task_id);
+            map.entry("signal", signal)
         }
     }
 }
 
-fn skill<M: SerializeMap>(map: &mut M, event: &SkillEvent) -> Result<(), M::Error> {
+fn skill(map: &mut ObjectWriter<'_>, event: &SkillEvent) {
     match event {
         SkillEvent::CatalogUpdated { count, roots, collisions } => {
-            map.serialize_entry("count", count)?;
-            map.serialize_entry("roots", roots)?;
-            map.serialize_entry("collisions", &collisions.as_deref())
+            map.entry("count", count);
+            map.entry("roots", roots);
+            map.entry("collisions", &collisions.as_deref())
         }
         SkillEvent::Loaded { name, path, digest, frontmatter, warnings } => {
-            map.serialize_entry("name", &**name)?;
-            map.serialize_entry("path", path)?;
-            map.serialize_entry("digest", digest)?;
-            map.serialize_entry("frontmatter", &**frontmatter)?;
-            map.serialize_entry("warnings", warnings)
+            map.entry("name", &**name);
+            map.entry("path", path);
+            map.entry("digest", digest);
+            map.entry("frontmatter", &**frontmatter);
+            map.entry("warnings", warnings)
         }
         SkillEvent::Invoked { name, args, mode, effective_allowed_tools } => {
-            map.serialize_entry("name", &**name)?;
-            map.serialize_entry("args", &args.as_deref())?;
-            map.serialize_entry("mode", mode.as_str())?;
-            map.serialize_entry("effective_allowed_tools", effective_allowed_tools)
+            map.entry("name", &**name);
+            map.entry("args", &args.as_deref());
+            map.entry("mode", mode.as_str());
+            map.entry("effective_allowed_tools", effective_allowed_tools)
         }
         SkillEvent::Warning { name, kind, detail } => {
-            map.serialize_entry("name", &name.as_deref())?;
-            map.serialize_entry("kind", &**kind)?;
-            map.serialize_entry("detail", detail)
+            map.entry("name", &name.as_deref());
+            map.entry("kind", &**kind);
+            map.entry("detail", detail)
         }
     }
 }
 
-fn attachment<M: SerializeMap>(map: &mut M, item: &Attachment) -> Result<(), M::Error> {
-    map.serialize_entry("kind", &*item.kind)?;
-    map.serialize_entry("mime", &item.mime.as_deref())?;
-    map.serialize_entry("artifact_id", &item.artifact_id.as_deref())?;
-    map.serialize_entry("name", &item.name)?;
-    map.serialize_entry("bytes", &item.bytes)
+fn attachment(map: &mut ObjectWriter<'_>, item: &Attachment) {
+    map.entry("kind", &*item.kind);
+    map.entry("mime", &item.mime.as_deref());
+    map.entry("artifact_id", &item.artifact_id.as_deref());
+    map.entry("name", &item.name);
+    map.entry("bytes", &item.bytes)
 }
 
-fn plan_entry<M: SerializeMap>(map: &mut M, entry: &PlanEntry) -> Result<(), M::Error> {
-    map.serialize_entry("content", &entry.content)?;
-    map.serialize_entry("status", &*entry.status)?;
-    map.serialize_entry("priority", &entry.priority.as_deref())
+fn plan_entry(map: &mut ObjectWriter<'_>, entry: &PlanEntry) {
+    map.entry("content", &entry.content);
+    map.entry("status", &*entry.status);
+    map.entry("priority", &entry.priority.as_deref())
 }
-
-/// A list of structs of ours.
-struct List<'a, T>(&'a [T]);
-
-macro_rules! list_of {
-    ($($item:ty => $fields:path),+) => {$(
-        impl Serialize for List<'_, $item> {
-            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                struct Item<'a>(&'a $item);
-                impl Serialize for Item<'_> {
-                    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-                        let mut map = serializer.serialize_map(None)?;
-                        $fields(&mut map, self.0)?;
-                        map.end()
-                    }
-                }
-                serializer.collect_seq(self.0.iter().map(Item))
-            }
-        }
-    )+};
-}
-
-list_of!(Attachment => attachment, PlanEntry => plan_entry);

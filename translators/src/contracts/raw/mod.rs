@@ -49,7 +49,7 @@ impl Encoder for Raw {
 fn payload(record: &ProviderEvent) -> &[u8] {
     match (&record.raw, &record.data) {
         (Some(raw), _) => raw,
-        (None, Some(data)) => data.get().as_bytes(),
+        (None, Some(data)) => data.as_bytes(),
         (None, None) => b"",
     }
 }

@@ -6,8 +6,11 @@
 //! A field of an unexpected type reads as absent (`None`), never as an error: runners change with every release. Lone
 //! surrogates are legal here; see [`Utf16Text`]. Nothing recurses, so nesting depth costs no stack.
 
+pub(crate) mod scan;
+
 use crate::frame::RawJson;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use scan::Scan;
+use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -15,7 +18,7 @@ use std::sync::Arc;
 
 /// One JSON value, as text without surrounding white space.
 #[derive(Clone, Copy, Debug)]
-pub struct Json<'a>(&'a RawValue);
+pub struct Json<'a>(&'a str);
 
 /// The type of a JSON value, told from its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,7 +49,7 @@ impl Kind {
 impl<'a> Json<'a> {
     /// Wraps text that has already been parsed.
     pub fn new(raw: &'a RawValue) -> Self {
-        Self(raw)
+        Self(raw.get())
     }
 
     /// Parses text that must be exactly one JSON value.
@@ -54,12 +57,12 @@ impl<'a> Json<'a> {
     /// # Errors
     /// The parser's message, with its line and column.
     pub fn parse(text: &'a str) -> Result<Self, serde_json::Error> {
-        serde_json::from_str::<&RawValue>(text).map(Self)
+        serde_json::from_str::<&RawValue>(text).map(Self::new)
     }
 
     /// The value's text.
     pub fn text(self) -> &'a str {
-        self.0.get()
+        self.0
     }
 
     /// The value's type.
@@ -76,12 +79,7 @@ impl<'a> Json<'a> {
 
     /// A copy that outlives the record.
     pub fn to_raw(self) -> RawJson {
-        Arc::from(self.to_box())
-    }
-
-    /// A copy that outlives the record and is not shared.
-    pub fn to_box(self) -> Box<RawValue> {
-        self.0.to_owned()
+        RawValue::from_string(self.0.to_owned()).map_or_else(|_| empty_object(), Arc::from)
     }
 
     /// The string's text, borrowed where it has no escapes. A lone surrogate becomes U+FFFD.
@@ -157,16 +155,24 @@ impl<'a> Json<'a> {
 
     /// The object's fields.
     pub fn object(self) -> Option<Object<'a>> {
-        (self.kind() == Kind::Object).then(|| Object::parse(self.text()))?
+        if self.kind() != Kind::Object {
+            return None;
+        }
+        let mut scan = Scan::new(self.0);
+        let mut fields = Vec::with_capacity(8);
+        while let Some(key) = scan.key() {
+            fields.push((key.unescaped()?, Json(scan.value()?)));
+        }
+        Some(Object { fields })
     }
 
     /// The array's items; empty where the value is no array.
     pub fn items(self) -> Vec<Json<'a>> {
-        if self.kind() != Kind::Array {
+        let mut scan = Scan::new(self.0);
+        if !scan.take(b'[') {
             return Vec::new();
         }
-        let mut de = serde_json::Deserializer::from_str(self.text());
-        de.deserialize_seq(ItemsVisitor).unwrap_or_default()
+        std::iter::from_fn(|| scan.item().map(Json)).collect()
     }
 }
 
@@ -241,12 +247,9 @@ pub struct Object<'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Takes apart the text of one object; `None` where it is none.
+    /// Checks and takes apart the text of one object; `None` where it is none.
     pub fn parse(text: &'a str) -> Option<Self> {
-        let mut de = serde_json::Deserializer::from_str(text);
-        let fields = de.deserialize_map(FieldsVisitor).ok()?;
-        de.end().ok()?;
-        Some(Self { fields })
+        Json::parse(text).ok()?.object()
     }
 
     /// The field's value; of a repeated key the last one, as in JavaScript.
@@ -313,8 +316,8 @@ impl<'a> Object<'a> {
 /// What stands at the front of a text.
 #[derive(Debug)]
 pub enum Front<'a> {
-    /// A JSON value, and the text behind it.
-    Value(Json<'a>, &'a str),
+    /// A JSON value, its fields where it is an object, and the text behind it.
+    Value(Json<'a>, Object<'a>, &'a str),
     /// Only white space.
     Blank,
     /// No JSON; the parser's message.
@@ -323,10 +326,22 @@ pub enum Front<'a> {
 
 /// Reads one JSON value from the front of `text`, which may hold more behind it.
 pub fn front(text: &str) -> Front<'_> {
+    let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
+    if text.starts_with('{') {
+        // The usual case: checked and taken apart in one pass.
+        let mut de = serde_json::Deserializer::from_str(text);
+        if let Ok(fields) = de.deserialize_map(FieldsVisitor) {
+            let (whole, rest) = text.split_at(de.into_iter::<IgnoredAny>().byte_offset());
+            return Front::Value(Json(whole), Object { fields }, rest);
+        }
+    }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
     match stream.next() {
         None => Front::Blank,
-        Some(Ok(raw)) => Front::Value(Json(raw), text.get(stream.byte_offset()..).unwrap_or_default()),
+        Some(Ok(raw)) => {
+            let json = Json::new(raw);
+            Front::Value(json, json.object().unwrap_or_default(), text.get(stream.byte_offset()..).unwrap_or_default())
+        }
         Some(Err(error)) => Front::Invalid(error),
     }
 }
@@ -393,28 +408,9 @@ impl<'de> Visitor<'de> for FieldsVisitor {
     fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
         let mut fields = Vec::with_capacity(8);
         while let Some(key) = map.next_key_seed(Key)? {
-            fields.push((key, Json(map.next_value()?)));
+            fields.push((key, Json::new(map.next_value()?)));
         }
         Ok(fields)
-    }
-}
-
-struct ItemsVisitor;
-
-impl<'de> Visitor<'de> for ItemsVisitor {
-    type Value = Vec<Json<'de>>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an array")
-    }
-
-    fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Self::Value, A::Error> {
-        let mut items = Vec::new();
-        while let Some(raw) = seq.next_element()? {
-            items.push(Json(raw));
-        }
-        while seq.next_element::<IgnoredAny>()?.is_some() {}
-        Ok(items)
     }
 }
 
@@ -530,8 +526,10 @@ mod tests {
 
     #[test]
     fn the_front_value_is_split_off() {
-        let Front::Value(first, rest) = front(" {\"a\":1}{\"b\":2}") else { panic!("no value") };
-        assert_eq!((first.text(), rest), ("{\"a\":1}", "{\"b\":2}"));
+        let Front::Value(first, fields, rest) = front(" {\"a\":1}{\"b\":2}") else { panic!("no value") };
+        assert_eq!((first.text(), fields.u64("a"), rest), ("{\"a\":1}", Some(1), "{\"b\":2}"));
+        let Front::Value(odd, fields, _) = front("{\"\\ud83d\":1}") else { panic!("no value") };
+        assert_eq!((odd.text(), fields.u64("\u{FFFD}")), ("{\"\\ud83d\":1}", Some(1)));
         assert!(matches!(front("  "), Front::Blank));
         assert!(matches!(front("{\"a\""), Front::Invalid(_)));
     }
