@@ -74,9 +74,12 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A copy that outlives the record.
+    /// A copy that outlives the record, on one line: a document may span lines, a frame may not.
     pub fn to_raw(self) -> RawJson {
-        Arc::from(self.to_box())
+        if memchr::memchr2(b'\n', b'\r', self.text().as_bytes()).is_none() {
+            return Arc::from(self.to_box());
+        }
+        RawValue::from_string(without_space(self.text())).map_or_else(|_| Arc::from(self.to_box()), Arc::from)
     }
 
     /// A copy that outlives the record and is not shared.
@@ -310,6 +313,22 @@ impl<'a> Object<'a> {
     }
 }
 
+/// JSON text without the white space between its tokens.
+fn without_space(text: &str) -> String {
+    let (mut in_string, mut escaped) = (false, false);
+    text.chars()
+        .filter(|&letter| {
+            if in_string {
+                in_string = escaped || letter != '"';
+                escaped = !escaped && letter == '\\';
+                return true;
+            }
+            in_string = letter == '"';
+            !letter.is_ascii_whitespace()
+        })
+        .collect()
+}
+
 /// What stands at the front of a text.
 #[derive(Debug)]
 pub enum Front<'a> {
@@ -526,6 +545,13 @@ mod tests {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(value(deep.as_bytes()).unwrap()["a"].is_array());
         assert!(value(b"{").is_err());
+    }
+
+    #[test]
+    fn a_copy_is_on_one_line() {
+        let text = "{\n  \"a \\\" b\" : [ 1,\r\n \"\\\\\" ]\n}";
+        assert_eq!(json(text).to_raw().get(), "{\"a \\\" b\":[1,\"\\\\\"]}");
+        assert_eq!(json("{\"a\": 1}").to_raw().get(), "{\"a\": 1}");
     }
 
     #[test]
