@@ -13,26 +13,25 @@ use crate::ledger::Ledger;
 pub(super) struct Clock {
     /// When the current record came in.
     now_ms: u64,
-    /// How far the runner's clock is behind the time of ingest.
-    behind_ms: Option<u64>,
+    /// The latest time that a record told, and when that record came in.
+    latest: Option<(u64, u64)>,
 }
 
 impl Clock {
     /// A record begins, which may carry no time.
     pub(super) fn begin(&mut self, ledger: &mut Ledger) {
         self.now_ms = ledger.time_ms();
-        ledger.set_time(self.now_ms.saturating_sub(self.behind_ms.unwrap_or_default()));
-    }
-
-    /// The input is over: the pipeline's own frames follow.
-    pub(super) fn end(&mut self, ledger: &mut Ledger) {
-        self.begin(ledger);
+        if let Some((told_ms, came_ms)) = self.latest {
+            ledger.set_time(told_ms.saturating_add(self.now_ms.saturating_sub(came_ms)));
+        }
     }
 
     /// Something happened at this time.
     pub(super) fn at(&mut self, unix_ms: Option<u64>, ledger: &mut Ledger) {
         if let Some(unix_ms) = unix_ms {
-            self.behind_ms = Some(self.now_ms.saturating_sub(unix_ms));
+            if self.latest.is_none_or(|(told_ms, _)| told_ms <= unix_ms) {
+                self.latest = Some((unix_ms, self.now_ms));
+            }
             ledger.set_time(unix_ms);
         }
     }

@@ -19,6 +19,7 @@ impl Feed {
                 let session = self.session(id);
                 (session.busy, session.idle) = (true, [0; 2]);
                 self.work(id, ledger);
+                self.tell_prompt(id, ledger);
                 if kind == "retry" {
                     self.on_stage(id, ledger, |stage, talk| {
                         for message in talk.open() {
@@ -110,6 +111,10 @@ impl Feed {
         (session.busy, session.idle) = (false, [0; 2]);
         session.talk.close_all();
         if session.parent.is_some() {
+            if session.called {
+                // The call has the child's report, and comes next.
+                return;
+            }
             let status = match &failure {
                 None => "completed",
                 Some(failure) if failure.aborted => "cancelled",
@@ -126,7 +131,7 @@ impl Feed {
             child.talk.close_all();
             child.talk.plan.clear();
             child.tasks.clear();
-            (child.tool, child.failure, child.busy, child.idle) = (None, None, false, [0; 2]);
+            (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
         }
         ledger.end_run(run, verdict(failure));
     }

@@ -73,11 +73,7 @@ impl Export<'_> {
             self.clock.at(of_part(&part), self.ledger);
             let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls) else { return };
             (stage.old, stage.failing) = (self.old, failure.is_some());
-            if let Some(task) = parts::assistant(&mut stage, &mut self.talk, &id, &part, None)
-                && let (Some(child), Some((status, summary))) = (task.child, task.over)
-            {
-                self.ledger.subagent_ended(run, &child, status, summary);
-            }
+            parts::assistant(&mut stage, &mut self.talk, &id, &part, None);
         }
         self.clock.at(time.u64("completed"), self.ledger);
         if let Some(mut own) = self.talk.close(&id)

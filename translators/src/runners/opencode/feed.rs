@@ -18,9 +18,9 @@ use super::failure::Failure;
 use super::files;
 use super::sessions::Feed;
 use super::twins::unversioned;
-use crate::frame::Name;
 use crate::json::Object;
 use crate::ledger::{Ledger, Place};
+use std::borrow::Cow;
 
 /// One event, whatever its envelope.
 pub(super) struct Event<'a, 'e> {
@@ -71,7 +71,6 @@ impl Feed {
         if let "session.created" | "session.updated" = event.kind
             && let Some(info) = props.object("info")
         {
-            clock.at(info.object("time").and_then(|time| time.u64("updated")), ledger);
             self.adopt(&id, info.str("parentID").as_deref());
         }
         ledger.set_session(&self.root(&id).0);
@@ -124,10 +123,10 @@ impl Feed {
 }
 
 /// The session that an event names. The first release names it inside of what the event is about.
-fn session_of(event: &Event<'_, '_>) -> Option<Name> {
+fn session_of<'e>(event: &Event<'_, 'e>) -> Option<Cow<'e, str>> {
     let own = event.props.str("sessionID").filter(|id| !id.is_empty());
-    if let Some(own) = own {
-        return Some(Name::from(&*own));
+    if own.is_some() {
+        return own;
     }
     let about = match event.kind {
         "message.part.updated" => event.props.object("part")?.str("sessionID"),
@@ -135,7 +134,7 @@ fn session_of(event: &Event<'_, '_>) -> Option<Name> {
         kind if kind.starts_with("session.") => event.props.object("info")?.str("id"),
         _ => None,
     };
-    about.filter(|id| !id.is_empty()).map(|id| Name::from(&*id))
+    about.filter(|id| !id.is_empty())
 }
 
 /// Events that belong to the server, or tell nothing that other events do not tell.

@@ -30,6 +30,9 @@ impl Feed {
             }
             return;
         }
+        if info.str("role").as_deref() != Some("assistant") {
+            return ledger.fault("a message of an unknown role");
+        }
         clock.at(time.u64("completed").or_else(|| time.u64("created")), ledger);
         let completed = time.some("completed").is_some();
         let known = self.session(id).talk.get(&message_id).is_some();
@@ -37,8 +40,13 @@ impl Feed {
             return;
         }
         self.work(id, ledger);
+        if !known {
+            // Whatever was queued is what the message answers.
+            self.tell_prompt(id, ledger);
+        }
         let session = self.session(id);
         session.classic = true;
+        session.busy |= session.idle == [0; 2];
         let message = session.talk.message(&message_id);
         if let Some(model) = info.str("modelID").filter(|model| !model.is_empty())
             && message.model.as_deref() != Some(&*model)
@@ -62,6 +70,7 @@ impl Feed {
         }
         let message = self.on_stage(id, ledger, |stage, talk| {
             let mut message = talk.close(message_id)?;
+            stage.failing |= failed;
             parts::complete_blocks(stage, &mut message);
             Some(message)
         });
@@ -110,22 +119,25 @@ impl Feed {
             return;
         }
         self.work(id, ledger);
-        self.session(id).classic = true;
+        let child_speaks = self.child_speaks(&part);
+        let session = self.session(id);
+        session.classic = true;
+        session.busy |= session.idle == [0; 2];
         let task = self.on_stage(id, ledger, |stage, talk| {
-            stage.old = event.old;
+            (stage.old, stage.child_speaks) = (event.old, child_speaks);
             parts::assistant(stage, talk, &message_id, &part, event.props.get("delta"))
         });
         if let Some(task) = task.flatten() {
-            self.task(id, task, ledger);
+            self.task(id, task);
         }
     }
 
     /// A task call told of its child session.
-    pub(super) fn task(&mut self, id: &Name, task: Task, ledger: &mut Ledger) {
+    fn task(&mut self, id: &Name, task: Task) {
         let session = self.session(id);
         session.tasks.retain(|&waiting| waiting != task.tool);
         let Some(child) = task.child else {
-            if task.over.is_none() {
+            if !task.is_over {
                 session.tasks.push(task.tool);
             }
             return;
@@ -133,20 +145,27 @@ impl Feed {
         self.enter(&child);
         self.adopt(&child, Some(id));
         let own = self.session(&child);
-        if own.parent.as_ref() == Some(id) && own.talk.is_complete() {
-            own.tool = Some(task.tool);
-            if let (Some((status, summary)), Some(run)) = (task.over, self.run_of(id)) {
-                ledger.subagent_ended(run, &child, status, summary);
+        if own.parent.as_ref() == Some(id) {
+            own.called = !task.is_over;
+            // Words that were begun in another's name are ended in it.
+            if own.talk.is_complete() {
+                own.tool = Some(task.tool);
             }
         }
+    }
+
+    /// Whether the child session of a task call is in the middle of a message.
+    fn child_speaks(&self, part: &Object<'_>) -> bool {
+        let child = || {
+            let metadata = part.object("state")?.object("metadata")?;
+            self.sessions.get(&*metadata.str("sessionId")?)
+        };
+        part.str("tool").as_deref() == Some("task") && child().is_some_and(|child| !child.talk.is_complete())
     }
 
     pub(super) fn delta(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };
-        if self.session(id).prompt.is_some() {
-            self.work(id, ledger);
-        }
         if props.str("field").is_none_or(|field| field == "text") && self.session(id).talk.get(&message_id).is_some() {
             self.on_stage(id, ledger, |stage, talk| {
                 if let Some(message) = talk.get(&message_id) {

@@ -70,7 +70,6 @@ impl Decoder for OpenCode {
     }
 
     fn end(&mut self, ledger: &mut Ledger) {
-        self.clock.end(ledger);
         self.run.end(ledger);
         self.feed.end(ledger);
     }

@@ -10,7 +10,7 @@ use super::prompt::Prompt;
 use super::sessions::Feed;
 use super::stage::Stage;
 use super::talk::{PartState, Talk};
-use super::tools::{self, Call};
+use super::tools::{self, Call, Trouble};
 use crate::frame::{Body, Name, OutputStream};
 use crate::json::{Json, Object};
 use crate::ledger::{Block, BlockKind, Ledger};
@@ -33,6 +33,7 @@ impl Feed {
             "prompted" => {
                 self.prompt(id, props, ledger);
                 self.work(id, ledger);
+                self.tell_prompt(id, ledger);
             }
             "step.started" => {
                 self.work(id, ledger);
@@ -201,7 +202,7 @@ fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, pr
         "tool.failed" => {
             call.start(stage, None, None, true);
             let error = Failure::read(props.some("error")).message;
-            tools::end_badly(stage, &call.tool, &error, false, None);
+            tools::end_badly(stage, &call.tool, &error, Trouble::read(&error), None);
             part.state = PartState::Done;
         }
         other => stage.ledger.fault(format!("unknown event type \"session.next.{other}\"")),

@@ -63,6 +63,11 @@ impl Prompt {
         }
     }
 
+    /// Whether no part came yet.
+    pub(super) fn is_empty(&self) -> bool {
+        self.parts.is_empty() && self.text.is_empty() && self.attachments.is_empty()
+    }
+
     /// More words.
     pub(super) fn say(&mut self, text: &str) {
         if !self.text.is_empty() && !text.is_empty() {

@@ -17,7 +17,7 @@ use super::talk::Talk;
 use super::tools::is_refusal;
 use crate::frame::{Body, Name};
 use crate::json::Object;
-use crate::ledger::{Ledger, Place};
+use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
 
 /// The process whose lines are read.
@@ -107,11 +107,7 @@ impl Run {
             }
             _ => {}
         }
-        if let Some(task) = parts::assistant(&mut stage, &mut self.talk, &message_id, part, None)
-            && let (Some(child), Some((status, summary))) = (task.child, task.over)
-        {
-            ledger.subagent_ended(run, &child, status, summary);
-        }
+        parts::assistant(&mut stage, &mut self.talk, &message_id, part, None);
     }
 
     /// The process is over.
@@ -121,17 +117,12 @@ impl Run {
         if let Some(session) = &this.session {
             ledger.set_session(session);
         }
-        if this.failure.is_some() || this.last == Last::Finished {
-            ledger.end_run(run, verdict(this.failure));
+        let end = if this.failure.is_some() || this.last == Last::Finished {
+            verdict(this.failure)
         } else {
-            ledger.end_run(
-                run,
-                crate::ledger::RunEnd::interrupted(
-                    crate::ledger::STREAM_ENDED,
-                    "the stream ended before the runner said how the run ended",
-                ),
-            );
-        }
+            RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")
+        };
+        ledger.end_run(run, end);
     }
 }
 

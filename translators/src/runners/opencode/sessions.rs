@@ -42,6 +42,8 @@ pub(super) struct Session {
     pub(super) run: Option<StreamKey>,
     /// The call for which a child works.
     pub(super) tool: Option<Uuid>,
+    /// That call still runs, and ends the child's work when it ends.
+    pub(super) called: bool,
     /// Task calls that have not told their child session yet.
     pub(super) tasks: Vec<Uuid>,
     pub(super) talk: Talk,
@@ -102,7 +104,7 @@ impl Feed {
         self.sessions.get(&self.root(id).0)?.run
     }
 
-    /// A session works: its run is open from now on, and what was asked is told.
+    /// A session works: its run is open from now on, with what was asked.
     pub(super) fn work(&mut self, id: &Name, ledger: &mut Ledger) {
         let (root, _) = self.root(id);
         if self.session(&root).run.is_none() {
@@ -115,12 +117,11 @@ impl Feed {
             self.runs.insert(run, open);
             self.tell_prompt(&root, ledger);
         }
-        self.tell_prompt(id, ledger);
     }
 
-    /// Tells the user's message that came in, on the run if there is one.
+    /// Tells the user's message that came in, on the run if there is one. One without parts still waits for them.
     pub(super) fn tell_prompt(&mut self, id: &Name, ledger: &mut Ledger) {
-        let Some(prompt) = self.session(id).prompt.take() else { return };
+        let Some(prompt) = self.session(id).prompt.take_if(|prompt| !prompt.is_empty()) else { return };
         let session = self.session(id);
         session.talk.remember(prompt.id.clone());
         session.compaction = prompt.compaction.or(session.compaction);
@@ -178,8 +179,9 @@ impl Feed {
         let scope = if depth > 0 { Uuid::new_v5(&scope, id.as_bytes()) } else { scope };
         let calls = &mut self.runs.get_mut(&place.stream)?.calls;
         let session = self.sessions.get_mut(id)?;
-        let failing = session.failure.is_some();
-        let mut stage = Stage { ledger, place, scope, calls, depth, old: false, failing };
+        // What is said between the first idle and the last words was cut off.
+        let failing = session.failure.is_some() && session.idle != [0; 2];
+        let mut stage = Stage { ledger, place, scope, calls, depth, old: false, failing, child_speaks: false };
         Some(act(&mut stage, &mut session.talk))
     }
 }

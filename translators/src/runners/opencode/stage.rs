@@ -21,13 +21,24 @@ pub(super) struct Stage<'a> {
     pub(super) old: bool,
     /// The session failed or was stopped: its last words are cut off, and no answer.
     pub(super) failing: bool,
+    /// The child session of the task call that is read still has words to say.
+    pub(super) child_speaks: bool,
 }
 
 impl<'a> Stage<'a> {
     /// The stage of a root session's run; `None` where the run is over.
     pub(super) fn main(ledger: &'a mut Ledger, run: crate::sequence::StreamKey, calls: &'a mut Calls) -> Option<Self> {
         let scope = ledger.stream(run)?.session.id;
-        Some(Self { ledger, place: Place::main(run), scope, calls, depth: 0, old: false, failing: false })
+        Some(Self {
+            ledger,
+            place: Place::main(run),
+            scope,
+            calls,
+            depth: 0,
+            old: false,
+            failing: false,
+            child_speaks: false,
+        })
     }
 
     /// Whether the main thread speaks.

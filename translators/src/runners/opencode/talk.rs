@@ -81,7 +81,7 @@ impl Talk {
                 self.close(&oldest);
             }
         }
-        let id = Name::from(id);
+        let id = self.open.get_key_value(id).map_or_else(|| Name::from(id), |(id, _)| id.clone());
         self.begun += 1;
         let order = self.begun;
         self.open.entry(id.clone()).or_insert_with(|| Message::new(id, order))
@@ -157,7 +157,8 @@ impl Message {
             self.forget_at = PARTS.max(self.parts.len() * 2);
         }
         let next_index = &mut self.next_index;
-        self.parts.entry(Name::from(id)).or_insert_with(|| {
+        let id = self.parts.get_key_value(id).map_or_else(|| Name::from(id), |(id, _)| id.clone());
+        self.parts.entry(id).or_insert_with(|| {
             let index = *next_index;
             *next_index = next_index.saturating_add(1);
             Part { index, state: PartState::New }

@@ -36,8 +36,8 @@ pub(super) struct Task {
     pub(super) tool: Uuid,
     /// The child session, once it is known.
     pub(super) child: Option<Name>,
-    /// How the call ended, and what the child reported.
-    pub(super) over: Option<(&'static str, Option<String>)>,
+    /// The call is over.
+    pub(super) is_over: bool,
 }
 
 impl Call {
@@ -113,13 +113,14 @@ pub(super) fn part(
     let time = state.object("time").unwrap_or_default();
     let status = state.str("status").unwrap_or_default();
     let is_task = kind(&name) == ToolKind::Subagent;
-    let mut over = None;
+    let child = metadata.str("sessionId").filter(|_| is_task);
+    let mut is_over = false;
     match &*status {
         "pending" => {}
         "running" => {
             call.start(stage, state.get("input"), time.u64("start"), proposed);
-            if is_task {
-                begin_subagent(stage, &call.tool, &state, &metadata);
+            if let Some(child) = &child {
+                begin_subagent(stage, &call.tool, child, &state);
             }
             if let Some(output) = metadata.str("output") {
                 call.output(stage, &output, true);
@@ -127,43 +128,58 @@ pub(super) fn part(
         }
         "completed" | "error" => {
             call.start(stage, state.get("input"), time.u64("start"), proposed);
-            if is_task {
-                begin_subagent(stage, &call.tool, &state, &metadata);
+            let outcome = match &*status {
+                "completed" => Ok(state.str("output").unwrap_or_default()),
+                _ => Err(Trouble::of(&state)),
+            };
+            if let Some(child) = &child {
+                begin_subagent(stage, &call.tool, child, &state);
+                // A child that was stopped has its last words after its call is over.
+                if !stage.child_speaks {
+                    let (status, summary) = match &outcome {
+                        Ok(output) => ("completed", Some(task_result(output).to_owned())),
+                        Err(Trouble::CutOff) => ("cancelled", None),
+                        Err(_) => ("failed", None),
+                    };
+                    let summary = summary.filter(|summary| !summary.is_empty());
+                    stage.ledger.subagent_ended(stage.place.stream, child, status, summary);
+                }
             }
             let duration = time.u64("end").and_then(|end| end.checked_sub(time.u64("start")?));
-            if status == "completed" {
-                completed(stage, talk, &mut call, &state, duration);
-                let summary = state.str("output").map(|output| task_result(&output).to_owned());
-                over = Some(("completed", summary.filter(|summary| !summary.is_empty())));
-            } else {
-                over = Some((failed(stage, &mut call, &state, duration), None));
+            match outcome {
+                Ok(output) => completed(stage, talk, &mut call, &state, &output, duration),
+                Err(trouble) => {
+                    let error = state.str("error").unwrap_or_default();
+                    end_badly(stage, &call.tool, &error, trouble, duration);
+                }
             }
+            is_over = true;
         }
         other => stage.ledger.fault(format!("unknown tool state {other:?}")),
     }
-    let task = is_task.then(|| Task {
-        tool: call.tool.id,
-        child: metadata.str("sessionId").map(|child| Name::from(&*child)),
-        over: over.clone(),
-    });
-    if over.is_none()
-        && let Some(slot) = talk.message(message_id).known(part_id)
-    {
+    let task = is_task.then(|| Task { tool: call.tool.id, child: child.map(|child| Name::from(&*child)), is_over });
+    if !is_over && let Some(slot) = talk.message(message_id).known(part_id) {
         slot.state = PartState::Tool(call);
     }
     task
 }
 
-fn completed(stage: &mut Stage<'_>, talk: &mut Talk, call: &mut Call, state: &Object<'_>, duration_ms: Option<u64>) {
+fn completed(
+    stage: &mut Stage<'_>,
+    talk: &mut Talk,
+    call: &mut Call,
+    state: &Object<'_>,
+    output: &str,
+    duration_ms: Option<u64>,
+) {
     let input = state.object("input").unwrap_or_default();
     let metadata = state.object("metadata").unwrap_or_default();
-    let output = state.str("output").unwrap_or_default();
     if *call.name == *"invalid" {
         // No such tool, or arguments that are not JSON: nothing ran.
         stage.ledger.tool_failed(stage.place, &call.tool, output);
         return;
     }
-    call.output(stage, &output, false);
+    call.output(stage, output, false);
     files::changed(stage, &call.tool, &call.name, &input, &metadata);
     match &*call.name {
         "todowrite" => {
@@ -187,45 +203,37 @@ pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
     }
 }
 
-fn failed(stage: &mut Stage<'_>, call: &mut Call, state: &Object<'_>, duration_ms: Option<u64>) -> &'static str {
-    let error = state.str("error").unwrap_or_default();
-    let interrupted = state.object("metadata").is_some_and(|metadata| metadata.bool("interrupted") == Some(true));
-    end_badly(stage, &call.tool, &error, interrupted, duration_ms)
+/// What is behind a call's error. Only the runner's fixed sentences tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The tool ran, and reports a failure.
+    Failed,
+    /// A person or a rule refused the call, or its arguments are wrong: it never ran.
+    NeverRan,
+    /// The call was stopped.
+    CutOff,
 }
 
-/// Ends a call whose tool gave an error. Gives how a subagent of it ended.
-pub(super) fn end_badly(
-    stage: &mut Stage<'_>,
-    tool: &Tool,
-    error: &str,
-    interrupted: bool,
-    duration_ms: Option<u64>,
-) -> &'static str {
-    let cut_off = interrupted || CUT_OFF.iter().any(|words| error.starts_with(words));
-    if cut_off || never_ran(error) {
-        stage.ledger.tool_failed(stage.place, tool, error);
-    } else {
-        if !error.is_empty() {
-            stage.ledger.tool_output(stage.place, tool, OutputStream::Stderr, error);
-        }
-        stage.ledger.tool_ended(stage.place, tool, 1, duration_ms, None);
+impl Trouble {
+    /// The trouble of a call in the state `error`.
+    fn of(state: &Object<'_>) -> Self {
+        let interrupted = state.object("metadata").is_some_and(|metadata| metadata.bool("interrupted") == Some(true));
+        if interrupted { Self::CutOff } else { Self::read(&state.str("error").unwrap_or_default()) }
     }
-    if cut_off { "cancelled" } else { "failed" }
-}
 
-/// The runner's fixed sentences for calls that were stopped.
-const CUT_OFF: [&str; 3] = ["Tool execution aborted", "Task cancelled", "Aborted"];
-
-/// Whether the call was refused or malformed, by the runner's fixed sentences.
-fn never_ran(error: &str) -> bool {
-    const REFUSED: [&str; 3] = [
-        "The user rejected permission",
-        "The user has specified a rule which prevents",
-        "The user dismissed this question",
-    ];
-    is_refusal(error)
-        || REFUSED.iter().any(|words| error.starts_with(words))
-        || (error.starts_with("The ") && error.contains(" tool was called with invalid arguments"))
+    /// The trouble that an error tells of.
+    pub(super) fn read(error: &str) -> Self {
+        const CUT_OFF: [&str; 2] = ["Tool execution aborted", "Task cancelled"];
+        const RULE: &str = "The user has specified a rule which prevents";
+        let wrong_arguments = || error.starts_with("The ") && error.contains(" tool was called with invalid arguments");
+        if CUT_OFF.iter().any(|words| error.starts_with(words)) {
+            Self::CutOff
+        } else if is_refusal(error) || error.starts_with(RULE) || wrong_arguments() {
+            Self::NeverRan
+        } else {
+            Self::Failed
+        }
+    }
 }
 
 /// Whether a person refused the call, which stops the turn unless they say why.
@@ -233,12 +241,22 @@ pub(super) fn is_refusal(error: &str) -> bool {
     error.starts_with("The user rejected permission") || error.starts_with("The user dismissed this question")
 }
 
-fn begin_subagent(stage: &mut Stage<'_>, tool: &Tool, state: &Object<'_>, metadata: &Object<'_>) {
-    let Some(child) = metadata.str("sessionId") else { return };
+/// Ends a call whose tool gave an error.
+pub(super) fn end_badly(stage: &mut Stage<'_>, tool: &Tool, error: &str, trouble: Trouble, duration_ms: Option<u64>) {
+    if trouble != Trouble::Failed {
+        return stage.ledger.tool_failed(stage.place, tool, error);
+    }
+    if !error.is_empty() {
+        stage.ledger.tool_output(stage.place, tool, OutputStream::Stderr, error);
+    }
+    stage.ledger.tool_ended(stage.place, tool, 1, duration_ms, None);
+}
+
+fn begin_subagent(stage: &mut Stage<'_>, tool: &Tool, child: &str, state: &Object<'_>) {
     let input = state.object("input").unwrap_or_default();
     let agent = input.str("subagent_type").map(|agent| Name::from(&*agent));
     let task = input.str("prompt").or_else(|| input.str("description")).map(std::borrow::Cow::into_owned);
-    stage.ledger.subagent_started(stage.place, &child, Some(tool.id), agent, task, stage.depth + 1);
+    stage.ledger.subagent_started(stage.place, child, Some(tool.id), agent, task, stage.depth + 1);
 }
 
 /// What the child reported, without the tags around it.
