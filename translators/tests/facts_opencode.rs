@@ -690,35 +690,15 @@ fn arguments_stream_on_the_newer_surface() {
 }
 
 #[test]
-fn zz_dump() {
-    let Ok(file) = std::env::var("DUMP") else { return };
-    let bytes = std::fs::read(fixtures_dir("opencode").join(&file)).unwrap();
-    for frame in frames(opencode(), &bytes) {
-        let body = format!("{:?}", frame.body);
-        if let Body::ProviderEvent(event) = &frame.body {
-            println!(
-                "{:?} {} {} provider {}",
-                frame.stream.kind,
-                frame.seq,
-                frame.timestamp_ms,
-                &event
-                    .data
-                    .as_ref()
-                    .map(|d| {
-                        let v: String = d.get().chars().take(60).collect();
-                        v
-                    })
-                    .unwrap_or_default()
-            );
-        } else {
-            println!(
-                "{:?} {} {} {} {}",
-                frame.stream.kind,
-                frame.seq,
-                frame.timestamp_ms,
-                if frame.is_subagent() { "CHILD" } else { "" },
-                body.chars().take(260).collect::<String>()
-            );
-        }
+fn two_recordings_as_frames() {
+    let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
+    for file in ["run-cost.ndjson", "event-subagent.sse"] {
+        let bytes = std::fs::read(fixtures_dir("opencode").join(file)).unwrap();
+        let told: String = events(opencode(), v2, &bytes)
+            .iter()
+            .filter(|event| event["type"] != "provider_event")
+            .map(|event| format!("{event}\n"))
+            .collect();
+        insta::assert_snapshot!(file, told);
     }
 }

@@ -58,7 +58,8 @@ impl Feed {
 
     /// A session or one of its messages failed: the first word of it is told.
     pub(super) fn failed(&mut self, id: &Name, failure: Failure, ledger: &mut Ledger) {
-        let told = self.session(id).failure.is_some();
+        // The session's error is repeated on the message that it broke.
+        let told = self.session(id).failure.as_ref() == Some(&failure);
         if !told && !failure.aborted {
             match self.place(id, ledger) {
                 Some(place) => ledger.push(place, failure.reported()),

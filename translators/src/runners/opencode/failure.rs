@@ -8,7 +8,7 @@ use crate::json::{Json, Object};
 use crate::ledger::RunEnd;
 
 /// An error of a session or of one of its messages.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     code: Name,
     pub(super) message: String,

@@ -66,7 +66,7 @@ impl Run {
         ledger.record_on(run);
         if kind == "error" {
             let failure = Failure::read(line.some("error"));
-            if !failure.aborted {
+            if !failure.aborted && self.failure.as_ref() != Some(&failure) {
                 ledger.push(Place::main(run), failure.reported());
             }
             self.failure = Some(failure);

@@ -40,6 +40,8 @@ pub(super) struct Session {
     pub(super) parent: Option<Name>,
     /// The open run; of root sessions only.
     pub(super) run: Option<StreamKey>,
+    /// The run in which a child spoke last.
+    pub(super) spoke_in: Option<StreamKey>,
     /// The call for which a child works.
     pub(super) tool: Option<Uuid>,
     /// That call still runs, and ends the child's work when it ends.
@@ -157,8 +159,8 @@ impl Feed {
                 stand_in
             }
         };
-        if let Some(open) = self.runs.get_mut(&run)
-            && !open.children.contains(id)
+        if self.session(id).spoke_in.replace(run) != Some(run)
+            && let Some(open) = self.runs.get_mut(&run)
         {
             open.children.push(id.clone());
         }
