@@ -2,6 +2,9 @@
 //!
 //! In: what a session says of its state. Out: errors, and ends. Never: an end while a message is still being written, unless
 //! the session insists.
+//!
+//! The verdict is the failure that no later message recovered from. A turn that a refused permission stops has none, and
+//! the runner itself says that all is well: it is completed.
 
 use super::failure::{Failure, retried, verdict};
 use super::parts;
@@ -11,6 +14,7 @@ use crate::json::Object;
 use crate::ledger::{Ledger, Place};
 
 impl Feed {
+    /// A session says what it does.
     pub(super) fn status(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let status = props.object("status").unwrap_or_default();
         match status.str("type").as_deref() {
@@ -33,6 +37,7 @@ impl Feed {
         }
     }
 
+    /// A session says that it is idle, as a status (way 0) or as an event (way 1).
     pub(super) fn idle(&mut self, id: &Name, way: usize, ledger: &mut Ledger) {
         let session = self.session(id);
         session.busy = false;
@@ -42,6 +47,7 @@ impl Feed {
         self.end_if_over(id, ledger);
     }
 
+    /// A session says that something went wrong, which need not be its end.
     pub(super) fn error(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let failure = Failure::read(props.some("error"));
         let session = self.session(id);
@@ -73,12 +79,14 @@ impl Feed {
         self.session(id).failure = Some(failure);
     }
 
+    /// The history was replaced by a summary. The summary's own message told so before, unless we came too late.
     pub(super) fn compacted(&mut self, id: &Name, ledger: &mut Ledger) {
         if !std::mem::take(&mut self.session(id).compacted) {
             self.tell_compaction(id, None, ledger);
         }
     }
 
+    /// Tells of a summary.
     pub(super) fn tell_compaction(&mut self, id: &Name, summary: Option<String>, ledger: &mut Ledger) {
         let trigger = self.session(id).compaction.take().map(Name::from);
         if let Some(place) = self.place(id, ledger) {
@@ -86,6 +94,7 @@ impl Feed {
         }
     }
 
+    /// A session is no more.
     pub(super) fn deleted(&mut self, id: &Name, ledger: &mut Ledger) {
         if self.run_of(id).is_some() {
             let session = self.session(id);

@@ -15,6 +15,7 @@ use crate::json::Object;
 use crate::ledger::Ledger;
 
 impl Feed {
+    /// A message as it is now, without its parts.
     pub(super) fn message(&mut self, id: &Name, props: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
         let Some(info) = props.object("info") else { return };
         let time = info.object("time").unwrap_or_default();
@@ -63,7 +64,8 @@ impl Feed {
         }
     }
 
-    pub(super) fn message_completed(&mut self, id: &Name, message_id: &str, failed: bool, ledger: &mut Ledger) {
+    /// Nothing more comes of a message.
+    fn message_completed(&mut self, id: &Name, message_id: &str, failed: bool, ledger: &mut Ledger) {
         if !failed {
             // Whatever failed before, the session recovered from.
             self.session(id).failure = None;
@@ -87,7 +89,7 @@ impl Feed {
     }
 
     /// A user's message begins.
-    pub(super) fn asked(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
+    fn asked(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
         let session = self.session(id);
         if session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id) {
             return;
@@ -100,6 +102,7 @@ impl Feed {
         self.session(id).prompt = Some(Prompt::new(message_id));
     }
 
+    /// A part as it is now.
     pub(super) fn part(&mut self, id: &Name, event: &Event<'_, '_>, clock: &mut Clock, ledger: &mut Ledger) {
         let Some(part) = event.props.object("part") else { return };
         clock.at(event.props.u64("time").or_else(|| of_part(&part)), ledger);
@@ -163,6 +166,7 @@ impl Feed {
         part.str("tool").as_deref() == Some("task") && child().is_some_and(|child| !child.talk.is_complete())
     }
 
+    /// A piece of a part.
     pub(super) fn delta(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };

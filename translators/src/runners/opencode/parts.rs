@@ -23,6 +23,9 @@ pub(super) fn assistant(
 ) -> Option<Task> {
     let kind = part.str("type").unwrap_or_default();
     let id = part.str("id").unwrap_or_default();
+    for mut message in talk.take_left_open() {
+        complete_blocks(stage, &mut message);
+    }
     match &*kind {
         "tool" => return tools::part(stage, talk, message_id, &id, part),
         "text" | "reasoning" => {

@@ -28,7 +28,9 @@ pub(super) struct Run {
     calls: Calls,
     talk: Talk,
     last: Last,
+    /// A person refused a call of the step.
     refused: bool,
+    /// What went wrong, unless a later step was accounted.
     failure: Option<Failure>,
 }
 

@@ -75,6 +75,7 @@ impl Feed {
         }
     }
 
+    /// What is known of a session.
     pub(super) fn session(&mut self, id: &Name) -> &mut Session {
         self.sessions.entry(id.clone()).or_default()
     }

@@ -21,6 +21,8 @@ pub(super) struct Talk {
     /// The assistant's open messages. There are rarely more than two.
     open: HashMap<Name, Message>,
     begun: u64,
+    /// Messages that gave way to newer ones, until their blocks are completed.
+    left_open: Vec<Message>,
     closed: VecDeque<Name>,
     /// The plan that was told last.
     pub(super) plan: Vec<PlanEntry>,
@@ -77,9 +79,8 @@ impl Talk {
     pub(super) fn message(&mut self, id: &str) -> &mut Message {
         if self.open.len() >= OPEN && !self.open.contains_key(id) {
             let oldest = self.open.values().min_by_key(|message| message.order).map(|message| message.id.clone());
-            if let Some(oldest) = oldest {
-                self.close(&oldest);
-            }
+            let oldest = oldest.and_then(|oldest| self.close(&oldest));
+            self.left_open.extend(oldest);
         }
         let id = self.open.get_key_value(id).map_or_else(|| Name::from(id), |(id, _)| id.clone());
         self.begun += 1;
@@ -99,6 +100,11 @@ impl Talk {
         Some(message)
     }
 
+    /// The messages that gave way to newer ones since this was last asked.
+    pub(super) fn take_left_open(&mut self) -> Vec<Message> {
+        std::mem::take(&mut self.left_open)
+    }
+
     /// Nothing more is read of a message.
     pub(super) fn remember(&mut self, id: Name) {
         if self.closed.len() == CLOSED {
@@ -109,6 +115,7 @@ impl Talk {
 
     /// Closes every message.
     pub(super) fn close_all(&mut self) {
+        self.left_open.clear();
         for (id, _) in std::mem::take(&mut self.open) {
             self.remember(id);
         }

@@ -36,7 +36,7 @@ pub(super) fn of_step(step: &Object<'_>, model: Option<Name>, old: bool) -> Opti
         cache_read_tokens: read,
         cache_creation_tokens: write,
         reasoning_tokens: reasoning,
-        cost_usd: step.f64("cost"),
+        cost_usd: step.f64("cost").filter(|cost| *cost >= 0.0),
     })))
 }
 
