@@ -401,6 +401,33 @@ fn an_error_is_a_failure_of_the_tool_or_of_the_call() {
 }
 
 #[test]
+fn a_refused_call_never_ran_whatever_its_words() {
+    let asked = json!({"id": "que", "sessionID": "s", "questions": [{"question": "Which?"}], "tool": {"messageID": "a", "callID": "c"}});
+    let records = [
+        message("s", "a", json!({})),
+        event("question.asked", asked),
+        tool("s", "a", "p", "c", "question", running(json!({"questions": []}))),
+        event("question.rejected", json!({"sessionID": "s", "requestID": "que"})),
+        tool("s", "a", "p", "c", "question", broken("new words")),
+    ];
+    assert_eq!(
+        told(&records)[1..5],
+        [
+            "asked que question",
+            "started c question other {\"questions\":[]}",
+            "answered que rejected",
+            "failed c \"new words\""
+        ]
+    );
+}
+
+#[test]
+fn a_step_whose_beginning_was_missed_is_a_turn() {
+    let finish = json!({"type": "step-finish", "reason": "stop", "cost": 0, "tokens": {"total": 3, "input": 1, "output": 2, "reasoning": 0, "cache": {"read": 0, "write": 0}}});
+    assert_eq!(told(&[part("s", "a", "f", finish)])[1..4], ["turn", "usage 1 2", "turn ended stop"]);
+}
+
+#[test]
 fn a_patch_tells_each_file() {
     let files = json!({"files": [
         {"filePath": "/w/a", "relativePath": "a", "type": "add", "patch": "+a"},
@@ -574,7 +601,9 @@ fn the_first_release_speaks_its_own_way() {
             "delta \"Ab\"",
             "delta \" c \"",
             "text \"Ab c \"",
+            "turn",
             "usage 9 7",
+            "turn ended stop",
             "end interrupted aborted \"Ab c \""
         ]
     );

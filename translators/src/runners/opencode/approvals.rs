@@ -14,6 +14,9 @@ pub(super) fn permission(stage: &mut Stage<'_>, asked: &Object<'_>) {
     let permission = asked.str("permission").or_else(|| asked.str("type")).unwrap_or_default();
     let call_id = asked.object("tool").and_then(|tool| tool.str("callID")).or_else(|| asked.str("callID"));
     let tool = call_id.map(|call_id| stage.calls.newest(stage.ledger, stage.scope, &call_id));
+    if let Some(tool) = &tool {
+        stage.calls.waits(&id, tool);
+    }
     let name = tool.as_ref().and_then(|tool| stage.ledger.tool_name(stage.place.stream, tool));
     let mut patterns: Vec<_> = asked.items("patterns").into_iter().filter_map(Json::str).collect();
     match asked.get("pattern") {
@@ -42,6 +45,9 @@ pub(super) fn question(stage: &mut Stage<'_>, asked: &Object<'_>) {
     let Some(id) = asked.str("id") else { return };
     let call_id = asked.object("tool").and_then(|tool| tool.str("callID"));
     let tool = call_id.map(|call_id| stage.calls.newest(stage.ledger, stage.scope, &call_id));
+    if let Some(tool) = &tool {
+        stage.calls.waits(&id, tool);
+    }
     let questions = asked.get("questions");
     let words: Vec<_> = questions
         .map(Json::items)
@@ -97,6 +103,7 @@ pub(super) fn question_rejected(stage: &mut Stage<'_>, answer: &Object<'_>) {
 }
 
 fn resolve(stage: &mut Stage<'_>, id: &str, decision: Decision, reason: Option<String>, scope: Option<Name>) {
+    stage.calls.answered(id, decision == Decision::Approved);
     let answer = ApprovalResolved { approval_id: Name::from(id), decision, by: None, reason, scope };
     stage.ledger.approval_resolved(stage.place.stream, answer);
 }

@@ -5,7 +5,7 @@
 
 use crate::frame::{Name, Tool};
 use crate::ledger::Ledger;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use uuid::Uuid;
 
 /// How many call ids of a run are remembered.
@@ -16,6 +16,10 @@ const REMEMBERED: usize = 4096;
 pub(super) struct Calls {
     owners: HashMap<Name, Owner>,
     order: VecDeque<Name>,
+    /// Which calls wait for which approvals.
+    waiting: HashMap<Name, Name>,
+    /// Calls that were refused, and have not ended yet.
+    refused: HashSet<Name>,
 }
 
 #[derive(Debug)]
@@ -49,6 +53,25 @@ impl Calls {
             Some(owner) => owner.newest.clone(),
             None => self.add(ledger.tool(scope, call_id), None),
         }
+    }
+
+    /// A call waits for an approval.
+    pub(super) fn waits(&mut self, approval_id: &str, tool: &Tool) {
+        self.waiting.insert(Name::from(approval_id), tool.call_id.clone());
+    }
+
+    /// The approval was answered.
+    pub(super) fn answered(&mut self, approval_id: &str, approved: bool) {
+        if let Some(call_id) = self.waiting.remove(approval_id)
+            && !approved
+        {
+            self.refused.insert(call_id);
+        }
+    }
+
+    /// Whether a call that ends now was refused.
+    pub(super) fn was_refused(&mut self, tool: &Tool) -> bool {
+        self.refused.remove(&tool.call_id)
     }
 
     fn add(&mut self, tool: Tool, part: Option<Name>) -> Tool {

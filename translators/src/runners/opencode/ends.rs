@@ -68,10 +68,10 @@ impl Feed {
         let told = self.session(id).failure.as_ref() == Some(&failure);
         if !told && !failure.aborted {
             match self.place(id, ledger) {
-                Some(place) => ledger.push(place, failure.reported()),
+                Some(place) => ledger.push(place, failure.reported(place.parent.is_some())),
                 None => {
                     let thread = ledger.thread();
-                    ledger.push(Place::main(thread), failure.reported());
+                    ledger.push(Place::main(thread), failure.reported(false));
                     return;
                 }
             }

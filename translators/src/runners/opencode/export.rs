@@ -94,7 +94,7 @@ impl Export<'_> {
         if let Some(failure) = &failure
             && !failure.aborted
         {
-            self.ledger.push(Place::main(run), failure.reported());
+            self.ledger.push(Place::main(run), failure.reported(false));
         }
         self.ended = (failure.is_some() || time.u64("completed").is_some()).then_some(failure);
     }

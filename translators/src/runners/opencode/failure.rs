@@ -55,10 +55,10 @@ impl Failure {
         }
     }
 
-    /// The frame that tells of it.
-    pub(super) fn reported(&self) -> Body {
+    /// The frame that tells of it. What ends a child session is no end of the run.
+    pub(super) fn reported(&self, of_child: bool) -> Body {
         Body::ErrorReported(Box::new(ErrorReported {
-            scope: if self.overflow { ErrorScope::Turn } else { ErrorScope::Run },
+            scope: if self.overflow || of_child { ErrorScope::Turn } else { ErrorScope::Run },
             code: self.code.clone(),
             message: self.message.clone(),
             retryable: self.retryable,

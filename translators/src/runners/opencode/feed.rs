@@ -171,7 +171,7 @@ fn serverwide(event: &Event<'_, '_>, ledger: &mut Ledger) {
         let failure = Failure::read(event.props.some("error"));
         ledger.set_session("");
         let thread = ledger.thread();
-        ledger.push(Place::main(thread), failure.reported());
+        ledger.push(Place::main(thread), failure.reported(false));
     } else if !KNOWN.contains(&kind) && !FAMILIES.iter().any(|family| kind.starts_with(family)) {
         ledger.fault(format!("unknown event type {kind:?}"));
     }

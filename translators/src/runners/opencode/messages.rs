@@ -170,7 +170,15 @@ impl Feed {
     pub(super) fn delta(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };
-        if props.str("field").is_none_or(|field| field == "text") && self.session(id).talk.get(&message_id).is_some() {
+        let talk = &mut self.session(id).talk;
+        if talk.get(&message_id).is_none() {
+            if !talk.is_closed(&message_id) {
+                // We came too late to hear the message begin, but its session works.
+                self.work(id, ledger);
+            }
+            return;
+        }
+        if props.str("field").is_none_or(|field| field == "text") {
             self.on_stage(id, ledger, |stage, talk| {
                 if let Some(message) = talk.get(&message_id) {
                     parts::delta(stage, message, &part_id, piece);

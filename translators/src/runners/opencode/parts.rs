@@ -88,6 +88,10 @@ pub(super) fn step_started(stage: &mut Stage<'_>, message: &mut Message) {
 
 /// A model request is accounted.
 pub(super) fn step_finished(stage: &mut Stage<'_>, step: &Object<'_>, model: Option<Name>, reason: &str) {
+    if stage.is_main() && !stage.ledger.in_turn(stage.place.stream) {
+        // We came too late to hear it begin.
+        stage.ledger.turn_started(stage.place.stream, model.clone());
+    }
     if let Some(body) = usage::of_step(step, model, stage.old) {
         stage.ledger.push(stage.place, body);
     }

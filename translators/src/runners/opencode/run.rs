@@ -69,7 +69,7 @@ impl Run {
         if kind == "error" {
             let failure = Failure::read(line.some("error"));
             if !failure.aborted && self.failure.as_ref() != Some(&failure) {
-                ledger.push(Place::main(run), failure.reported());
+                ledger.push(Place::main(run), failure.reported(false));
             }
             self.failure = Some(failure);
             return;

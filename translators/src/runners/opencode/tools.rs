@@ -132,6 +132,10 @@ pub(super) fn part(
                 "completed" => Ok(state.str("output").unwrap_or_default()),
                 _ => Err(Trouble::of(&state)),
             };
+            let outcome = match (outcome, stage.calls.was_refused(&call.tool)) {
+                (Err(Trouble::Failed), true) => Err(Trouble::NeverRan),
+                (outcome, _) => outcome,
+            };
             if let Some(child) = &child {
                 begin_subagent(stage, &call.tool, child, &state);
                 // A child that was stopped has its last words after its call is over.
@@ -203,7 +207,7 @@ pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
     }
 }
 
-/// What is behind a call's error. Only the runner's fixed sentences tell.
+/// What is behind a call's error. Where nobody was asked, only the runner's fixed sentences tell.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
     /// The tool ran, and reports a failure.
