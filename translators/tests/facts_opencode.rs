@@ -168,6 +168,17 @@ impl Checked<'_> {
                 assert_eq!(told.turns as u64, starts.as_u64().unwrap(), "{file}: step starts");
             }
             self.end(frames);
+        } else {
+            // Turns are the main thread's; what a child's steps used tells how many there were.
+            assert_eq!(told.usage.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps of a child");
+            assert_eq!(self.facts["finish_reasons"].as_array().unwrap().len(), told.usage.len(), "{file}: steps");
+            assert_eq!(told.texts.last().map(String::as_str), self.facts["final_text"].as_str(), "{file}: last words");
+            let ended = frames.iter().find_map(|frame| match &frame.body {
+                Body::SubagentEnded { status, summary, .. } => Some((status.to_string(), summary.clone())),
+                _ => None,
+            });
+            let terminal = self.facts["terminal"].as_str().unwrap().to_owned();
+            assert_eq!(ended, Some((terminal, told.texts.last().cloned())), "{file}: end of a child");
         }
     }
 
