@@ -77,9 +77,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A copy that outlives the record.
+    /// A copy that outlives the record, on one line: a document may span lines, a frame may not.
     pub fn to_raw(self) -> RawJson {
-        RawValue::from_string(self.0.to_owned()).map_or_else(|_| empty_object(), Arc::from)
+        let text = match memchr::memchr2(b'\n', b'\r', self.0.as_bytes()) {
+            None => self.0.to_owned(),
+            Some(_) => without_space(self.0),
+        };
+        RawValue::from_string(text).map_or_else(|_| empty_object(), Arc::from)
     }
 
     /// The string's text, borrowed where it has no escapes. A lone surrogate becomes U+FFFD.
@@ -313,6 +317,22 @@ impl<'a> Object<'a> {
     }
 }
 
+/// JSON text without the white space between its tokens.
+fn without_space(text: &str) -> String {
+    let (mut in_string, mut escaped) = (false, false);
+    text.chars()
+        .filter(|&letter| {
+            if in_string {
+                in_string = escaped || letter != '"';
+                escaped = !escaped && letter == '\\';
+                return true;
+            }
+            in_string = letter == '"';
+            !letter.is_ascii_whitespace()
+        })
+        .collect()
+}
+
 /// What stands at the front of a text.
 #[derive(Debug)]
 pub enum Front<'a> {
@@ -522,6 +542,13 @@ mod tests {
         let deep = format!("{{\"a\":{}{}}}", "[".repeat(10_000), "]".repeat(10_000));
         assert!(value(deep.as_bytes()).unwrap()["a"].is_array());
         assert!(value(b"{").is_err());
+    }
+
+    #[test]
+    fn a_copy_is_on_one_line() {
+        let text = "{\n  \"a \\\" b\" : [ 1,\r\n \"\\\\\" ]\n}";
+        assert_eq!(json(text).to_raw().get(), "{\"a \\\" b\":[1,\"\\\\\"]}");
+        assert_eq!(json("{\"a\": 1}").to_raw().get(), "{\"a\": 1}");
     }
 
     #[test]

@@ -1,0 +1,109 @@
+//! Permissions and questions: the runner waits for a person.
+//!
+//! In: `permission.*` and `question.*` events. Out: approvals, asked and answered. An answer never comes where the work is
+//! aborted; the ledger then closes the approval with its run.
+
+use super::stage::{Stage, filled};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
+use crate::json::{Json, Object, empty_object, to_raw};
+
+/// Asks for a permission. The first release says `type`, `pattern` and `callID` where today's says `permission`,
+/// `patterns` and `tool.callID`, and asks before the call itself is shown.
+pub(super) fn permission(stage: &mut Stage<'_>, asked: &Object<'_>) {
+    let Some(id) = asked.str("id") else { return };
+    let permission = asked.str("permission").or_else(|| asked.str("type")).unwrap_or_default();
+    let call_id = asked.object("tool").and_then(|tool| tool.str("callID")).or_else(|| asked.str("callID"));
+    let tool = call_id.map(|call_id| stage.calls.newest(stage.ledger, stage.scope, &call_id));
+    if let Some(tool) = &tool {
+        stage.calls.waits(&id, tool);
+    }
+    let name = tool.as_ref().and_then(|tool| stage.ledger.tool_name(stage.place.stream, tool));
+    let mut patterns: Vec<_> = asked.items("patterns").into_iter().filter_map(Json::str).collect();
+    match asked.get("pattern") {
+        Some(pattern) if pattern.str().is_some() => patterns.extend(pattern.str()),
+        Some(pattern) => patterns.extend(pattern.items().into_iter().filter_map(Json::str)),
+        None => {}
+    }
+    let reason = match (permission.is_empty(), patterns.is_empty()) {
+        (false, false) => Some(format!("{permission}: {}", patterns.join(", "))),
+        (false, true) => Some(permission.to_string()),
+        (true, false) => Some(patterns.join(", ")),
+        (true, true) => None,
+    };
+    let request = ApprovalRequested {
+        approval_id: Name::from(&*id),
+        tool_id: tool.map(|tool| tool.id),
+        tool_name: name.unwrap_or_else(|| Name::from(&*permission)),
+        args: filled(asked.get("metadata")).map_or_else(empty_object, Json::to_raw),
+        reason,
+    };
+    stage.ledger.approval_requested(stage.place, request);
+}
+
+/// Asks a question of the model's own.
+pub(super) fn question(stage: &mut Stage<'_>, asked: &Object<'_>) {
+    let Some(id) = asked.str("id") else { return };
+    let call_id = asked.object("tool").and_then(|tool| tool.str("callID"));
+    let tool = call_id.map(|call_id| stage.calls.newest(stage.ledger, stage.scope, &call_id));
+    if let Some(tool) = &tool {
+        stage.calls.waits(&id, tool);
+    }
+    let questions = asked.get("questions");
+    let words: Vec<_> = questions
+        .map(Json::items)
+        .unwrap_or_default()
+        .into_iter()
+        .filter_map(|question| Some(question.object()?.str("question")?.into_owned()))
+        .collect();
+    let args = questions.map_or_else(empty_object, |questions| {
+        to_raw(&std::collections::BTreeMap::from([("questions", &*questions.to_raw())]))
+    });
+    let request = ApprovalRequested {
+        approval_id: Name::from(&*id),
+        tool_id: tool.map(|tool| tool.id),
+        tool_name: Name::from("question"),
+        args,
+        reason: (!words.is_empty()).then(|| words.join("\n")),
+    };
+    stage.ledger.approval_requested(stage.place, request);
+}
+
+/// A permission was given or refused.
+pub(super) fn permission_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
+    let id = answer.str("requestID").or_else(|| answer.str("permissionID"));
+    let reply = answer.str("reply").or_else(|| answer.str("response"));
+    let (Some(id), Some(reply)) = (id, reply) else { return };
+    let decision = match &*reply {
+        "once" | "always" => Decision::Approved,
+        "reject" => Decision::Rejected,
+        other => return stage.ledger.fault(format!("unknown reply {other:?}")),
+    };
+    let scope = (decision == Decision::Approved).then(|| Name::from(&*reply));
+    let reason = answer.str("message").filter(|message| !message.is_empty());
+    resolve(stage, &id, decision, reason.map(std::borrow::Cow::into_owned), scope);
+}
+
+/// A question was answered.
+pub(super) fn question_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
+    let Some(id) = answer.str("requestID") else { return };
+    let words: Vec<_> = answer
+        .items("answers")
+        .into_iter()
+        .map(|choices| choices.items().into_iter().filter_map(Json::str).collect::<Vec<_>>().join(", "))
+        .collect();
+    let reason = words.join("\n");
+    resolve(stage, &id, Decision::Approved, (!reason.is_empty()).then_some(reason), Some(Name::from("once")));
+}
+
+/// A question was waved aside.
+pub(super) fn question_rejected(stage: &mut Stage<'_>, answer: &Object<'_>) {
+    if let Some(id) = answer.str("requestID") {
+        resolve(stage, &id, Decision::Rejected, None, None);
+    }
+}
+
+fn resolve(stage: &mut Stage<'_>, id: &str, decision: Decision, reason: Option<String>, scope: Option<Name>) {
+    stage.calls.answered(id, decision == Decision::Approved);
+    let answer = ApprovalResolved { approval_id: Name::from(id), decision, by: None, reason, scope };
+    stage.ledger.approval_resolved(stage.place.stream, answer);
+}

@@ -1,0 +1,167 @@
+//! How a session goes: work, retries, errors, and the true end of a run.
+//!
+//! In: what a session says of its state. Out: errors, and ends. Never: an end while a message is still being written, unless
+//! the session insists.
+//!
+//! The verdict is the failure that no later message recovered from. A turn that a refused permission stops has none, and
+//! the runner itself says that all is well: it is completed.
+
+use super::failure::{Failure, retried, verdict};
+use super::parts;
+use super::sessions::Feed;
+use crate::frame::{Body, Name};
+use crate::json::Object;
+use crate::ledger::{Ledger, Place};
+
+impl Feed {
+    /// A session says what it does.
+    pub(super) fn status(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+        let status = props.object("status").unwrap_or_default();
+        match status.str("type").as_deref() {
+            Some("idle") => self.idle(id, 0, ledger),
+            Some(kind @ ("busy" | "retry")) => {
+                let session = self.session(id);
+                (session.busy, session.idle) = (true, [0; 2]);
+                self.work(id, ledger);
+                self.tell_prompt(id, ledger);
+                if kind == "retry" {
+                    self.on_stage(id, ledger, |stage, talk| {
+                        for message in talk.open() {
+                            parts::cut_blocks(stage, message);
+                        }
+                        stage.ledger.push(stage.place, retried(&status));
+                    });
+                }
+            }
+            _ => ledger.fault("unknown session status"),
+        }
+    }
+
+    /// A session says that it is idle, as a status (way 0) or as an event (way 1).
+    pub(super) fn idle(&mut self, id: &Name, way: usize, ledger: &mut Ledger) {
+        let session = self.session(id);
+        session.busy = false;
+        if let Some(count) = session.idle.get_mut(way) {
+            *count = count.saturating_add(1);
+        }
+        self.end_if_over(id, ledger);
+    }
+
+    /// A session says that something went wrong, which need not be its end.
+    pub(super) fn error(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+        let failure = Failure::read(props.some("error"));
+        let session = self.session(id);
+        if session.prompt.is_some() {
+            // The prompt failed before any work began.
+            self.work(id, ledger);
+        }
+        self.failed(id, failure, ledger);
+        let session = self.session(id);
+        if !session.busy && session.talk.is_complete() && self.run_of(id).is_some() {
+            self.conclude(id, ledger);
+        }
+    }
+
+    /// A session or one of its messages failed: the first word of it is told.
+    pub(super) fn failed(&mut self, id: &Name, failure: Failure, ledger: &mut Ledger) {
+        // The session's error is repeated on the message that it broke.
+        let told = self.session(id).failure.as_ref() == Some(&failure);
+        if !told && !failure.aborted {
+            match self.place(id, ledger) {
+                Some(place) => ledger.push(place, failure.reported(place.parent.is_some())),
+                None => {
+                    let thread = ledger.thread();
+                    ledger.push(Place::main(thread), failure.reported(false));
+                    return;
+                }
+            }
+        }
+        self.session(id).failure = Some(failure);
+    }
+
+    /// The history was replaced by a summary. The summary's own message told so before, unless we came too late.
+    pub(super) fn compacted(&mut self, id: &Name, ledger: &mut Ledger) {
+        if !std::mem::take(&mut self.session(id).compacted) {
+            self.tell_compaction(id, None, ledger);
+        }
+    }
+
+    /// Tells of a summary.
+    pub(super) fn tell_compaction(&mut self, id: &Name, summary: Option<String>, ledger: &mut Ledger) {
+        let trigger = self.session(id).compaction.take().map(Name::from);
+        if let Some(place) = self.place(id, ledger) {
+            ledger.push(place, Body::HistoryCompacted { trigger, tokens_before: None, tokens_after: None, summary });
+        }
+    }
+
+    /// A session is no more.
+    pub(super) fn deleted(&mut self, id: &Name, ledger: &mut Ledger) {
+        if self.run_of(id).is_some() {
+            let session = self.session(id);
+            session.failure.get_or_insert_with(|| Failure::stopped("session_deleted", "the session was deleted"));
+            self.conclude(id, ledger);
+        }
+    }
+
+    /// Ends what a session does, if it said that it is idle and nothing of it is open, or said so twice.
+    pub(super) fn end_if_over(&mut self, id: &Name, ledger: &mut Ledger) {
+        let session = self.session(id);
+        let [status, event] = session.idle;
+        if (status > 0 || event > 0) && session.talk.is_complete() || status > 1 || event > 1 {
+            self.conclude(id, ledger);
+        }
+    }
+
+    /// Ends the run of a root session, or a child session's work.
+    pub(super) fn conclude(&mut self, id: &Name, ledger: &mut Ledger) {
+        let Some(run) = self.run_of(id) else { return };
+        ledger.record_on(run);
+        let session = self.session(id);
+        let failure = session.failure.take();
+        (session.busy, session.idle) = (false, [0; 2]);
+        session.talk.close_all();
+        if session.parent.is_some() {
+            if session.called {
+                // The call has the child's report, and comes next.
+                return;
+            }
+            let status = match &failure {
+                None => "completed",
+                Some(failure) if failure.aborted => "cancelled",
+                Some(_) => "failed",
+            };
+            ledger.subagent_ended(run, id, status, None);
+            return;
+        }
+        session.run = None;
+        session.tasks.clear();
+        let open = self.runs.remove(&run);
+        for child in open.into_iter().flat_map(|open| open.children) {
+            let child = self.session(&child);
+            child.talk.close_all();
+            child.talk.plan.clear();
+            child.tasks.clear();
+            (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
+        }
+        ledger.end_run(run, verdict(failure));
+    }
+
+    /// The input is over. What waited for its last words has the end that is known.
+    pub(super) fn end(&mut self, ledger: &mut Ledger) {
+        let mut waiting: Vec<Name> =
+            self.sessions.iter().filter(|(_, session)| session.prompt.is_some()).map(|(id, _)| id.clone()).collect();
+        waiting.sort_unstable();
+        for id in waiting {
+            ledger.set_session(&self.root(&id).0);
+            self.tell_prompt(&id, ledger);
+        }
+        for run in ledger.runs().to_vec() {
+            let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { continue };
+            let session = self.session(&id);
+            if session.idle != [0; 2] || session.failure.is_some() {
+                ledger.set_session(&id);
+                self.conclude(&id, ledger);
+            }
+        }
+    }
+}

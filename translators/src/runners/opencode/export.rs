@@ -1,0 +1,128 @@
+//! `opencode export`: one document with a whole session.
+//!
+//! In: the document, as one record. Out: the session's runs, one for each message in which a person (or a program in a
+//! person's place) asked for something. A run ended as its last message says; where that is not complete, the session
+//! was exported while it worked, and the run stays open until the input ends.
+
+use super::calls::Calls;
+use super::clock::{Clock, of_part};
+use super::failure::{Failure, verdict};
+use super::parts;
+use super::prompt::Prompt;
+use super::stage::Stage;
+use super::talk::Talk;
+use crate::frame::{Body, Name};
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place};
+use crate::sequence::StreamKey;
+
+struct Export<'l> {
+    ledger: &'l mut Ledger,
+    clock: &'l mut Clock,
+    old: bool,
+    run: Option<StreamKey>,
+    calls: Calls,
+    talk: Talk,
+    /// How the last message of the run ended; `None` while it is not complete.
+    ended: Option<Option<Failure>>,
+    compaction: Option<&'static str>,
+}
+
+/// Reads an exported session.
+pub(super) fn document(document: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+    let info = document.object("info").unwrap_or_default();
+    ledger.set_session(&info.str("id").unwrap_or_default());
+    let old = info.str("version").is_some_and(|version| version.starts_with("1.0.") || version.starts_with("0."));
+    let mut export = Export {
+        ledger,
+        clock,
+        old,
+        run: None,
+        calls: Calls::default(),
+        talk: Talk::default(),
+        ended: None,
+        compaction: None,
+    };
+    for message in document.items("messages").into_iter().filter_map(Json::object) {
+        export.message(&message);
+    }
+    export.end_run();
+}
+
+impl Export<'_> {
+    fn message(&mut self, message: &Object<'_>) {
+        let info = message.object("info").unwrap_or_default();
+        let time = info.object("time").unwrap_or_default();
+        self.clock.at(time.u64("created"), self.ledger);
+        let id = info.str("id").unwrap_or_default();
+        let parts = message.items("parts");
+        if info.str("role").as_deref() == Some("user") {
+            let mut prompt = Prompt::new(&id);
+            for part in parts.into_iter().filter_map(Json::object) {
+                prompt.part(&part);
+            }
+            self.prompt(prompt);
+            return;
+        }
+        let run = self.run();
+        let own = self.talk.message(&id);
+        own.model = info.str("modelID").map(|model| Name::from(&*model));
+        own.is_summary = info.bool("summary") == Some(true);
+        let failure = info.some("error").map(|error| Failure::read(Some(error)));
+        for part in parts.into_iter().filter_map(Json::object) {
+            self.clock.at(of_part(&part), self.ledger);
+            let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls) else { return };
+            (stage.old, stage.failing) = (self.old, failure.is_some());
+            parts::assistant(&mut stage, &mut self.talk, &id, &part, None);
+        }
+        self.clock.at(time.u64("completed"), self.ledger);
+        if let Some(mut own) = self.talk.close(&id)
+            && let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls)
+        {
+            stage.failing = failure.is_some();
+            parts::complete_blocks(&mut stage, &mut own);
+            if own.is_summary && failure.is_none() {
+                let body = Body::HistoryCompacted {
+                    trigger: self.compaction.take().map(Name::from),
+                    tokens_before: None,
+                    tokens_after: None,
+                    summary: own.summary,
+                };
+                stage.ledger.push(stage.place, body);
+            }
+        }
+        if let Some(failure) = &failure
+            && !failure.aborted
+        {
+            self.ledger.push(Place::main(run), failure.reported(false));
+        }
+        self.ended = (failure.is_some() || time.u64("completed").is_some()).then_some(failure);
+    }
+
+    fn prompt(&mut self, prompt: Prompt) {
+        if prompt.compaction.is_some() {
+            self.compaction = prompt.compaction;
+        }
+        if prompt.continues && self.run.is_some() {
+            return;
+        }
+        self.end_run();
+        let run = self.ledger.open_run(prompt.text.clone());
+        self.run = Some(run);
+        if let Some(body) = prompt.into_body() {
+            self.ledger.push(Place::main(run), body);
+        }
+    }
+
+    fn run(&mut self) -> StreamKey {
+        *self.run.get_or_insert_with(|| self.ledger.open_run(""))
+    }
+
+    fn end_run(&mut self) {
+        self.calls = Calls::default();
+        self.talk.plan.clear();
+        if let (Some(run), Some(failure)) = (self.run.take(), self.ended.take()) {
+            self.ledger.end_run(run, verdict(failure));
+        }
+    }
+}

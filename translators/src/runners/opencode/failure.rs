@@ -1,0 +1,171 @@
+//! What went wrong, in stable words.
+//!
+//! In: an error object, `{name, data}`, wherever it stands (`session.error`, a message, a line of a run). Out: a code, a
+//! message for people, and what follows for the run. Never: a failure without words.
+
+use crate::frame::{Body, ErrorReported, ErrorScope, Name};
+use crate::json::{Json, Object};
+use crate::ledger::RunEnd;
+
+/// An error of a session or of one of its messages.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Failure {
+    code: Name,
+    pub(super) message: String,
+    retryable: bool,
+    http_status: Option<u16>,
+    /// Somebody stopped the work.
+    pub(super) aborted: bool,
+    /// The context is full. The runner makes room and goes on.
+    overflow: bool,
+}
+
+impl Failure {
+    /// Somebody stopped the work.
+    pub(super) fn stopped(code: &str, message: &str) -> Self {
+        Self {
+            code: Name::from(code),
+            message: message.to_owned(),
+            retryable: false,
+            http_status: None,
+            aborted: true,
+            overflow: false,
+        }
+    }
+
+    /// Reads an error object, which may be missing.
+    pub(super) fn read(error: Option<Json<'_>>) -> Self {
+        let fields = error.and_then(Json::object).unwrap_or_default();
+        let data = fields.object("data").unwrap_or_default();
+        let name = fields.str("name").or_else(|| fields.str("type")).or_else(|| fields.str("code"));
+        let name = name.as_deref().unwrap_or_default();
+        let http_status = data.u64("statusCode").and_then(|status| u16::try_from(status).ok());
+        let message = [data.str("message"), fields.str("message"), error.and_then(Json::str)]
+            .into_iter()
+            .flatten()
+            .find(|message| !message.is_empty())
+            .map_or_else(|| words(name), |message| unwrapped(&message));
+        Self {
+            code: Name::from(code(name, http_status).as_str()),
+            message,
+            retryable: data.bool("isRetryable").unwrap_or_default(),
+            http_status,
+            aborted: name == "MessageAbortedError",
+            overflow: name == "ContextOverflowError",
+        }
+    }
+
+    /// The frame that tells of it. What ends a child session is no end of the run.
+    pub(super) fn reported(&self, of_child: bool) -> Body {
+        Body::ErrorReported(Box::new(ErrorReported {
+            scope: if self.overflow || of_child { ErrorScope::Turn } else { ErrorScope::Run },
+            code: self.code.clone(),
+            message: self.message.clone(),
+            retryable: self.retryable,
+            attempt: None,
+            max_attempts: None,
+            http_status: self.http_status,
+        }))
+    }
+
+    /// How a run ends with it.
+    pub(super) fn run_end(self) -> RunEnd {
+        if self.aborted {
+            RunEnd::interrupted(self.code, self.message)
+        } else {
+            RunEnd::failed(self.code, self.message)
+        }
+    }
+}
+
+/// How a run ends that met this failure last.
+pub(super) fn verdict(failure: Option<Failure>) -> RunEnd {
+    failure.map_or_else(RunEnd::completed, Failure::run_end)
+}
+
+/// An attempt that failed and is made again.
+pub(super) fn retried(status: &Object<'_>) -> Body {
+    let error = status.some("error").map(|error| Failure::read(Some(error)));
+    let message = status.str("message").filter(|message| !message.is_empty());
+    Body::ErrorReported(Box::new(ErrorReported {
+        scope: ErrorScope::Turn,
+        code: error.as_ref().map_or_else(|| Name::from("retry"), |error| error.code.clone()),
+        message: match (message, &error) {
+            (Some(message), _) => message.into_owned(),
+            (None, Some(error)) => error.message.clone(),
+            (None, None) => "the model request is made again".to_owned(),
+        },
+        retryable: true,
+        attempt: status.u64("attempt").and_then(|attempt| u32::try_from(attempt).ok()),
+        max_attempts: None,
+        http_status: error.and_then(|error| error.http_status),
+    }))
+}
+
+fn code(name: &str, http_status: Option<u16>) -> String {
+    match (name, http_status) {
+        ("MessageAbortedError", _) => "aborted".to_owned(),
+        ("ProviderAuthError", _) | ("APIError", Some(401 | 403)) => "authentication_failed".to_owned(),
+        ("APIError", Some(429)) => "rate_limit".to_owned(),
+        ("APIError", Some(503 | 529)) => "overloaded".to_owned(),
+        ("APIError", Some(status)) if status >= 500 => "server_error".to_owned(),
+        ("APIError", Some(status)) if status >= 400 => "invalid_request".to_owned(),
+        ("APIError", _) => "api_error".to_owned(),
+        ("UnknownError" | "", _) => "execution_error".to_owned(),
+        (name, _) => snake_case(name),
+    }
+}
+
+/// `ContextOverflowError` is `context_overflow`; what has another form stays as it is.
+fn snake_case(name: &str) -> String {
+    let name = name.strip_suffix("Error").filter(|stem| !stem.is_empty()).unwrap_or(name);
+    let mut out = String::with_capacity(name.len() + 4);
+    for letter in name.chars() {
+        if letter.is_ascii_uppercase() && !out.is_empty() && !out.ends_with('_') {
+            out.push('_');
+        }
+        out.push(letter.to_ascii_lowercase());
+    }
+    out
+}
+
+fn words(name: &str) -> String {
+    if name.is_empty() { "an error without a message".to_owned() } else { name.to_owned() }
+}
+
+/// An error inside the model's stream comes as the JSON text of the provider's own error object.
+fn unwrapped(message: &str) -> String {
+    let inner = || {
+        let fields = Object::parse(message.trim())?;
+        let text = fields.object("error").and_then(|error| error.str("message")).or_else(|| fields.str("message"))?;
+        (!text.is_empty()).then(|| text.into_owned())
+    };
+    inner().unwrap_or_else(|| message.to_owned())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Failure {
+        Failure::read(Json::parse(text).ok())
+    }
+
+    #[test]
+    fn errors_have_stable_codes() {
+        let rate = read(r#"{"name":"APIError","data":{"message":"slow","statusCode":429,"isRetryable":true}}"#);
+        assert_eq!((&*rate.code, rate.retryable, rate.http_status), ("rate_limit", true, Some(429)));
+        assert_eq!(&*read(r#"{"name":"ContextOverflowError","data":{"message":"full"}}"#).code, "context_overflow");
+        assert_eq!(&*read(r#"{"name":"MessageOutputLengthError","data":{}}"#).message, "MessageOutputLengthError");
+        assert_eq!(&*read(r#"{"code":"bad","message":"flat"}"#).message, "flat");
+        assert_eq!(&*read("\"just words\"").message, "just words");
+        assert!(read(r#"{"name":"MessageAbortedError","data":{"message":"Aborted"}}"#).aborted);
+        assert!(!read("null").message.is_empty());
+    }
+
+    #[test]
+    fn an_error_object_in_a_message_is_read() {
+        let error = read(r#"{"name":"UnknownError","data":{"message":"{\"error\":{\"message\":\"boom\"}}"}}"#);
+        assert_eq!((&*error.message, &*error.code), ("boom", "execution_error"));
+    }
+}

@@ -1,0 +1,178 @@
+//! The event feeds of `opencode serve`: `/event`, `/global/event`, and the older shapes of the first release.
+//!
+//! In: events of many sessions, interleaved. Out: a run for each prompt of a root session; a child session's words are in
+//! its parent's run, in the name of the task call. Never: the twin of an event, a run made by a late update of an old
+//! message, a run that ends before its last words.
+//!
+//! **Beginning.** A user's message alone starts nothing (it may only add to the context): a run begins when its session
+//! goes to work, and has the prompt by then. A prompt that comes while the session works is queued into the same run.
+//!
+//! **End.** A session says that it is idle. If all its messages are complete, that is the end, at once; the truth about an
+//! error was told before. After an abort or an error, idle comes first, and closing updates follow: then an assistant's
+//! message is still open, and the run ends with the update that completes the last of them (or with a second idle, a next
+//! prompt, or the end of the input, if that update never comes). The same rule ends a child session.
+
+use super::approvals;
+use super::clock::{Clock, timestamp};
+use super::failure::Failure;
+use super::files;
+use super::sessions::Feed;
+use super::twins::unversioned;
+use crate::json::Object;
+use crate::ledger::{Ledger, Place};
+use std::borrow::Cow;
+
+/// One event, whatever its envelope.
+pub(super) struct Event<'a, 'e> {
+    pub(super) kind: &'a str,
+    pub(super) props: &'a Object<'e>,
+    /// It has no id of its own: the first release.
+    pub(super) old: bool,
+}
+
+impl Feed {
+    /// Reads an event in any envelope.
+    pub(super) fn record(&mut self, record: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+        let payload = record.object("payload");
+        let event = payload.as_ref().unwrap_or(record);
+        let sync = event.object("syncEvent");
+        let event = sync.as_ref().unwrap_or(event);
+        let id = event.str("id");
+        let kind = event.str("type").unwrap_or_default();
+        let kind = if sync.is_some() { unversioned(&kind) } else { &kind };
+        let Some(props) = event.object("properties").or_else(|| event.object("data")) else {
+            return ledger.fault(format!("unknown event {kind:?}: it has no properties"));
+        };
+        let event = Event { kind, props: &props, old: id.is_none() };
+        let session = session_of(&event);
+        // Only the global feed says things twice.
+        if payload.is_some() && self.twins.came_before(id.as_deref().unwrap_or_default()) {
+            return self.keep(session.as_deref(), ledger);
+        }
+        match &session {
+            Some(session) => self.event(&event, session, clock, ledger),
+            None => serverwide(&event, ledger),
+        }
+        self.keep(session.as_deref(), ledger);
+    }
+
+    /// Keeps the record with its session: on the open run, or else on the thread.
+    fn keep(&mut self, session: Option<&str>, ledger: &mut Ledger) {
+        let root = session.map(|session| self.root(session).0);
+        ledger.set_session(root.as_deref().unwrap_or_default());
+        if let Some(run) = root.and_then(|root| self.sessions.get(&root)?.run) {
+            ledger.record_on(run);
+        }
+    }
+
+    fn event(&mut self, event: &Event<'_, '_>, session: &str, clock: &mut Clock, ledger: &mut Ledger) {
+        let props = event.props;
+        let id = self.enter(session);
+        if let "session.created" | "session.updated" = event.kind
+            && let Some(info) = props.object("info")
+        {
+            self.adopt(&id, info.str("parentID").as_deref());
+        }
+        ledger.set_session(&self.root(&id).0);
+        match event.kind {
+            "session.created" | "session.updated" | "session.diff" | "command.executed" => {}
+            "session.deleted" => self.deleted(&id, ledger),
+            "session.status" => self.status(&id, props, ledger),
+            "session.idle" => self.idle(&id, 1, ledger),
+            "session.error" => self.error(&id, props, ledger),
+            "session.compacted" => self.compacted(&id, ledger),
+            "message.updated" => self.message(&id, props, clock, ledger),
+            "message.removed" => {
+                let removed = props.str("messageID").unwrap_or_default();
+                self.session(&id).talk.close(&removed);
+                self.end_if_over(&id, ledger);
+            }
+            "message.part.updated" => self.part(&id, event, clock, ledger),
+            "message.part.delta" => self.delta(&id, props, ledger),
+            "message.part.removed" => {}
+            "permission.asked" | "permission.updated" | "permission.v2.asked" => {
+                clock.at(props.object("time").and_then(|time| time.u64("created")), ledger);
+                self.work(&id, ledger);
+                self.on_stage(&id, ledger, |stage, _| approvals::permission(stage, props));
+            }
+            "permission.replied" | "permission.v2.replied" => {
+                self.on_stage(&id, ledger, |stage, _| approvals::permission_answered(stage, props));
+            }
+            "question.asked" | "question.v2.asked" => {
+                self.work(&id, ledger);
+                self.on_stage(&id, ledger, |stage, _| approvals::question(stage, props));
+            }
+            "question.replied" | "question.v2.replied" => {
+                self.on_stage(&id, ledger, |stage, _| approvals::question_answered(stage, props));
+            }
+            "question.rejected" | "question.v2.rejected" => {
+                self.on_stage(&id, ledger, |stage, _| approvals::question_rejected(stage, props));
+            }
+            "todo.updated" => {
+                self.on_stage(&id, ledger, |stage, talk| files::plan(stage, talk, &props.items("todos")));
+            }
+            kind => match kind.strip_prefix("session.next.") {
+                Some(step) => {
+                    clock.at(props.get("timestamp").and_then(timestamp), ledger);
+                    self.next(&id, step, props, ledger);
+                }
+                None => serverwide(event, ledger),
+            },
+        }
+    }
+}
+
+/// The session that an event names. The first release names it inside of what the event is about.
+fn session_of<'e>(event: &Event<'_, 'e>) -> Option<Cow<'e, str>> {
+    let own = event.props.str("sessionID").filter(|id| !id.is_empty());
+    if own.is_some() {
+        return own;
+    }
+    let about = match event.kind {
+        "message.part.updated" => event.props.object("part")?.str("sessionID"),
+        "message.updated" => event.props.object("info")?.str("sessionID"),
+        kind if kind.starts_with("session.") => event.props.object("info")?.str("id"),
+        _ => None,
+    };
+    about.filter(|id| !id.is_empty())
+}
+
+/// Events that belong to the server, or tell nothing that other events do not tell.
+fn serverwide(event: &Event<'_, '_>, ledger: &mut Ledger) {
+    const KNOWN: [&str; 24] = [
+        "server.connected",
+        "server.heartbeat",
+        "server.instance.disposed",
+        "global.disposed",
+        "file.edited",
+        "file.watcher.updated",
+        "plugin.added",
+        "catalog.updated",
+        "reference.updated",
+        "integration.updated",
+        "integration.connection.updated",
+        "command.executed",
+        "mcp.tools.changed",
+        "mcp.browser.open.failed",
+        "project.updated",
+        "project.directories.updated",
+        "vcs.branch.updated",
+        "lsp.updated",
+        "lsp.client.diagnostics",
+        "models-dev.refreshed",
+        "todo.updated",
+        "session.diff",
+        "installation.updated",
+        "installation.update-available",
+    ];
+    const FAMILIES: [&str; 5] = ["installation.", "pty.", "tui.", "workspace.", "worktree."];
+    let kind = event.kind;
+    if kind == "session.error" {
+        let failure = Failure::read(event.props.some("error"));
+        ledger.set_session("");
+        let thread = ledger.thread();
+        ledger.push(Place::main(thread), failure.reported(false));
+    } else if !KNOWN.contains(&kind) && !FAMILIES.iter().any(|family| kind.starts_with(family)) {
+        ledger.fault(format!("unknown event type {kind:?}"));
+    }
+}

@@ -1,0 +1,92 @@
+//! What tools did to files, plans and skills, beyond their output.
+//!
+//! In: the input and the metadata of a call that went well. Out: `file_changed`, `plan_updated` and `skill_invoked`.
+
+use super::stage::Stage;
+use super::talk::Talk;
+use crate::frame::{Body, FileChangeKind, FileChanged, Name, PlanEntry, SkillEvent, SkillMode, Tool};
+use crate::json::{Json, Object};
+
+/// Tells what a call changed.
+pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Object<'_>, metadata: &Object<'_>) {
+    match name {
+        "write" => {
+            let kind = match metadata.bool("exists") {
+                Some(false) => FileChangeKind::Add,
+                _ => FileChangeKind::Modify,
+            };
+            let path = metadata.str("filepath").or_else(|| input.str("filePath"));
+            let diff = metadata.object("filediff").and_then(|file| file.str("patch"));
+            let diff = diff.or_else(|| metadata.str("diff")).map(std::borrow::Cow::into_owned);
+            push(stage, tool, path.as_deref(), kind, diff);
+        }
+        "edit" | "multiedit" => {
+            let file = metadata.object("filediff").unwrap_or_default();
+            // An edit of nothing makes the file.
+            let kind = match (input.str("oldString").as_deref(), file.u64("deletions")) {
+                (Some(""), Some(0)) => FileChangeKind::Add,
+                _ => FileChangeKind::Modify,
+            };
+            let path = input.str("filePath").or_else(|| file.str("file"));
+            let diff = metadata.str("diff").or_else(|| file.str("patch")).map(std::borrow::Cow::into_owned);
+            push(stage, tool, path.as_deref(), kind, diff);
+        }
+        "apply_patch" | "patch" => {
+            for file in metadata.items("files").into_iter().filter_map(Json::object) {
+                let kind = match file.str("type").as_deref() {
+                    Some("add") => FileChangeKind::Add,
+                    Some("delete") => FileChangeKind::Delete,
+                    Some("move") => FileChangeKind::Move,
+                    _ => FileChangeKind::Modify,
+                };
+                let path = file.str("filePath").or_else(|| file.str("relativePath"));
+                let diff = file.str("patch").or_else(|| file.str("diff")).map(std::borrow::Cow::into_owned);
+                push(stage, tool, path.as_deref(), kind, diff);
+            }
+        }
+        _ => {}
+    }
+}
+
+fn push(stage: &mut Stage<'_>, tool: &Tool, path: Option<&str>, kind: FileChangeKind, diff: Option<String>) {
+    let Some(path) = path else { return };
+    let change = FileChanged {
+        tool_id: Some(tool.id),
+        path: path.to_owned(),
+        kind,
+        diff: diff.filter(|diff| !diff.is_empty()),
+        artifact_id: None,
+    };
+    stage.ledger.push(stage.place, Body::FileChanged(Box::new(change)));
+}
+
+/// Tells the plan, unless it is the one that was told last: the todo list comes as an event and as a tool's result.
+pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
+    let entries: Vec<PlanEntry> = todos
+        .iter()
+        .filter_map(|todo| todo.object())
+        .filter_map(|todo| {
+            Some(PlanEntry {
+                content: todo.str("content")?.into_owned(),
+                status: Name::from(todo.str("status").as_deref().unwrap_or("pending")),
+                priority: todo.str("priority").map(|priority| Name::from(&*priority)),
+            })
+        })
+        .collect();
+    if talk.plan != entries {
+        talk.plan.clone_from(&entries);
+        stage.ledger.push(stage.place, Body::PlanUpdated { entries });
+    }
+}
+
+/// Tells which skill the model called for.
+pub(super) fn skill(stage: &mut Stage<'_>, input: &Object<'_>, metadata: &Object<'_>) {
+    let Some(name) = metadata.str("name").or_else(|| input.str("name")) else { return };
+    let event = SkillEvent::Invoked {
+        name: Name::from(&*name),
+        args: None,
+        mode: SkillMode::Auto,
+        effective_allowed_tools: None,
+    };
+    stage.ledger.push(stage.place, Body::Skill(Box::new(event)));
+}

@@ -1,0 +1,198 @@
+//! Messages and parts, as a feed tells them.
+//!
+//! In: `message.*` events of any session, in order within each. Out: prompts, and what the parts of the assistant's messages
+//! hold. Never: an old message as a new one.
+
+use super::clock::{Clock, of_part};
+use super::failure::Failure;
+use super::feed::Event;
+use super::parts;
+use super::prompt::Prompt;
+use super::sessions::Feed;
+use super::tools::Task;
+use crate::frame::Name;
+use crate::json::Object;
+use crate::ledger::Ledger;
+
+impl Feed {
+    /// A message as it is now, without its parts.
+    pub(super) fn message(&mut self, id: &Name, props: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+        let Some(info) = props.object("info") else { return };
+        let time = info.object("time").unwrap_or_default();
+        let message_id = info.str("id").unwrap_or_default();
+        if self.session(id).talk.is_closed(&message_id) {
+            return;
+        }
+        if info.str("role").as_deref() == Some("user") {
+            // An update with a summary is of a message whose answer is given.
+            if info.object("summary").is_none() {
+                clock.at(time.u64("created"), ledger);
+                self.asked(id, &message_id, ledger);
+            }
+            return;
+        }
+        if info.str("role").as_deref() != Some("assistant") {
+            return ledger.fault("a message of an unknown role");
+        }
+        clock.at(time.u64("completed").or_else(|| time.u64("created")), ledger);
+        let completed = time.some("completed").is_some();
+        let known = self.session(id).talk.get(&message_id).is_some();
+        if !known && completed && self.run_of(id).is_none() {
+            return;
+        }
+        self.work(id, ledger);
+        if !known {
+            // Whatever was queued is what the message answers.
+            self.tell_prompt(id, ledger);
+        }
+        let session = self.session(id);
+        session.classic = true;
+        session.busy |= session.idle == [0; 2];
+        let message = session.talk.message(&message_id);
+        if let Some(model) = info.str("modelID").filter(|model| !model.is_empty())
+            && message.model.as_deref() != Some(&*model)
+        {
+            message.model = Some(Name::from(&*model));
+        }
+        message.is_summary |= info.bool("summary") == Some(true);
+        let error = info.some("error");
+        if error.is_some() {
+            self.failed(id, Failure::read(error), ledger);
+        }
+        if completed {
+            self.message_completed(id, &message_id, error.is_some(), ledger);
+        }
+    }
+
+    /// Nothing more comes of a message.
+    fn message_completed(&mut self, id: &Name, message_id: &str, failed: bool, ledger: &mut Ledger) {
+        if !failed {
+            // Whatever failed before, the session recovered from.
+            self.session(id).failure = None;
+        }
+        let message = self.on_stage(id, ledger, |stage, talk| {
+            let mut message = talk.close(message_id)?;
+            stage.failing |= failed;
+            parts::complete_blocks(stage, &mut message);
+            Some(message)
+        });
+        if let Some(message) = message.flatten()
+            && message.is_summary
+            && !failed
+        {
+            self.session(id).compacted = true;
+            self.tell_compaction(id, message.summary, ledger);
+        }
+        if self.session(id).idle != [0; 2] {
+            self.end_if_over(id, ledger);
+        }
+    }
+
+    /// A user's message begins.
+    fn asked(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
+        let session = self.session(id);
+        if session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id) {
+            return;
+        }
+        let stale = session.idle != [0; 2] || (!session.busy && session.failure.is_some());
+        self.tell_prompt(id, ledger);
+        if stale && self.session(id).parent.is_none() {
+            self.conclude(id, ledger);
+        }
+        self.session(id).prompt = Some(Prompt::new(message_id));
+    }
+
+    /// A part as it is now.
+    pub(super) fn part(&mut self, id: &Name, event: &Event<'_, '_>, clock: &mut Clock, ledger: &mut Ledger) {
+        let Some(part) = event.props.object("part") else { return };
+        clock.at(event.props.u64("time").or_else(|| of_part(&part)), ledger);
+        let message_id = part.str("messageID").unwrap_or_default();
+        let session = self.session(id);
+        if session.talk.is_closed(&message_id) {
+            return;
+        }
+        let is_asked = session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id);
+        if is_asked || (session.talk.get(&message_id).is_none() && is_of_user(&part)) {
+            if !is_asked {
+                self.asked(id, &message_id, ledger);
+            }
+            if let Some(prompt) = &mut self.session(id).prompt {
+                prompt.part(&part);
+            }
+            return;
+        }
+        self.work(id, ledger);
+        let child_speaks = self.child_speaks(&part);
+        let session = self.session(id);
+        session.classic = true;
+        session.busy |= session.idle == [0; 2];
+        let task = self.on_stage(id, ledger, |stage, talk| {
+            (stage.old, stage.child_speaks) = (event.old, child_speaks);
+            parts::assistant(stage, talk, &message_id, &part, event.props.get("delta"))
+        });
+        if let Some(task) = task.flatten() {
+            self.task(id, task);
+        }
+    }
+
+    /// A task call told of its child session.
+    fn task(&mut self, id: &Name, task: Task) {
+        let session = self.session(id);
+        session.tasks.retain(|&waiting| waiting != task.tool);
+        let Some(child) = task.child else {
+            if !task.is_over {
+                session.tasks.push(task.tool);
+            }
+            return;
+        };
+        self.enter(&child);
+        self.adopt(&child, Some(id));
+        let own = self.session(&child);
+        if own.parent.as_ref() == Some(id) {
+            own.called = !task.is_over;
+            // Words that were begun in another's name are ended in it.
+            if own.talk.is_complete() {
+                own.tool = Some(task.tool);
+            }
+        }
+    }
+
+    /// Whether the child session of a task call is in the middle of a message.
+    fn child_speaks(&self, part: &Object<'_>) -> bool {
+        let child = || {
+            let metadata = part.object("state")?.object("metadata")?;
+            self.sessions.get(&*metadata.str("sessionId")?)
+        };
+        part.str("tool").as_deref() == Some("task") && child().is_some_and(|child| !child.talk.is_complete())
+    }
+
+    /// A piece of a part.
+    pub(super) fn delta(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+        let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
+        let Some(piece) = props.get("delta") else { return };
+        let talk = &mut self.session(id).talk;
+        if talk.get(&message_id).is_none() {
+            if !talk.is_closed(&message_id) {
+                // We came too late to hear the message begin, but its session works.
+                self.work(id, ledger);
+            }
+            return;
+        }
+        if props.str("field").is_none_or(|field| field == "text") {
+            self.on_stage(id, ledger, |stage, talk| {
+                if let Some(message) = talk.get(&message_id) {
+                    parts::delta(stage, message, &part_id, piece);
+                }
+            });
+        }
+    }
+}
+
+/// Whether a part can only be of a user's message; for messages of which nothing else is known.
+fn is_of_user(part: &Object<'_>) -> bool {
+    match part.str("type").as_deref() {
+        Some("text") => part.get("time").is_none(),
+        Some(kind) => matches!(kind, "file" | "agent" | "subtask" | "compaction"),
+        None => false,
+    }
+}

@@ -1,0 +1,91 @@
+//! OpenCode: `opencode run --format json`, the event feeds of `opencode serve`, and `opencode export`.
+//!
+//! In: records of any of the three surfaces; each record's shape says which one it is, so that nobody need say it. Out:
+//! frames, by way of the ledger. Never: a text of the surface twice, a prompt of a compaction as somebody's words, a child
+//! session's words on the main thread, an error for a record of an unknown shape (it is kept, and marked).
+
+mod approvals;
+mod calls;
+mod clock;
+mod ends;
+mod export;
+mod failure;
+mod feed;
+mod files;
+mod messages;
+mod next;
+mod parts;
+mod prompt;
+mod run;
+mod sessions;
+mod stage;
+mod talk;
+mod tools;
+mod twins;
+mod usage;
+
+use super::{Runner, Surface};
+use crate::decode::{Decoder, Record};
+use crate::json::{Json, Object};
+use crate::ledger::Ledger;
+use clock::Clock;
+use run::Run;
+use sessions::Feed;
+
+/// The runner.
+pub const RUNNER: Runner = Runner {
+    name: "opencode",
+    provider: "opencode",
+    about: "OpenCode (opencode run --format json), the event feeds of its server, and exported sessions",
+    surfaces: &[
+        Surface { name: "run", source: "opencode run --format json" },
+        Surface { name: "event", source: "GET /event of opencode serve" },
+        Surface { name: "global-event", source: "GET /global/event of opencode serve" },
+        Surface { name: "next-event", source: "GET /api/event of opencode serve" },
+        Surface { name: "export", source: "opencode export SESSION" },
+    ],
+    decoder: || Box::<OpenCode>::default(),
+};
+
+#[derive(Default)]
+struct OpenCode {
+    clock: Clock,
+    run: Run,
+    feed: Feed,
+}
+
+impl Decoder for OpenCode {
+    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+        self.clock.begin(ledger);
+        // Some versions of some wrappers gather the lines of a run in an array.
+        let items = record.json.items();
+        if items.is_empty() {
+            self.one(record.json, &record.fields, ledger);
+        }
+        for item in items {
+            if let Some(fields) = item.object() {
+                self.one(item, &fields, ledger);
+            }
+        }
+    }
+
+    fn end(&mut self, ledger: &mut Ledger) {
+        self.run.end(ledger);
+        self.feed.end(ledger);
+    }
+}
+
+impl OpenCode {
+    fn one(&mut self, json: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+        let is_object = |key| fields.get(key).is_some_and(|value| value.kind() == crate::json::Kind::Object);
+        if is_object("payload") || is_object("properties") || is_object("data") || is_object("syncEvent") {
+            self.feed.record(fields, &mut self.clock, ledger);
+        } else if fields.get("messages").is_some_and(|messages| messages.kind() == crate::json::Kind::Array) {
+            export::document(fields, &mut self.clock, ledger);
+        } else if fields.get("type").is_some() {
+            self.run.line(fields, &mut self.clock, ledger);
+        } else if !json.text().is_empty() {
+            ledger.fault("unknown record: it has no type");
+        }
+    }
+}

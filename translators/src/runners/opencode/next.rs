@@ -1,0 +1,210 @@
+//! `session.next.*`: the newer way in which a session tells its work, on `/event` and on `/api/event`.
+//!
+//! In: steps, texts, reasoning and tool calls as events of their own, with times in milliseconds or as ISO strings. Out:
+//! the same frames as of messages and parts. Here arguments do stream, and there is no idle: a run ends with the step that
+//! finishes for any reason but `tool-calls`, or fails.
+
+use super::failure::{Failure, retried};
+use super::parts;
+use super::prompt::Prompt;
+use super::sessions::Feed;
+use super::stage::Stage;
+use super::talk::{PartState, Talk};
+use super::tools::{self, Call, Trouble};
+use crate::frame::{Body, Name, OutputStream};
+use crate::json::{Json, Object};
+use crate::ledger::{Block, BlockKind, Ledger};
+
+impl Feed {
+    /// Reads an event of this family; `kind` is what stands behind the family's name.
+    pub(super) fn next(&mut self, id: &Name, kind: &str, props: &Object<'_>, ledger: &mut Ledger) {
+        if self.session(id).classic {
+            return;
+        }
+        let message_id = props.str("assistantMessageID").unwrap_or_default();
+        match kind {
+            "prompt.admitted" => {
+                // A prompt that waits for its turn is told when that comes.
+                if self.run_of(id).is_none() {
+                    self.prompt(id, props, ledger);
+                    self.work(id, ledger);
+                }
+            }
+            "prompted" => {
+                self.prompt(id, props, ledger);
+                self.work(id, ledger);
+                self.tell_prompt(id, ledger);
+            }
+            "step.started" => {
+                self.work(id, ledger);
+                let model = props.object("model").and_then(|model| model.str("id").map(|model| Name::from(&*model)));
+                self.on_stage(id, ledger, |stage, talk| {
+                    let message = talk.message(&message_id);
+                    message.model = model;
+                    parts::step_started(stage, message);
+                });
+            }
+            "step.ended" => {
+                self.on_stage(id, ledger, |stage, talk| {
+                    let model = talk.close(&message_id).and_then(|mut message| {
+                        parts::complete_blocks(stage, &mut message);
+                        message.model
+                    });
+                    parts::step_finished(stage, props, model, "finish");
+                });
+                if props.str("finish").as_deref() != Some("tool-calls") {
+                    self.conclude(id, ledger);
+                }
+            }
+            "step.failed" => {
+                if self.run_of(id).is_some() {
+                    let failure = Failure::read(props.some("error"));
+                    self.failed(id, failure, ledger);
+                    self.conclude(id, ledger);
+                }
+            }
+            "retried" => {
+                self.on_stage(id, ledger, |stage, _| stage.ledger.push(stage.place, retried(props)));
+            }
+            _ => {
+                let Some((family, step)) = kind.rsplit_once('.') else {
+                    return unknown(kind, ledger);
+                };
+                let block = match family {
+                    "text" => Some(("textID", BlockKind::Text)),
+                    "reasoning" => Some(("reasoningID", BlockKind::Reasoning)),
+                    _ => None,
+                };
+                if let Some((key, block)) = block {
+                    self.work(id, ledger);
+                    let part_id = props.str(key).unwrap_or_default();
+                    self.on_stage(id, ledger, |stage, talk| {
+                        said(stage, talk, &message_id, &part_id, block, step, props)
+                    });
+                } else if let "tool" | "tool.input" = family {
+                    self.work(id, ledger);
+                    self.on_stage(id, ledger, |stage, talk| tool(stage, talk, &message_id, kind, props));
+                } else {
+                    unknown(kind, ledger);
+                }
+            }
+        }
+    }
+
+    fn prompt(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+        let message_id = props.str("messageID").unwrap_or_default();
+        if self.session(id).talk.is_closed(&message_id) {
+            return;
+        }
+        self.tell_prompt(id, ledger);
+        let words = props.object("prompt").unwrap_or_default();
+        let mut prompt = Prompt::new(&message_id);
+        prompt.say(&words.str("text").unwrap_or_default());
+        for file in words.items("files").into_iter().filter_map(Json::object) {
+            prompt.attach(&file);
+        }
+        self.session(id).prompt = Some(prompt);
+    }
+}
+
+fn unknown(kind: &str, ledger: &mut Ledger) {
+    let known = [
+        "compaction.",
+        "shell.",
+        "revert.",
+        "agent.switched",
+        "model.switched",
+        "moved",
+        "synthetic",
+        "context.updated",
+    ];
+    if !known.iter().any(|known| kind.starts_with(known)) {
+        ledger.fault(format!("unknown event type \"session.next.{kind}\""));
+    }
+}
+
+fn said(
+    stage: &mut Stage<'_>,
+    talk: &mut Talk,
+    message_id: &str,
+    part_id: &str,
+    kind: BlockKind,
+    step: &str,
+    props: &Object<'_>,
+) {
+    if talk.is_closed(message_id) {
+        return;
+    }
+    let part = talk.message(message_id).part(part_id);
+    if matches!(part.state, PartState::Done) {
+        return;
+    }
+    let block = Block { kind, message_id, index: part.index };
+    part.state = PartState::Block(kind);
+    match step {
+        "started" => {}
+        "delta" => {
+            if let Some(piece) = props.get("delta").and_then(Json::utf16) {
+                stage.ledger.delta(stage.place, block, piece);
+            }
+        }
+        "ended" => {
+            part.state = PartState::Done;
+            let text = props.str("text").unwrap_or_default();
+            let opaque = super::stage::filled(props.get("providerMetadata")).map(Json::to_raw);
+            if !text.is_empty() || opaque.is_some() || stage.ledger.said(stage.place, block).is_some() {
+                stage.ledger.complete(stage.place, block, Some(&text), opaque);
+            }
+        }
+        other => stage.ledger.fault(format!("unknown step {other:?} of a text")),
+    }
+}
+
+fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, props: &Object<'_>) {
+    let call_id = props.str("callID").unwrap_or_default();
+    if talk.is_closed(message_id) {
+        return;
+    }
+    let owner = Name::from(format!("{message_id}/{call_id}"));
+    let message = talk.message(message_id);
+    // A call has no part id here, and its id is no text's id.
+    let part = message.part(&owner);
+    if let PartState::New = part.state {
+        let tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &owner);
+        part.state = PartState::Tool(Box::new(Call::new(tool, "")));
+    }
+    let PartState::Tool(call) = &mut part.state else { return };
+    if let Some(name) = props.str("name").or_else(|| props.str("tool"))
+        && !call.started
+    {
+        call.name = Name::from(&*name);
+    }
+    match kind {
+        "tool.input.started" | "tool.input.ended" => {}
+        "tool.input.delta" => {
+            let delta = props.str("delta").unwrap_or_default().into_owned();
+            let body = Body::ToolInputDelta { tool: call.tool.clone(), name: call.name.clone(), delta };
+            stage.ledger.push(stage.place, body);
+        }
+        "tool.called" => call.start(stage, props.get("input"), None, true),
+        "tool.progress" => call.start(stage, None, None, true),
+        "tool.success" => {
+            call.start(stage, None, None, true);
+            for piece in props.items("content").into_iter().filter_map(Json::object) {
+                if let Some(text) = piece.str("text").filter(|text| !text.is_empty()) {
+                    stage.ledger.tool_output(stage.place, &call.tool, OutputStream::Stdout, text);
+                }
+            }
+            let structured = props.object("structured").unwrap_or_default();
+            stage.ledger.tool_ended(stage.place, &call.tool, tools::exit_code(&structured), None, None);
+            part.state = PartState::Done;
+        }
+        "tool.failed" => {
+            call.start(stage, None, None, true);
+            let error = Failure::read(props.some("error")).message;
+            tools::end_badly(stage, &call.tool, &error, Trouble::read(&error), None);
+            part.state = PartState::Done;
+        }
+        other => stage.ledger.fault(format!("unknown event type \"session.next.{other}\"")),
+    }
+}

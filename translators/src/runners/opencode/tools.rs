@@ -1,0 +1,377 @@
+//! Tool calls.
+//!
+//! In: a tool part as it is now: `pending`, `running`, `completed` or `error`. Out: the call's proposal, start, output and
+//! end, each once. Never: an empty proposal (a pending call has no arguments yet), a success for a call that ran and
+//! failed, an output twice.
+//!
+//! `completed` says only that the tool gave a result: a shell's own exit code stands in the metadata, null where it was
+//! killed, and `invalid` is a call that never reached a tool. `error` is either a tool that ran and failed, or a call that
+//! was refused, malformed or cut off; only the words tell which.
+
+use super::files;
+use super::prompt::{inline_bytes, reference};
+use super::stage::Stage;
+use super::talk::{PartState, Talk};
+use crate::frame::{Name, OutputStream, Tool, ToolCall, ToolKind};
+use crate::json::{Json, Object, empty_object, to_raw};
+use serde_json::{Map, Value};
+use uuid::Uuid;
+
+/// A call, as far as it was told.
+#[derive(Debug)]
+pub(super) struct Call {
+    /// Its names.
+    pub(super) tool: Tool,
+    /// The tool's name.
+    pub(super) name: Name,
+    pub(super) started: bool,
+    /// The output that was told last, where it comes whole again and again.
+    shown: String,
+}
+
+/// What a `task` call says of its child session.
+#[derive(Debug)]
+pub(super) struct Task {
+    /// The call.
+    pub(super) tool: Uuid,
+    /// The child session, once it is known.
+    pub(super) child: Option<Name>,
+    /// The call is over.
+    pub(super) is_over: bool,
+}
+
+impl Call {
+    /// A call of which nothing was told yet.
+    pub(super) fn new(tool: Tool, name: &str) -> Self {
+        Self { tool, name: Name::from(name), started: false, shown: String::new() }
+    }
+
+    /// The call runs; `proposed` where a model asked for it.
+    pub(super) fn start(&mut self, stage: &mut Stage<'_>, input: Option<Json<'_>>, at: Option<u64>, proposed: bool) {
+        if std::mem::replace(&mut self.started, true) {
+            return;
+        }
+        let now = stage.ledger.time_ms();
+        stage.ledger.set_time(at.map_or(now, |at| at.min(now)));
+        let call = ToolCall {
+            tool: self.tool.clone(),
+            name: self.name.clone(),
+            kind: kind(&self.name),
+            args: input.map_or_else(empty_object, arguments),
+        };
+        let timeout_ms = input.and_then(Json::object).and_then(|input| input.u64("timeout"));
+        if proposed {
+            stage.ledger.tool_proposed(stage.place, call.clone());
+        }
+        stage.ledger.tool_started(stage.place, call, timeout_ms.filter(|_| kind(&self.name) == ToolKind::Shell));
+        stage.ledger.set_time(now);
+    }
+
+    /// The output so far, or the whole of it.
+    fn output(&mut self, stage: &mut Stage<'_>, output: &str, more_follows: bool) {
+        let rest = unsaid(&self.shown, output);
+        if !rest.is_empty() {
+            stage.ledger.tool_output(stage.place, &self.tool, OutputStream::Stdout, rest);
+        }
+        if more_follows {
+            self.shown.clear();
+            self.shown.push_str(output);
+        }
+    }
+}
+
+/// Reads a tool part.
+pub(super) fn part(
+    stage: &mut Stage<'_>,
+    talk: &mut Talk,
+    message_id: &str,
+    part_id: &str,
+    part: &Object<'_>,
+) -> Option<Task> {
+    let message = talk.message(message_id);
+    let proposed = message.steps > 0;
+    let slot = message.part(part_id);
+    if matches!(slot.state, PartState::Done) {
+        return None;
+    }
+    let name = part.str("tool").unwrap_or_default();
+    let mut call = match std::mem::replace(&mut slot.state, PartState::Done) {
+        PartState::Tool(call) => call,
+        _ => {
+            let call_id = part.str("callID").unwrap_or_default();
+            // A part without an id is told from others by its place alone.
+            let owner = if part_id.is_empty() { format!("{message_id}/{}", slot.index) } else { part_id.to_owned() };
+            let tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &Name::from(owner));
+            Box::new(Call::new(tool, &name))
+        }
+    };
+    if !call.started && *call.name != *name {
+        call.name = Name::from(&*name);
+    }
+    let state = part.object("state").unwrap_or_default();
+    let metadata = state.object("metadata").unwrap_or_default();
+    let time = state.object("time").unwrap_or_default();
+    let status = state.str("status").unwrap_or_default();
+    let is_task = kind(&name) == ToolKind::Subagent;
+    let child = metadata.str("sessionId").filter(|_| is_task);
+    let mut is_over = false;
+    match &*status {
+        "pending" => {}
+        "running" => {
+            call.start(stage, state.get("input"), time.u64("start"), proposed);
+            if let Some(child) = &child {
+                begin_subagent(stage, &call.tool, child, &state);
+            }
+            if let Some(output) = metadata.str("output") {
+                call.output(stage, &output, true);
+            }
+        }
+        "completed" | "error" => {
+            call.start(stage, state.get("input"), time.u64("start"), proposed);
+            let outcome = match &*status {
+                "completed" => Ok(state.str("output").unwrap_or_default()),
+                _ => Err(Trouble::of(&state)),
+            };
+            let outcome = match (outcome, stage.calls.was_refused(&call.tool)) {
+                (Err(Trouble::Failed), true) => Err(Trouble::NeverRan),
+                (outcome, _) => outcome,
+            };
+            if let Some(child) = &child {
+                begin_subagent(stage, &call.tool, child, &state);
+                // A child that was stopped has its last words after its call is over.
+                if !stage.child_speaks {
+                    let (status, summary) = match &outcome {
+                        Ok(output) => ("completed", Some(task_result(output).to_owned())),
+                        Err(Trouble::CutOff) => ("cancelled", None),
+                        Err(_) => ("failed", None),
+                    };
+                    let summary = summary.filter(|summary| !summary.is_empty());
+                    stage.ledger.subagent_ended(stage.place.stream, child, status, summary);
+                }
+            }
+            let duration = time.u64("end").and_then(|end| end.checked_sub(time.u64("start")?));
+            match outcome {
+                Ok(output) => completed(stage, talk, &mut call, &state, &output, duration),
+                Err(trouble) => {
+                    let error = state.str("error").unwrap_or_default();
+                    end_badly(stage, &call.tool, &error, trouble, duration);
+                }
+            }
+            is_over = true;
+        }
+        other => stage.ledger.fault(format!("unknown tool state {other:?}")),
+    }
+    let task = is_task.then(|| Task { tool: call.tool.id, child: child.map(|child| Name::from(&*child)), is_over });
+    if !is_over && let Some(slot) = talk.message(message_id).known(part_id) {
+        slot.state = PartState::Tool(call);
+    }
+    task
+}
+
+fn completed(
+    stage: &mut Stage<'_>,
+    talk: &mut Talk,
+    call: &mut Call,
+    state: &Object<'_>,
+    output: &str,
+    duration_ms: Option<u64>,
+) {
+    let input = state.object("input").unwrap_or_default();
+    let metadata = state.object("metadata").unwrap_or_default();
+    if *call.name == *"invalid" {
+        // No such tool, or arguments that are not JSON: nothing ran.
+        stage.ledger.tool_failed(stage.place, &call.tool, output);
+        return;
+    }
+    call.output(stage, output, false);
+    files::changed(stage, &call.tool, &call.name, &input, &metadata);
+    match &*call.name {
+        "todowrite" => {
+            let todos = metadata.get("todos").or_else(|| input.get("todos"));
+            if let Some(todos) = todos {
+                files::plan(stage, talk, &todos.items());
+            }
+        }
+        "skill" => files::skill(stage, &input, &metadata),
+        _ => {}
+    }
+    let artifacts = artifacts(&metadata, &state.items("attachments"));
+    stage.ledger.tool_ended(stage.place, &call.tool, exit_code(&metadata), duration_ms, artifacts);
+}
+
+/// The shell's exit code, 1 where it was killed; 0 for every other tool.
+pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
+    match metadata.get("exit") {
+        None => 0,
+        Some(exit) => exit.i64().map_or(1, |code| i32::try_from(code).unwrap_or(1)),
+    }
+}
+
+/// What is behind a call's error. Where nobody was asked, only the runner's fixed sentences tell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Trouble {
+    /// The tool ran, and reports a failure.
+    Failed,
+    /// A person or a rule refused the call, or its arguments are wrong: it never ran.
+    NeverRan,
+    /// The call was stopped.
+    CutOff,
+}
+
+impl Trouble {
+    /// The trouble of a call in the state `error`.
+    fn of(state: &Object<'_>) -> Self {
+        let interrupted = state.object("metadata").is_some_and(|metadata| metadata.bool("interrupted") == Some(true));
+        if interrupted { Self::CutOff } else { Self::read(&state.str("error").unwrap_or_default()) }
+    }
+
+    /// The trouble that an error tells of.
+    pub(super) fn read(error: &str) -> Self {
+        const CUT_OFF: [&str; 2] = ["Tool execution aborted", "Task cancelled"];
+        const RULE: &str = "The user has specified a rule which prevents";
+        let wrong_arguments = || error.starts_with("The ") && error.contains(" tool was called with invalid arguments");
+        if CUT_OFF.iter().any(|words| error.starts_with(words)) {
+            Self::CutOff
+        } else if is_refusal(error) || error.starts_with(RULE) || wrong_arguments() {
+            Self::NeverRan
+        } else {
+            Self::Failed
+        }
+    }
+}
+
+/// Whether a person refused the call, which stops the turn unless they say why.
+pub(super) fn is_refusal(error: &str) -> bool {
+    error.starts_with("The user rejected permission") || error.starts_with("The user dismissed this question")
+}
+
+/// Ends a call whose tool gave an error.
+pub(super) fn end_badly(stage: &mut Stage<'_>, tool: &Tool, error: &str, trouble: Trouble, duration_ms: Option<u64>) {
+    if trouble != Trouble::Failed {
+        return stage.ledger.tool_failed(stage.place, tool, error);
+    }
+    if !error.is_empty() {
+        stage.ledger.tool_output(stage.place, tool, OutputStream::Stderr, error);
+    }
+    stage.ledger.tool_ended(stage.place, tool, 1, duration_ms, None);
+}
+
+fn begin_subagent(stage: &mut Stage<'_>, tool: &Tool, child: &str, state: &Object<'_>) {
+    let input = state.object("input").unwrap_or_default();
+    let agent = input.str("subagent_type").map(|agent| Name::from(&*agent));
+    let task = input.str("prompt").or_else(|| input.str("description")).map(std::borrow::Cow::into_owned);
+    stage.ledger.subagent_started(stage.place, child, Some(tool.id), agent, task, stage.depth + 1);
+}
+
+/// What the child reported, without the tags around it.
+fn task_result(output: &str) -> &str {
+    let inner = || {
+        let (_, rest) = output.split_once("<task_result>")?;
+        let (inner, _) = rest.rsplit_once("</task_result>")?;
+        Some(inner.trim_matches('\n'))
+    };
+    inner().unwrap_or(output)
+}
+
+/// What is new in an output that comes whole each time. Beyond a limit the runner leaves the beginning away; then what
+/// was told last is searched for.
+fn unsaid<'o>(shown: &str, output: &'o str) -> &'o str {
+    const TAIL: usize = 512;
+    if let Some(rest) = output.strip_prefix(shown) {
+        return rest;
+    }
+    let tail = shown.get(shown.ceil_char_boundary(shown.len().saturating_sub(TAIL))..).unwrap_or_default();
+    match output.find(tail) {
+        Some(at) => output.get(at + tail.len()..).unwrap_or_default(),
+        None => output,
+    }
+}
+
+/// Arguments as the model gave them: an object, or a string of whatever else they are.
+pub(super) fn arguments(input: Json<'_>) -> crate::frame::RawJson {
+    use crate::json::Kind;
+    match input.kind() {
+        Kind::Object | Kind::String => input.to_raw(),
+        Kind::Null => empty_object(),
+        _ => to_raw(input.text()),
+    }
+}
+
+/// Files that hold more than the output, by reference.
+fn artifacts(metadata: &Object<'_>, attachments: &[Json<'_>]) -> Option<crate::frame::RawJson> {
+    let mut refs = Map::new();
+    if let Some(path) = metadata.str("outputPath") {
+        refs.insert("output_path".to_owned(), Value::from(&*path));
+    }
+    let files: Vec<Value> = attachments
+        .iter()
+        .filter_map(|file| file.object())
+        .map(|file| {
+            let mut entry = Map::new();
+            for key in ["mime", "filename"] {
+                if let Some(text) = file.str(key) {
+                    entry.insert(key.to_owned(), Value::from(&*text));
+                }
+            }
+            if let Some(url) = file.get("url") {
+                if let Some(url) = reference(url) {
+                    entry.insert("url".to_owned(), Value::from(url));
+                } else if let Some(bytes) = inline_bytes(url) {
+                    entry.insert("bytes".to_owned(), Value::from(bytes));
+                }
+            }
+            Value::Object(entry)
+        })
+        .collect();
+    if !files.is_empty() {
+        refs.insert("attachments".to_owned(), Value::Array(files));
+    }
+    (!refs.is_empty()).then(|| to_raw(&Value::Object(refs)))
+}
+
+/// How a tool is drawn. What has an underscore and is none of the runner's own is of an MCP server, `SERVER_TOOL`.
+pub(super) fn kind(name: &str) -> ToolKind {
+    match name {
+        "bash" | "shell" => ToolKind::Shell,
+        "read" | "list" | "ls" | "lsp" => ToolKind::Read,
+        "write" => ToolKind::Write,
+        "edit" | "multiedit" | "patch" | "apply_patch" => ToolKind::Edit,
+        "glob" | "grep" | "websearch" | "codesearch" => ToolKind::Search,
+        "webfetch" => ToolKind::Fetch,
+        "todowrite" | "todoread" => ToolKind::Plan,
+        "task" => ToolKind::Subagent,
+        "plan_enter" | "plan_exit" => ToolKind::Other,
+        name if name.contains('_') => ToolKind::Mcp,
+        _ => ToolKind::Other,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_output_that_comes_whole_is_told_in_pieces() {
+        assert_eq!(unsaid("", "a"), "a");
+        assert_eq!(unsaid("one\n", "one\ntwo\n"), "two\n");
+        assert_eq!(unsaid("one\ntwo\n", "...\n\ntwo\nthree\n"), "...\n\ntwo\nthree\n");
+        let shown: String = (0..2000).map(|line| format!("{line}\n")).collect();
+        let later: String = (900..2100).map(|line| format!("{line}\n")).collect();
+        let rest: String = (2000..2100).map(|line| format!("{line}\n")).collect();
+        assert_eq!(unsaid(&shown, &format!("...\n\n{later}")), rest);
+    }
+
+    #[test]
+    fn the_childs_report_is_found_in_the_output() {
+        assert_eq!(task_result("<task id=\"x\">\n<task_result>\nDone.\n</task_result>\n</task>"), "Done.");
+        assert_eq!(task_result("plain"), "plain");
+    }
+
+    #[test]
+    fn arguments_are_an_object_or_a_string() {
+        let text = |json| arguments(Json::parse(json).unwrap()).get().to_owned();
+        assert_eq!(text("{\"a\":1}"), "{\"a\":1}");
+        assert_eq!(text("[1]"), "\"[1]\"");
+        assert_eq!(text("null"), "{}");
+    }
+}

@@ -1,0 +1,499 @@
+//! Every fact that the manifest of OpenCode's recordings states, checked against the frames.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::frame::{Body, EndReason, Frame, StreamKind, Tool, Usage, UsageScope};
+use framegate_translators::runners::{Runner, runner};
+use serde_json::Value;
+use std::collections::{BTreeMap, HashMap, HashSet};
+use support::*;
+use uuid::Uuid;
+
+fn opencode() -> &'static Runner {
+    runner("opencode").unwrap()
+}
+
+fn manifest() -> Vec<Value> {
+    let text = std::fs::read(fixtures_dir("opencode").join("MANIFEST.json")).unwrap();
+    let manifest: Value = serde_json::from_slice(&text).unwrap();
+    manifest["recordings"].as_array().unwrap().clone()
+}
+
+/// What the frames of one thread of work say.
+#[derive(Default)]
+struct Told {
+    texts: Vec<String>,
+    reasoning: Vec<String>,
+    stop_reasons: Vec<String>,
+    turns: usize,
+    usage: Vec<Usage>,
+    order: Vec<String>,
+    tools: HashMap<String, Call>,
+    compactions: Vec<Option<String>>,
+    user: Vec<String>,
+}
+
+#[derive(Default)]
+struct Call {
+    name: String,
+    args: Value,
+    proposals: usize,
+    output: String,
+    errors: String,
+    exit_code: Option<i32>,
+    failed: Option<String>,
+}
+
+fn told<'f>(frames: impl Iterator<Item = &'f Frame>) -> Told {
+    let mut told = Told::default();
+    let mut ids: HashMap<Uuid, String> = HashMap::new();
+    for frame in frames {
+        let call_of = |tool: &Tool| tool.call_id.to_string();
+        match &frame.body {
+            Body::OutputTextCompleted(block) => told.texts.push(block.text.clone()),
+            Body::ReasoningCompleted { block, .. } => told.reasoning.push(block.text.clone()),
+            Body::TurnStarted { .. } => told.turns += 1,
+            Body::TurnEnded { stop_reason, .. } => told.stop_reasons.extend(stop_reason.as_deref().map(str::to_owned)),
+            Body::UsageReported(usage) => told.usage.push((**usage).clone()),
+            Body::UserMessage(message) => told.user.push(message.text.clone()),
+            Body::HistoryCompacted { summary, .. } => told.compactions.push(summary.clone()),
+            Body::ToolCallProposed(call) => {
+                told.tools.entry(call_of(&call.tool)).or_default().proposals += 1;
+            }
+            Body::ToolStarted { call, .. } => {
+                let known = ids.insert(call.tool.id, call_of(&call.tool));
+                assert!(known.is_none(), "one start for each call");
+                let own = told.tools.entry(call_of(&call.tool)).or_default();
+                own.name = call.name.to_string();
+                own.args = serde_json::from_str(call.args.get()).unwrap();
+            }
+            Body::ToolStdout { tool, chunk } => told.tools.get_mut(&call_of(tool)).unwrap().output.push_str(chunk),
+            Body::ToolStderr { tool, chunk } => told.tools.get_mut(&call_of(tool)).unwrap().errors.push_str(chunk),
+            Body::ToolEnded { tool, exit_code, .. } => {
+                told.tools.get_mut(&call_of(tool)).unwrap().exit_code = Some(*exit_code);
+                told.order.push(call_of(tool));
+            }
+            Body::ToolFailed { tool, error } => {
+                told.tools.get_mut(&call_of(tool)).unwrap().failed = Some(error.clone());
+                told.order.push(call_of(tool));
+            }
+            _ => {}
+        }
+    }
+    told
+}
+
+fn ends(frames: &[Frame]) -> Vec<&framegate_translators::frame::SessionEnded> {
+    let end = |frame: &'_ Frame| matches!(frame.body, Body::SessionEnded(_));
+    frames
+        .iter()
+        .filter(|frame| end(frame))
+        .map(|frame| match &frame.body {
+            Body::SessionEnded(end) => &**end,
+            _ => unreachable!(),
+        })
+        .collect()
+}
+
+fn strings(value: &Value) -> Vec<String> {
+    value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
+}
+
+/// A text as the manifest gives it: itself, or its length and beginning where it is long.
+fn same_text(told: &str, fact: &Value) -> bool {
+    match fact {
+        Value::String(text) => told == text,
+        long => {
+            // The recording has the text itself; `long_texts_are_whole` compares with that.
+            told.encode_utf16().count() as u64 == long["length_utf16"].as_u64().unwrap()
+                && told.starts_with(long["starts"].as_str().unwrap())
+        }
+    }
+}
+
+struct Checked<'a> {
+    file: &'a str,
+    surface: &'a str,
+    facts: &'a serde_json::Map<String, Value>,
+}
+
+impl Checked<'_> {
+    fn list(&self, key: &str) -> Vec<String> {
+        self.facts.get(key).map(strings).unwrap_or_default()
+    }
+
+    /// Checks the facts of one thread of work, whose runs ended so.
+    fn check(&self, told: &Told, frames: &[Frame], main: bool) {
+        let file = self.file;
+        for key in self.facts.keys() {
+            let known = [
+                "texts",
+                "reasoning",
+                "tools",
+                "finish_reasons",
+                "steps",
+                "final_text",
+                "usage_sum",
+                "cost",
+                "terminal",
+                "error",
+                "note",
+                "compaction_summary_texts",
+                "synthetic_user_texts",
+                "abandoned_text",
+                "step_starts",
+                "terminal_note",
+                "removed_texts",
+                "child",
+                "by_session",
+                "reasoning_hidden",
+                "synthetic_texts",
+                "tool_line_order",
+                "child_tools_not_visible",
+                "sessions",
+            ];
+            assert!(known.contains(&key.as_str()), "{file}: the fact {key} is checked nowhere");
+        }
+        self.texts(told);
+        self.reasoning(told);
+        self.tools(told);
+        self.usage(told);
+        if main {
+            let reasons = strings(&self.facts["finish_reasons"]);
+            assert_eq!(told.stop_reasons, reasons, "{file}: finish reasons");
+            assert_eq!(told.stop_reasons.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps");
+            if let Some(starts) = self.facts.get("step_starts") {
+                assert_eq!(told.turns as u64, starts.as_u64().unwrap(), "{file}: step starts");
+            }
+            self.end(frames);
+        } else {
+            // Turns are the main thread's; what a child's steps used tells how many there were.
+            assert_eq!(told.usage.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps of a child");
+            assert_eq!(self.facts["finish_reasons"].as_array().unwrap().len(), told.usage.len(), "{file}: steps");
+            assert_eq!(told.texts.last().map(String::as_str), self.facts["final_text"].as_str(), "{file}: last words");
+            let ended = frames.iter().find_map(|frame| match &frame.body {
+                Body::SubagentEnded { status, summary, .. } => Some((status.to_string(), summary.clone())),
+                _ => None,
+            });
+            let terminal = self.facts["terminal"].as_str().unwrap().to_owned();
+            assert_eq!(ended, Some((terminal, told.texts.last().cloned())), "{file}: end of a child");
+        }
+    }
+
+    fn texts(&self, told: &Told) {
+        let file = self.file;
+        let mut texts = self.facts["texts"].as_array().unwrap().clone();
+        // What the runner put into its own mouth is no text of the assistant's.
+        let synthetic = [self.list("synthetic_texts"), self.list("synthetic_user_texts")].concat();
+        texts.retain(|text| !synthetic.iter().any(|synthetic| text == synthetic));
+        for text in &synthetic {
+            assert!(!told.texts.contains(text) && !told.user.contains(text), "{file}: {text:?}");
+        }
+        let summaries = self.summaries();
+        for summary in &summaries {
+            if self.surface == "run" {
+                // There, nothing tells a summary from an answer when it comes; only later a mark that one was made.
+                assert!(told.texts.contains(summary) && told.compactions == [None], "{file}: compaction");
+            } else {
+                assert!(told.compactions.contains(&Some(summary.clone())), "{file}: compaction");
+                texts.retain(|text| text != summary);
+            }
+        }
+        assert_eq!(told.compactions.len(), summaries.len(), "{file}: compactions");
+        let mut said = told.texts.clone();
+        if let Some(abandoned) = self.facts.get("abandoned_text").and_then(Value::as_str) {
+            let at = said.iter().position(|text| text == abandoned).unwrap();
+            said.remove(at);
+        }
+        assert_eq!(said.len(), texts.len(), "{file}: {said:?}");
+        for (text, fact) in said.iter().zip(&texts) {
+            assert!(same_text(text, fact), "{file}: {text:?} instead of {fact}");
+        }
+        for removed in self.list("removed_texts") {
+            assert!(said.contains(&removed), "{file}: what is removed later was said before");
+        }
+    }
+
+    fn summaries(&self) -> Vec<String> {
+        if self.file == "event-summarize.sse" {
+            // The manifest lists the summary of a compaction by hand among the texts only, and as the final text.
+            return vec![self.facts["final_text"].as_str().unwrap().to_owned()];
+        }
+        self.list("compaction_summary_texts")
+    }
+
+    fn reasoning(&self, told: &Told) {
+        assert_eq!(told.reasoning, strings(&self.facts["reasoning"]), "{}: reasoning", self.file);
+        for hidden in self.list("reasoning_hidden") {
+            assert!(!told.reasoning.contains(&hidden), "{}: hidden reasoning", self.file);
+        }
+    }
+
+    fn tools(&self, told: &Told) {
+        let file = self.file;
+        let facts = self.facts["tools"].as_array().unwrap();
+        let visible: Vec<&Value> = facts.iter().filter(|tool| tool["visible"] != Value::Bool(false)).collect();
+        assert_eq!(told.tools.len(), visible.len(), "{file}: calls");
+        for tool in &visible {
+            let call = &told.tools[tool["callID"].as_str().unwrap()];
+            assert_eq!(call.name, tool["tool"].as_str().unwrap(), "{file}: name");
+            assert_eq!(call.args, tool["input"], "{file}: input");
+            assert_eq!(call.proposals, 1, "{file}: proposals");
+            if let Some(scripted) = tool.get("scripted_tool") {
+                assert_eq!(&call.args["tool"], scripted, "{file}: the tool that there is not");
+                // `scripted_input` is what the model gave; the runner does not tell it.
+                assert!(tool.get("scripted_input").is_some());
+            }
+            let said =
+                [call.output.as_str(), call.errors.as_str(), call.failed.as_deref().unwrap_or_default()].concat();
+            match tool["status"].as_str().unwrap() {
+                // A call of no tool is `completed`, and never ran.
+                "completed" if call.name == "invalid" => assert!(call.failed.is_some(), "{file}: {}", call.name),
+                "completed" => assert!(call.exit_code.is_some(), "{file}: {}", call.name),
+                "error" => {
+                    assert!(call.failed.is_some() != call.exit_code.is_some_and(|code| code != 0), "{file}: failure");
+                    assert!(said.contains(tool["error_contains"].as_str().unwrap()), "{file}: {said:?}");
+                }
+                other => panic!("{file}: status {other}"),
+            }
+            if let Some(part) = tool.get("output_contains") {
+                assert!(said.contains(part.as_str().unwrap()), "{file}: {said:?}");
+            }
+            if let Some(whole) = tool.get("output_equals") {
+                assert_eq!(said, whole.as_str().unwrap(), "{file}: output");
+            }
+        }
+        if let Some(order) = self.facts.get("tool_line_order") {
+            assert_eq!(told.order, strings(order), "{file}: order of results");
+        }
+        for hidden in self.list("child_tools_not_visible") {
+            assert!(!told.tools.contains_key(&hidden), "{file}: a child's call");
+        }
+    }
+
+    fn usage(&self, told: &Told) {
+        let file = self.file;
+        assert!(told.usage.iter().all(|usage| usage.scope == UsageScope::Turn), "{file}: scope");
+        let sum = |of: fn(&Usage) -> u64| told.usage.iter().map(of).sum::<u64>();
+        let Some(facts) = self.facts["usage_sum"].as_object() else {
+            assert!(told.usage.is_empty(), "{file}: usage of a step that was never accounted");
+            return;
+        };
+        let fact = |key: &str| facts[key].as_u64().unwrap();
+        assert_eq!(sum(|usage| usage.input_tokens), fact("input"), "{file}: input");
+        // The runner counts reasoning beside the output, frames count it within.
+        assert_eq!(sum(|usage| usage.output_tokens), fact("output") + fact("reasoning"), "{file}: output");
+        assert_eq!(sum(|usage| usage.reasoning_tokens.unwrap_or_default()), fact("reasoning"), "{file}: reasoning");
+        assert_eq!(sum(|usage| usage.cache_read_tokens.unwrap_or_default()), fact("cache_read"), "{file}: cache");
+        assert_eq!(sum(|usage| usage.cache_creation_tokens.unwrap_or_default()), fact("cache_write"), "{file}: cache");
+        let cost: f64 = told.usage.iter().filter_map(|usage| usage.cost_usd).sum();
+        assert!((cost - self.facts["cost"].as_f64().unwrap()).abs() < 1e-9, "{file}: cost {cost}");
+        assert!(told.usage.iter().all(|usage| usage.cost_usd.is_some()), "{file}: each step has a price");
+    }
+
+    fn end(&self, frames: &[Frame]) {
+        let file = self.file;
+        let ends = ends(frames);
+        let last = ends.last().unwrap();
+        let terminal = self.facts["terminal"].as_str().unwrap();
+        let (reason, code) = match terminal {
+            "completed" => (EndReason::Completed, None),
+            // A refused permission stops the turn, and the runner says that all is well (exit code 0, no error).
+            "blocked" => (EndReason::Completed, None),
+            "aborted" => (EndReason::Interrupted, Some("aborted")),
+            "interrupted" => (EndReason::Interrupted, Some("stream_ended")),
+            "error" => (EndReason::Failed, last.error_code.as_deref()),
+            other => panic!("{file}: terminal {other}"),
+        };
+        assert_eq!((last.reason, last.error_code.as_deref()), (reason, code), "{file}: end");
+        assert_eq!(last.error_code.is_some(), last.message.is_some(), "{file}: message");
+        let final_text = &self.facts["final_text"];
+        match (terminal, final_text) {
+            // The answer of a compaction by hand is its summary, which is no text of the assistant's.
+            _ if file == "event-summarize.sse" => assert!(last.final_text.is_none(), "{file}"),
+            (_, Value::String(_) | Value::Object(_)) => {
+                assert!(same_text(last.final_text.as_deref().unwrap(), final_text), "{file}: final text");
+            }
+            // The manifest gives none for two sessions together; each is checked by itself.
+            _ if self.facts.contains_key("by_session") => {}
+            // A run that was stopped keeps its last whole text, the manifest only a whole step's. What was cut off counts
+            // for neither.
+            ("aborted", _) if file == "event-abort-tool.sse" => {
+                assert_eq!(last.final_text.as_deref(), Some("Slow one."));
+            }
+            _ => assert!(last.final_text.is_none(), "{file}: {:?}", last.final_text),
+        }
+        let Some(error) = self.facts.get("error") else {
+            assert!(last.message.is_none() || terminal == "interrupted", "{file}: {:?}", last.message);
+            return;
+        };
+        if terminal == "aborted" {
+            assert_eq!(error["name"], "MessageAbortedError", "{file}");
+            return;
+        }
+        assert_eq!(error["name"], "APIError", "{file}: other errors have other codes");
+        let reported: Vec<_> = frames
+            .iter()
+            .filter_map(|frame| match &frame.body {
+                Body::ErrorReported(error) => Some(error),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(reported.len(), 1, "{file}: an error is told once");
+        let contains = error["message_contains"].as_str().unwrap();
+        assert!(
+            reported[0].message.contains(contains) && last.message.as_deref().unwrap().contains(contains),
+            "{file}"
+        );
+        assert_eq!(reported[0].http_status.map(u64::from), error["statusCode"].as_u64(), "{file}");
+        assert_eq!(Some(reported[0].retryable), error["isRetryable"].as_bool(), "{file}");
+    }
+}
+
+#[test]
+fn every_fact_of_every_recording_is_in_the_frames() {
+    let mut checked = HashSet::new();
+    for recording in manifest() {
+        let file = recording["file"].as_str().unwrap();
+        checked.insert(file.to_owned());
+        let bytes = std::fs::read(fixtures_dir("opencode").join(file)).unwrap();
+        let frames = frames(opencode(), &bytes);
+        let facts = recording["facts"].as_object().unwrap();
+        let surface = recording["surface"].as_str().unwrap();
+        let of_runs = || frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session);
+        let checker = Checked { file, surface, facts };
+        checker.check(&told(of_runs().filter(|frame| !frame.is_subagent())), &frames, true);
+        if let Some(child) = facts.get("child").and_then(Value::as_object) {
+            let told = told(of_runs().filter(|frame| frame.is_subagent()));
+            if surface == "export" {
+                // An exported document holds no child session, which is exported by itself.
+                assert!(told.texts.is_empty() && told.tools.is_empty());
+            } else {
+                Checked { file, surface, facts: child }.check(&told, &frames, false);
+            }
+        }
+        let sessions: Vec<&str> = recording
+            .get("sessions")
+            .map(|list| list.as_array().unwrap().iter().map(|id| id.as_str().unwrap()).collect())
+            .unwrap_or_default();
+        for (facts, session) in facts.get("by_session").and_then(Value::as_array).into_iter().flatten().zip(&sessions) {
+            let own: Vec<Frame> = of_runs().filter(|frame| *frame.stream.session.name == **session).cloned().collect();
+            Checked { file, surface, facts: facts.as_object().unwrap() }.check(&told(own.iter()), &own, true);
+        }
+        number_of_runs(&recording, file, &frames);
+        if let Some(order) = recording.get("tool_line_order") {
+            assert_eq!(told(of_runs()).order, strings(order), "{file}: order of the lines");
+        }
+    }
+    let files: HashSet<String> = recordings_of(opencode()).into_iter().map(|recording| recording.name).collect();
+    assert_eq!(checked, files, "every recording is in the manifest");
+}
+
+fn number_of_runs(recording: &Value, file: &str, frames: &[Frame]) {
+    // The count of idle events is of the first session.
+    let first = recording.get("sessions").and_then(|sessions| sessions[0].as_str());
+    let is_of_first = |frame: &&Frame| first.is_none_or(|first| *frame.stream.session.name == *first);
+    let of_first: Vec<Frame> = frames.iter().filter(is_of_first).cloned().collect();
+    let runs = ends(&of_first).len() as u64;
+    let sessions = recording.get("sessions").map_or(1, |sessions| sessions.as_array().unwrap().len());
+    assert!(sessions > 1 || runs == ends(frames).len() as u64, "{file}: runs of a child");
+    let terminal = recording["facts"]["terminal"].as_str().unwrap();
+    match recording.get("idle_events_of_root").and_then(Value::as_u64) {
+        // The newer surface has no idle.
+        Some(0) | None => assert_eq!(runs, 1, "{file}: runs"),
+        // After an abort or an error, idle is said twice.
+        Some(idle) if matches!(terminal, "aborted" | "error") => assert_eq!(runs, idle / 2, "{file}: runs"),
+        Some(idle) => assert_eq!(runs, idle, "{file}: runs"),
+    }
+}
+
+#[test]
+fn every_record_is_kept_and_known() {
+    for recording in manifest() {
+        let file = recording["file"].as_str().unwrap();
+        let bytes = std::fs::read(fixtures_dir("opencode").join(file)).unwrap();
+        let mut kinds: BTreeMap<String, u64> = BTreeMap::new();
+        for frame in &frames(opencode(), &bytes) {
+            let Body::ProviderEvent(event) = &frame.body else { continue };
+            assert!(event.errors.is_empty(), "{file}: {:?}", event.errors);
+            let data = framegate_translators::json::value(event.data.as_ref().unwrap().get().as_bytes()).unwrap();
+            let event = data.get("payload").unwrap_or(&data);
+            *kinds.entry(event["type"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
+        }
+        let facts = recording.get("events").or_else(|| recording.get("lines"));
+        let facts: Option<BTreeMap<String, u64>> = facts.map(|facts| {
+            let facts = facts.as_object().unwrap();
+            facts.iter().map(|(kind, count)| (kind.clone(), count.as_u64().unwrap())).collect()
+        });
+        match facts {
+            Some(facts) => assert_eq!(kinds, facts, "{file}"),
+            // An exported session is one record.
+            None => assert_eq!(kinds.values().sum::<u64>(), 1, "{file}"),
+        }
+    }
+}
+
+/// The recordings' own words, wherever they stand.
+fn values(bytes: &[u8]) -> Vec<Value> {
+    let text = std::str::from_utf8(bytes).unwrap();
+    text.lines()
+        .map(|line| line.strip_prefix("data:").unwrap_or(line).trim())
+        .filter(|line| line.starts_with('{'))
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+/// The parts that a recording tells, each as it was last.
+fn last_parts(bytes: &[u8]) -> BTreeMap<String, Value> {
+    let mut parts = BTreeMap::new();
+    for value in values(bytes) {
+        let event = value.get("payload").unwrap_or(&value);
+        let part = event.get("part").or_else(|| event.get("properties").and_then(|properties| properties.get("part")));
+        if let Some(part) = part {
+            parts.insert(part["id"].as_str().unwrap().to_owned(), part.clone());
+        }
+    }
+    parts
+}
+
+#[test]
+fn exit_codes_and_outputs_are_the_recordings_own() {
+    let mut codes = HashSet::new();
+    for recording in recordings_of(opencode()) {
+        let told = told(frames(opencode(), &recording.bytes).iter());
+        for part in last_parts(&recording.bytes).values().filter(|part| part["type"] == "tool") {
+            let state = &part["state"];
+            if state["status"] != "completed" || part["tool"] == "invalid" {
+                continue;
+            }
+            let call = &told.tools[part["callID"].as_str().unwrap()];
+            let exit = match state["metadata"].get("exit") {
+                None => 0,
+                Some(Value::Null) => 1,
+                Some(code) => code.as_i64().unwrap() as i32,
+            };
+            codes.insert(exit);
+            assert_eq!(call.exit_code, Some(exit), "{}", recording.name);
+            assert_eq!(call.output, state["output"].as_str().unwrap(), "{}: output, said once", recording.name);
+        }
+    }
+    assert_eq!(codes, HashSet::from([0, 1, 3]), "good, killed, and failed");
+}
+
+#[test]
+fn long_texts_are_whole() {
+    let mut longest = 0;
+    for recording in recordings_of(opencode()) {
+        let told = told(frames(opencode(), &recording.bytes).iter());
+        for part in last_parts(&recording.bytes).values().filter(|part| part["type"] == "text") {
+            let text = part["text"].as_str().unwrap_or_default();
+            if part["time"].get("end").is_some() && part.get("synthetic").is_none() && text.len() > 100 {
+                longest = longest.max(text.len());
+                assert!(told.texts.iter().any(|told| told == text), "{}", recording.name);
+            }
+        }
+    }
+    assert!(longest > 200_000, "the long text is among them: {longest}");
+}

@@ -1,0 +1,199 @@
+//! When a run begins and ends, and how.
+
+use super::records::*;
+use serde_json::json;
+
+#[test]
+fn a_full_context_is_not_the_end() {
+    let records = list([
+        asks("s", "u", "Go"),
+        vec![
+            status("s", "busy"),
+            message("s", "a1", json!({})),
+            error("s", "ContextOverflowError", "too long"),
+            message(
+                "s",
+                "a1",
+                json!({"time": {"created": 1, "completed": 2}, "error": {"name": "ContextOverflowError", "data": {"message": "too long"}}}),
+            ),
+            part("s", "u2", "c", json!({"type": "compaction", "auto": true, "overflow": true})),
+            message("s", "a2", json!({"summary": true})),
+            says("s", "a2", "t2", "The summary."),
+            message("s", "a2", json!({"summary": true, "time": {"created": 1, "completed": 2}})),
+            event("session.compacted", json!({"sessionID": "s"})),
+            message("s", "a3", json!({})),
+            says("s", "a3", "t3", "The answer."),
+            completed("s", "a3"),
+        ],
+        idle("s"),
+    ]);
+    assert_eq!(
+        told(&records),
+        [
+            "run \"Go\"",
+            "user \"Go\"",
+            "error context_overflow \"too long\"",
+            "compacted auto \"The summary.\"",
+            "delta \"The answer.\"",
+            "text \"The answer.\"",
+            "end completed - \"The answer.\""
+        ]
+    );
+}
+
+#[test]
+fn the_last_words_of_a_failed_run_come_before_its_end() {
+    let failed = json!({"time": {"created": 1, "completed": 2}, "error": {"name": "UnknownError", "data": {"message": "{\"message\":\"boom\"}"}}});
+    let records = list([
+        asks("s", "u", "Go"),
+        vec![
+            status("s", "busy"),
+            message("s", "a", json!({})),
+            part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}})),
+            event(
+                "message.part.delta",
+                json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "Half"}),
+            ),
+            error("s", "UnknownError", "{\"message\":\"boom\"}"),
+        ],
+        idle("s"),
+        vec![says("s", "a", "t", "Half an answer"), message("s", "a", failed)],
+        idle("s"),
+    ]);
+    assert_eq!(
+        told(&records)[2..],
+        [
+            "delta \"Half\"",
+            "error execution_error \"boom\"",
+            "delta \" an answer\"",
+            "text \"Half an answer\"",
+            "end failed execution_error \"\""
+        ]
+    );
+}
+
+#[test]
+fn a_run_that_waits_for_its_last_words_ends_without_them() {
+    let begun = || {
+        list([
+            asks("s", "u", "Go"),
+            vec![status("s", "busy"), message("s", "a", json!({})), error("s", "MessageAbortedError", "Aborted")],
+            idle("s"),
+        ])
+    };
+    let end = "end interrupted aborted \"\"";
+    assert_eq!(told(&begun()).last().unwrap(), end, "the input ends");
+    assert_eq!(told(&list([begun(), idle("s")])).last().unwrap(), end, "idle is said twice");
+    let next = told(&list([begun(), asks("s", "u2", "Again"), vec![status("s", "busy")]]));
+    assert_eq!(next[2..], [end, "run \"Again\"", "user \"Again\"", "end interrupted stream_ended \"\""]);
+}
+
+#[test]
+fn an_abort_closes_what_waits_for_an_answer() {
+    let asked = json!({"id": "per", "sessionID": "s", "permission": "bash", "patterns": ["x"], "metadata": {"command": "x"}, "tool": {"messageID": "a", "callID": "c"}});
+    let records = list([
+        asks("s", "u", "Go"),
+        vec![
+            status("s", "busy"),
+            message("s", "a", json!({})),
+            tool("s", "a", "p", "c", "bash", running(json!({"command": "x"}))),
+            event("permission.asked", asked),
+            error("s", "MessageAbortedError", "Aborted"),
+        ],
+        idle("s"),
+        vec![
+            tool("s", "a", "p", "c", "bash", broken("Tool execution aborted")),
+            message(
+                "s",
+                "a",
+                json!({"time": {"created": 1, "completed": 2}, "error": {"name": "MessageAbortedError", "data": {}}}),
+            ),
+        ],
+    ]);
+    assert_eq!(
+        told(&records)[2..],
+        [
+            "started c bash shell {\"command\":\"x\"}",
+            "asked per bash",
+            "failed c \"Tool execution aborted\"",
+            "answered per cancelled",
+            "end interrupted aborted \"\""
+        ]
+    );
+}
+
+#[test]
+fn a_message_that_nobody_answers_opens_no_run() {
+    assert_eq!(told(&asks("s", "u", "Only so that you know")), ["thread: user \"Only so that you know\""]);
+    let records = list([asks("s", "u", "Context"), asks("s", "u2", "Go"), vec![status("s", "busy")]]);
+    assert_eq!(
+        told(&records),
+        ["thread: user \"Context\"", "run \"Go\"", "user \"Go\"", "end interrupted stream_ended \"\""]
+    );
+}
+
+#[test]
+fn a_queued_prompt_is_told_with_its_parts() {
+    let second = asks("s", "u2", "Second");
+    let records = list([
+        asks("s", "u", "First"),
+        vec![status("s", "busy"), message("s", "a", json!({})), second[0].clone(), says("s", "a", "t", "One.")],
+        vec![second[1].clone(), completed("s", "a"), message("s", "a2", json!({})), says("s", "a2", "t2", "Two.")],
+        vec![completed("s", "a2")],
+        idle("s"),
+    ]);
+    assert_eq!(
+        told(&records),
+        [
+            "run \"First\"",
+            "user \"First\"",
+            "delta \"One.\"",
+            "text \"One.\"",
+            "user \"Second\"",
+            "delta \"Two.\"",
+            "text \"Two.\"",
+            "end completed - \"Two.\""
+        ]
+    );
+}
+
+#[test]
+fn an_error_is_told_once_and_another_one_too() {
+    let records = list([
+        asks("s", "u", "Go"),
+        vec![
+            status("s", "busy"),
+            error("s", "ContextOverflowError", "full"),
+            error("s", "ContextOverflowError", "full"),
+            error("s", "UnknownError", "boom"),
+        ],
+        idle("s"),
+    ]);
+    assert_eq!(
+        told(&records)[2..],
+        ["error context_overflow \"full\"", "error execution_error \"boom\"", "end failed execution_error \"\""]
+    );
+}
+
+#[test]
+fn a_prompt_that_fails_at_once_is_a_failed_run() {
+    let records = list([asks("s", "u", "Go"), vec![error("s", "ProviderAuthError", "no key")], idle("s")]);
+    assert_eq!(
+        told(&records),
+        [
+            "run \"Go\"",
+            "user \"Go\"",
+            "error authentication_failed \"no key\"",
+            "end failed authentication_failed \"\""
+        ]
+    );
+}
+
+#[test]
+fn errors_and_events_of_no_session_are_the_servers() {
+    let error =
+        event("session.error", json!({"error": {"name": "APIError", "data": {"message": "down", "statusCode": 503}}}));
+    assert_eq!(told(&[error]), ["thread: error overloaded \"down\""]);
+    assert_eq!(told(&[event("brand.new", json!({}))]), ["thread: fault unknown event type \"brand.new\""]);
+    assert_eq!(told(&[event("pty.created", json!({}))]), Vec::<String>::new());
+}

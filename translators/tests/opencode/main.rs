@@ -1,0 +1,22 @@
+//! OpenCode's behaviour: what the recordings show, and what only small hand-written records do.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod children;
+mod ends;
+mod export;
+mod recordings;
+mod records;
+mod run;
+mod shapes;
+mod tools;

@@ -1,0 +1,78 @@
+//! `opencode run`: what the last lines tell.
+
+use super::records::*;
+use serde_json::{Value, json};
+
+fn run_line(kind: &str, part: Value) -> Value {
+    json!({"type": kind, "timestamp": 5, "sessionID": "s", "part": part})
+}
+
+fn start(message: &str) -> Value {
+    run_line(
+        "step_start",
+        json!({"id": format!("{message}-s"), "messageID": message, "sessionID": "s", "type": "step-start"}),
+    )
+}
+
+fn finish(message: &str, reason: &str) -> Value {
+    run_line(
+        "step_finish",
+        json!({"id": format!("{message}-f"), "messageID": message, "sessionID": "s", "type": "step-finish", "reason": reason}),
+    )
+}
+
+fn refused(message: &str) -> Value {
+    run_line(
+        "tool_use",
+        json!({"id": "p", "messageID": message, "sessionID": "s", "type": "tool", "tool": "bash", "callID": "c", "state": broken("The user rejected permission to use this specific tool call.")}),
+    )
+}
+
+fn run_end(records: &[Value]) -> String {
+    told(records).last().unwrap().clone()
+}
+
+#[test]
+fn how_a_process_ended_is_told_by_its_last_step() {
+    let failure = json!({"type": "error", "timestamp": 5, "sessionID": "s", "error": {"name": "ContextOverflowError", "data": {"message": "full"}}});
+    let good = "end completed - \"\"";
+    let cut = "end interrupted stream_ended \"\"";
+    assert_eq!(run_end(&[start("a"), finish("a", "stop")]), good);
+    assert_eq!(run_end(&[start("a"), finish("a", "length")]), good);
+    assert_eq!(run_end(&[start("a")]), cut);
+    assert_eq!(run_end(&[start("a"), finish("a", "tool-calls")]), cut);
+    assert_eq!(run_end(&[start("a"), finish("a", "tool-calls"), start("b")]), cut);
+    // A refusal stops the turn, unless the model is told why and goes on.
+    assert_eq!(run_end(&[start("a"), refused("a"), finish("a", "tool-calls")]), good);
+    assert_eq!(run_end(&[start("a"), refused("a"), finish("a", "tool-calls"), start("b")]), cut);
+    // An error need not be the last word.
+    assert_eq!(run_end(&[start("a"), failure.clone()]), "end failed context_overflow \"\"");
+    assert_eq!(run_end(&[failure.clone(), start("a"), finish("a", "stop")]), good);
+}
+
+#[test]
+fn lines_of_another_session_are_of_another_process() {
+    let mut other = start("b");
+    other["sessionID"] = json!("s2");
+    assert_eq!(
+        told(&[start("a"), finish("a", "stop"), other]),
+        [
+            "run \"\"",
+            "turn",
+            "turn ended stop",
+            "end completed - \"\"",
+            "run \"\"",
+            "turn",
+            "turn ended -",
+            "end interrupted stream_ended \"\""
+        ]
+    );
+}
+
+#[test]
+fn lines_may_come_in_an_array_and_unknown_ones_are_kept() {
+    let told =
+        tell(&format!("[{},{}]\n{{\"type\":\"new_line\",\"sessionID\":\"s\"}}\n", start("a"), finish("a", "stop")));
+    assert_eq!(told[2..4], ["turn", "turn ended stop"]);
+    assert_eq!(told[4..], ["fault unknown line type \"new_line\"", "end completed - \"\""]);
+}

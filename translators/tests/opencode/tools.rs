@@ -1,0 +1,96 @@
+//! What tool calls come to.
+
+use super::records::*;
+use serde_json::json;
+
+#[test]
+fn a_call_id_that_comes_again_is_another_call() {
+    let step = |message: &str, part_id: &str, output: &str| {
+        vec![
+            part("s", message, &format!("{part_id}-s"), json!({"type": "step-start"})),
+            tool("s", message, part_id, "call_0", "read", running(json!({"filePath": "f"}))),
+            tool("s", message, part_id, "call_0", "read", done(json!({"filePath": "f"}), output, json!({}))),
+            tool("s", message, part_id, "call_0", "read", done(json!({"filePath": "f"}), output, json!({}))),
+        ]
+    };
+    let told = told(&list([step("a1", "p1", "one"), step("a2", "p2", "two")]));
+    let calls: Vec<&String> =
+        told.iter().filter(|line| !line.starts_with("turn") && !line.starts_with("run")).collect();
+    assert_eq!(
+        calls[..8],
+        [
+            "proposed call_0",
+            "started call_0 read read {\"filePath\":\"f\"}",
+            "out \"one\"",
+            "ended call_0 0",
+            "proposed p2",
+            "started p2 read read {\"filePath\":\"f\"}",
+            "out \"two\"",
+            "ended p2 0"
+        ]
+    );
+}
+
+#[test]
+fn an_error_is_a_failure_of_the_tool_or_of_the_call() {
+    let of = |text: &str| {
+        let told = told(&[tool("s", "a", "p", "c", "demo_add", broken(text))]);
+        told[2..told.len() - 1].to_vec()
+    };
+    assert_eq!(of("division by zero"), ["err \"division by zero\"", "ended c 1"]);
+    for words in [
+        "The user rejected permission to use this specific tool call.",
+        "The user rejected permission to use this specific tool call with the following feedback: no",
+        "The user has specified a rule which prevents you from using this specific tool call.",
+        "The user dismissed this question",
+        "The demo_add tool was called with invalid arguments: x",
+        "Tool execution aborted",
+    ] {
+        assert_eq!(of(words), [format!("failed c {words:?}")]);
+    }
+    let no_such_tool = tool("s", "a", "p", "c", "invalid", done(json!({"tool": "x"}), "no such tool", json!({})));
+    assert_eq!(told(&[no_such_tool])[2], "failed c \"no such tool\"");
+}
+
+#[test]
+fn a_refused_call_never_ran_whatever_its_words() {
+    let asked = json!({"id": "que", "sessionID": "s", "questions": [{"question": "Which?"}], "tool": {"messageID": "a", "callID": "c"}});
+    let records = [
+        message("s", "a", json!({})),
+        event("question.asked", asked),
+        tool("s", "a", "p", "c", "question", running(json!({"questions": []}))),
+        event("question.rejected", json!({"sessionID": "s", "requestID": "que"})),
+        tool("s", "a", "p", "c", "question", broken("new words")),
+    ];
+    assert_eq!(
+        told(&records)[1..5],
+        [
+            "asked que question",
+            "started c question other {\"questions\":[]}",
+            "answered que rejected",
+            "failed c \"new words\""
+        ]
+    );
+}
+
+#[test]
+fn a_patch_tells_each_file() {
+    let files = json!({"files": [
+        {"filePath": "/w/a", "relativePath": "a", "type": "add", "patch": "+a"},
+        {"filePath": "/w/b", "type": "update", "patch": "+b"},
+        {"filePath": "/w/c", "type": "delete", "patch": "-c"}]});
+    let record = tool("s", "a", "p", "c", "apply_patch", done(json!({"patchText": "x"}), "ok", files));
+    let told = told(&[record]);
+    assert_eq!(told[1], "started c apply_patch edit {\"patchText\":\"x\"}");
+    assert_eq!(told[3..6], ["file add /w/a", "file modify /w/b", "file delete /w/c"]);
+}
+
+#[test]
+fn a_command_of_the_users_is_no_proposal() {
+    let records = [
+        message("s", "a", json!({})),
+        tool("s", "a", "p", "x1", "bash", running(json!({"command": "ls"}))),
+        tool("s", "a", "p", "x1", "bash", done(json!({"command": "ls"}), "f\n", json!({"output": "f\n"}))),
+    ];
+    assert_eq!(told(&records)[1..4], ["started x1 bash shell {\"command\":\"ls\"}", "out \"f\\n\"", "ended x1 0"]);
+}
