@@ -74,9 +74,13 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A copy that outlives the record.
+    /// A copy that outlives the record, on one line: JSON allows line ends only between tokens, where a space means the same.
     pub fn to_raw(self) -> RawJson {
-        Arc::from(self.to_box())
+        let text = self.text();
+        if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
+            return Arc::from(self.to_box());
+        }
+        Arc::from(RawValue::from_string(text.replace(['\n', '\r'], " ")).unwrap_or_else(|_| self.to_box()))
     }
 
     /// A copy that outlives the record and is not shared.
@@ -191,6 +195,23 @@ impl Utf16Text {
             self.text.push(char::REPLACEMENT_CHARACTER);
         }
         self.text
+    }
+
+    /// The whole characters of a piece that follows on `waiting`, the half that the piece before it ended in. The half
+    /// that this piece ends in waits next.
+    pub fn after(self, waiting: &mut Option<u16>) -> String {
+        let Self { low, mut text, high } = self;
+        match (waiting.take(), low) {
+            (None, None) => {}
+            (Some(first), Some(low)) => text.insert_str(0, &String::from_utf16_lossy(&[first, low])),
+            (Some(first), None) if text.is_empty() && high.is_none() => {
+                *waiting = Some(first);
+                return text;
+            }
+            _ => text.insert(0, char::REPLACEMENT_CHARACTER),
+        }
+        *waiting = high;
+        text
     }
 
     fn from_wtf8(bytes: &[u8]) -> Self {
@@ -484,6 +505,11 @@ mod tests {
         assert_eq!(json("18446744073709551615").u64(), Some(u64::MAX));
         assert_eq!(json("1e400").f64(), None);
         assert_eq!(json("\"3\"").u64(), None);
+    }
+
+    #[test]
+    fn a_copy_stands_on_one_line() {
+        assert_eq!(json("{\"a\":\n\r\n 1}").to_raw().get(), "{\"a\":    1}");
     }
 
     #[test]

@@ -49,13 +49,29 @@ impl Schemas {
     /// # Errors
     /// The name of the type whose schema is no schema, and why. The built-in contracts have none such (tested).
     pub fn compile(files: &'static [SchemaFile]) -> Result<Self, String> {
+        Self::compile_with(files, &[])
+    }
+
+    /// Compiles schemas that refer to others by their `$id`. `shared` are those others; their `kind` names them in errors
+    /// only.
+    ///
+    /// # Errors
+    /// As [`Schemas::compile`]; also a reference to what is not among `shared`.
+    pub fn compile_with(files: &[SchemaFile], shared: &[SchemaFile]) -> Result<Self, String> {
+        let mut registry = jsonschema::Registry::new();
+        for file in shared {
+            let schema = parse(file)?;
+            let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            registry = registry.add(id, schema).map_err(|error| format!("schema of {}: {error}", file.kind))?;
+        }
+        let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
         let mut by_kind = HashMap::with_capacity(files.len());
         for file in files {
-            let schema: Value =
-                serde_json::from_str(file.text).map_err(|error| format!("schema of {}: {error}", file.kind))?;
+            let schema = parse(file)?;
             let validator = jsonschema::draft202012::options()
                 .should_validate_formats(true)
                 .with_pattern_options(jsonschema::PatternOptions::regex())
+                .with_registry(&registry)
                 .build(&schema)
                 .map_err(|error| format!("schema of {}: {error}", file.kind))?;
             by_kind.insert(file.kind, Compiled { shape: Shape::compile(&schema), validator });
@@ -108,6 +124,10 @@ impl Compiled {
             .collect();
         Err(breaches)
     }
+}
+
+fn parse(file: &SchemaFile) -> Result<Value, String> {
+    serde_json::from_str(file.text).map_err(|error| format!("schema of {}: {error}", file.kind))
 }
 
 fn unknown(kind: &str) -> Breach {

@@ -1,0 +1,395 @@
+//! Open Responses, and what speaks nearly the same: OpenAI's Responses API and the gateways and servers that copy it.
+//!
+//! In: the events of `POST /v1/responses` with `"stream": true`, as SSE or one a line; also whole response objects. Out: one
+//! run for each response, from `response.created` (or the first event, where that is lost) to the first event that ends
+//! it. Never: a record refused because it breaks the schema (that is told on its frame), trust in indices, ids or sequence
+//! numbers, a frame from what follows the end.
+//!
+//! | part | where |
+//! |---|---|
+//! | event types | [`event`] |
+//! | schemas | [`validation`] |
+//! | items, and how events find theirs | [`item`], [`items`] |
+//! | text and reasoning | [`text`] |
+//! | calls, hosted tools, their output | [`call`], [`tool`], [`output`] |
+//! | errors, and the end | [`error`], [`ending`] |
+
+mod call;
+mod ending;
+mod error;
+mod event;
+mod item;
+mod items;
+mod output;
+mod run;
+mod text;
+mod tool;
+mod validation;
+
+use super::{Runner, Surface};
+use crate::decode::{Decoder, Record};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, ErrorScope, LogLevel, Name, UserMessage};
+use crate::json::{Json, Kind, Object};
+use crate::ledger::{Ledger, RunEnd, STREAM_ENDED};
+use call::Told;
+use error::Fault;
+use event::{Event, Sort, Stage, Text};
+use item::ItemKind;
+use items::Address;
+use run::Run;
+use std::collections::VecDeque;
+
+/// The runner.
+pub const RUNNER: Runner = Runner {
+    name: "open-responses",
+    provider: "openresponses",
+    about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
+    surfaces: &[
+        Surface { name: "sse", source: "POST /v1/responses with \"stream\": true" },
+        Surface { name: "ndjson", source: "the same events, one a line" },
+        Surface { name: "response", source: "POST /v1/responses without streaming: one response object" },
+    ],
+    decoder: || Box::new(OpenResponses::default()),
+};
+
+/// So many responses may be open at once on one connection; a further one ends the oldest.
+const OPEN: usize = 64;
+
+/// So many responses that are over are remembered.
+const REMEMBERED: usize = 64;
+
+#[derive(Default)]
+struct OpenResponses {
+    /// The responses that have not ended, oldest first.
+    runs: Vec<Run>,
+    /// The ids of those that have.
+    over: VecDeque<Name>,
+    /// A run has begun.
+    begun: bool,
+}
+
+impl Decoder for OpenResponses {
+    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+        if record.json.kind() != Kind::Object {
+            ledger.record_on_current();
+            return;
+        }
+        let fields = &record.fields;
+        let said = fields.str("type").filter(|kind| !kind.is_empty());
+        let kind = said.as_deref().or(record.event_name);
+        if said.is_none() && fields.str("object").is_some_and(|object| object == "response") {
+            self.whole_response(record, ledger);
+            return;
+        }
+        let bare = said.is_none() && fields.some("error").is_some();
+        let event = match kind.map(Event::of) {
+            None | Some(Event::Unknown) if bare => Event::Error,
+            None => Event::Untyped,
+            Some(event) => event,
+        };
+        validation::check(record, kind.filter(|_| !bare || said.is_some()), event, ledger);
+        if bare {
+            ledger.fault("the event does not say its type");
+        }
+        let response = match event {
+            Event::Created | Event::Progress | Event::Terminal => fields.object("response"),
+            _ => None,
+        };
+        let Some(at) = self.run_of(event, fields, response.as_ref(), ledger) else {
+            ledger.record_on_current();
+            return;
+        };
+        if event == Event::Terminal {
+            let status = ending::status(kind, response.as_ref());
+            self.end_run(at, ledger, |run, ledger| ending::terminal(run, status, response.as_ref(), ledger));
+            return;
+        }
+        let Some(run) = self.runs.get_mut(at) else { return };
+        ledger.record_on(run.stream);
+        if event == Event::Error {
+            let fault = Fault::of_event(fields);
+            ledger.push(run.place(), fault.frame(ErrorScope::Provider));
+            run.error = Some(fault.clone());
+            // A typed error is followed by `response.failed`; nothing follows a bare one.
+            if bare {
+                self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
+            }
+            return;
+        }
+        if event == Event::Progress
+            && let Some(output) = response.as_ref().map(|response| response.items("output"))
+        {
+            // One server tells the names of calls only here.
+            let output: Vec<Object<'_>> = output.into_iter().filter_map(Json::object).collect();
+            run.items.of_output(&output, ledger.time_ms());
+            return;
+        }
+        dispatch(run, event, fields, ledger);
+    }
+
+    fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
+        ledger.record_on_current();
+        // The marker may come too early; it ends a run only where an error did already.
+        if done && let Some(at) = self.runs.len().checked_sub(1) {
+            self.break_off(at, ledger);
+        }
+    }
+
+    fn end(&mut self, ledger: &mut Ledger) {
+        for at in (0..self.runs.len()).rev() {
+            self.break_off(at, ledger);
+        }
+        for mut run in std::mem::take(&mut self.runs) {
+            ending::flush(&mut run, ledger);
+        }
+    }
+}
+
+impl OpenResponses {
+    /// Ends a run after its error.
+    fn break_off(&mut self, at: usize, ledger: &mut Ledger) {
+        if let Some(fault) = self.runs.get(at).and_then(|run| run.error.clone()) {
+            self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
+        }
+    }
+
+    fn end_run(&mut self, at: usize, ledger: &mut Ledger, end: impl FnOnce(Run, &mut Ledger)) {
+        if at >= self.runs.len() {
+            return;
+        }
+        let run = self.runs.remove(at);
+        ledger.record_on(run.stream);
+        if let Some(id) = &run.id {
+            if self.over.len() == REMEMBERED {
+                self.over.pop_front();
+            }
+            self.over.push_back(id.clone());
+        }
+        end(run, ledger);
+    }
+
+    /// A response that was not streamed: it begins and ends here, unless it is still under way.
+    fn whole_response(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+        validation::response(record.json, ledger);
+        let response = &record.fields;
+        let at = self.run_of(Event::Created, response, Some(response), ledger);
+        let status = ending::status(None, Some(response));
+        let under_way = response.str("status").is_some_and(|status| status == "in_progress" || status == "queued");
+        match at {
+            Some(at) if !under_way => {
+                self.end_run(at, ledger, |run, ledger| ending::terminal(run, status, Some(response), ledger));
+            }
+            _ => ledger.record_on_current(),
+        }
+    }
+
+    /// The run that an event belongs to; `None` where it belongs to none.
+    fn run_of(
+        &mut self,
+        event: Event,
+        fields: &Object<'_>,
+        response: Option<&Object<'_>>,
+        ledger: &mut Ledger,
+    ) -> Option<usize> {
+        if !event.is_of_a_response() {
+            return None;
+        }
+        let newest = self.runs.len().checked_sub(1);
+        let in_object = response.and_then(|response| response.str("id"));
+        let id = in_object.or_else(|| fields.str("response_id")).filter(|id| !id.is_empty());
+        let by_id = id.as_deref().and_then(|id| self.runs.iter().rposition(|run| run.id.as_deref() == Some(id)));
+        let at = match event {
+            Event::Created => by_id.or_else(|| newest.filter(|&at| self.runs.get(at).is_some_and(|run| !run.created))),
+            Event::Progress | Event::Terminal => by_id.or_else(|| {
+                let is_over = id.as_deref().is_some_and(|id| self.over.iter().any(|over| **over == *id));
+                let run = self.runs.get_mut(newest?)?;
+                // Of an upstream that changes its ids all the time, the newest run is meant.
+                run.items.ids_rotate |= run.id.is_some() && id.is_some() && !is_over;
+                newest.filter(|_| !is_over)
+            }),
+            _ => by_id.or_else(|| {
+                let address = Address::of(fields);
+                self.runs.iter().rposition(|run| run.items.knows(&address)).or(newest)
+            }),
+        };
+        let begins = match event {
+            Event::Created => true,
+            // A stream that is resumed has lost its beginning.
+            Event::Progress => id.as_deref().is_some_and(|id| self.over.iter().all(|over| **over != *id)),
+            _ => false,
+        };
+        let at = match at {
+            Some(at) => at,
+            None if begins || !self.begun => self.open(response, ledger),
+            None => return None,
+        };
+        let run = self.runs.get_mut(at)?;
+        run.created |= event == Event::Created;
+        if run.id.is_none() {
+            run.id = id.map(|id| Name::from(&*id));
+        }
+        Some(at)
+    }
+
+    fn open(&mut self, response: Option<&Object<'_>>, ledger: &mut Ledger) -> usize {
+        self.begun = true;
+        if self.runs.len() == OPEN {
+            self.end_run(0, ledger, |mut run, ledger| {
+                ending::flush(&mut run, ledger);
+                let end = RunEnd::interrupted(STREAM_ENDED, "too many responses began before this one ended");
+                ledger.end_run(run.stream, end);
+            });
+        }
+        let conversation = response.and_then(|response| response.some("conversation"));
+        let conversation = conversation.and_then(|value| value.str().or_else(|| value.object()?.str("id")));
+        ledger.set_session(conversation.as_deref().unwrap_or_default());
+        let mut run = Run::new(ledger.open_run(""));
+        let model = response.and_then(|response| response.str("model")).filter(|model| !model.is_empty());
+        run.model = model.map(|model| Name::from(&*model));
+        ledger.turn_started(run.stream, run.model.clone());
+        self.runs.push(run);
+        self.runs.len() - 1
+    }
+}
+
+/// Translates an event about the items of a response.
+fn dispatch(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &mut Ledger) {
+    let now_ms = ledger.time_ms();
+    let address = Address::of(fields);
+    let place = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
+    let part_index = |sort| place(if sort == Sort::Summary { "summary_index" } else { "content_index" });
+    match event {
+        Event::ItemAdded | Event::ItemDone => {
+            let Some(object) = fields.get("item") else { return };
+            let Some(item) = object.object() else { return };
+            let last = event == Event::ItemDone;
+            let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);
+            if last {
+                whole_item(run, at, object, &item, Told::Whole, ledger);
+            } else {
+                call::told(run, at, &item, Told::Begun, ledger);
+            }
+        }
+        Event::PartAdded(sort) | Event::PartDone(sort) => {
+            let Some(part) = fields.object("part") else { return };
+            let last = matches!(event, Event::PartDone(_));
+            let kinds = match &*part.str("type").unwrap_or_default() {
+                _ if sort == Sort::Summary => &[ItemKind::Reasoning][..],
+                "reasoning_text" | "summary_text" => &[ItemKind::Reasoning, ItemKind::Message],
+                _ => &[ItemKind::Message, ItemKind::Reasoning],
+            };
+            let Some(at) = run.items.find_or_make(&address, kinds, last, now_ms) else { return };
+            if !last {
+                text::added(run, at, sort, part_index(sort));
+                return;
+            }
+            let reasoning = run.items.get(at).is_some_and(|item| item.kind == ItemKind::Reasoning);
+            let list = if sort == Sort::Summary { Text::Summary } else { Text::Said };
+            if let Some((text, whole)) = text::part_text(&part, list, reasoning) {
+                text::done(run, at, text, part_index(text.sort()), Some(&whole), None, ledger);
+            }
+        }
+        Event::Delta(text) => {
+            let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
+            if let Some(at) = run.items.find_or_make(&address, &[kind_of(text)], false, now_ms) {
+                text::delta(run, at, text, part_index(text.sort()), piece, ledger);
+            }
+        }
+        Event::Done(text, key) => {
+            let whole = fields.str(key);
+            if let Some(at) = run.items.find_or_make(&address, &[kind_of(text)], true, now_ms) {
+                text::done(run, at, text, part_index(text.sort()), whole.as_deref(), None, ledger);
+            }
+        }
+        Event::InputDelta(kind) => {
+            let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
+            if let Some(at) = run.items.find_or_make(&address, &[kind], false, now_ms) {
+                call::input(run, at, piece, ledger);
+            }
+        }
+        Event::InputDone(kind, key) => {
+            if let Some(at) = run.items.find_or_make(&address, &[kind], true, now_ms) {
+                call::input_done(run, at, fields, key, ledger);
+            }
+        }
+        Event::CommandOutput => {
+            if let Some(at) = run.items.find_or_make(&address, &[ItemKind::Output], true, now_ms) {
+                output::of_command(run, at, fields, ledger);
+            }
+        }
+        Event::Stage(ItemKind::ToolList, Stage::Failed) => {
+            let message = "an MCP server's tools could not be listed".to_owned();
+            ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+        }
+        Event::Stage(kind, stage) if stage != Stage::Runs && kind.is_call() => {
+            if let Some(at) = run.items.find_or_make(&address, &[kind], true, now_ms)
+                && let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut())
+            {
+                call.on_server = true;
+                call.verdict = Some(stage == Stage::Completed);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// An item is told as a whole: by its own last event, or by the response's last snapshot.
+fn whole_item(run: &mut Run, at: usize, object: Json<'_>, fields: &Object<'_>, told: Told, ledger: &mut Ledger) {
+    let place = run.place();
+    let Some(item) = run.items.get_mut(at) else { return };
+    let first = !item.finished;
+    match item.kind {
+        ItemKind::Message if fields.str("role").is_some_and(|role| role != "assistant") => {
+            item.finished = true;
+            if first && fields.str("role").is_some_and(|role| role == "user") {
+                let text = fields
+                    .items("content")
+                    .into_iter()
+                    .filter_map(|part| Some(part.object()?.str("text")?.into_owned()));
+                let message =
+                    UserMessage { message_id: item.message_id.clone(), text: text.collect(), attachments: Vec::new() };
+                ledger.push(place, Body::UserMessage(Box::new(message)));
+            }
+        }
+        ItemKind::Message | ItemKind::Reasoning => text::whole(run, at, object, fields, ledger),
+        ItemKind::Output => output::whole(run, at, fields, ledger),
+        kind if kind.is_call() => call::told(run, at, fields, told, ledger),
+        _ if !first => {}
+        ItemKind::ApprovalRequest => {
+            item.finished = true;
+            let approval_id = item.id.clone().unwrap_or_else(|| item.message_id.clone());
+            let request = ApprovalRequested {
+                approval_id,
+                tool_id: None,
+                tool_name: tool::name(ItemKind::ApprovalRequest, fields).unwrap_or_default(),
+                args: tool::arguments(&fields.str("arguments").unwrap_or_default()),
+                reason: None,
+            };
+            ledger.approval_requested(place, request);
+        }
+        ItemKind::ApprovalResponse => {
+            item.finished = true;
+            let Some(approval_id) = fields.str("approval_request_id") else { return };
+            let approved = fields.bool("approve").unwrap_or_default();
+            let answer = ApprovalResolved {
+                approval_id: Name::from(&*approval_id),
+                decision: if approved { Decision::Approved } else { Decision::Rejected },
+                by: None,
+                reason: fields.str("reason").map(std::borrow::Cow::into_owned),
+                scope: None,
+            };
+            ledger.approval_resolved(place.stream, answer);
+        }
+        ItemKind::Compaction => {
+            item.finished = true;
+            let compacted =
+                Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary: None };
+            ledger.push(place, compacted);
+        }
+        _ => item.finished = true,
+    }
+}
+
+fn kind_of(text: Text) -> ItemKind {
+    if text == Text::Said { ItemKind::Message } else { ItemKind::Reasoning }
+}
