@@ -15,14 +15,16 @@ use crate::frame::{Body, LogLevel, OutputStream, RawJson, ToolCall};
 use crate::json::{self, Object, Utf16Text};
 use crate::ledger::Ledger;
 
-/// What has become of an item when it is told as a whole.
+/// When an item is told.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
     /// It has just begun.
     Begun,
-    /// It is over.
+    /// It is over, by its own last event.
     Whole,
-    /// The response failed or was cut off; the item may have been under way.
+    /// It stands in the last snapshot of a response that went well.
+    AtEnd,
+    /// It stands in that of a response that failed or was cut off; it may have been under way.
     CutShort,
 }
 

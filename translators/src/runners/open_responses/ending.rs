@@ -26,7 +26,7 @@ pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -
 
 /// A terminal event came: says what is unsaid and ends the run.
 pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, ledger: &mut Ledger) {
-    let told = if status == "completed" { Told::Whole } else { Told::CutShort };
+    let told = if status == "completed" { Told::AtEnd } else { Told::CutShort };
     if let Some(response) = response {
         let objects = response.items("output");
         snapshot(&mut run, &objects, told, ledger);
@@ -68,7 +68,7 @@ fn snapshot(run: &mut Run, output: &[Json<'_>], told: Told, ledger: &mut Ledger)
         output.iter().filter_map(|object| Some((*object, object.object()?))).unzip();
     let places = run.items.of_output(&fields, ledger.time_ms());
     for ((object, fields), at) in objects.into_iter().zip(&fields).zip(places) {
-        super::whole_item(run, at, object, fields, told, ledger);
+        super::dispatch::whole_item(run, at, object, fields, told, ledger);
     }
 }
 

@@ -159,10 +159,9 @@ pub(super) struct Call {
 }
 
 impl Item {
-    /// An item of which nothing is known but how it was spoken of.
-    pub(super) fn new(kind: ItemKind, id: Option<&str>, index: Option<u64>, ordinal: usize, now_ms: u64) -> Self {
-        let id = id.filter(|id| !id.is_empty()).map(Name::from);
-        let message_id = id.clone().unwrap_or_else(|| Name::from(format!("item_{ordinal}")));
+    /// An item of which nothing is known but how it was spoken of. `named` says whether `message_id` is its own id.
+    pub(super) fn new(kind: ItemKind, named: bool, message_id: Name, index: Option<u64>, now_ms: u64) -> Self {
+        let id = named.then(|| message_id.clone());
         let call = kind.is_call().then(|| Box::new(Call { since_ms: now_ms, ..Call::default() }));
         Self {
             kind,

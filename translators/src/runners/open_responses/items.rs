@@ -34,6 +34,8 @@ pub(super) struct Items {
     /// The newest item of a kind at an index: two items at one index are not rare.
     by_index: HashMap<(u64, ItemKind), usize>,
     latest: HashMap<ItemKind, usize>,
+    /// The response's id, which names the blocks of items without ids.
+    pub(super) response: Option<Name>,
     /// The upstream changes its ids with every event: they say nothing.
     pub(super) ids_rotate: bool,
 }
@@ -132,7 +134,15 @@ impl Items {
     /// The item of an item object in an event of its own. `last` says that the object is whole.
     pub(super) fn of_object(&mut self, fields: &Object<'_>, index: Option<u64>, last: bool, now_ms: u64) -> usize {
         let kind = kind_of(fields);
-        let known = self.by_name(fields, kind).or_else(|| {
+        // Calls with one call id at two places are two calls, though their output cannot tell them apart.
+        let named = self.by_name(fields, kind).filter(|&at| {
+            let item = self.list.get(at);
+            item.is_some_and(|item| {
+                let elsewhere = index.is_some() && item.index.is_some() && item.index != index;
+                !(item.finished && elsewhere) || fields.str("id").is_some_and(|id| self.by_id.get(&*id) == Some(&at))
+            })
+        });
+        let known = named.or_else(|| {
             let at = index
                 .and_then(|index| self.by_index.get(&(index, kind)).copied())
                 .or_else(|| self.newest(kind).filter(|_| index.is_none()))?;
@@ -202,7 +212,11 @@ impl Items {
         let at = self.list.len();
         // An id that is another item's already cannot name this one's blocks.
         let id = id.filter(|&id| self.ids_rotate || !self.by_id.contains_key(id));
-        let item = Item::new(kind, id, index, at, now_ms);
+        let name = id.map(Name::from).unwrap_or_else(|| match &self.response {
+            Some(response) => Name::from(format!("{response}/{at}")),
+            None => Name::from(format!("item_{at}")),
+        });
+        let item = Item::new(kind, id.is_some(), name, index, now_ms);
         if let Some(id) = &item.id {
             self.by_id.entry(id.clone()).or_insert(at);
         }

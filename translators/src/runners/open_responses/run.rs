@@ -3,7 +3,7 @@
 //! In: what the dispatcher found out about an event. Out: calls on the ledger. Never: a contract's view.
 
 use super::items::Items;
-use crate::frame::Name;
+use crate::frame::{Name, Tool};
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
 
@@ -33,16 +33,21 @@ impl Run {
         Place::main(self.stream)
     }
 
-    /// Whether the item is an open call that a frame has to name; gives it its names in frames.
-    pub(super) fn tool(&mut self, at: usize, ledger: &Ledger) -> Option<crate::frame::Tool> {
+    /// The names of a call in frames.
+    pub(super) fn tool(&mut self, at: usize, ledger: &Ledger) -> Option<Tool> {
         let scope = ledger.stream(self.stream)?.id;
-        let item = self.items.get_mut(at)?;
-        let message_id = item.message_id.clone();
-        let call = item.call.as_mut()?;
-        if call.tool.is_none() {
-            let call_id = call.call_id.clone().or(item.id.clone()).unwrap_or(message_id);
-            call.tool = Some(ledger.tool(scope, &call_id));
+        let item = self.items.get(at)?;
+        let call = item.call.as_ref()?;
+        if let Some(tool) = &call.tool {
+            return Some(tool.clone());
         }
-        call.tool.clone()
+        let call_id = call.call_id.as_ref().unwrap_or(&item.message_id);
+        let mut tool = ledger.tool(scope, call_id);
+        // A second call of the same id is told apart in frames.
+        if self.items.call(call_id).is_some_and(|first| first != at) {
+            tool.id = ledger.tool(scope, &format!("{call_id}/{at}")).id;
+        }
+        self.items.get_mut(at)?.call.as_mut()?.tool = Some(tool.clone());
+        Some(tool)
     }
 }

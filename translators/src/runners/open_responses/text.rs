@@ -15,6 +15,9 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A piece of a part's text. `index` is the part's place where the event tells it.
 pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, piece: Utf16Text, ledger: &mut Ledger) {
     let place = run.place();
+    if piece == Utf16Text::default() {
+        return;
+    }
     let Some(item) = run.items.get_mut(at) else { return };
     let index = index.unwrap_or_else(|| item.part_of_delta(text.sort()));
     let part = item.part(text, index);
@@ -35,26 +38,40 @@ pub(super) fn added(run: &mut Run, at: usize, sort: Sort, index: Option<u32>) {
     };
 }
 
-/// A part is whole. An empty `whole` says nothing: some upstreams end a part without repeating it.
-pub(super) fn done(
-    run: &mut Run,
-    at: usize,
-    text: Text,
-    index: Option<u32>,
-    whole: Option<&str>,
-    opaque: Option<RawJson>,
-    ledger: &mut Ledger,
-) {
+/// The whole of a part, as some event tells it.
+pub(super) struct Whole<'w> {
+    pub(super) text: Text,
+    /// The part's place, where the event tells it.
+    pub(super) index: Option<u32>,
+    /// The text. An empty one says nothing: some upstreams end a part without repeating it.
+    pub(super) said: Option<&'w str>,
+    /// The provider's secret form of it.
+    pub(super) opaque: Option<RawJson>,
+    /// Whether it may correct the pieces in the run's final text. The response's own last snapshot may not: one server
+    /// fills it with a placeholder.
+    pub(super) corrects: bool,
+}
+
+impl<'w> Whole<'w> {
+    /// The whole that an event of the part's own tells.
+    pub(super) fn of(text: Text, index: Option<u32>, said: Option<&'w str>) -> Self {
+        Self { text, index, said, opaque: None, corrects: true }
+    }
+}
+
+/// A part is whole.
+pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledger) {
     let place = run.place();
-    let whole = whole.filter(|whole| !whole.is_empty());
+    let Whole { text, index, opaque, corrects, .. } = whole;
+    let said = whole.said.filter(|said| !said.is_empty());
     let Some(item) = run.items.get_mut(at) else { return };
     let sort = text.sort();
     let index = index.unwrap_or_else(|| item.latest(sort).unwrap_or_default());
     match item.parts.get(&(sort, index)) {
-        None if whole.is_none() && opaque.is_none() => return,
+        None if said.is_none() && opaque.is_none() => return,
         Some(part) if part.text != text => return,
-        Some(Part { whole: Some(said), .. }) => {
-            if whole.is_some_and(|whole| hash(whole) != *said) {
+        Some(Part { whole: Some(before), .. }) => {
+            if said.is_some_and(|said| hash(said) != *before) {
                 differs(run, ledger);
             }
             return;
@@ -63,12 +80,12 @@ pub(super) fn done(
     }
     let number = item.part(text, index).block;
     let block = block_of(text, &item.message_id, number);
-    let said = ledger.said(place, block).unwrap_or_default();
-    let agreed = whole.filter(|whole| whole.starts_with(said)).unwrap_or(said);
-    let hash = hash(agreed);
-    // The upstream's own last word is the better final text where its deltas came in disorder.
-    let last_word = (text == Text::Said).then(|| whole.unwrap_or(agreed).to_owned());
-    let agrees = ledger.complete(place, block, whole, opaque);
+    let pieces = ledger.said(place, block).unwrap_or_default();
+    let agreed = said.filter(|said| said.starts_with(pieces)).unwrap_or(pieces);
+    // What contradicts once is told once: its repetitions agree with it.
+    let hash = hash(said.unwrap_or(agreed));
+    let last_word = (text == Text::Said).then(|| said.filter(|_| corrects).unwrap_or(agreed).to_owned());
+    let agrees = ledger.complete(place, block, said, opaque);
     if let Some(part) = item.parts.get_mut(&(sort, index)) {
         part.whole = Some(hash);
     }
@@ -84,7 +101,14 @@ pub(super) fn done(
 }
 
 /// A message or reasoning item is whole: says what of it has not been said, and closes it.
-pub(super) fn whole(run: &mut Run, at: usize, object: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+pub(super) fn whole(
+    run: &mut Run,
+    at: usize,
+    object: Json<'_>,
+    fields: &Object<'_>,
+    corrects: bool,
+    ledger: &mut Ledger,
+) {
     let Some(item) = run.items.get(at) else { return };
     let reasoning = item.kind == ItemKind::Reasoning;
     let mut wholes: Vec<(Text, u32, Cow<'_, str>)> = Vec::new();
@@ -111,15 +135,15 @@ pub(super) fn whole(run: &mut Run, at: usize, object: Json<'_>, fields: &Object<
             .items
             .get(at)
             .is_some_and(|item| item.parts.get(&(text.sort(), index)).is_none_or(|part| part.whole.is_none()));
-        let with = if nth + 1 == count && open { opaque.take() } else { None };
-        done(run, at, text, Some(index), Some(&said), with, ledger);
+        let opaque = if nth + 1 == count && open { opaque.take() } else { None };
+        done(run, at, Whole { text, index: Some(index), said: Some(&said), opaque, corrects }, ledger);
     }
     let first = run.items.get(at).is_some_and(|item| !item.finished);
     close(run, at, ledger);
     if first && let Some(opaque) = opaque {
         // Every part is closed: the secret stands in a block of its own, behind them.
-        let next = run.items.get(at).map_or(0, |item| u32::try_from(item.parts.len()).unwrap_or(u32::MAX));
-        done(run, at, Text::Reasoning, Some(u32::MAX - next), None, Some(opaque), ledger);
+        let behind = Whole { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
+        done(run, at, behind, ledger);
     }
 }
 
@@ -131,7 +155,7 @@ pub(super) fn close(run: &mut Run, at: usize, ledger: &mut Ledger) {
     let mut open: Vec<(u32, Text, u32)> = open.map(|(&(_, index), part)| (part.block, part.text, index)).collect();
     open.sort_unstable_by_key(|&(block, ..)| block);
     for (_, text, index) in open {
-        done(run, at, text, Some(index), None, None, ledger);
+        done(run, at, Whole { text, index: Some(index), said: None, opaque: None, corrects: false }, ledger);
     }
 }
 
