@@ -136,7 +136,7 @@ fn event_names_are_compared_with_types() {
         ),
     ];
     check(&except, |case| {
-        let Some(names) = case.facts["framing"]["names"].as_object() else { return None };
+        let names = case.facts["framing"]["names"].as_object()?;
         let named =
             case.records().filter(|record| record.status == ProviderStatus::Event && record.event_name.is_some());
         let differ = |record: &&ProviderEvent| record.errors.iter().any(|error| error.starts_with("event name '"));
@@ -241,6 +241,43 @@ fn function_calls_are_proposed_and_never_started() {
 }
 
 #[test]
+fn hosted_tools_run_to_their_end() {
+    let mut hosted = 0;
+    for case in CASES.iter() {
+        let mut expected: BTreeSet<String> = BTreeSet::new();
+        let mut secrets: Vec<String> = Vec::new();
+        for record in case.records() {
+            let Some(data) = &record.data else { continue };
+            let data: Value = serde_json::from_str(data.get()).unwrap();
+            let item = &data["item"];
+            let kind = item["type"].as_str().unwrap_or_default();
+            let hosted = ["web_search_call", "file_search_call", "image_generation_call", "code_interpreter_call"];
+            if data["type"] == "response.output_item.done" && hosted.contains(&kind) {
+                expected.insert(format!("{} {}", item["id"].as_str().unwrap(), kind.trim_end_matches("_call")));
+            }
+            secrets.extend(item["result"].as_str().map(str::to_owned));
+            secrets.extend(data["partial_image_b64"].as_str().map(str::to_owned));
+        }
+        let started: BTreeSet<String> = case
+            .bodies()
+            .filter_map(|body| match body {
+                Body::ToolStarted { call, .. } => Some(format!("{} {}", call.tool.call_id, call.name)),
+                _ => None,
+            })
+            .collect();
+        let ended = case.bodies().filter(|body| matches!(body, Body::ToolEnded { exit_code: 0, .. })).count();
+        assert_eq!(started, expected, "{}", case.name);
+        assert_eq!(ended, expected.len(), "{}", case.name);
+        hosted += ended;
+        for body in case.bodies().filter(|body| !matches!(body, Body::ProviderEvent(_))) {
+            let shown = format!("{body:?}");
+            assert!(!secrets.iter().any(|secret| shown.contains(secret)), "{}: an image in a frame", case.name);
+        }
+    }
+    assert!(hosted >= 3, "{hosted} hosted calls");
+}
+
+#[test]
 fn streamed_arguments_are_the_proposed_ones() {
     check(&[], |case| {
         let mut streamed: BTreeMap<&str, String> = BTreeMap::new();
@@ -329,7 +366,7 @@ fn why_a_run_ended_is_told() {
         let told = case.facts.get("response_error").or_else(|| {
             case.facts["error_events"].get(0).map(|event| event["body"].get("error").unwrap_or(&event["body"]))
         });
-        let Some(told) = told else { return None };
+        let told = told?;
         let errors: Vec<_> = case
             .bodies()
             .filter_map(|body| match body {
@@ -437,4 +474,14 @@ fn faults_carry_no_payload() {
         }
     }
     assert!(CASES.iter().all(|case| case.whole["sha256"].is_string()));
+}
+
+#[test]
+fn a_recording_as_frames() {
+    let bytes = std::fs::read(fixtures_dir("open-responses").join("scripted__web-search.sse")).unwrap();
+    let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
+    let lines = String::from_utf8(support::translate(open_responses(), v2, &bytes)).unwrap();
+    // The records themselves are the recording; only what is derived from them is of interest.
+    let derived: Vec<&str> = lines.lines().filter(|line| !line.contains("\"type\":\"provider_event\"")).collect();
+    insta::assert_snapshot!(derived.join("\n"));
 }

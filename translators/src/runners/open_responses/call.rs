@@ -68,6 +68,17 @@ pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &st
     }
 }
 
+/// Whether a call's item, when it begins, is whole already.
+pub(super) fn is_whole(fields: &Object<'_>) -> bool {
+    let key = match fields.str("type").map(|word| ItemKind::of(&word)) {
+        Some(ItemKind::Function) => "arguments",
+        Some(ItemKind::Custom) => "input",
+        _ => return false,
+    };
+    fields.str("status").is_some_and(|status| status == "completed")
+        && fields.str(key).is_some_and(|input| !input.is_empty())
+}
+
 /// A call's item is told, when it begins or as a whole.
 pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, ledger: &mut Ledger) {
     let Some(item) = run.items.get_mut(at) else { return };

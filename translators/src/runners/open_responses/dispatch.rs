@@ -24,7 +24,8 @@ pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &m
         Event::ItemAdded | Event::ItemDone => {
             let Some(object) = fields.get("item") else { return };
             let Some(item) = object.object() else { return };
-            let last = event == Event::ItemDone;
+            // A call that is whole from the start may have no event of its end.
+            let last = event == Event::ItemDone || call::is_whole(&item);
             let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);
             if last {
                 whole_item(run, at, object, &item, Told::Whole, ledger);
@@ -53,13 +54,13 @@ pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &m
         }
         Event::Delta(text) => {
             let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
-            if let Some(at) = run.items.find_or_make(&address, &[kind_of(text)], false, now_ms) {
+            if let Some(at) = speaker(run, text, &address, false, now_ms) {
                 text::delta(run, at, text, part_index(text.sort()), piece, ledger);
             }
         }
         Event::Done(text, key) => {
             let whole = fields.str(key);
-            if let Some(at) = run.items.find_or_make(&address, &[kind_of(text)], true, now_ms) {
+            if let Some(at) = speaker(run, text, &address, true, now_ms) {
                 text::done(run, at, Whole::of(text, part_index(text.sort()), whole.as_deref()), ledger);
             }
         }
@@ -159,6 +160,13 @@ pub(super) fn whole_item(
     }
 }
 
-fn kind_of(text: Text) -> ItemKind {
-    if text == Text::Said { ItemKind::Message } else { ItemKind::Reasoning }
+/// The item that says a text. A message may hold reasoning, but only where the event names it: some upstreams give the
+/// reasoning before a message the message's place.
+fn speaker(run: &mut Run, text: Text, address: &Address<'_>, last: bool, now_ms: u64) -> Option<usize> {
+    if text == Text::Said {
+        return run.items.find_or_make(address, &[ItemKind::Message], last, now_ms);
+    }
+    let message =
+        run.items.named(address).filter(|&at| run.items.get(at).is_some_and(|it| it.kind == ItemKind::Message));
+    message.or_else(|| run.items.find_or_make(address, &[ItemKind::Reasoning], last, now_ms))
 }

@@ -53,9 +53,9 @@ impl Items {
         self.list.len()
     }
 
-    /// Whether an item has this id.
-    pub(super) fn knows(&self, address: &Address<'_>) -> bool {
-        address.id.as_deref().is_some_and(|id| self.by_id.contains_key(id))
+    /// The item of this id.
+    pub(super) fn named(&self, address: &Address<'_>) -> Option<usize> {
+        self.by_id.get(address.id.as_deref()?).copied()
     }
 
     /// The call of that id.

@@ -96,7 +96,10 @@ impl Decoder for OpenResponses {
             _ => None,
         };
         let Some(at) = self.run_of(event, fields, response.as_ref(), ledger) else {
-            ledger.record_on_current();
+            // What speaks of no response belongs to the run that is open; what speaks of one that is over, to none.
+            if !event.is_of_a_response() {
+                ledger.record_on_current();
+            }
             return;
         };
         if event == Event::Terminal {
@@ -209,7 +212,7 @@ impl OpenResponses {
             }),
             _ => by_id.or_else(|| {
                 let address = Address::of(fields);
-                self.runs.iter().rposition(|run| run.items.knows(&address)).or(newest)
+                self.runs.iter().rposition(|run| run.items.named(&address).is_some()).or(newest)
             }),
         };
         let begins = match event {
