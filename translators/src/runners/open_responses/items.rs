@@ -107,7 +107,7 @@ impl Items {
         let item = self.list.get(at)?;
         let untouched = item.announced && !item.confirmed && !item.finished;
         let same = match (id, address.index) {
-            (None, None) => !item.finished || last,
+            (None, None) => !item.finished,
             (Some(_), None) => untouched || (!item.finished && (rotate || item.id.is_none())),
             (Some(_), Some(_)) => untouched,
             (None, Some(_)) => !item.finished && item.index.is_none(),

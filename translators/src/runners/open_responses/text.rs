@@ -31,7 +31,7 @@ pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, pi
 /// A part begins.
 pub(super) fn added(run: &mut Run, at: usize, sort: Sort, index: Option<u32>) {
     let Some(item) = run.items.get_mut(at) else { return };
-    let index = index.unwrap_or_else(|| item.part_of_delta(sort));
+    let index = index.unwrap_or_else(|| item.part_that_begins(sort));
     item.latest = match sort {
         Sort::Content => [Some(index), item.latest[1]],
         Sort::Summary => [item.latest[0], Some(index)],
@@ -66,7 +66,7 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledg
     let said = whole.said.filter(|said| !said.is_empty());
     let Some(item) = run.items.get_mut(at) else { return };
     let sort = text.sort();
-    let index = index.unwrap_or_else(|| item.latest(sort).unwrap_or_default());
+    let index = index.unwrap_or_else(|| item.part_of_whole(sort, said));
     match item.parts.get(&(sort, index)) {
         None if said.is_none() && opaque.is_none() => return,
         Some(part) if part.text != text => return,
@@ -127,6 +127,9 @@ pub(super) fn whole(
     if reasoning {
         wholes.retain(|(text, index, said)| *text == Text::Summary || !is_repeated(run, at, *index, said, ledger));
     }
+    if let Some(merged) = merged(run, at, &wholes, ledger) {
+        wholes = vec![merged];
+    }
     let mut opaque =
         fields.str("encrypted_content").is_some_and(|secret| reasoning && !secret.is_empty()).then(|| object.to_raw());
     let count = wholes.len();
@@ -175,6 +178,31 @@ pub(super) fn part_text<'a>(part: &Object<'a>, list: Text, reasoning: bool) -> O
     Some((text, part.str("text")?))
 }
 
+/// Pieces without an index cannot say where one part ends and the next begins: where what they said goes beyond the first
+/// part, all parts are one block.
+fn merged<'w>(
+    run: &Run,
+    at: usize,
+    wholes: &[(Text, u32, Cow<'w, str>)],
+    ledger: &Ledger,
+) -> Option<(Text, u32, Cow<'w, str>)> {
+    let [(text, index, first), _, ..] = wholes else { return None };
+    let item = run.items.get(at)?;
+    let part = item.parts.get(&(text.sort(), *index)).filter(|_| item.parts.len() == 1)?;
+    if wholes.iter().any(|(other, ..)| other != text) {
+        return None;
+    }
+    let all: String = wholes.iter().map(|(.., whole)| &**whole).collect();
+    let agrees = match part.whole {
+        Some(before) => hash(&all) == before,
+        None => {
+            let said = ledger.said(run.place(), block_of(*text, &item.message_id, part.block))?;
+            said.len() > first.len() && all.starts_with(said)
+        }
+    };
+    agrees.then_some((*text, *index, Cow::Owned(all)))
+}
+
 fn is_repeated(run: &Run, at: usize, index: u32, said: &str, ledger: &Ledger) -> bool {
     let Some(item) = run.items.get(at) else { return false };
     if item.parts.contains_key(&(Sort::Content, index)) {
@@ -218,6 +246,20 @@ impl Item {
         let Some(latest) = self.latest(sort) else { return 0 };
         let closed = self.parts.get(&(sort, latest)).is_some_and(|part| part.whole.is_some());
         if closed { latest.saturating_add(1) } else { latest }
+    }
+
+    /// The part that begins without an index: the next one, if anything is known of the latest.
+    fn part_that_begins(&self, sort: Sort) -> u32 {
+        let Some(latest) = self.latest(sort) else { return 0 };
+        if self.parts.contains_key(&(sort, latest)) { latest.saturating_add(1) } else { latest }
+    }
+
+    /// The part that a whole without an index belongs to: the latest, unless that has ended with another text.
+    fn part_of_whole(&self, sort: Sort, said: Option<&str>) -> u32 {
+        let latest = self.latest(sort).unwrap_or_default();
+        let before = self.parts.get(&(sort, latest)).and_then(|part| part.whole);
+        let other = before.is_some_and(|before| said.is_some_and(|said| hash(said) != before));
+        if other { latest.saturating_add(1) } else { latest }
     }
 
     /// The part at a place. Blocks of a message have the place of their part; reasoning has two lists, so its blocks are
