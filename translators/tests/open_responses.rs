@@ -564,6 +564,16 @@ fn a_whole_response_object_is_a_run() {
 }
 
 #[test]
+fn an_event_name_does_for_a_type() {
+    let stream = "event: response.created\ndata: {\"object\":\"response\",\"id\":\"r\"}\n\n\
+        event: error\ndata: {\"error\":{\"code\":\"x\",\"message\":\"y\"}}\n\n\
+        event: response.failed\ndata: {\"response\":{\"id\":\"r\",\"error\":{\"code\":\"x\",\"message\":\"y\"}}}\n\n";
+    let frames = support::frames(runner("open-responses").unwrap(), stream.as_bytes());
+    let told: Vec<String> = frames.iter().filter_map(line).collect();
+    assert_eq!(told, ["error provider x y false", "end failed x None"]);
+}
+
+#[test]
 fn what_is_no_part_of_a_response_begins_no_run() {
     for event in [
         json!({"type": "keepalive", "sequence_number": 1}),

@@ -194,7 +194,7 @@ impl Item {
                 tool.call_id = Name::from(&*call_id);
             }
         }
-        if let Some(name) = super::tool::name(self.kind, fields) {
+        if let Some(name) = super::tool::name(self.kind, fields).filter(|_| call.name.is_empty()) {
             call.name = name;
         }
         call.on_server |= super::tool::runs_on_server(self.kind, fields);

@@ -77,22 +77,27 @@ impl Decoder for OpenResponses {
         let fields = &record.fields;
         let said = fields.str("type").filter(|kind| !kind.is_empty());
         let kind = said.as_deref().or(record.event_name);
-        if said.is_none() && fields.str("object").is_some_and(|object| object == "response") {
-            self.whole_response(record, ledger);
-            return;
-        }
-        let bare = said.is_none() && fields.some("error").is_some();
-        let event = match kind.map(Event::of) {
-            None | Some(Event::Unknown) if bare => Event::Error,
-            None => Event::Untyped,
+        let named = kind.map(Event::of).filter(|event| said.is_some() || *event != Event::Unknown);
+        let is_response = said.is_none() && fields.str("object").is_some_and(|object| object == "response");
+        // Without a word that is known, the object itself may say what it is.
+        let bare = named.is_none() && fields.some("error").is_some();
+        let event = match named {
             Some(event) => event,
+            None if is_response => {
+                self.whole_response(record, ledger);
+                return;
+            }
+            None if bare => Event::Error,
+            None => kind.map_or(Event::Untyped, |_| Event::Unknown),
         };
-        validation::check(record, kind.filter(|_| !bare || said.is_some()), event, ledger);
+        validation::check(record, kind.filter(|_| !bare), event, ledger);
         if bare {
             ledger.fault("the event does not say its type");
         }
         let response = match event {
-            Event::Created | Event::Progress | Event::Terminal => fields.object("response"),
+            Event::Created | Event::Progress | Event::Terminal => {
+                fields.object("response").or_else(|| is_response.then(|| fields.clone()))
+            }
             _ => None,
         };
         let Some(at) = self.run_of(event, fields, response.as_ref(), ledger) else {
@@ -111,7 +116,9 @@ impl Decoder for OpenResponses {
         ledger.record_on(run.stream);
         if event == Event::Error {
             let fault = Fault::of_event(fields);
-            ledger.push(run.place(), fault.frame(ErrorScope::Provider));
+            if run.error.as_ref() != Some(&fault) {
+                ledger.push(run.place(), fault.frame(ErrorScope::Provider));
+            }
             run.error = Some(fault.clone());
             // A typed error is followed by `response.failed`; nothing follows a bare one.
             if bare {

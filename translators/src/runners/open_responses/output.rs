@@ -87,7 +87,7 @@ fn mcp_error(error: Json<'_>, outcome: &mut Outcome) {
 
 /// A piece of a command's output, or all of it, in an event of its own: its streams are told as they come.
 pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut Ledger) {
-    let Some(call) = call_of(run, at) else { return };
+    let Some(call) = call_of(run, at, false) else { return };
     let command = fields.u64("command_index").unwrap_or_default();
     if let Some(delta) = fields.get("delta") {
         for (stream, chunk) in streams(delta) {
@@ -111,7 +111,8 @@ pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut 
     let mut outcome = Outcome::silent(i32::from(failed));
     let output = fields.some("output").or_else(|| fields.some("result"));
     let commands = fields.str("type").is_some_and(|kind| kind == "shell_call_output");
-    let call = call_of(run, at);
+    let search = fields.str("type").is_some_and(|kind| kind == "tool_search_output");
+    let call = call_of(run, at, search);
     if commands {
         for (nth, entry) in fields.items("output").into_iter().enumerate() {
             if let Some(call) = call {
@@ -150,10 +151,11 @@ fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, le
 }
 
 /// The call whose output an item is. A tool search has no id: its output follows it.
-fn call_of(run: &Run, at: usize) -> Option<usize> {
+fn call_of(run: &Run, at: usize, search: bool) -> Option<usize> {
     match &run.items.get(at)?.output_of {
         Some(call_id) => run.items.call(call_id),
-        None => run.items.newest(ItemKind::ToolSearch),
+        None if search => run.items.newest(ItemKind::ToolSearch),
+        None => None,
     }
 }
 

@@ -15,10 +15,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 /// A piece of a part's text. `index` is the part's place where the event tells it.
 pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, piece: Utf16Text, ledger: &mut Ledger) {
     let place = run.place();
-    if piece == Utf16Text::default() {
+    let Some(item) = run.items.get_mut(at) else { return };
+    if item.finished || piece == Utf16Text::default() {
         return;
     }
-    let Some(item) = run.items.get_mut(at) else { return };
     let index = index.unwrap_or_else(|| item.part_of_delta(text.sort()));
     let part = item.part(text, index);
     if part.whole.is_some() || part.text != text {
@@ -115,7 +115,8 @@ pub(super) fn whole(
     for (key, list) in [("summary", Text::Summary), ("content", Text::Said)] {
         let value = fields.get(key);
         if let Some(only) = value.and_then(Json::str) {
-            wholes.push((if reasoning { Text::Reasoning } else { list }, 0, only));
+            let text = if reasoning && list == Text::Said { Text::Reasoning } else { list };
+            wholes.push((text, 0, only));
         }
         for (index, part) in value.map(Json::items).unwrap_or_default().into_iter().enumerate() {
             let Some(part) = part.object() else { continue };

@@ -9,9 +9,10 @@ use crate::json::{self, Json, Kind, Object};
 /// The tool's name, as the model knows it. An item type of a hosted tool is the tool's name and `_call`.
 pub(super) fn name(kind: ItemKind, fields: &Object<'_>) -> Option<Name> {
     let own = fields.str("name").filter(|name| !name.is_empty());
-    if kind == ItemKind::Mcp || kind == ItemKind::ApprovalRequest {
-        let server = fields.str("server_label").unwrap_or_default();
-        return own.map(|name| Name::from(format!("mcp__{server}__{name}")));
+    if (kind == ItemKind::Mcp || kind == ItemKind::ApprovalRequest)
+        && let (Some(name), Some(server)) = (&own, fields.str("server_label"))
+    {
+        return Some(Name::from(format!("mcp__{server}__{name}")));
     }
     own.map(|name| Name::from(&*name)).or_else(|| hosted(kind).map(Name::from))
 }
