@@ -482,6 +482,17 @@ fn an_error_is_told_once_and_the_end_decides() {
 }
 
 #[test]
+fn everything_is_closed_before_the_turn_is() {
+    let running = json!({"type": "image_generation_call", "id": "i", "status": "in_progress"});
+    let delta = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 1, "delta": "a"});
+    let failed = json!({"type": "response.failed", "response": {"id": "r", "error": {"code": "x", "message": "y"}}});
+    let frames = frames_of(&[created(), added(0, running), delta, failed]);
+    let kinds: Vec<&str> =
+        frames.iter().map(|frame| frame.body.kind()).filter(|kind| *kind != "provider_event").collect();
+    assert_eq!(kinds[5..], ["tool_failed", "output_text_completed", "error_reported", "turn_ended", "session_ended"]);
+}
+
+#[test]
 fn a_proxy_s_completed_may_be_incomplete_or_cancelled() {
     let end = |status: &str, details: Value| {
         told(&[

@@ -134,3 +134,25 @@ fn unknown(kind: &str) -> Breach {
     let shown: String = kind.chars().take(64).collect();
     Breach { pointer: String::new(), keyword: "type".to_owned(), message: format!("no such event type: {shown:?}") }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: SchemaFile = SchemaFile {
+        kind: "shared",
+        text: r#"{"$id":"https://x.test/shared.json","$defs":{"word":{"type":"string"}}}"#,
+    };
+    const FILE: SchemaFile = SchemaFile {
+        kind: "a",
+        text: r#"{"$id":"https://x.test/events/a.json","properties":{"w":{"$ref":"../shared.json#/$defs/word"}}}"#,
+    };
+
+    #[test]
+    fn schemas_refer_to_shared_ones_and_to_nothing_else() {
+        let schemas = Schemas::compile_with(&[FILE], &[SHARED]).unwrap();
+        assert_eq!(schemas.check("a", br#"{"w":"x"}"#), Ok(()));
+        assert_eq!(schemas.check("a", br#"{"w":1}"#).unwrap_err()[0].pointer, "/w");
+        assert!(Schemas::compile_with(&[FILE], &[]).is_err());
+    }
+}

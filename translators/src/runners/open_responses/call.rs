@@ -188,12 +188,13 @@ pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String
     }
 }
 
-/// The response is over: a call whose input was whole is proposed even if its item never came, and one of which a stage
-/// event said the end is ended.
+/// The response is over: a call whose input was whole is proposed even if its item never came, one of which a stage event
+/// said the end is ended, and one that still runs has failed.
 pub(super) fn flush(run: &mut Run, at: usize, ledger: &mut Ledger) {
     let Some(item) = run.items.get(at) else { return };
     let Some(call) = &item.call else { return };
     let waiting = call.proposed.is_none() && call.input_done;
+    let call_runs = call.started && !call.ended;
     let verdict = call.verdict.filter(|_| call.on_server || call.started);
     if waiting || (verdict.is_some() && call.proposed.is_none()) {
         let args = tool::args(item.kind, None, &call.input).unwrap_or_else(|| empty(item.kind));
@@ -202,6 +203,8 @@ pub(super) fn flush(run: &mut Run, at: usize, ledger: &mut Ledger) {
     if let Some(verdict) = verdict {
         start(run, at, ledger);
         end(run, at, Outcome::silent(i32::from(!verdict)), ledger);
+    } else if call_runs {
+        end(run, at, Outcome::failed("the run ended before the tool did"), ledger);
     }
 }
 

@@ -32,13 +32,7 @@ pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>
         snapshot(&mut run, &objects, told, ledger);
     }
     let finished = status == "completed" || status == "incomplete";
-    for at in 0..run.items.len() {
-        call::flush(&mut run, at, ledger);
-        let speaks = |kind| matches!(kind, ItemKind::Message | ItemKind::Reasoning);
-        if finished && run.items.get(at).is_some_and(|item| !item.finished && speaks(item.kind)) {
-            text::close(&mut run, at, ledger);
-        }
-    }
+    close(&mut run, !finished, ledger);
     if let Some(usage) = response.and_then(|response| usage(&run, response)) {
         ledger.push(run.place(), Body::UsageReported(Box::new(usage)));
     }
@@ -50,15 +44,19 @@ pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>
 
 /// The upstream broke off after an error.
 pub(super) fn broken(mut run: Run, fault: Fault, ledger: &mut Ledger) {
-    flush(&mut run, ledger);
+    close(&mut run, true, ledger);
     ledger.turn_ended(run.stream, Some(Name::from("failed")));
     ledger.end_run(run.stream, RunEnd::failed(fault.code, fault.message));
 }
 
-/// Says what waits for an item that never came.
-pub(super) fn flush(run: &mut Run, ledger: &mut Ledger) {
+/// Says what waits for an item that never came, and closes what is open, so that it is closed before the turn is.
+pub(super) fn close(run: &mut Run, cut: bool, ledger: &mut Ledger) {
     for at in 0..run.items.len() {
         call::flush(run, at, ledger);
+        let speaks = |kind| matches!(kind, ItemKind::Message | ItemKind::Reasoning);
+        if run.items.get(at).is_some_and(|item| !item.finished && speaks(item.kind)) {
+            text::close(run, at, cut, ledger);
+        }
     }
 }
 

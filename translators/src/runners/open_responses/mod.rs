@@ -150,7 +150,7 @@ impl Decoder for OpenResponses {
             self.break_off(at, ledger);
         }
         for mut run in std::mem::take(&mut self.runs) {
-            ending::flush(&mut run, ledger);
+            ending::close(&mut run, true, ledger);
         }
     }
 }
@@ -246,7 +246,7 @@ impl OpenResponses {
         self.begun = true;
         if self.runs.len() == OPEN {
             self.end_run(0, ledger, |mut run, ledger| {
-                ending::flush(&mut run, ledger);
+                ending::close(&mut run, true, ledger);
                 let end = RunEnd::interrupted(STREAM_ENDED, "too many responses began before this one ended");
                 ledger.end_run(run.stream, end);
             });

@@ -143,7 +143,7 @@ pub(super) fn whole(
         done(run, at, Whole { text, index: Some(index), said: Some(&said), opaque, corrects }, ledger);
     }
     let first = run.items.get(at).is_some_and(|item| !item.finished);
-    close(run, at, ledger);
+    close(run, at, false, ledger);
     if first && let Some(opaque) = opaque {
         // Every part is closed: the secret stands in a block of its own, behind them.
         let behind = Whole { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
@@ -151,13 +151,20 @@ pub(super) fn whole(
     }
 }
 
-/// Completes what is open of an item.
-pub(super) fn close(run: &mut Run, at: usize, ledger: &mut Ledger) {
+/// Completes what is open of an item. What was `cut` off is no final text.
+pub(super) fn close(run: &mut Run, at: usize, cut: bool, ledger: &mut Ledger) {
+    let place = run.place();
     let Some(item) = run.items.get_mut(at) else { return };
     item.finished = true;
     let open = item.parts.iter().filter(|(_, part)| part.whole.is_none());
     let mut open: Vec<(u32, Text, u32)> = open.map(|(&(_, index), part)| (part.block, part.text, index)).collect();
     open.sort_unstable_by_key(|&(block, ..)| block);
+    if cut {
+        for (block, text, _) in open {
+            ledger.cut(place, block_of(text, &item.message_id, block), None);
+        }
+        return;
+    }
     for (_, text, index) in open {
         done(run, at, Whole { text, index: Some(index), said: None, opaque: None, corrects: false }, ledger);
     }
