@@ -7,13 +7,13 @@
 //!
 //! | part | where |
 //! |---|---|
-//! | event types | [`event`] |
-//! | schemas | [`validation`] |
-//! | items, and how events find theirs | [`item`], [`items`] |
-//! | events to items | [`dispatch`] |
-//! | text and reasoning | [`text`] |
-//! | calls, hosted tools, their output | [`call`], [`tool`], [`output`] |
-//! | errors, and the end | [`error`], [`ending`] |
+//! | event types | `event` |
+//! | schemas | `validation` |
+//! | items, and how events find theirs | `item`, `items` |
+//! | events to items | `dispatch` |
+//! | text and reasoning | `text` |
+//! | calls, hosted tools, their output | `call`, `tool`, `output` |
+//! | errors, and the end | `error`, `ending` |
 
 mod call;
 mod dispatch;
