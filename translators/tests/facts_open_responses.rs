@@ -476,6 +476,34 @@ fn faults_carry_no_payload() {
     assert!(CASES.iter().all(|case| case.whole["sha256"].is_string()));
 }
 
+/// One connection may carry many responses: each is the run that it would be alone.
+#[test]
+fn recordings_behind_one_another_are_the_same_runs() {
+    let ended = |case: &&Case| case.facts["terminal_event"].is_string() && !case.name.starts_with("scripted__bom");
+    let said = |frames: &[Frame]| -> Vec<String> {
+        let mut all = Vec::new();
+        for frame in frames {
+            match &frame.body {
+                Body::OutputTextDelta(block) | Body::ReasoningDelta(block) => all.push(block.delta.clone()),
+                Body::ToolCallProposed(call) => all.push(format!("{} {}", call.name, call.args)),
+                Body::SessionEnded(end) => {
+                    all.push(format!("{:?} {:?} {:?}", end.reason, end.final_text, end.error_code))
+                }
+                _ => {}
+            }
+        }
+        all
+    };
+    let mut bytes = Vec::new();
+    let mut expected = Vec::new();
+    for case in CASES.iter().filter(ended) {
+        bytes.extend(std::fs::read(fixtures_dir("open-responses").join(case.whole["file"].as_str().unwrap())).unwrap());
+        bytes.extend_from_slice(b"\n\n");
+        expected.extend(said(&case.frames));
+    }
+    assert_eq!(said(&frames(open_responses(), &bytes)), expected);
+}
+
 #[test]
 fn a_recording_as_frames() {
     let bytes = std::fs::read(fixtures_dir("open-responses").join("scripted__web-search.sse")).unwrap();
