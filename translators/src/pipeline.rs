@@ -8,7 +8,7 @@ use crate::decode::{Decoder, Record};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
-use crate::json::{Front, Json, Kind, Object, front};
+use crate::json::{Front, Json, Kind, Object, front, one_line};
 use crate::ledger::Ledger;
 use crate::runners::Runner;
 use crate::sequence::Identity;
@@ -144,7 +144,7 @@ impl State {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
         }
         // A document may span lines, and so may the data of an SSE event; a frame may not.
-        let data = is_object.then(|| one_line(json));
+        let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
         let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
         self.ledger.begin(
             Box::new(ProviderEvent {
@@ -194,15 +194,6 @@ impl State {
     fn close_record(&mut self) {
         self.ledger.settle();
         self.records += 1;
-    }
-}
-
-/// The value on one line: JSON allows line ends only between tokens, where a space means the same.
-fn one_line(json: Json<'_>) -> Box<str> {
-    let text = json.text();
-    match memchr::memchr2(b'\n', b'\r', text.as_bytes()) {
-        None => text.into(),
-        Some(_) => text.replace(['\n', '\r'], " ").into(),
     }
 }
 

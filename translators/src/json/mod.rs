@@ -79,11 +79,7 @@ impl<'a> Json<'a> {
 
     /// A copy that outlives the record, on one line: a document may span lines, a frame may not.
     pub fn to_raw(self) -> RawJson {
-        let text = match memchr::memchr2(b'\n', b'\r', self.0.as_bytes()) {
-            None => self.0.to_owned(),
-            Some(_) => without_space(self.0),
-        };
-        RawValue::from_string(text).map_or_else(|_| empty_object(), Arc::from)
+        RawValue::from_string(one_line(self.0).into_owned()).map_or_else(|_| empty_object(), Arc::from)
     }
 
     /// The string's text, borrowed where it has no escapes. A lone surrogate becomes U+FFFD.
@@ -203,6 +199,23 @@ impl Utf16Text {
         self.text
     }
 
+    /// The whole characters of a piece that follows on `waiting`, the half that the piece before it ended in. The half
+    /// that this piece ends in waits next.
+    pub fn after(self, waiting: &mut Option<u16>) -> String {
+        let Self { low, mut text, high } = self;
+        match (waiting.take(), low) {
+            (None, None) => {}
+            (Some(first), Some(low)) => text.insert_str(0, &String::from_utf16_lossy(&[first, low])),
+            (Some(first), None) if text.is_empty() && high.is_none() => {
+                *waiting = Some(first);
+                return text;
+            }
+            _ => text.insert(0, char::REPLACEMENT_CHARACTER),
+        }
+        *waiting = high;
+        text
+    }
+
     fn from_wtf8(bytes: &[u8]) -> Self {
         let mut units = Vec::new();
         let mut rest = bytes;
@@ -317,20 +330,22 @@ impl<'a> Object<'a> {
     }
 }
 
-/// JSON text without the white space between its tokens.
-fn without_space(text: &str) -> String {
+/// JSON text on one line: as it is where it is on one, else without the white space between its tokens.
+pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
+    if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
+        return Cow::Borrowed(text);
+    }
     let (mut in_string, mut escaped) = (false, false);
-    text.chars()
-        .filter(|&letter| {
-            if in_string {
-                in_string = escaped || letter != '"';
-                escaped = !escaped && letter == '\\';
-                return true;
-            }
-            in_string = letter == '"';
-            !letter.is_ascii_whitespace()
-        })
-        .collect()
+    let kept = text.chars().filter(|&letter| {
+        if in_string {
+            in_string = escaped || letter != '"';
+            escaped = !escaped && letter == '\\';
+            return true;
+        }
+        in_string = letter == '"';
+        !letter.is_ascii_whitespace()
+    });
+    Cow::Owned(kept.collect())
 }
 
 /// What stands at the front of a text.

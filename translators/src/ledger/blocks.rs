@@ -83,17 +83,7 @@ impl Blocks {
             self.open.len() - 1
         });
         let open = self.open.get_mut(at)?;
-        let Utf16Text { low, mut text, high } = piece;
-        match (open.high.take(), low) {
-            (None, None) => {}
-            (Some(high), Some(low)) => text.insert_str(0, &String::from_utf16_lossy(&[high, low])),
-            (Some(waiting), None) if text.is_empty() && high.is_none() => {
-                open.high = Some(waiting);
-                return None;
-            }
-            _ => text.insert(0, char::REPLACEMENT_CHARACTER),
-        }
-        open.high = high;
+        let text = piece.after(&mut open.high);
         (!text.is_empty()).then(|| open.delta(text))
     }
 

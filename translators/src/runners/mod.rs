@@ -3,6 +3,7 @@
 use crate::decode::Decoder;
 
 pub mod claude_code;
+pub mod open_responses;
 pub mod opencode;
 
 /// One runner.
@@ -28,7 +29,7 @@ pub struct Surface {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, opencode::RUNNER];
+pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, opencode::RUNNER, open_responses::RUNNER];
 
 /// The runner of that name.
 pub fn runner(name: &str) -> Option<&'static Runner> {

@@ -14,6 +14,7 @@ use fast::Shape;
 use jsonschema::Validator;
 use serde_json::Value;
 use std::collections::HashMap;
+use std::ops::Range;
 
 /// One schema file.
 #[derive(Clone, Copy, Debug)]
@@ -51,13 +52,29 @@ impl Schemas {
     /// # Errors
     /// The name of the type whose schema is no schema, and why. The built-in contracts have none such (tested).
     pub fn compile(files: &'static [SchemaFile]) -> Result<Self, String> {
+        Self::compile_with(files, &[])
+    }
+
+    /// Compiles schemas that refer to others by their `$id`. `shared` are those others; their `kind` names them in errors
+    /// only.
+    ///
+    /// # Errors
+    /// As [`Schemas::compile`]; also a reference to what is not among `shared`.
+    pub fn compile_with(files: &[SchemaFile], shared: &[SchemaFile]) -> Result<Self, String> {
+        let mut registry = jsonschema::Registry::new();
+        for file in shared {
+            let schema = parse(file)?;
+            let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
+            registry = registry.add(id, schema).map_err(|error| format!("schema of {}: {error}", file.kind))?;
+        }
+        let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
         let mut by_kind = HashMap::with_capacity(files.len());
         for file in files {
-            let schema: Value =
-                serde_json::from_str(file.text).map_err(|error| format!("schema of {}: {error}", file.kind))?;
+            let schema = parse(file)?;
             let validator = jsonschema::draft202012::options()
                 .should_validate_formats(true)
                 .with_pattern_options(jsonschema::PatternOptions::regex())
+                .with_registry(&registry)
                 .build(&schema)
                 .map_err(|error| format!("schema of {}: {error}", file.kind))?;
             by_kind
@@ -76,12 +93,23 @@ impl Schemas {
     /// # Errors
     /// Every breach that was found, at least one.
     pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
-        let Some(compiled) = self.by_kind.get(event.kind) else { return Err(vec![unknown(event.kind)]) };
-        let text = std::str::from_utf8(event.payload).unwrap_or_default();
-        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text, event.verbatim)) {
+        self.check_parts(event.kind, std::str::from_utf8(event.payload).unwrap_or_default(), event.verbatim)
+    }
+
+    /// Checks text that a parser has accepted as JSON.
+    ///
+    /// # Errors
+    /// Every breach that was found, at least one.
+    pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Breach>> {
+        self.check_parts(kind, text, &(0..0))
+    }
+
+    fn check_parts(&self, kind: &str, text: &str, verbatim: &Range<usize>) -> Result<(), Vec<Breach>> {
+        let Some(compiled) = self.by_kind.get(kind) else { return Err(vec![unknown(kind)]) };
+        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text, verbatim)) {
             return Ok(());
         }
-        let value = crate::json::value(event.payload).map_err(|error| {
+        let value = crate::json::value(text.as_bytes()).map_err(|error| {
             vec![Breach { pointer: String::new(), keyword: "json".to_owned(), message: error.to_string() }]
         })?;
         compiled.check(&value)
@@ -114,7 +142,33 @@ impl Compiled {
     }
 }
 
+fn parse(file: &SchemaFile) -> Result<Value, String> {
+    serde_json::from_str(file.text).map_err(|error| format!("schema of {}: {error}", file.kind))
+}
+
 fn unknown(kind: &str) -> Breach {
     let shown: String = kind.chars().take(64).collect();
     Breach { pointer: String::new(), keyword: "type".to_owned(), message: format!("no such event type: {shown:?}") }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const SHARED: SchemaFile = SchemaFile {
+        kind: "shared",
+        text: r#"{"$id":"https://x.test/shared.json","$defs":{"word":{"type":"string"}}}"#,
+    };
+    const FILE: SchemaFile = SchemaFile {
+        kind: "a",
+        text: r#"{"$id":"https://x.test/events/a.json","properties":{"w":{"$ref":"../shared.json#/$defs/word"}}}"#,
+    };
+
+    #[test]
+    fn schemas_refer_to_shared_ones_and_to_nothing_else() {
+        let schemas = Schemas::compile_with(&[FILE], &[SHARED]).unwrap();
+        assert_eq!(schemas.check("a", br#"{"w":"x"}"#), Ok(()));
+        assert_eq!(schemas.check("a", br#"{"w":1}"#).unwrap_err()[0].pointer, "/w");
+        assert!(Schemas::compile_with(&[FILE], &[]).is_err());
+    }
 }

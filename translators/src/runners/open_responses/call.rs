@@ -1,0 +1,228 @@
+//! Calls: from the first piece of their input to the proposal, and for hosted tools on to their end.
+//!
+//! In: pieces of input, item objects, stage events. Out: tool frames. Never: a proposal of a call that was cut off, two
+//! proposals of one call, an image's bytes.
+//!
+//! The client runs functions, custom tools, local shells, computers and patches: those calls are proposals. The server runs
+//! the others: they are proposed and started as soon as their input is known, and end with their item. What a search looks
+//! for is known only when it is over, so it is told as a whole then, with the time that it took.
+
+use super::item::{Call, ItemKind};
+use super::output::{self, Outcome};
+use super::run::Run;
+use super::tool;
+use crate::frame::{Body, LogLevel, OutputStream, RawJson, ToolCall};
+use crate::json::{self, Object, Utf16Text};
+use crate::ledger::Ledger;
+
+/// When an item is told.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Told {
+    /// It has just begun.
+    Begun,
+    /// It is over, by its own last event.
+    Whole,
+    /// It stands in the last snapshot of a response that went well.
+    AtEnd,
+    /// It stands in that of a response that failed or was cut off; it may have been under way.
+    CutShort,
+}
+
+/// A piece of a call's input.
+pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, ledger: &mut Ledger) {
+    let place = run.place();
+    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut()) else { return };
+    if call.input_done || call.proposed.is_some() {
+        return;
+    }
+    let delta = piece.after(&mut call.high);
+    if !delta.is_empty() {
+        call.input.push_str(&delta);
+        let name = call.name.clone();
+        ledger.push(place, Body::ToolInputDelta { tool, name, delta });
+    }
+}
+
+/// A call's input is whole. A call whose name is not known yet waits for its item.
+pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &str, ledger: &mut Ledger) {
+    let Some(item) = run.items.get_mut(at) else { return };
+    let kind = item.kind;
+    let Some(call) = &mut item.call else { return };
+    if let Some(name) = tool::name(kind, fields).filter(|_| call.name.is_empty()) {
+        call.name = name;
+    }
+    if call.proposed.is_none()
+        && let Some(whole) = fields.str(key)
+    {
+        call.input = whole.into_owned();
+    }
+    call.input_done = true;
+    if kind == ItemKind::CodeInterpreter || !call.name.is_empty() {
+        // No input at all is an empty one, now that it is whole.
+        let args = tool::args(kind, None, &call.input).unwrap_or_else(|| empty(kind));
+        propose(run, at, args, ledger);
+        if kind == ItemKind::Mcp || kind == ItemKind::CodeInterpreter {
+            start(run, at, ledger);
+        }
+    }
+}
+
+/// Whether a call's item, when it begins, is whole already.
+pub(super) fn is_whole(fields: &Object<'_>) -> bool {
+    let key = match fields.str("type").map(|word| ItemKind::of(&word)) {
+        Some(ItemKind::Function) => "arguments",
+        Some(ItemKind::Custom) => "input",
+        _ => return false,
+    };
+    fields.str("status").is_some_and(|status| status == "completed")
+        && fields.str(key).is_some_and(|input| !input.is_empty())
+}
+
+/// A call's item is told, when it begins or as a whole.
+pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, ledger: &mut Ledger) {
+    let Some(item) = run.items.get_mut(at) else { return };
+    let kind = item.kind;
+    let Some(call) = &item.call else { return };
+    if how == Told::Begun {
+        if call.on_server && call.proposed.is_none() {
+            // Images have no input beyond the conversation: they are begun at once, since they take long.
+            let begun = match kind {
+                ItemKind::ImageGeneration => Some(json::empty_object()),
+                ItemKind::WebSearch | ItemKind::FileSearch | ItemKind::ToolSearch => tool::args(kind, Some(fields), ""),
+                _ => None,
+            };
+            if let Some(args) = begun.filter(|args| kind == ItemKind::ImageGeneration || args.get().len() > 2) {
+                propose(run, at, args, ledger);
+                start(run, at, ledger);
+            }
+        }
+        return;
+    }
+    let input_done = call.input_done;
+    if std::mem::replace(&mut item.finished, true) {
+        return;
+    }
+    let status = fields.str("status");
+    let cut = match status.as_deref() {
+        Some("incomplete") => true,
+        Some("completed" | "failed") => false,
+        // What the input said of itself counts more than a status that was left out.
+        _ => how == Told::CutShort && !input_done,
+    };
+    if cut {
+        cut_off(run, at, ledger);
+        return;
+    }
+    let streamed = item.call.as_ref().map_or("", |call| &call.input);
+    let args = tool::args(kind, Some(fields), streamed).unwrap_or_else(|| empty(kind));
+    propose(run, at, args, ledger);
+    if run.items.get(at).and_then(|item| item.call.as_ref()).is_some_and(|call| call.on_server) {
+        start(run, at, ledger);
+        let outcome = output::of_call(kind, fields);
+        if let Some(outcome) = outcome {
+            end(run, at, outcome, ledger);
+        }
+    }
+}
+
+/// The model wants the tool to run.
+fn propose(run: &mut Run, at: usize, args: RawJson, ledger: &mut Ledger) {
+    let place = run.place();
+    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(item) = run.items.get_mut(at) else { return };
+    let kind = item.kind;
+    let Some(call) = item.call.as_mut().filter(|call| call.proposed.is_none()) else { return };
+    if call.name.is_empty()
+        && let Some(name) = tool::hosted(kind)
+    {
+        call.name = name.into();
+    }
+    call.proposed = Some(args.clone());
+    call.input = String::new();
+    let proposal = ToolCall { tool, name: call.name.clone(), kind: tool::drawn_as(kind, &call.name), args };
+    ledger.tool_proposed(place, proposal);
+}
+
+/// The tool runs.
+pub(super) fn start(run: &mut Run, at: usize, ledger: &mut Ledger) {
+    let place = run.place();
+    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(item) = run.items.get_mut(at) else { return };
+    let kind = item.kind;
+    let Some(call) = item.call.as_mut().filter(|call| !call.started) else { return };
+    let Some(args) = call.proposed.clone() else { return };
+    call.started = true;
+    let started = ToolCall { tool, name: call.name.clone(), kind: tool::drawn_as(kind, &call.name), args };
+    ledger.tool_started(place, started, None);
+}
+
+/// The tool is done. Its time counts from the first word of it.
+pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, ledger: &mut Ledger) {
+    let place = run.place();
+    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut()) else { return };
+    if std::mem::replace(&mut call.ended, true) {
+        return;
+    }
+    for (stream, chunk) in outcome.said {
+        if !chunk.is_empty() {
+            ledger.tool_output(place, &tool, stream, chunk);
+        }
+    }
+    match outcome.verdict {
+        Ok(exit_code) => {
+            let took = ledger.time_ms().saturating_sub(call.since_ms);
+            ledger.tool_ended(place, &tool, exit_code, Some(took), None);
+        }
+        Err(error) => ledger.tool_failed(place, &tool, error),
+    }
+}
+
+/// A piece of the output of a call that runs.
+pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String, ledger: &mut Ledger) {
+    let place = run.place();
+    start(run, at, ledger);
+    if let Some(tool) = run.tool(at, ledger).filter(|_| !chunk.is_empty()) {
+        ledger.tool_output(place, &tool, stream, chunk);
+    }
+}
+
+/// The response is over: a call whose input was whole is proposed even if its item never came, one of which a stage event
+/// said the end is ended, and one that still runs has failed.
+pub(super) fn flush(run: &mut Run, at: usize, ledger: &mut Ledger) {
+    let Some(item) = run.items.get(at) else { return };
+    let Some(call) = &item.call else { return };
+    let waiting = call.proposed.is_none() && call.input_done;
+    let call_runs = call.started && !call.ended;
+    let verdict = call.verdict.filter(|_| call.on_server || call.started);
+    if waiting || (verdict.is_some() && call.proposed.is_none()) {
+        let args = tool::args(item.kind, None, &call.input).unwrap_or_else(|| empty(item.kind));
+        propose(run, at, args, ledger);
+    }
+    if let Some(verdict) = verdict {
+        start(run, at, ledger);
+        end(run, at, Outcome::silent(i32::from(!verdict)), ledger);
+    } else if call_runs {
+        end(run, at, Outcome::failed("the run ended before the tool did"), ledger);
+    }
+}
+
+fn cut_off(run: &mut Run, at: usize, ledger: &mut Ledger) {
+    let Some(call) = run.items.get(at).and_then(|item| item.call.as_ref()) else { return };
+    if call.started {
+        end(run, at, Outcome::failed("the call was cut off"), ledger);
+    } else if call.proposed.is_none() {
+        let message = format!("a call of {} was cut off and is not proposed", shown(call));
+        ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+    }
+}
+
+fn shown(call: &Call) -> &str {
+    if call.name.is_empty() { "a tool" } else { &call.name }
+}
+
+/// The input of a call that has none: nothing to parse, or no text.
+fn empty(kind: ItemKind) -> RawJson {
+    if kind == ItemKind::Custom { json::to_raw("") } else { json::empty_object() }
+}

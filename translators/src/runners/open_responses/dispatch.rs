@@ -1,0 +1,172 @@
+//! Events about the items of a response, each to the module that it concerns.
+//!
+//! In: an event whose run is known. Out: the item that it speaks of, and a call on the module of its kind; approvals,
+//! compactions and messages of others, which are one frame each, are told here. Never: the response's own events.
+
+use super::call::{self, Told};
+use super::event::{Event, Sort, Stage, Text};
+use super::item::ItemKind;
+use super::items::Address;
+use super::run::Run;
+use super::text::{self, Whole};
+use super::{output, tool};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, LogLevel, Name, UserMessage};
+use crate::json::{Json, Object};
+use crate::ledger::Ledger;
+
+/// Translates an event about the items of a response.
+pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &mut Ledger) {
+    let now_ms = ledger.time_ms();
+    let address = Address::of(fields);
+    let place = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
+    let part_index = |sort| place(if sort == Sort::Summary { "summary_index" } else { "content_index" });
+    match event {
+        Event::ItemAdded | Event::ItemDone => {
+            let Some(object) = fields.get("item") else { return };
+            let Some(item) = object.object() else { return };
+            // A call that is whole from the start may have no event of its end.
+            let last = event == Event::ItemDone || call::is_whole(&item);
+            let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);
+            if last {
+                whole_item(run, at, object, &item, Told::Whole, ledger);
+            } else {
+                call::told(run, at, &item, Told::Begun, ledger);
+            }
+        }
+        Event::PartAdded(sort) | Event::PartDone(sort) => {
+            let Some(object) = fields.object("part") else { return };
+            let last = matches!(event, Event::PartDone(_));
+            let kinds = match &*object.str("type").unwrap_or_default() {
+                _ if sort == Sort::Summary => &[ItemKind::Reasoning][..],
+                "reasoning_text" | "summary_text" => &[ItemKind::Reasoning, ItemKind::Message],
+                _ => &[ItemKind::Message, ItemKind::Reasoning],
+            };
+            let Some(at) = run.items.find_or_make(&address, kinds, last, now_ms) else { return };
+            if !last {
+                text::added(run, at, sort, part_index(sort));
+                return;
+            }
+            let reasoning = run.items.get(at).is_some_and(|item| item.kind == ItemKind::Reasoning);
+            let list = if sort == Sort::Summary { Text::Summary } else { Text::Said };
+            if let Some((text, whole)) = text::part_text(&object, list, reasoning) {
+                text::done(run, at, Whole::of(text, part_index(text.sort()), Some(&whole)), ledger);
+            }
+        }
+        Event::Delta(text) => {
+            let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
+            if let Some(at) = speaker(run, text, &address, false, now_ms) {
+                text::delta(run, at, text, part_index(text.sort()), piece, ledger);
+            }
+        }
+        Event::Done(text, key) => {
+            let whole = fields.str(key);
+            if let Some(at) = speaker(run, text, &address, true, now_ms) {
+                text::done(run, at, Whole::of(text, part_index(text.sort()), whole.as_deref()), ledger);
+            }
+        }
+        Event::InputDelta(kind) => {
+            let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
+            if let Some(at) = run.items.find_or_make(&address, &[kind], false, now_ms) {
+                call::input(run, at, piece, ledger);
+            }
+        }
+        Event::InputDone(kind, key) => {
+            if let Some(at) = run.items.find_or_make(&address, &[kind], true, now_ms) {
+                call::input_done(run, at, fields, key, ledger);
+            }
+        }
+        Event::CommandOutput => {
+            if let Some(at) = run.items.find_or_make(&address, &[ItemKind::Output], true, now_ms) {
+                output::of_command(run, at, fields, ledger);
+            }
+        }
+        Event::Stage(ItemKind::ToolList, Stage::Failed) => {
+            let message = "an MCP server's tools could not be listed".to_owned();
+            ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+        }
+        Event::Stage(kind, stage) if stage != Stage::Runs && kind.is_call() => {
+            if let Some(at) = run.items.find_or_make(&address, &[kind], true, now_ms)
+                && let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut())
+            {
+                call.on_server = true;
+                call.verdict = Some(stage == Stage::Completed);
+            }
+        }
+        _ => {}
+    }
+}
+
+/// An item is told as a whole: by its own last event, or by the response's last snapshot.
+pub(super) fn whole_item(
+    run: &mut Run,
+    at: usize,
+    object: Json<'_>,
+    fields: &Object<'_>,
+    told: Told,
+    ledger: &mut Ledger,
+) {
+    let place = run.place();
+    let Some(item) = run.items.get_mut(at) else { return };
+    let first = !item.finished;
+    match item.kind {
+        ItemKind::Message if fields.str("role").is_some_and(|role| role != "assistant") => {
+            item.finished = true;
+            if first && fields.str("role").is_some_and(|role| role == "user") {
+                let text = fields
+                    .items("content")
+                    .into_iter()
+                    .filter_map(|part| Some(part.object()?.str("text")?.into_owned()));
+                let message =
+                    UserMessage { message_id: item.message_id.clone(), text: text.collect(), attachments: Vec::new() };
+                ledger.push(place, Body::UserMessage(Box::new(message)));
+            }
+        }
+        ItemKind::Message | ItemKind::Reasoning => text::whole(run, at, object, fields, told == Told::Whole, ledger),
+        ItemKind::Output => output::whole(run, at, fields, ledger),
+        kind if kind.is_call() => call::told(run, at, fields, told, ledger),
+        _ if !first => {}
+        ItemKind::ApprovalRequest => {
+            item.finished = true;
+            let approval_id = item.id.clone().unwrap_or_else(|| item.message_id.clone());
+            let request = ApprovalRequested {
+                approval_id,
+                tool_id: None,
+                tool_name: tool::name(ItemKind::ApprovalRequest, fields).unwrap_or_default(),
+                args: tool::arguments(&fields.str("arguments").unwrap_or_default()),
+                reason: None,
+            };
+            ledger.approval_requested(place, request);
+        }
+        ItemKind::ApprovalResponse => {
+            item.finished = true;
+            let Some(approval_id) = fields.str("approval_request_id") else { return };
+            let approved = fields.bool("approve").unwrap_or_default();
+            let answer = ApprovalResolved {
+                approval_id: Name::from(&*approval_id),
+                decision: if approved { Decision::Approved } else { Decision::Rejected },
+                by: None,
+                reason: fields.str("reason").map(std::borrow::Cow::into_owned),
+                scope: None,
+            };
+            ledger.approval_resolved(place.stream, answer);
+        }
+        ItemKind::Compaction => {
+            item.finished = true;
+            let compacted =
+                Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary: None };
+            ledger.push(place, compacted);
+        }
+        _ => item.finished = true,
+    }
+}
+
+/// The item that says a text. A message may hold reasoning, but only where the event names it: some upstreams give the
+/// reasoning before a message the message's place.
+fn speaker(run: &mut Run, text: Text, address: &Address<'_>, last: bool, now_ms: u64) -> Option<usize> {
+    if text == Text::Said {
+        return run.items.find_or_make(address, &[ItemKind::Message], last, now_ms);
+    }
+    let message =
+        run.items.named(address).filter(|&at| run.items.get(at).is_some_and(|it| it.kind == ItemKind::Message));
+    message.or_else(|| run.items.find_or_make(address, &[ItemKind::Reasoning], last, now_ms))
+}

@@ -1,0 +1,240 @@
+//! The items of one response, and how events find theirs.
+//!
+//! In: the ids and places that events name. Out: a position in the list. Never: trust in any one of them. Upstreams leave
+//! out indices (llama.cpp) or ids, give every item the index 0 (ogx), never announce an item (open-responses-server), or
+//! change all ids with every event (GitHub Copilot); so an id counts first, then the index among items of the kind that
+//! the event can speak of, then being the one that is open.
+
+use super::item::{Item, ItemKind};
+use crate::frame::Name;
+use crate::json::Object;
+use std::borrow::Cow;
+use std::collections::{HashMap, VecDeque};
+
+/// How an event names its item.
+pub(super) struct Address<'a> {
+    id: Option<Cow<'a, str>>,
+    index: Option<u64>,
+}
+
+impl<'a> Address<'a> {
+    /// What the event's own fields say. One upstream writes `id` for `item_id` in its last event of a call.
+    pub(super) fn of(fields: &Object<'a>) -> Self {
+        let named = |key| fields.str(key).filter(|id| !id.is_empty());
+        Self { id: named("item_id").or_else(|| named("id")), index: fields.u64("output_index") }
+    }
+}
+
+/// The items of one response.
+#[derive(Debug, Default)]
+pub(super) struct Items {
+    list: Vec<Item>,
+    by_id: HashMap<Name, usize>,
+    by_call: HashMap<Name, usize>,
+    /// The newest item of a kind at an index: two items at one index are not rare.
+    by_index: HashMap<(u64, ItemKind), usize>,
+    latest: HashMap<ItemKind, usize>,
+    /// The response's id, which names the blocks of items without ids.
+    pub(super) response: Option<Name>,
+    /// The upstream changes its ids with every event: they say nothing.
+    pub(super) ids_rotate: bool,
+}
+
+impl Items {
+    pub(super) fn get_mut(&mut self, at: usize) -> Option<&mut Item> {
+        self.list.get_mut(at)
+    }
+
+    pub(super) fn get(&self, at: usize) -> Option<&Item> {
+        self.list.get(at)
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.list.len()
+    }
+
+    /// The item of this id.
+    pub(super) fn named(&self, address: &Address<'_>) -> Option<usize> {
+        self.by_id.get(address.id.as_deref()?).copied()
+    }
+
+    /// The call of that id.
+    pub(super) fn call(&self, call_id: &str) -> Option<usize> {
+        self.by_call.get(call_id).copied()
+    }
+
+    /// The newest item of a kind.
+    pub(super) fn newest(&self, kind: ItemKind) -> Option<usize> {
+        self.latest.get(&kind).copied()
+    }
+
+    /// The item that an event about a part of an item speaks of: one of `kinds`. `last` says that the event ends the
+    /// part, so that another id at the same place is no sign of another item. An item that was never announced is made,
+    /// of the first of `kinds`.
+    pub(super) fn find_or_make(
+        &mut self,
+        address: &Address<'_>,
+        kinds: &[ItemKind],
+        last: bool,
+        now_ms: u64,
+    ) -> Option<usize> {
+        if let Some(at) = self.find(address, kinds, last) {
+            return Some(at);
+        }
+        let kind = *kinds.first()?;
+        Some(self.add(kind, address.id.as_deref(), address.index, now_ms))
+    }
+
+    fn find(&mut self, address: &Address<'_>, kinds: &[ItemKind], last: bool) -> Option<usize> {
+        let id = address.id.as_deref();
+        if let Some(&at) = id.and_then(|id| self.by_id.get(id))
+            && let Some(item) = self.list.get_mut(at)
+            && kinds.contains(&item.kind)
+        {
+            item.confirmed = true;
+            return Some(at);
+        }
+        let rotate = self.ids_rotate;
+        if let Some(index) = address.index
+            && let Some(at) = kinds.iter().filter_map(|&kind| self.by_index.get(&(index, kind)).copied()).max()
+            && let Some(item) = self.list.get(at)
+            && (id.is_none() || item.id.is_none() || rotate || (!item.finished && (item.announced || last)))
+        {
+            self.adopt(at, id);
+            return Some(at);
+        }
+        let at = kinds.iter().filter_map(|&kind| self.newest(kind)).max()?;
+        let item = self.list.get(at)?;
+        let untouched = item.announced && !item.confirmed && !item.finished;
+        let same = match (id, address.index) {
+            (None, None) => !item.finished,
+            (Some(_), None) => untouched || (!item.finished && (rotate || item.id.is_none())),
+            (Some(_), Some(_)) => untouched,
+            (None, Some(_)) => !item.finished && item.index.is_none(),
+        };
+        same.then(|| {
+            self.adopt(at, id);
+            at
+        })
+    }
+
+    /// An event spoke of the item by another id: one such id is remembered.
+    fn adopt(&mut self, at: usize, id: Option<&str>) {
+        let Some(item) = self.list.get_mut(at) else { return };
+        item.confirmed = true;
+        if let Some(id) = id
+            && !self.ids_rotate
+            && !item.aliased
+        {
+            item.aliased = true;
+            self.by_id.entry(Name::from(id)).or_insert(at);
+        }
+    }
+
+    /// The item of an item object in an event of its own. `last` says that the object is whole.
+    pub(super) fn of_object(&mut self, fields: &Object<'_>, index: Option<u64>, last: bool, now_ms: u64) -> usize {
+        let kind = kind_of(fields);
+        // Calls with one call id at two places are two calls, though their output cannot tell them apart.
+        let named = self.by_name(fields, kind).filter(|&at| {
+            let item = self.list.get(at);
+            item.is_some_and(|item| {
+                let elsewhere = index.is_some() && item.index.is_some() && item.index != index;
+                !(item.finished && elsewhere) || fields.str("id").is_some_and(|id| self.by_id.get(&*id) == Some(&at))
+            })
+        });
+        let known = named.or_else(|| {
+            let at = index
+                .and_then(|index| self.by_index.get(&(index, kind)).copied())
+                .or_else(|| self.newest(kind).filter(|_| index.is_none()))?;
+            let item = self.list.get(at)?;
+            let open = !item.finished || self.ids_rotate;
+            let same = if last { open } else { !item.announced && open };
+            (same && may_be(item, fields)).then_some(at)
+        });
+        let at = known
+            .unwrap_or_else(|| self.add(kind, fields.str("id").as_deref().filter(|id| !id.is_empty()), index, now_ms));
+        self.learn(at, fields);
+        at
+    }
+
+    /// The items of a whole output, in its order. Names are matched before places, so that an item that was streamed is
+    /// never taken for its neighbour.
+    pub(super) fn of_output(&mut self, output: &[Object<'_>], now_ms: u64) -> Vec<usize> {
+        let mut claimed = vec![false; self.list.len()];
+        let mut claim = |at: usize| claimed.get_mut(at).is_some_and(|claimed| !std::mem::replace(claimed, true));
+        let mut matched: Vec<Option<usize>> =
+            output.iter().map(|fields| self.by_name(fields, kind_of(fields)).filter(|&at| claim(at))).collect();
+        let mut left: HashMap<ItemKind, VecDeque<usize>> = HashMap::new();
+        if matched.contains(&None) {
+            for (at, item) in self.list.iter().enumerate() {
+                if claimed.get(at) == Some(&false) {
+                    left.entry(item.kind).or_default().push_back(at);
+                }
+            }
+        }
+        for (slot, fields) in matched.iter_mut().zip(output) {
+            if slot.is_none()
+                && let Some(queue) = left.get_mut(&kind_of(fields))
+                && queue.front().and_then(|&at| self.list.get(at)).is_some_and(|item| may_be(item, fields))
+            {
+                *slot = queue.pop_front();
+            }
+        }
+        let places = matched.into_iter().zip(output).enumerate();
+        places
+            .map(|(index, (slot, fields))| {
+                let at = slot.unwrap_or_else(|| {
+                    let id = fields.str("id").filter(|id| !id.is_empty());
+                    self.add(kind_of(fields), id.as_deref(), Some(index as u64), now_ms)
+                });
+                self.learn(at, fields);
+                at
+            })
+            .collect()
+    }
+
+    fn by_name(&self, fields: &Object<'_>, kind: ItemKind) -> Option<usize> {
+        let of_kind = |&at: &usize| self.list.get(at).is_some_and(|item| item.kind == kind);
+        let by_id = fields.str("id").and_then(|id| self.by_id.get(&*id).copied()).filter(of_kind);
+        by_id.or_else(|| fields.str("call_id").and_then(|id| self.call(&id)).filter(of_kind))
+    }
+
+    fn learn(&mut self, at: usize, fields: &Object<'_>) {
+        let Some(item) = self.list.get_mut(at) else { return };
+        item.announced = true;
+        item.learn(fields);
+        if let Some(call_id) = item.call_id() {
+            self.by_call.entry(call_id.clone()).or_insert(at);
+        }
+    }
+
+    fn add(&mut self, kind: ItemKind, id: Option<&str>, index: Option<u64>, now_ms: u64) -> usize {
+        let at = self.list.len();
+        // An id that is another item's already cannot name this one's blocks.
+        let id = id.filter(|&id| self.ids_rotate || !self.by_id.contains_key(id));
+        let name = id.map(Name::from).unwrap_or_else(|| match &self.response {
+            Some(response) => Name::from(format!("{response}/{at}")),
+            None => Name::from(format!("item_{at}")),
+        });
+        let item = Item::new(kind, id.is_some(), name, index, now_ms);
+        if let Some(id) = &item.id {
+            self.by_id.entry(id.clone()).or_insert(at);
+        }
+        if let Some(index) = index {
+            self.by_index.insert((index, kind), at);
+        }
+        self.latest.insert(kind, at);
+        self.list.push(item);
+        at
+    }
+}
+
+fn kind_of(fields: &Object<'_>) -> ItemKind {
+    fields.str("type").map_or(ItemKind::Other, |word| ItemKind::of(&word))
+}
+
+/// Two calls with different call ids are two calls, whatever else is alike.
+fn may_be(item: &Item, fields: &Object<'_>) -> bool {
+    let said = fields.str("call_id").filter(|id| !id.is_empty());
+    item.call_id().zip(said).is_none_or(|(known, said)| **known == *said)
+}

@@ -1,0 +1,264 @@
+//! Open Responses, and what speaks nearly the same: OpenAI's Responses API and the gateways and servers that copy it.
+//!
+//! In: the events of `POST /v1/responses` with `"stream": true`, as SSE or one a line; also whole response objects. Out: one
+//! run for each response, from `response.created` (or the first event, where that is lost) to the first event that ends
+//! it. Never: a record refused because it breaks the schema (that is told on its frame), trust in indices, ids or sequence
+//! numbers, a frame from what follows the end.
+//!
+//! | part | where |
+//! |---|---|
+//! | event types | `event` |
+//! | schemas | `validation` |
+//! | items, and how events find theirs | `item`, `items` |
+//! | events to items | `dispatch` |
+//! | text and reasoning | `text` |
+//! | calls, hosted tools, their output | `call`, `tool`, `output` |
+//! | errors, and the end | `error`, `ending` |
+
+mod call;
+mod dispatch;
+mod ending;
+mod error;
+mod event;
+mod item;
+mod items;
+mod output;
+mod run;
+mod text;
+mod tool;
+mod validation;
+
+use super::{Runner, Surface};
+use crate::decode::{Decoder, Record};
+use crate::frame::{ErrorScope, Name};
+use crate::json::{Json, Kind, Object};
+use crate::ledger::{Ledger, RunEnd, STREAM_ENDED};
+use error::Fault;
+use event::Event;
+use items::Address;
+use run::Run;
+use std::collections::VecDeque;
+
+/// The runner.
+pub const RUNNER: Runner = Runner {
+    name: "open-responses",
+    provider: "openresponses",
+    about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
+    surfaces: &[
+        Surface { name: "sse", source: "POST /v1/responses with \"stream\": true" },
+        Surface { name: "ndjson", source: "the same events, one a line" },
+        Surface { name: "response", source: "POST /v1/responses without streaming: one response object" },
+    ],
+    decoder: || Box::new(OpenResponses::default()),
+};
+
+/// So many responses may be open at once on one connection; a further one ends the oldest.
+const OPEN: usize = 64;
+
+/// So many responses that are over are remembered.
+const REMEMBERED: usize = 64;
+
+#[derive(Default)]
+struct OpenResponses {
+    /// The responses that have not ended, oldest first.
+    runs: Vec<Run>,
+    /// The ids of those that have.
+    over: VecDeque<Name>,
+    /// A run has begun.
+    begun: bool,
+}
+
+impl Decoder for OpenResponses {
+    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+        if record.json.kind() != Kind::Object {
+            ledger.record_on_current();
+            return;
+        }
+        let fields = &record.fields;
+        let said = fields.str("type").filter(|kind| !kind.is_empty());
+        let kind = said.as_deref().or(record.event_name);
+        let named = kind.map(Event::of).filter(|event| said.is_some() || *event != Event::Unknown);
+        let is_response = said.is_none() && fields.str("object").is_some_and(|object| object == "response");
+        // Without a word that is known, the object itself may say what it is.
+        let bare = named.is_none() && fields.some("error").is_some();
+        let event = match named {
+            Some(event) => event,
+            None if is_response => {
+                self.whole_response(record, ledger);
+                return;
+            }
+            None if bare => Event::Error,
+            None => kind.map_or(Event::Untyped, |_| Event::Unknown),
+        };
+        validation::check(record, kind.filter(|_| !bare), event, ledger);
+        if bare {
+            ledger.fault("the event does not say its type");
+        }
+        let response = match event {
+            Event::Created | Event::Progress | Event::Terminal => {
+                fields.object("response").or_else(|| is_response.then(|| fields.clone()))
+            }
+            _ => None,
+        };
+        let Some(at) = self.run_of(event, fields, response.as_ref(), ledger) else {
+            // What speaks of no response belongs to the run that is open; what speaks of one that is over, to none.
+            if !event.is_of_a_response() {
+                ledger.record_on_current();
+            }
+            return;
+        };
+        if event == Event::Terminal {
+            let status = ending::status(kind, response.as_ref());
+            self.end_run(at, ledger, |run, ledger| ending::terminal(run, status, response.as_ref(), ledger));
+            return;
+        }
+        let Some(run) = self.runs.get_mut(at) else { return };
+        ledger.record_on(run.stream);
+        if event == Event::Error {
+            let fault = Fault::of_event(fields);
+            if run.error.as_ref() != Some(&fault) {
+                ledger.push(run.place(), fault.frame(ErrorScope::Provider));
+            }
+            run.error = Some(fault.clone());
+            // A typed error is followed by `response.failed`; nothing follows a bare one.
+            if bare {
+                self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
+            }
+            return;
+        }
+        if event == Event::Progress
+            && let Some(output) = response.as_ref().map(|response| response.items("output"))
+        {
+            // One server tells the names of calls only here.
+            let output: Vec<Object<'_>> = output.into_iter().filter_map(Json::object).collect();
+            run.items.of_output(&output, ledger.time_ms());
+            return;
+        }
+        dispatch::event(run, event, fields, ledger);
+    }
+
+    fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
+        ledger.record_on_current();
+        // The marker may come too early; it ends a run only where an error did already.
+        if done && let Some(at) = self.runs.len().checked_sub(1) {
+            self.break_off(at, ledger);
+        }
+    }
+
+    fn end(&mut self, ledger: &mut Ledger) {
+        for at in (0..self.runs.len()).rev() {
+            self.break_off(at, ledger);
+        }
+        for mut run in std::mem::take(&mut self.runs) {
+            ending::close(&mut run, true, ledger);
+        }
+    }
+}
+
+impl OpenResponses {
+    /// Ends a run after its error.
+    fn break_off(&mut self, at: usize, ledger: &mut Ledger) {
+        if let Some(fault) = self.runs.get(at).and_then(|run| run.error.clone()) {
+            self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
+        }
+    }
+
+    fn end_run(&mut self, at: usize, ledger: &mut Ledger, end: impl FnOnce(Run, &mut Ledger)) {
+        if at >= self.runs.len() {
+            return;
+        }
+        let run = self.runs.remove(at);
+        ledger.record_on(run.stream);
+        if let Some(id) = &run.id {
+            if self.over.len() == REMEMBERED {
+                self.over.pop_front();
+            }
+            self.over.push_back(id.clone());
+        }
+        end(run, ledger);
+    }
+
+    /// A response that was not streamed: it begins and ends here, unless it is still under way.
+    fn whole_response(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+        validation::response(record.json, ledger);
+        let response = &record.fields;
+        let at = self.run_of(Event::Created, response, Some(response), ledger);
+        let status = ending::status(None, Some(response));
+        let under_way = response.str("status").is_some_and(|status| status == "in_progress" || status == "queued");
+        match at {
+            Some(at) if !under_way => {
+                self.end_run(at, ledger, |run, ledger| ending::terminal(run, status, Some(response), ledger));
+            }
+            _ => ledger.record_on_current(),
+        }
+    }
+
+    /// The run that an event belongs to; `None` where it belongs to none.
+    fn run_of(
+        &mut self,
+        event: Event,
+        fields: &Object<'_>,
+        response: Option<&Object<'_>>,
+        ledger: &mut Ledger,
+    ) -> Option<usize> {
+        if !event.is_of_a_response() {
+            return None;
+        }
+        let newest = self.runs.len().checked_sub(1);
+        let in_object = response.and_then(|response| response.str("id"));
+        let id = in_object.or_else(|| fields.str("response_id")).filter(|id| !id.is_empty());
+        let by_id = id.as_deref().and_then(|id| self.runs.iter().rposition(|run| run.id.as_deref() == Some(id)));
+        let at = match event {
+            Event::Created => by_id.or_else(|| newest.filter(|&at| self.runs.get(at).is_some_and(|run| !run.created))),
+            Event::Progress | Event::Terminal => by_id.or_else(|| {
+                let is_over = id.as_deref().is_some_and(|id| self.over.iter().any(|over| **over == *id));
+                let run = self.runs.get_mut(newest?)?;
+                // Of an upstream that changes its ids all the time, the newest run is meant.
+                run.items.ids_rotate |= run.id.is_some() && id.is_some() && !is_over;
+                newest.filter(|_| !is_over)
+            }),
+            _ => by_id.or_else(|| {
+                let address = Address::of(fields);
+                self.runs.iter().rposition(|run| run.items.named(&address).is_some()).or(newest)
+            }),
+        };
+        let begins = match event {
+            Event::Created => true,
+            // A stream that is resumed has lost its beginning.
+            Event::Progress => id.as_deref().is_some_and(|id| self.over.iter().all(|over| **over != *id)),
+            _ => false,
+        };
+        let at = match at {
+            Some(at) => at,
+            None if begins || !self.begun => self.open(response, ledger),
+            None => return None,
+        };
+        let run = self.runs.get_mut(at)?;
+        run.created |= event == Event::Created;
+        if run.id.is_none() {
+            run.id = id.map(|id| Name::from(&*id));
+            run.items.response.clone_from(&run.id);
+        }
+        Some(at)
+    }
+
+    fn open(&mut self, response: Option<&Object<'_>>, ledger: &mut Ledger) -> usize {
+        self.begun = true;
+        if self.runs.len() == OPEN {
+            self.end_run(0, ledger, |mut run, ledger| {
+                ending::close(&mut run, true, ledger);
+                let end = RunEnd::interrupted(STREAM_ENDED, "too many responses began before this one ended");
+                ledger.end_run(run.stream, end);
+            });
+        }
+        let conversation = response.and_then(|response| response.some("conversation"));
+        let conversation = conversation.and_then(|value| value.str().or_else(|| value.object()?.str("id")));
+        ledger.set_session(conversation.as_deref().unwrap_or_default());
+        let mut run = Run::new(ledger.open_run(""));
+        let model = response.and_then(|response| response.str("model")).filter(|model| !model.is_empty());
+        run.model = model.map(|model| Name::from(&*model));
+        ledger.turn_started(run.stream, run.model.clone());
+        self.runs.push(run);
+        self.runs.len() - 1
+    }
+}

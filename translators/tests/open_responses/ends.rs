@@ -1,0 +1,172 @@
+//! Errors, ends, several responses, and what is wrong with a record.
+
+use super::{added, completed, created, done, frames_of, line, support, told};
+use framegate_translators::frame::Body;
+use framegate_translators::runners::runner;
+use serde_json::{Value, json};
+
+#[test]
+fn an_error_is_told_once_and_the_end_decides() {
+    let error =
+        json!({"type": "error", "error": {"type": "server_error", "code": "boom", "message": "m", "param": null}});
+    let failed = json!({"type": "response.failed", "response": {"id": "r", "status": "failed", "error": {"code": "boom", "message": "m"}}});
+    assert_eq!(told(&[created(), error.clone(), failed]), ["error provider boom m false", "end failed boom None"]);
+    assert_eq!(told(&[created(), error.clone()]), ["error provider boom m false", "end failed boom None"]);
+    assert_eq!(told(&[created(), error, completed(json!([]))]), ["error provider boom m false", "end completed None"]);
+    let flat = json!({"type": "error", "code": "rate_limit_exceeded", "message": "slow down", "param": null});
+    assert_eq!(
+        told(&[flat]),
+        ["error provider rate_limit_exceeded slow down true", "end failed rate_limit_exceeded None"]
+    );
+    let bare = json!({"error": {"message": "gone", "type": "api_error", "code": 502}});
+    assert_eq!(
+        told(&[created(), bare, completed(json!([]))]),
+        ["error provider 502 gone true", "end failed 502 None", "~record"]
+    );
+    assert_eq!(told(&[json!({"error": "no"})]), ["error provider error no false", "end failed error None"]);
+}
+
+#[test]
+fn everything_is_closed_before_the_turn_is() {
+    let running = json!({"type": "image_generation_call", "id": "i", "status": "in_progress"});
+    let delta = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 1, "delta": "a"});
+    let failed = json!({"type": "response.failed", "response": {"id": "r", "error": {"code": "x", "message": "y"}}});
+    let frames = frames_of(&[created(), added(0, running), delta, failed]);
+    let kinds: Vec<&str> =
+        frames.iter().map(|frame| frame.body.kind()).filter(|kind| *kind != "provider_event").collect();
+    assert_eq!(kinds[5..], ["tool_failed", "output_text_completed", "error_reported", "turn_ended", "session_ended"]);
+}
+
+#[test]
+fn a_proxy_s_completed_may_be_incomplete_or_cancelled() {
+    let end = |status: &str, details: Value| {
+        told(&[
+            created(),
+            json!({"type": "response.completed", "response": {"id": "r", "status": status, "incomplete_details": details}}),
+        ])
+    };
+    assert_eq!(end("incomplete", Value::Null), ["end interrupted incomplete None"]);
+    assert_eq!(end("incomplete", json!({"reason": "content_filter"})), ["end interrupted content_filter None"]);
+    assert_eq!(end("cancelled", Value::Null), ["end interrupted cancelled None"]);
+    assert_eq!(end("failed", Value::Null), ["end failed failed None"]);
+    assert_eq!(end("strange", Value::Null), ["end completed None"]);
+}
+
+#[test]
+fn usage_is_split_into_what_the_cache_gave_and_took() {
+    let usage = json!({"input_tokens": 100, "input_tokens_details": {"cached_tokens": 60, "cache_write_tokens": 30}, "output_tokens": 9,
+        "output_tokens_details": {"reasoning_tokens": 4}, "total_tokens": 109, "cost": 0.5});
+    let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "usage": usage}});
+    assert_eq!(
+        told(&[created(), end.clone(), end]),
+        ["usage 10 9 Some(60) Some(30) Some(4) Some(0.5)", "end completed None", "~record"]
+    );
+}
+
+#[test]
+fn a_new_response_is_a_new_run_and_what_follows_an_end_is_none() {
+    let delta = |text: &str| json!({"type": "response.output_text.delta", "item_id": "m", "delta": text});
+    assert_eq!(
+        told(&[
+            created(),
+            delta("a"),
+            completed(json!([])),
+            delta("stray"),
+            created(),
+            delta("b"),
+            completed(json!([]))
+        ]),
+        [
+            "text m/0 +a",
+            "text m/0 =a",
+            "end completed Some(\"a\")",
+            "~record",
+            "text m/0 +b",
+            "text m/0 =b",
+            "end completed Some(\"b\")"
+        ]
+    );
+}
+
+#[test]
+fn responses_side_by_side_are_told_apart() {
+    let made = |id: &str| json!({"type": "response.created", "response": {"id": id, "status": "in_progress"}});
+    let delta = |id: &str, item: &str| json!({"type": "response.output_text.delta", "response_id": id, "item_id": item, "delta": item});
+    let end = |id: &str| json!({"type": "response.completed", "response": {"id": id, "status": "completed"}});
+    let events =
+        [made("r1"), made("r2"), delta("r1", "a"), delta("r2", "b"), delta("", "a"), end("r1"), end("r1"), end("r2")];
+    assert_eq!(
+        told(&events),
+        [
+            "text a/0 +a",
+            "text b/0 +b",
+            "text a/0 +a",
+            "text a/0 =aa",
+            "end completed Some(\"aa\")",
+            "~record",
+            "text b/0 =b",
+            "end completed Some(\"b\")"
+        ]
+    );
+}
+
+#[test]
+fn a_whole_response_object_is_a_run() {
+    let response = json!({"object": "response", "id": "r", "status": "completed", "conversation": {"id": "conv_1"},
+        "output": [{"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": "hi"}]}]});
+    let frames = frames_of(std::slice::from_ref(&response));
+    assert_eq!(told(&[response]), ["text m/0 +hi", "text m/0 =hi", "end completed Some(\"hi\")"]);
+    assert_eq!(&*frames[0].stream.session.name, "conv_1");
+}
+
+#[test]
+fn an_event_name_does_for_a_type() {
+    let stream = "event: response.created\ndata: {\"object\":\"response\",\"id\":\"r\"}\n\n\
+        event: error\ndata: {\"error\":{\"code\":\"x\",\"message\":\"y\"}}\n\n\
+        event: response.failed\ndata: {\"response\":{\"id\":\"r\",\"error\":{\"code\":\"x\",\"message\":\"y\"}}}\n\n";
+    let frames = support::frames(runner("open-responses").unwrap(), stream.as_bytes());
+    let told: Vec<String> = frames.iter().filter_map(line).collect();
+    assert_eq!(told, ["error provider x y false", "end failed x None"]);
+}
+
+#[test]
+fn what_is_no_part_of_a_response_begins_no_run() {
+    for event in [
+        json!({"type": "keepalive", "sequence_number": 1}),
+        json!({"type": "acme:telemetry", "sequence_number": 1}),
+        json!({"type": "image_generation.completed", "b64_json": "AAAA"}),
+        json!({"object": "chat.completion.chunk"}),
+    ] {
+        assert_eq!(told(&[event]), ["~record"]);
+    }
+}
+
+#[test]
+fn faults_say_what_and_where() {
+    let fault = |event: Value| {
+        let frames = frames_of(&[event]);
+        let record = frames
+            .iter()
+            .find_map(|frame| if let Body::ProviderEvent(record) = &frame.body { Some(record) } else { None });
+        record.unwrap().errors.clone()
+    };
+    assert_eq!(fault(json!({"type": "ping"})), ["unknown event type"]);
+    assert_eq!(fault(json!({"type": "acme:ping"})), Vec::<String>::new());
+    assert_eq!(fault(json!({"a": 1})), ["the event does not say its type"]);
+    assert_eq!(
+        fault(
+            json!({"type": "response.output_text.delta", "sequence_number": 1, "item_id": "m", "output_index": 0, "content_index": "0", "delta": "x"})
+        ),
+        ["/content_index: value is not of type \"integer\""]
+    );
+    let item = json!({"type": "message", "id": "m", "status": "ready", "role": "assistant", "content": [{"type": "output_text", "text": "x"}]});
+    let mut event = done(0, item);
+    event["sequence_number"] = json!(1);
+    assert_eq!(
+        fault(event),
+        [
+            "/item/content/0: \"annotations\" is a required property",
+            "/item/status: value is not one of \"in_progress\", \"completed\" or \"incomplete\""
+        ]
+    );
+}
