@@ -122,11 +122,10 @@ impl Runs {
     /// A turn is announced. It is the open run's, unless that one has its answer already and only waits for background
     /// work: then this is the turn that a finished task woke, while the first result is still held back.
     pub(super) fn announce(&mut self, ledger: &mut Ledger) {
-        match self.current(ledger) {
-            Some(run) if !(run.answered && run.background) => {}
-            _ => {
-                self.begin(ledger, "");
-            }
+        let session = ledger.session();
+        let background = self.open.iter().any(|run| run.session == session && run.background);
+        if self.current(ledger).is_none_or(|run| run.answered && background) {
+            self.begin(ledger, "");
         }
     }
 

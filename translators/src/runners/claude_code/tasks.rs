@@ -178,6 +178,9 @@ impl Claude {
         self.tasks.over.push_back(name);
         let record = self.runs.stream(ledger);
         ledger.record_on(record);
+        if let Some(run) = self.runs.current(ledger) {
+            run.background = true;
+        }
         let Some(id) = ledger.stream(task.stream).map(|stream| stream.id) else { return };
         let place = Place::main(task.stream);
         let end = match how {

@@ -10,7 +10,7 @@ use super::decoder::Claude;
 use super::outcome::Outcome;
 use super::stream_event::is_final;
 use super::user::Content;
-use crate::frame::LogLevel;
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd};
 
@@ -116,9 +116,7 @@ impl Claude {
     fn entry_prompt(&mut self, fields: &Object<'_>, mut content: Content, index: u64, ledger: &mut Ledger) {
         let woken = fields.object("origin").and_then(|origin| origin.str("kind").map(|kind| kind.into_owned()));
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
-        if let Some(run) = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key) {
-            self.end_entry_run(run, ledger);
-        }
+        let before = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key);
         if let Some(name) = tagged(&content.text, "command-name") {
             let args = tagged(&content.text, "command-args").unwrap_or_default();
             content.text = format!("{name} {args}").trim_end().to_owned();
@@ -126,6 +124,11 @@ impl Claude {
         let key = self.runs.begin(ledger, if woken { "" } else { &content.text });
         if let Some(run) = self.runs.run(key) {
             run.transcript = true;
+        }
+        // The record belongs to the run that it begins, also where it ends another.
+        ledger.record_on(key);
+        if let Some(before) = before {
+            self.end_entry_run(before, ledger);
         }
         if woken {
             if let Some(task_id) = tagged(&content.text, "task-id") {
@@ -174,7 +177,30 @@ impl Claude {
             return self.compacted(&data, ["preTokens", "postTokens"], ledger);
         }
         self.flush_compaction(None, ledger);
+        if fields.str("subtype").as_deref() == Some("api_error") {
+            return self.retried(fields, ledger);
+        }
         self.system(fields, ledger);
+    }
+
+    /// An attempt of the provider's API failed, and another follows.
+    fn retried(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let error = fields.object("error").unwrap_or_default();
+        let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
+        let http_status = error.u64("status").and_then(|status| u16::try_from(status).ok());
+        let report = ErrorReported {
+            scope: ErrorScope::Provider,
+            code: Name::from("api_error"),
+            message: error
+                .str("message")
+                .map_or_else(|| "the request failed".to_owned(), |message| message.into_owned()),
+            retryable: true,
+            attempt: small("retryAttempt"),
+            max_attempts: small("maxRetries"),
+            http_status,
+        };
+        let place = Place::main(self.runs.stream(ledger));
+        ledger.push(place, Body::ErrorReported(Box::new(report)));
     }
 
     /// A prompt that was given while the model worked stands in an attachment.

@@ -60,7 +60,7 @@ impl Content {
     /// The output of a command of the runner's own, without its tags.
     pub(super) fn local_output(&self) -> Option<&str> {
         let text = self.text.strip_prefix("<local-command-")?;
-        let (stream, text) = text.split_once('>')?;
+        let (stream, text) = text.split_once('>').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))?;
         Some(text.strip_suffix(&format!("</local-command-{stream}>")).unwrap_or(text).trim())
     }
 }
