@@ -17,7 +17,9 @@ pub(super) struct Run {
     /// Its stream.
     pub(super) key: StreamKey,
     /// The session that its records name.
-    pub(super) session: Name,
+    session: Name,
+    /// The session that they name once the conversation was cleared.
+    renamed: Option<Name>,
     /// The `result_index` that its result will have.
     pub(super) result_index: u64,
     /// Whether the main thread has spoken last, and no tool of it runs.
@@ -36,6 +38,12 @@ pub(super) struct Run {
     pub(super) stop_reason: Option<Name>,
     /// Whether a transcript opened it, where no record says its end.
     pub(super) transcript: bool,
+}
+
+impl Run {
+    fn is_of(&self, session: &Name) -> bool {
+        self.session == *session || self.renamed.as_ref() == Some(session)
+    }
 }
 
 /// What is known of a session across its runs.
@@ -68,7 +76,7 @@ impl Runs {
     /// The newest open run of the ledger's session; where no session was ever named, the newest.
     pub(super) fn current(&mut self, ledger: &Ledger) -> Option<&mut Run> {
         let session = ledger.session();
-        self.open.iter_mut().rev().find(|run| run.session == session)
+        self.open.iter_mut().rev().find(|run| run.is_of(&session))
     }
 
     /// The stream that the current record belongs to.
@@ -92,12 +100,13 @@ impl Runs {
     /// Opens a run of the ledger's session.
     pub(super) fn begin(&mut self, ledger: &mut Ledger, input: &str) -> StreamKey {
         let session = ledger.session();
-        let waiting = self.open.iter().filter(|run| run.session == session).count() as u64;
+        let waiting = self.open.iter().filter(|run| run.is_of(&session)).count() as u64;
         let result_index = self.session(ledger).next_result + waiting;
         let key = ledger.open_run(input);
         self.open.push(Run {
             key,
             session,
+            renamed: None,
             result_index,
             answered: false,
             spoke: false,
@@ -123,7 +132,7 @@ impl Runs {
     /// work: then this is the turn that a finished task woke, while the first result is still held back.
     pub(super) fn announce(&mut self, ledger: &mut Ledger) {
         let session = ledger.session();
-        let background = self.open.iter().any(|run| run.session == session && run.background);
+        let background = self.open.iter().any(|run| run.is_of(&session) && run.background);
         if self.current(ledger).is_none_or(|run| run.answered && background) {
             self.begin(ledger, "");
         }
@@ -132,14 +141,14 @@ impl Runs {
     /// The conversation goes on under another session id.
     pub(super) fn rename(&mut self, ledger: &Ledger, session: &str) {
         if let Some(run) = self.current(ledger) {
-            run.session = Name::from(session);
+            run.renamed = Some(Name::from(session));
         }
     }
 
     /// The run that a result ends: the one that waits for its number, else the oldest of the session.
     pub(super) fn ended_by(&mut self, ledger: &Ledger, result_index: Option<u64>) -> Option<StreamKey> {
         let session = ledger.session();
-        let mut runs = self.open.iter().filter(|run| run.session == session);
+        let mut runs = self.open.iter().filter(|run| run.is_of(&session));
         let oldest = runs.clone().next().map(|run| run.key);
         let numbered = result_index.and_then(|index| runs.find(|run| run.result_index == index));
         numbered.map(|run| run.key).or(oldest)

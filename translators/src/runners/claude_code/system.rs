@@ -173,19 +173,20 @@ impl Claude {
         if let Some(part) = info.f64("utilization") {
             line.push_str(&format!(", {:.0} % used", part * 100.0));
         }
-        self.log(level, Some(line), ledger);
         if &*status == "rejected" {
             let place = Place::main(self.runs.stream(ledger));
             let report = ErrorReported {
                 scope: ErrorScope::Provider,
                 code: Name::from("rate_limit"),
-                message: "the rate limit is reached".to_owned(),
+                message: line,
                 retryable: is_retryable("rate_limit"),
                 attempt: None,
                 max_attempts: None,
                 http_status: None,
             };
             ledger.push(place, Body::ErrorReported(Box::new(report)));
+        } else {
+            self.log(level, Some(line), ledger);
         }
     }
 }

@@ -169,6 +169,14 @@ impl Claude {
         self.tasks.open.insert(Name::from(task_id), task);
     }
 
+    /// The model wants a background task to stop.
+    pub(super) fn task_unwanted(&mut self, task_id: &str, by: &str, ledger: &mut Ledger) {
+        let Some(stream) = self.tasks.open.get(task_id).map(|task| task.stream) else { return };
+        let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
+        let event = TaskEvent::CancelRequested { task_id: id, reason: format!("the model called {by}") };
+        ledger.push(Place::main(stream), Body::Task(Box::new(event)));
+    }
+
     /// A background task is over.
     pub(super) fn task_ends(&mut self, task_id: &str, how: &str, summary: Option<String>, ledger: &mut Ledger) {
         let Some((name, task)) = self.tasks.open.remove_entry(task_id) else { return };

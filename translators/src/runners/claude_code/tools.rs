@@ -66,6 +66,11 @@ impl Claude {
         if kind == ToolKind::Subagent {
             self.agent_called(place, &tool, &fields);
         }
+        if matches!(&*name, "TaskStop" | "KillShell" | "KillBash")
+            && let Some(task_id) = fields.str("task_id").or_else(|| fields.str("shell_id"))
+        {
+            self.task_unwanted(&task_id, &name, ledger);
+        }
         if &*name == "Skill"
             && let Some(skill) = fields.str("skill").or_else(|| fields.str("command"))
         {
