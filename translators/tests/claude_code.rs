@@ -303,6 +303,31 @@ fn a_command_that_goes_to_the_background_is_a_task() {
 }
 
 #[test]
+fn a_long_call_can_be_sent_to_the_background() {
+    let lines = told(&[
+        init(),
+        call("m", "t", "Bash", json!({"command": "long"})),
+        system(json!({"subtype": "task_started", "task_id": "b1", "tool_use_id": "t", "is_backgrounded": false})),
+        system(json!({"subtype": "task_updated", "task_id": "b1", "patch": {"is_backgrounded": true}})),
+        call("m2", "s", "TaskStop", json!({"task_id": "b1"})),
+        system(
+            json!({"subtype": "task_notification", "task_id": "b1", "tool_use_id": "t", "status": "stopped", "summary": "long"}),
+        ),
+    ]);
+    let tasks: Vec<_> = lines.iter().filter(|line| line.starts_with("task")).collect();
+    assert_eq!(
+        tasks,
+        [
+            "task spawned Bash",
+            "task running",
+            "task tool_task_cancel_requested",
+            "task tool_task_cancelled",
+            "task cancelled"
+        ]
+    );
+}
+
+#[test]
 fn a_task_whose_end_was_told_but_not_announced_ends_so() {
     let lines = told(&[
         init(),
@@ -552,4 +577,14 @@ fn a_side_chain_inside_an_old_transcript_is_the_childs() {
             "end interrupted stream_ended \"-\"",
         ]
     );
+}
+
+#[test]
+fn recordings_as_frames() {
+    let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
+    for name in ["subagent.ndjson", "api_stream_error_midway.partial.ndjson"] {
+        let bytes = std::fs::read(support::fixtures_dir("claude-code").join(name)).unwrap();
+        let frames = support::translate(runner("claude-code").unwrap(), v2, &bytes);
+        insta::assert_snapshot!(name, String::from_utf8(frames).unwrap());
+    }
 }

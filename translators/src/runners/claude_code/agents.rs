@@ -5,6 +5,7 @@
 //! background because its call returned at once.
 
 use super::decoder::Claude;
+use super::tools::Call;
 use crate::frame::{Name, Tool};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
@@ -37,8 +38,13 @@ pub(super) struct Told<'r> {
 impl Claude {
     /// The model calls a subagent.
     pub(super) fn agent_called(&mut self, place: Place, tool: &Tool, args: &Object<'_>) {
-        let outer = self.agents.values().find(|agent| Some(agent.tool.id) == place.parent);
-        let depth = outer.map_or(if place.parent.is_some() { 2 } else { 1 }, |outer| outer.depth.saturating_add(1));
+        let depth = match place.parent {
+            None => 1,
+            Some(parent) => {
+                let outer = self.agents.values().find(|agent| agent.tool.id == parent);
+                outer.map_or(2, |outer| outer.depth.saturating_add(1))
+            }
+        };
         let agent = Agent {
             place,
             tool: tool.clone(),
@@ -98,6 +104,7 @@ impl Claude {
     pub(super) fn agent_returned(
         &mut self,
         tool: &Tool,
+        call: Option<&Call>,
         went_well: bool,
         result: Option<Json<'_>>,
         ledger: &mut Ledger,
@@ -120,11 +127,7 @@ impl Claude {
                 run.background = true;
             }
             if let Some(id) = id {
-                let call = self.agents.get(&tool.call_id).map(|agent| agent.place);
-                let known = self.tasks.is_open(&id);
-                if let Some(place) = call.filter(|_| !known) {
-                    self.agent_task(&id, place, tool, ledger);
-                }
+                self.task_begins(&id, call, None, ledger);
             }
             return;
         }

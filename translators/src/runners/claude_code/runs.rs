@@ -55,7 +55,7 @@ pub(super) struct Session {
     pub(super) next_result: u64,
     /// What the task list tools made.
     pub(super) plan: Plan,
-    /// Whether the history is being compacted.
+    /// What the runner does besides running: `compacting`, or another word of its own.
     pub(super) status: Option<Name>,
 }
 

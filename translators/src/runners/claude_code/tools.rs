@@ -104,7 +104,7 @@ impl Claude {
             self.effects(call, &text, outcome, ledger);
         }
         if call.as_ref().is_none_or(|call| call.kind == ToolKind::Subagent) {
-            self.agent_returned(&tool, !is_error, outcome.result, ledger);
+            self.agent_returned(&tool, call.as_ref(), !is_error, outcome.result, ledger);
         }
         match verdict {
             Verdict::Ended(exit_code) => {
