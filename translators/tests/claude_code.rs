@@ -490,6 +490,36 @@ fn a_prompt_before_its_turn_opens_the_run_and_has_no_base64() {
 }
 
 #[test]
+fn a_typed_command_is_told_as_it_was_typed() {
+    let user = |text: &str| {
+        with_session(json!({"type": "user", "isReplay": true, "message": {"role": "user", "content": text}}))
+    };
+    let lines = told(&[
+        user(
+            "<command-name>/compact</command-name>\n<command-message>compact</command-message>\n<command-args>keep it</command-args>",
+        ),
+        init(),
+        system(json!({"subtype": "status", "status": "compacting"})),
+        system(json!({"subtype": "status", "status": null, "compact_result": "success"})),
+        system(json!({"subtype": "compact_boundary", "compact_metadata": {"trigger": "manual"}})),
+        user("<local-command-stdout>Compacted</local-command-stdout>"),
+        result(""),
+    ]);
+    assert_eq!(
+        lines,
+        [
+            "start \"/compact keep it\"",
+            "user \"/compact keep it\" 0",
+            "status_changed",
+            "status_changed",
+            "compacted -",
+            "info Compacted",
+            "end completed - \"-\"",
+        ]
+    );
+}
+
+#[test]
 fn an_interruption_without_a_terminal_reason_is_one() {
     let end = with_session(json!({"type": "result", "subtype": "error_during_execution", "is_error": true}));
     let stop = with_session(

@@ -69,7 +69,7 @@ impl Claude {
             self.agent_called(place, &tool, &Object::default());
         }
         let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
-        let id = Name::from(told.id.unwrap_or(call_id));
+        let id = Name::from(told.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
         agent.id = Some(id.clone());
         let kind = told.kind.map(Name::from).or_else(|| agent.kind.clone());
         let task = agent.task.take().or_else(|| told.task.map(str::to_owned));

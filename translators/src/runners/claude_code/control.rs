@@ -37,6 +37,9 @@ impl Claude {
         let place = place.unwrap_or_else(|| Place::main(self.runs.stream(ledger)));
         let tool_id = tool.or_else(|| call_id.as_deref().map(|call_id| self.tool(ledger, place, call_id).id));
         let reason = request.str("decision_reason").or_else(|| request.str("description"));
+        // A question that names neither itself nor its call cannot be answered.
+        let call_id = call_id.filter(|call_id| !call_id.is_empty());
+        let Some(id) = Some(id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
         let approval_id = Name::from(id);
         let ask = ApprovalRequested {
             approval_id: approval_id.clone(),

@@ -77,6 +77,9 @@ impl Claude {
         if status.as_deref() == Some("requesting") {
             return;
         }
+        if let Some(mode) = fields.str("permissionMode") {
+            self.log(LogLevel::Info, Some(format!("permission mode: {mode}")), ledger);
+        }
         let place = Place::main(self.runs.stream(ledger));
         let new = status.map(|status| Name::from(&*status));
         let old = std::mem::replace(&mut self.runs.session(ledger).status, new.clone());

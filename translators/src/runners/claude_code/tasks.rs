@@ -42,7 +42,7 @@ fn is_terminal(status: &str) -> bool {
 
 impl Claude {
     pub(super) fn task_started(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(task_id) = fields.str("task_id") else { return };
+        let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let call_id = fields.str("tool_use_id");
         let kind = fields.str("subagent_type");
         if let Some(call_id) = call_id.as_deref()
@@ -66,7 +66,7 @@ impl Claude {
     }
 
     pub(super) fn task_updated(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(task_id) = fields.str("task_id") else { return };
+        let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let patch = fields.object("patch").unwrap_or_default();
         if patch.bool("is_backgrounded") == Some(true) {
             let call_id = self.tasks.foreground.remove(&*task_id);
@@ -82,7 +82,7 @@ impl Claude {
     }
 
     pub(super) fn task_notified(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(task_id) = fields.str("task_id") else { return };
+        let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let status = fields.str("status").unwrap_or_default();
         let summary = fields.str("summary").map(|summary| summary.into_owned());
         self.tasks.foreground.remove(&*task_id);
@@ -127,7 +127,7 @@ impl Claude {
             cwd: None,
             title: told.and_then(|told| told.str("description").map(|text| text.into_owned())),
             execution_mode: ExecutionMode::Pipes,
-            origin_session_id: ledger.stream(origin).map(|stream| stream.session.id),
+            origin_session_id: ledger.stream(origin).map(|stream| stream.id),
             artifacts: None,
         };
         let running = status(id, TaskStatus::Running, None, None, None);

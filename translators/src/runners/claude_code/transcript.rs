@@ -9,7 +9,7 @@ use super::assistant::Said;
 use super::decoder::Claude;
 use super::outcome::Outcome;
 use super::stream_event::is_final;
-use super::user::Content;
+use super::user::{Content, tagged};
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd};
@@ -117,10 +117,7 @@ impl Claude {
         let woken = fields.object("origin").and_then(|origin| origin.str("kind").map(|kind| kind.into_owned()));
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
         let before = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key);
-        if let Some(name) = tagged(&content.text, "command-name") {
-            let args = tagged(&content.text, "command-args").unwrap_or_default();
-            content.text = format!("{name} {args}").trim_end().to_owned();
-        }
+        content.untag_command();
         let key = self.runs.begin(ledger, if woken { "" } else { &content.text });
         if let Some(run) = self.runs.run(key) {
             run.transcript = true;
@@ -237,11 +234,4 @@ impl Claude {
             self.end_entry_run(key, ledger);
         }
     }
-}
-
-/// The text between a pair of tags.
-fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
-    Some(inside)
 }
