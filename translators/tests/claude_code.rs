@@ -618,3 +618,42 @@ fn recordings_as_frames() {
         insta::assert_snapshot!(name, String::from_utf8(frames).unwrap());
     }
 }
+
+#[test]
+fn parallel_side_chains_inside_an_old_transcript_are_told_apart() {
+    let at = |uuid: &str, parent: Value, kind: &str, message: Value, sidechain: bool| {
+        let mut line = entry(kind, message, sidechain);
+        line["uuid"] = json!(uuid);
+        line["parentUuid"] = parent;
+        line
+    };
+    let call = |id: &str, prompt: &str| json!({"id": "m", "model": "m", "stop_reason": null, "content": [{"type": "tool_use", "id": id, "name": "Task", "input": {"prompt": prompt}}]});
+    let says =
+        |id: &str| json!({"id": id, "model": "m", "stop_reason": null, "content": [{"type": "text", "text": id}]});
+    let records = [
+        at("1", Value::Null, "user", json!({"role": "user", "content": "Go"}), false),
+        at("2", json!("1"), "assistant", call("a", "left"), false),
+        at("3", json!("2"), "assistant", call("b", "right"), false),
+        at("l1", Value::Null, "user", json!({"role": "user", "content": "left"}), true),
+        at("r1", Value::Null, "user", json!({"role": "user", "content": "right"}), true),
+        at("r2", json!("r1"), "assistant", says("from right"), true),
+        at("l2", json!("l1"), "assistant", says("from left"), true),
+        at("r3", json!("r2"), "assistant", says("right again"), true),
+    ];
+    let all = frames(&records);
+    let tool = |call_id: &str| {
+        let found = all.iter().find_map(|frame| match &frame.body {
+            Body::ToolStarted { call, .. } if *call.tool.call_id == *call_id => Some(call.tool.id),
+            _ => None,
+        });
+        found.unwrap()
+    };
+    let texts: Vec<_> = all
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::OutputTextCompleted(block) => Some((block.text.as_str(), frame.parent_tool_id.unwrap())),
+            _ => None,
+        })
+        .collect();
+    assert_eq!(texts, [("from right", tool("b")), ("from left", tool("a")), ("right again", tool("b"))]);
+}

@@ -73,7 +73,7 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// The newest open run of the ledger's session; where no session was ever named, the newest.
+    /// The newest open run of the ledger's session.
     pub(super) fn current(&mut self, ledger: &Ledger) -> Option<&mut Run> {
         let session = ledger.session();
         self.open.iter_mut().rev().find(|run| run.is_of(&session))

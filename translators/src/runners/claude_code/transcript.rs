@@ -65,15 +65,13 @@ impl Claude {
         }
     }
 
-    /// Where a line's frames go. Side chains inside a main transcript do not say which call they are of: the innermost one
-    /// that is open. A side chain that is a file of its own is read as a conversation.
+    /// Where a line's frames go. A side chain that is a file of its own is read as a conversation.
     fn entry_place(&mut self, fields: &Object<'_>, ledger: &mut Ledger) -> Place {
         let main = Place::main(self.runs.stream(ledger));
         if fields.bool("isSidechain") != Some(true) {
             return main;
         }
-        let parent = self.newest_agent(main.stream).map(|agent| agent.tool.clone());
-        let Some(tool) = parent else { return main };
+        let Some(tool) = self.side_chain(fields, main.stream) else { return main };
         self.child_spoke(&tool.call_id, fields, ledger);
         Place { stream: main.stream, parent: Some(tool.id) }
     }
