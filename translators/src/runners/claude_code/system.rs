@@ -69,6 +69,12 @@ impl Claude {
                 self.log(LogLevel::Warn, Some(format!("MCP server {name} failed")), ledger);
             }
         }
+        for key in ["plugin_errors", "mcp_server_errors"] {
+            for error in fields.items(key) {
+                let told = error.object().and_then(|error| error.str("error").or_else(|| error.str("message")));
+                self.log(LogLevel::Warn, told.or_else(|| error.str()), ledger);
+            }
+        }
     }
 
     fn status(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
