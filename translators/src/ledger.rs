@@ -182,6 +182,14 @@ impl Ledger {
         self.time_ms
     }
 
+    /// The times so far were of another clock, which was this far behind the runner's: what is open is measured anew, so
+    /// that no duration spans two clocks.
+    pub fn correct_clock(&mut self, behind_ms: i64) {
+        for open in self.open.values_mut() {
+            open.shift(behind_ms);
+        }
+    }
+
     // --- streams ---------------------------------------------------------------------------------------------------
 
     /// Names the session that the record speaks of.

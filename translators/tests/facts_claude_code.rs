@@ -646,3 +646,64 @@ fn transcripts_tell_what_their_streams_tell() {
     }
     assert!(compared >= 30, "{compared}");
 }
+
+/// The final texts of the runs, session by session.
+fn answers(frames: &[Frame]) -> Vec<(String, EndReason, Option<String>)> {
+    let mut answers: Vec<_> = frames
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::SessionEnded(end) => {
+                Some((frame.stream.session.name.to_string(), end.reason, end.final_text.clone()))
+            }
+            _ => None,
+        })
+        .collect();
+    // Stable: the runs of one session stay in their order.
+    answers.sort_by(|a, b| a.0.cmp(&b.0));
+    answers
+}
+
+#[test]
+fn one_input_can_hold_many_sessions() {
+    let read_lines = |name: &str| {
+        let bytes = std::fs::read(fixtures_dir("claude-code").join(name)).unwrap();
+        let lines: Vec<Vec<u8>> = bytes.split_inclusive(|byte| *byte == b'\n').map(<[u8]>::to_vec).collect();
+        lines
+    };
+    let names: Vec<String> = manifest().keys().filter(|name| name.ends_with(".ndjson")).cloned().collect();
+    let (mut one_by_one, mut together) = (Vec::new(), Vec::new());
+    for name in &names {
+        let mut lines = read_lines(name);
+        if let Some(last) = lines.last_mut().filter(|last| !last.ends_with(b"\n")) {
+            last.push(b'\n');
+        }
+        one_by_one.extend(answers(&frames(claude(), &lines.concat())));
+        together.extend(lines.concat());
+    }
+    one_by_one.sort_by(|a, b| a.0.cmp(&b.0));
+    assert_eq!(answers(&frames(claude(), &together)), one_by_one);
+
+    // Record by record in turn, as a gateway of several runners would pass them on. Control records name no session.
+    let whole = names
+        .iter()
+        .filter(|name| !name.starts_with("control_") && !name.contains("continue_") && !name.contains("resume"));
+    let mut inputs: Vec<_> = whole.map(|name| read_lines(name).into_iter()).collect();
+    let mut mixed = Vec::new();
+    loop {
+        let round: Vec<Vec<u8>> = inputs.iter_mut().filter_map(Iterator::next).collect();
+        if round.is_empty() {
+            break;
+        }
+        for mut line in round {
+            if !line.ends_with(b"\n") {
+                line.push(b'\n');
+            }
+            mixed.extend(line);
+        }
+    }
+    let expected: Vec<_> = one_by_one
+        .into_iter()
+        .filter(|(session, ..)| mixed.windows(session.len()).any(|window| window == session.as_bytes()))
+        .collect();
+    assert_eq!(answers(&frames(claude(), &mixed)), expected);
+}

@@ -50,6 +50,16 @@ impl Open {
         self.turn.take().map(|(index, since)| (index, time_ms.saturating_sub(since)))
     }
 
+    /// Moves the starts of what is open.
+    pub(super) fn shift(&mut self, by_ms: i64) {
+        if let Some((_, since)) = &mut self.turn {
+            *since = since.saturating_add_signed(by_ms);
+        }
+        for tool in self.tools.values_mut() {
+            tool.started_ms = tool.started_ms.saturating_add_signed(by_ms);
+        }
+    }
+
     pub(super) fn start_tool(&mut self, call: &ToolCall, parent: Option<Uuid>, started_ms: u64) -> bool {
         let id = &call.tool.call_id;
         if self.tools.contains_key(id) || self.over.contains(id) {
@@ -122,5 +132,21 @@ impl Open {
         tools.sort_unstable_by_key(|open| open.order);
         let tools = tools.into_iter().map(|open| (open.tool, open.parent)).collect();
         (self.blocks.take_all(), std::mem::take(&mut self.approvals), tools, std::mem::take(&mut self.subagents))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_corrected_clock_moves_the_starts() {
+        let mut open = Open::default();
+        open.begin_turn(1_000);
+        open.shift(500);
+        assert_eq!(open.end_turn(1_750), Some((0, 250)));
+        open.begin_turn(1_000);
+        open.shift(-2_000);
+        assert_eq!(open.end_turn(100), Some((1, 100)), "never before the epoch");
     }
 }

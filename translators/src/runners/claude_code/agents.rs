@@ -5,9 +5,11 @@
 //! background because its call returned at once.
 
 use super::decoder::Claude;
+use super::tools::Call;
 use crate::frame::{Name, Tool};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
+use crate::sequence::StreamKey;
 
 /// A child that was called.
 #[derive(Debug)]
@@ -23,6 +25,10 @@ pub(super) struct Agent {
     kind: Option<Name>,
     task: Option<String>,
     depth: u32,
+    /// Counts the calls of subagents.
+    order: u64,
+    /// The last record of its side chain in a transcript.
+    last_record: Option<Name>,
 }
 
 /// What a record says of a child.
@@ -37,8 +43,13 @@ pub(super) struct Told<'r> {
 impl Claude {
     /// The model calls a subagent.
     pub(super) fn agent_called(&mut self, place: Place, tool: &Tool, args: &Object<'_>) {
-        let outer = self.agents.values().find(|agent| Some(agent.tool.id) == place.parent);
-        let depth = outer.map_or(if place.parent.is_some() { 2 } else { 1 }, |outer| outer.depth.saturating_add(1));
+        let depth = match place.parent {
+            None => 1,
+            Some(parent) => {
+                let outer = self.agents.values().find(|agent| agent.tool.id == parent);
+                outer.map_or(2, |outer| outer.depth.saturating_add(1))
+            }
+        };
         let agent = Agent {
             place,
             tool: tool.clone(),
@@ -47,7 +58,10 @@ impl Claude {
             kind: args.str("subagent_type").map(|kind| Name::from(&*kind)),
             task: args.str("prompt").or_else(|| args.str("description")).map(|task| task.into_owned()),
             depth,
+            order: self.agents_called,
+            last_record: None,
         };
+        self.agents_called += 1;
         self.agents.insert(tool.call_id.clone(), agent);
     }
 
@@ -63,10 +77,10 @@ impl Claude {
             self.agent_called(place, &tool, &Object::default());
         }
         let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
-        let id = Name::from(told.id.unwrap_or(call_id));
+        let id = Name::from(told.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
         agent.id = Some(id.clone());
         let kind = told.kind.map(Name::from).or_else(|| agent.kind.clone());
-        let task = agent.task.take().or_else(|| told.task.map(str::to_owned));
+        let task = agent.task.clone().or_else(|| told.task.map(str::to_owned));
         let depth = told.depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(agent.depth);
         agent.depth = depth;
         ledger.subagent_started(agent.place, &id, Some(agent.tool.id), kind, task, depth);
@@ -98,6 +112,7 @@ impl Claude {
     pub(super) fn agent_returned(
         &mut self,
         tool: &Tool,
+        call: Option<&Call>,
         went_well: bool,
         result: Option<Json<'_>>,
         ledger: &mut Ledger,
@@ -120,11 +135,7 @@ impl Claude {
                 run.background = true;
             }
             if let Some(id) = id {
-                let call = self.agents.get(&tool.call_id).map(|agent| agent.place);
-                let known = self.tasks.is_open(&id);
-                if let Some(place) = call.filter(|_| !known) {
-                    self.agent_task(&id, place, tool, ledger);
-                }
+                self.task_begins(&id, call, None, ledger);
             }
             return;
         }
@@ -135,9 +146,27 @@ impl Claude {
         self.agents.remove(&tool.call_id);
     }
 
-    /// The newest child that works on this stream: an old transcript's side chain does not say whose it is.
-    pub(super) fn newest_agent(&self, stream: crate::sequence::StreamKey) -> Option<&Agent> {
-        let here = self.agents.values().filter(|agent| agent.place.stream == stream && !agent.background);
-        here.max_by_key(|agent| agent.depth)
+    /// Whose side chain a line of a transcript stands in, where it is one inside the main transcript. Lines do not name
+    /// the call: they name the child, or follow the child's last line, or begin with its prompt; failing that, they are
+    /// the innermost child's.
+    pub(super) fn side_chain(&mut self, fields: &Object<'_>, stream: StreamKey) -> Option<Tool> {
+        let id = fields.str("agentId");
+        let before = fields.str("parentUuid");
+        let prompt = fields.object("message").and_then(|message| message.str("content"));
+        let fit = |agent: &Agent| {
+            if id.is_some() && agent.id.as_deref() == id.as_deref() {
+                4
+            } else if before.is_some() && agent.last_record.as_deref() == before.as_deref() {
+                3
+            } else if agent.last_record.is_none() && prompt.is_some() && agent.task.as_deref() == prompt.as_deref() {
+                2
+            } else {
+                u8::from(agent.last_record.is_none())
+            }
+        };
+        let here = self.agents.values_mut().filter(|agent| agent.place.stream == stream && !agent.background);
+        let agent = here.max_by_key(|agent| (fit(agent), agent.depth, agent.order))?;
+        agent.last_record = fields.str("uuid").map(|uuid| Name::from(&*uuid)).or_else(|| agent.last_record.take());
+        Some(agent.tool.clone())
     }
 }

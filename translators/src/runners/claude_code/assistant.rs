@@ -70,7 +70,8 @@ impl Claude {
         self.runs.enter(ledger, said.place, id, model.map(|model| Name::from(&*model)));
         if let Some(message) = self.runs.message(said.place) {
             let reason = said.message.str("stop_reason").map(|reason| Name::from(&*reason));
-            if let Some(usage) = said.message.object("usage").filter(|_| reason.is_some() || !message.counted) {
+            let newer = reason.is_some() || message.stop_reason.is_none();
+            if let Some(usage) = said.message.object("usage").filter(|_| newer) {
                 message.tokens.update(Tokens::read(&usage));
             }
             // Only then are the figures final; otherwise they are those of the message's start.

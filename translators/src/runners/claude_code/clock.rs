@@ -22,7 +22,10 @@ impl Clock {
     /// Tells the ledger the time of what is read next.
     pub(super) fn set(&mut self, ledger: &mut Ledger, timestamp: Option<&str>) {
         if let Some(own) = timestamp.and_then(unix_ms) {
-            self.ahead_ms = Some(own.saturating_sub_unsigned(self.ingest_ms));
+            let ahead = own.saturating_sub_unsigned(self.ingest_ms);
+            if self.ahead_ms.replace(ahead).is_none() {
+                ledger.correct_clock(ahead);
+            }
         }
         if let Some(ahead) = self.ahead_ms {
             ledger.set_time(self.ingest_ms.saturating_add_signed(ahead));

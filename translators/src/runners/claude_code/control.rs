@@ -30,12 +30,13 @@ impl Claude {
     }
 
     fn can_use_tool(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
-        let call_id = request.str("tool_use_id");
+        let call_id = request.str("tool_use_id").filter(|call_id| !call_id.is_empty());
+        // A question that names neither itself nor its call cannot be answered.
+        let Some(id) = Some(id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
         let call = call_id.as_deref().and_then(|call_id| self.calls.get(call_id));
-        let tool = call.map(|call| call.tool.id);
         let place = call.map(|call| call.place);
         let place = place.unwrap_or_else(|| Place::main(self.runs.stream(ledger)));
-        let tool_id = tool.or_else(|| call_id.as_deref().map(|call_id| self.tool(ledger, place, call_id).id));
+        let tool_id = call_id.as_deref().map(|call_id| self.tool(ledger, place, call_id).id);
         let reason = request.str("decision_reason").or_else(|| request.str("description"));
         let approval_id = Name::from(id);
         let ask = ApprovalRequested {
@@ -90,7 +91,8 @@ impl Claude {
     }
 
     fn take_ask(&mut self, approval_id: &str) -> Option<Ask> {
-        let key = self.asks.iter().find(|(_, ask)| *ask.approval_id == *approval_id)?.0.clone();
+        let asked = self.asks.iter().filter(|(_, ask)| *ask.approval_id == *approval_id);
+        let key = asked.map(|(key, _)| key).min()?.clone();
         self.asks.remove(&key)
     }
 }

@@ -28,6 +28,8 @@ pub(super) struct Claude {
     pub(super) calls: HashMap<Name, Call>,
     /// Subagents at work, by the id of the call that started them.
     pub(super) agents: HashMap<Name, Agent>,
+    /// How many subagents were called so far.
+    pub(super) agents_called: u64,
     pub(super) tasks: Tasks,
     /// Questions that wait for their answer, by the id of the call that they are about.
     pub(super) asks: HashMap<Name, Ask>,

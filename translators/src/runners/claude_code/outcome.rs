@@ -33,8 +33,13 @@ pub(super) enum Verdict {
 }
 
 /// How older versions, which do not mark it otherwise, say that a call was refused.
-const REFUSALS: &[&str] =
-    &["The user doesn't want to proceed with this tool use.", "Claude requested permissions to ", "Permission to use "];
+const REFUSALS: &[&str] = &[
+    "The user doesn't want to proceed with this tool use.",
+    "Claude requested permissions to ",
+    "Permission to use ",
+    "PreToolUse:",
+    "Hook PreToolUse:",
+];
 
 impl<'a> Outcome<'a> {
     /// Reads the entry of `tool_result_meta` that speaks of the call.

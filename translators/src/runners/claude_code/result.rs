@@ -4,7 +4,7 @@
 //! run's own, or success because the subtype says so.
 
 use super::decoder::{Claude, is_retryable};
-use super::usage::{ModelUsage, Tokens};
+use super::usage::{ModelUsage, Tokens, money};
 use crate::frame::{Body, ErrorReported, ErrorScope, Name, Usage, UsageScope};
 use crate::json::{Json, Object};
 use crate::ledger::{Block, Ledger, Place, RunEnd};
@@ -65,7 +65,7 @@ impl Claude {
     fn run_usage(&mut self, key: StreamKey, fields: &Object<'_>, ledger: &Ledger) -> Option<Usage> {
         let main = fields.object("usage").map(|usage| Tokens::read(&usage)).unwrap_or_default();
         let grown = fields.object("model_usage_since_last_result").map(|table| ModelUsage::read(&table));
-        let total = ["total_cost_usd", "total_cost", "cost_usd"].iter().find_map(|key| fields.f64(key));
+        let total = ["total_cost_usd", "total_cost", "cost_usd"].iter().find_map(|key| money(fields, key));
         let session = self.runs.session(ledger);
         let before = session.total_cost_usd;
         session.total_cost_usd = total.or(before);

@@ -17,7 +17,9 @@ pub(super) struct Run {
     /// Its stream.
     pub(super) key: StreamKey,
     /// The session that its records name.
-    pub(super) session: Name,
+    session: Name,
+    /// The session that they name once the conversation was cleared.
+    renamed: Option<Name>,
     /// The `result_index` that its result will have.
     pub(super) result_index: u64,
     /// Whether the main thread has spoken last, and no tool of it runs.
@@ -38,6 +40,12 @@ pub(super) struct Run {
     pub(super) transcript: bool,
 }
 
+impl Run {
+    fn is_of(&self, session: &Name) -> bool {
+        self.session == *session || self.renamed.as_ref() == Some(session)
+    }
+}
+
 /// What is known of a session across its runs.
 #[derive(Debug, Default)]
 pub(super) struct Session {
@@ -47,7 +55,7 @@ pub(super) struct Session {
     pub(super) next_result: u64,
     /// What the task list tools made.
     pub(super) plan: Plan,
-    /// Whether the history is being compacted.
+    /// What the runner does besides running: `compacting`, or another word of its own.
     pub(super) status: Option<Name>,
 }
 
@@ -65,10 +73,10 @@ pub(super) struct Runs {
 }
 
 impl Runs {
-    /// The newest open run of the ledger's session; where no session was ever named, the newest.
+    /// The newest open run of the ledger's session.
     pub(super) fn current(&mut self, ledger: &Ledger) -> Option<&mut Run> {
         let session = ledger.session();
-        self.open.iter_mut().rev().find(|run| run.session == session)
+        self.open.iter_mut().rev().find(|run| run.is_of(&session))
     }
 
     /// The stream that the current record belongs to.
@@ -92,12 +100,13 @@ impl Runs {
     /// Opens a run of the ledger's session.
     pub(super) fn begin(&mut self, ledger: &mut Ledger, input: &str) -> StreamKey {
         let session = ledger.session();
-        let waiting = self.open.iter().filter(|run| run.session == session).count() as u64;
+        let waiting = self.open.iter().filter(|run| run.is_of(&session)).count() as u64;
         let result_index = self.session(ledger).next_result + waiting;
         let key = ledger.open_run(input);
         self.open.push(Run {
             key,
             session,
+            renamed: None,
             result_index,
             answered: false,
             spoke: false,
@@ -122,25 +131,24 @@ impl Runs {
     /// A turn is announced. It is the open run's, unless that one has its answer already and only waits for background
     /// work: then this is the turn that a finished task woke, while the first result is still held back.
     pub(super) fn announce(&mut self, ledger: &mut Ledger) {
-        match self.current(ledger) {
-            Some(run) if !(run.answered && run.background) => {}
-            _ => {
-                self.begin(ledger, "");
-            }
+        let session = ledger.session();
+        let background = self.open.iter().any(|run| run.is_of(&session) && run.background);
+        if self.current(ledger).is_none_or(|run| run.answered && background) {
+            self.begin(ledger, "");
         }
     }
 
     /// The conversation goes on under another session id.
     pub(super) fn rename(&mut self, ledger: &Ledger, session: &str) {
         if let Some(run) = self.current(ledger) {
-            run.session = Name::from(session);
+            run.renamed = Some(Name::from(session));
         }
     }
 
     /// The run that a result ends: the one that waits for its number, else the oldest of the session.
     pub(super) fn ended_by(&mut self, ledger: &Ledger, result_index: Option<u64>) -> Option<StreamKey> {
         let session = ledger.session();
-        let mut runs = self.open.iter().filter(|run| run.session == session);
+        let mut runs = self.open.iter().filter(|run| run.is_of(&session));
         let oldest = runs.clone().next().map(|run| run.key);
         let numbered = result_index.and_then(|index| runs.find(|run| run.result_index == index));
         numbered.map(|run| run.key).or(oldest)

@@ -69,6 +69,12 @@ impl Claude {
                 self.log(LogLevel::Warn, Some(format!("MCP server {name} failed")), ledger);
             }
         }
+        for key in ["plugin_errors", "mcp_server_errors"] {
+            for error in fields.items(key) {
+                let told = error.object().and_then(|error| error.str("error").or_else(|| error.str("message")));
+                self.log(LogLevel::Warn, told.or_else(|| error.str()), ledger);
+            }
+        }
     }
 
     fn status(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
@@ -76,6 +82,9 @@ impl Claude {
         // A model call is told by its own events.
         if status.as_deref() == Some("requesting") {
             return;
+        }
+        if let Some(mode) = fields.str("permissionMode") {
+            self.log(LogLevel::Info, Some(format!("permission mode: {mode}")), ledger);
         }
         let place = Place::main(self.runs.stream(ledger));
         let new = status.map(|status| Name::from(&*status));
@@ -173,19 +182,20 @@ impl Claude {
         if let Some(part) = info.f64("utilization") {
             line.push_str(&format!(", {:.0} % used", part * 100.0));
         }
-        self.log(level, Some(line), ledger);
         if &*status == "rejected" {
             let place = Place::main(self.runs.stream(ledger));
             let report = ErrorReported {
                 scope: ErrorScope::Provider,
                 code: Name::from("rate_limit"),
-                message: "the rate limit is reached".to_owned(),
+                message: line,
                 retryable: is_retryable("rate_limit"),
                 attempt: None,
                 max_attempts: None,
                 http_status: None,
             };
             ledger.push(place, Body::ErrorReported(Box::new(report)));
+        } else {
+            self.log(level, Some(line), ledger);
         }
     }
 }

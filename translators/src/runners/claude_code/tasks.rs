@@ -6,8 +6,8 @@
 use super::agents::Told;
 use super::decoder::Claude;
 use super::tools::Call;
-use crate::frame::{Body, ExecutionMode, Name, TaskEvent, TaskStatus, Tool};
-use crate::json::{Object, to_raw};
+use crate::frame::{Body, ExecutionMode, Name, TaskEvent, TaskStatus};
+use crate::json::Object;
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
 use std::collections::{HashMap, VecDeque};
@@ -20,23 +20,19 @@ const REMEMBERED: usize = 1024;
 pub(super) struct Tasks {
     open: HashMap<Name, Task>,
     over: VecDeque<Name>,
+    begun: u64,
+    /// Long calls that may still go to the background: the call of each task.
+    foreground: HashMap<Name, Name>,
 }
 
 #[derive(Debug)]
 struct Task {
     stream: StreamKey,
-    order: usize,
+    order: u64,
     /// How it ended, where the runner said so before its notification.
     ended: Option<Name>,
     end_ms: Option<u64>,
     error: Option<String>,
-}
-
-impl Tasks {
-    /// Whether the task has a stream that is open.
-    pub(super) fn is_open(&self, task_id: &str) -> bool {
-        self.open.contains_key(task_id)
-    }
 }
 
 /// The end of a task in its own words.
@@ -46,7 +42,7 @@ fn is_terminal(status: &str) -> bool {
 
 impl Claude {
     pub(super) fn task_started(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(task_id) = fields.str("task_id") else { return };
+        let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let call_id = fields.str("tool_use_id");
         let kind = fields.str("subagent_type");
         if let Some(call_id) = call_id.as_deref()
@@ -64,14 +60,17 @@ impl Claude {
         if fields.bool("is_backgrounded") == Some(true) {
             let call = call_id.and_then(|id| self.calls.get(&*id).cloned());
             self.task_begins(&task_id, call.as_ref(), Some(fields), ledger);
+        } else if let Some(call_id) = call_id.filter(|_| self.tasks.foreground.len() < REMEMBERED) {
+            self.tasks.foreground.insert(Name::from(&*task_id), Name::from(&*call_id));
         }
     }
 
     pub(super) fn task_updated(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(task_id) = fields.str("task_id") else { return };
+        let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let patch = fields.object("patch").unwrap_or_default();
         if patch.bool("is_backgrounded") == Some(true) {
-            let call = fields.str("tool_use_id").and_then(|id| self.calls.get(&*id).cloned());
+            let call_id = self.tasks.foreground.remove(&*task_id);
+            let call = call_id.and_then(|id| self.calls.get(&id).cloned());
             self.task_begins(&task_id, call.as_ref(), Some(&patch), ledger);
         }
         let Some(task) = self.tasks.open.get_mut(&*task_id) else { return };
@@ -83,9 +82,10 @@ impl Claude {
     }
 
     pub(super) fn task_notified(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(task_id) = fields.str("task_id") else { return };
+        let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let status = fields.str("status").unwrap_or_default();
         let summary = fields.str("summary").map(|summary| summary.into_owned());
+        self.tasks.foreground.remove(&*task_id);
         if let Some(call_id) = fields.str("tool_use_id") {
             let word = match &*status {
                 "failed" => "failed",
@@ -108,65 +108,43 @@ impl Claude {
         if let Some(agent) = call.and_then(|call| self.agents.get_mut(&call.tool.call_id)) {
             agent.background = true;
         }
-        let description = told.and_then(|told| told.str("description").map(|text| text.into_owned()));
         let origin = call.map_or_else(|| self.runs.stream(ledger), |call| call.place.stream);
-        let spawned = |task_id| TaskEvent::Spawned {
-            task_id,
-            tool_name: call.map_or_else(|| Name::from(""), |call| call.name.clone()),
-            args: call.map_or_else(crate::json::empty_object, |call| call.args.clone()),
-            cwd: None,
-            title: description,
-            execution_mode: ExecutionMode::Pipes,
-            origin_session_id: None,
-            artifacts: None,
-        };
-        self.open_task(task_id, origin, spawned, ledger);
-    }
-
-    /// A subagent goes to the background, and only its call's result says so.
-    pub(super) fn agent_task(&mut self, task_id: &str, place: Place, tool: &Tool, ledger: &mut Ledger) {
-        let spawned = |id| TaskEvent::Spawned {
-            task_id: id,
-            tool_name: Name::from("Agent"),
-            args: to_raw(&serde_json::json!({ "tool_use_id": &*tool.call_id })),
-            cwd: None,
-            title: None,
-            execution_mode: ExecutionMode::Pipes,
-            origin_session_id: None,
-            artifacts: None,
-        };
-        self.open_task(task_id, place.stream, spawned, ledger);
-    }
-
-    fn open_task(
-        &mut self,
-        task_id: &str,
-        origin: StreamKey,
-        spawned: impl FnOnce(uuid::Uuid) -> TaskEvent,
-        ledger: &mut Ledger,
-    ) {
+        let origin = if ledger.is_open(origin) { origin } else { ledger.thread() };
         if let Some(run) = self.runs.run(origin) {
             run.background = true;
         }
-        if self.tasks.is_open(task_id) || self.tasks.over.iter().any(|over| **over == *task_id) {
+        if self.tasks.open.contains_key(task_id) || self.tasks.over.iter().any(|over| **over == *task_id) {
             return;
         }
         // The record belongs to the run; the task's stream has no records of its own.
-        let origin = if ledger.is_open(origin) { origin } else { ledger.thread() };
         ledger.record_on(origin);
-        let origin_session = ledger.stream(origin).map(|stream| stream.session.id);
         let stream = ledger.open_task(origin, task_id);
         let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
-        let mut event = spawned(id);
-        if let TaskEvent::Spawned { origin_session_id, .. } = &mut event {
-            *origin_session_id = origin_session;
-        }
-        ledger.push(Place::main(stream), Body::Task(Box::new(event)));
+        let spawned = TaskEvent::Spawned {
+            task_id: id,
+            tool_name: call.map_or_else(|| Name::from(""), |call| call.name.clone()),
+            args: call.map_or_else(crate::json::empty_object, |call| call.args.clone()),
+            cwd: None,
+            title: told.and_then(|told| told.str("description").map(|text| text.into_owned())),
+            execution_mode: ExecutionMode::Pipes,
+            origin_session_id: ledger.stream(origin).map(|stream| stream.id),
+            artifacts: None,
+        };
         let running = status(id, TaskStatus::Running, None, None, None);
-        ledger.push(Place::main(stream), Body::Task(Box::new(running)));
-        let order = self.tasks.open.values().map(|task| task.order + 1).max().unwrap_or_default();
-        let task = Task { stream, order, ended: None, end_ms: None, error: None };
-        self.tasks.open.insert(Name::from(task_id), task);
+        for event in [spawned, running] {
+            ledger.push(Place::main(stream), Body::Task(Box::new(event)));
+        }
+        let order = self.tasks.begun;
+        self.tasks.begun += 1;
+        self.tasks.open.insert(Name::from(task_id), Task { stream, order, ended: None, end_ms: None, error: None });
+    }
+
+    /// The model wants a background task to stop.
+    pub(super) fn task_unwanted(&mut self, task_id: &str, by: &str, ledger: &mut Ledger) {
+        let Some(stream) = self.tasks.open.get(task_id).map(|task| task.stream) else { return };
+        let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
+        let event = TaskEvent::CancelRequested { task_id: id, reason: format!("the model called {by}") };
+        ledger.push(Place::main(stream), Body::Task(Box::new(event)));
     }
 
     /// A background task is over.
@@ -178,6 +156,9 @@ impl Claude {
         self.tasks.over.push_back(name);
         let record = self.runs.stream(ledger);
         ledger.record_on(record);
+        if let Some(run) = self.runs.current(ledger) {
+            run.background = true;
+        }
         let Some(id) = ledger.stream(task.stream).map(|stream| stream.id) else { return };
         let place = Place::main(task.stream);
         let end = match how {

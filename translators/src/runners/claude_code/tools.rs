@@ -48,7 +48,7 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
 impl Claude {
     /// The model's whole call.
     pub(super) fn call(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
-        let Some(id) = block.str("id").filter(|id| !self.calls.contains_key(&**id)) else { return };
+        let Some(id) = block.str("id").filter(|id| !id.is_empty() && !self.calls.contains_key(&**id)) else { return };
         let name = Name::from(&*block.str("name").unwrap_or_default());
         let tool = self.tool(ledger, place, &id);
         let kind = match block.str("type").as_deref() {
@@ -66,6 +66,11 @@ impl Claude {
         if kind == ToolKind::Subagent {
             self.agent_called(place, &tool, &fields);
         }
+        if matches!(&*name, "TaskStop" | "KillShell" | "KillBash")
+            && let Some(task_id) = fields.str("task_id").or_else(|| fields.str("shell_id"))
+        {
+            self.task_unwanted(&task_id, &name, ledger);
+        }
         if &*name == "Skill"
             && let Some(skill) = fields.str("skill").or_else(|| fields.str("command"))
         {
@@ -79,7 +84,7 @@ impl Claude {
 
     /// A call's result. `place` is where the record stands; the call's own place wins.
     pub(super) fn tool_result(&mut self, place: Place, block: &Object<'_>, outcome: &Outcome<'_>, ledger: &mut Ledger) {
-        let Some(id) = block.str("tool_use_id") else { return };
+        let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let call = self.calls.remove(&*id);
         let place = call.as_ref().map_or(place, |call| call.place);
         if call.is_none() && self.runs.run(place.stream).is_none() {
@@ -99,7 +104,7 @@ impl Claude {
             self.effects(call, &text, outcome, ledger);
         }
         if call.as_ref().is_none_or(|call| call.kind == ToolKind::Subagent) {
-            self.agent_returned(&tool, !is_error, outcome.result, ledger);
+            self.agent_returned(&tool, call.as_ref(), !is_error, outcome.result, ledger);
         }
         match verdict {
             Verdict::Ended(exit_code) => {
@@ -141,7 +146,7 @@ impl Claude {
 
     /// The result of a tool that the provider ran: it stands in the model's own message.
     pub(super) fn server_result(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
-        let Some(id) = block.str("tool_use_id") else { return };
+        let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let content = block.get("content");
         let error = content.and_then(Json::object).and_then(|content| content.str("error_code").map(String::from));
         let call = self.calls.remove(&*id);

@@ -9,8 +9,8 @@ use super::assistant::Said;
 use super::decoder::Claude;
 use super::outcome::Outcome;
 use super::stream_event::is_final;
-use super::user::Content;
-use crate::frame::LogLevel;
+use super::user::{Content, tagged};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd};
 
@@ -65,15 +65,13 @@ impl Claude {
         }
     }
 
-    /// Where a line's frames go. Side chains inside a main transcript do not say which call they are of: the innermost one
-    /// that is open. A side chain that is a file of its own is read as a conversation.
+    /// Where a line's frames go. A side chain that is a file of its own is read as a conversation.
     fn entry_place(&mut self, fields: &Object<'_>, ledger: &mut Ledger) -> Place {
         let main = Place::main(self.runs.stream(ledger));
         if fields.bool("isSidechain") != Some(true) {
             return main;
         }
-        let parent = self.newest_agent(main.stream).map(|agent| agent.tool.clone());
-        let Some(tool) = parent else { return main };
+        let Some(tool) = self.side_chain(fields, main.stream) else { return main };
         self.child_spoke(&tool.call_id, fields, ledger);
         Place { stream: main.stream, parent: Some(tool.id) }
     }
@@ -116,16 +114,16 @@ impl Claude {
     fn entry_prompt(&mut self, fields: &Object<'_>, mut content: Content, index: u64, ledger: &mut Ledger) {
         let woken = fields.object("origin").and_then(|origin| origin.str("kind").map(|kind| kind.into_owned()));
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
-        if let Some(run) = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key) {
-            self.end_entry_run(run, ledger);
-        }
-        if let Some(name) = tagged(&content.text, "command-name") {
-            let args = tagged(&content.text, "command-args").unwrap_or_default();
-            content.text = format!("{name} {args}").trim_end().to_owned();
-        }
+        let before = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key);
+        content.untag_command();
         let key = self.runs.begin(ledger, if woken { "" } else { &content.text });
         if let Some(run) = self.runs.run(key) {
             run.transcript = true;
+        }
+        // The record belongs to the run that it begins, also where it ends another.
+        ledger.record_on(key);
+        if let Some(before) = before {
+            self.end_entry_run(before, ledger);
         }
         if woken {
             if let Some(task_id) = tagged(&content.text, "task-id") {
@@ -174,7 +172,30 @@ impl Claude {
             return self.compacted(&data, ["preTokens", "postTokens"], ledger);
         }
         self.flush_compaction(None, ledger);
+        if fields.str("subtype").as_deref() == Some("api_error") {
+            return self.retried(fields, ledger);
+        }
         self.system(fields, ledger);
+    }
+
+    /// An attempt of the provider's API failed, and another follows.
+    fn retried(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let error = fields.object("error").unwrap_or_default();
+        let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
+        let http_status = error.u64("status").and_then(|status| u16::try_from(status).ok());
+        let report = ErrorReported {
+            scope: ErrorScope::Provider,
+            code: Name::from("api_error"),
+            message: error
+                .str("message")
+                .map_or_else(|| "the request failed".to_owned(), |message| message.into_owned()),
+            retryable: true,
+            attempt: small("retryAttempt"),
+            max_attempts: small("maxRetries"),
+            http_status,
+        };
+        let place = Place::main(self.runs.stream(ledger));
+        ledger.push(place, Body::ErrorReported(Box::new(report)));
     }
 
     /// A prompt that was given while the model worked stands in an attachment.
@@ -211,11 +232,4 @@ impl Claude {
             self.end_entry_run(key, ledger);
         }
     }
-}
-
-/// The text between a pair of tags.
-fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
-    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
-    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
-    Some(inside)
 }

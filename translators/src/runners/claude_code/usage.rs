@@ -57,6 +57,11 @@ impl Tokens {
     }
 }
 
+/// An amount of money; a negative one is none.
+pub(super) fn money(fields: &Object<'_>, key: &str) -> Option<f64> {
+    fields.f64(key).filter(|amount| *amount >= 0.0)
+}
+
 /// A `modelUsage` table: the figures of all calls, model by model.
 #[derive(Debug, Default)]
 pub(super) struct ModelUsage {
@@ -74,7 +79,7 @@ impl ModelUsage {
         let mut this = Self { cost_usd: Some(0.0), ..Self::default() };
         for (name, figures) in table.iter() {
             let Some(figures) = figures.object() else { continue };
-            this.cost_usd = this.cost_usd.zip(figures.f64("costUSD")).map(|(sum, cost)| sum + cost);
+            this.cost_usd = this.cost_usd.zip(money(&figures, "costUSD")).map(|(sum, cost)| sum + cost);
             let tokens = &mut this.tokens;
             for (sum, key) in [
                 (&mut tokens.input, "inputTokens"),

@@ -57,19 +57,34 @@ impl Content {
         self.text.starts_with(INTERRUPTED)
     }
 
+    /// A command that was typed stands in tags: gives it back as it was typed.
+    pub(super) fn untag_command(&mut self) {
+        if let Some(name) = tagged(&self.text, "command-name") {
+            let args = tagged(&self.text, "command-args").unwrap_or_default();
+            self.text = format!("{name} {args}").trim_end().to_owned();
+        }
+    }
+
     /// The output of a command of the runner's own, without its tags.
     pub(super) fn local_output(&self) -> Option<&str> {
         let text = self.text.strip_prefix("<local-command-")?;
-        let (stream, text) = text.split_once('>')?;
+        let (stream, text) = text.split_once('>').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))?;
         Some(text.strip_suffix(&format!("</local-command-{stream}>")).unwrap_or(text).trim())
     }
+}
+
+/// The text between a pair of tags.
+pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
+    let (_, rest) = text.split_once(&format!("<{tag}>"))?;
+    let (inside, _) = rest.split_once(&format!("</{tag}>"))?;
+    Some(inside)
 }
 
 impl Claude {
     pub(super) fn user_frame(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
         let message = fields.object("message").unwrap_or_default();
         let parent = fields.str("parent_tool_use_id");
-        let content = Content::read(message.get("content"));
+        let mut content = Content::read(message.get("content"));
         let synthetic = fields.bool("isSynthetic") == Some(true);
         if synthetic && parent.is_none() && self.compaction.is_some() {
             self.flush_compaction(Some(content.text), ledger);
@@ -96,6 +111,7 @@ impl Claude {
         } else if synthetic {
             self.log(LogLevel::Debug, Some(content.text), ledger);
         } else {
+            content.untag_command();
             self.runs.ensure(ledger, &content.text);
             self.prompt(fields, content, index, ledger);
         }
