@@ -248,7 +248,7 @@ fn hosted_tools_run_to_their_end() {
         let mut secrets: Vec<String> = Vec::new();
         for record in case.records() {
             let Some(data) = &record.data else { continue };
-            let data: Value = serde_json::from_str(data.get()).unwrap();
+            let data: Value = serde_json::from_str(data).unwrap();
             let item = &data["item"];
             let kind = item["type"].as_str().unwrap_or_default();
             let hosted = ["web_search_call", "file_search_call", "image_generation_call", "code_interpreter_call"];
@@ -448,7 +448,7 @@ fn kind_of_fact(kind: &str) -> String {
 }
 
 fn kind_of_record(record: &ProviderEvent) -> String {
-    let data: Value = serde_json::from_str(record.data.as_ref().unwrap().get()).unwrap();
+    let data: Value = serde_json::from_str(record.data.as_ref().unwrap()).unwrap();
     data["type"].as_str().unwrap_or_default().to_owned()
 }
 

@@ -418,7 +418,7 @@ fn every_record_is_kept_and_known() {
         for frame in &frames(opencode(), &bytes) {
             let Body::ProviderEvent(event) = &frame.body else { continue };
             assert!(event.errors.is_empty(), "{file}: {:?}", event.errors);
-            let data = framegate_translators::json::value(event.data.as_ref().unwrap().get().as_bytes()).unwrap();
+            let data = framegate_translators::json::value(event.data.as_ref().unwrap().as_bytes()).unwrap();
             let event = data.get("payload").unwrap_or(&data);
             *kinds.entry(event["type"].as_str().unwrap_or_default().to_owned()).or_default() += 1;
         }

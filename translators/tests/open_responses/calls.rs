@@ -32,7 +32,7 @@ fn arguments_may_be_nothing_an_object_or_no_json() {
         [
             "propose c0 f other {}",
             "propose c1 f other {\"a\":1}",
-            "propose c2 f other { \"a\": 1}",
+            "propose c2 f other {\"a\":1}",
             "propose c3 f other \"[1]\"",
             "end completed None"
         ]
