@@ -387,6 +387,11 @@ impl Ledger {
         self.open.get(&stream).is_some_and(|open| open.tool_runs(tool))
     }
 
+    /// Whether a call was started, be it over or not.
+    pub fn tool_known(&self, stream: StreamKey, tool: &Tool) -> bool {
+        self.open.get(&stream).is_some_and(|open| open.tool_runs(tool) || open.tool_is_over(tool))
+    }
+
     /// The name of a call that runs.
     pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<Name> {
         self.open.get(&stream)?.tool_name(tool)
@@ -401,6 +406,12 @@ impl Ledger {
             OutputStream::Stdout | OutputStream::Pty => Body::ToolStdout { tool, chunk },
         };
         self.emit(place, body);
+    }
+
+    /// The beginning of a tool's standard output, where only pieces of what follows it were told so far.
+    pub fn tool_output_front(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
+        let Some(place) = self.for_output(place, tool) else { return };
+        self.emit(place, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
     }
 
     /// A tool ran to its end. `duration_ms` is the runner's own figure; without one it is the time since the start. A

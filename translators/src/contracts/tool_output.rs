@@ -57,6 +57,13 @@ impl ToolOutputs {
                 running.left_out += append(&mut running.output, chunk);
                 None
             }
+            Body::ToolStdoutFront { tool, chunk } => {
+                let running = self.running.get_mut(&tool.id)?;
+                let behind = std::mem::take(&mut running.output);
+                running.left_out += append(&mut running.output, chunk);
+                running.left_out += append(&mut running.output, &behind);
+                None
+            }
             Body::ToolStderr { tool, chunk } => {
                 let running = self.running.get_mut(&tool.id)?;
                 running.left_out += append(&mut running.errors, chunk);

@@ -3,6 +3,7 @@
 use crate::decode::Decoder;
 
 pub mod claude_code;
+pub mod codex;
 
 /// One runner.
 pub struct Runner {
@@ -27,7 +28,7 @@ pub struct Surface {
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER];
+pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER];
 
 /// The runner of that name.
 pub fn runner(name: &str) -> Option<&'static Runner> {

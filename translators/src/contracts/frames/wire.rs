@@ -88,6 +88,11 @@ fn body<M: SerializeMap>(map: &mut M, frame: &Frame, v2: bool) -> Result<(), M::
             tool_ids(map, tool, v2)?;
             map.serialize_entry("chunk", chunk)
         }
+        Body::ToolStdoutFront { tool, chunk } => {
+            tool_ids(map, tool, v2)?;
+            map.serialize_entry("chunk", chunk)?;
+            if v2 { map.serialize_entry("position", "front") } else { Ok(()) }
+        }
         Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
             tool_ids(map, tool, v2)?;
             map.serialize_entry("exit_code", exit_code)?;
