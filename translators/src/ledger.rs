@@ -247,13 +247,19 @@ impl Ledger {
         self.runs.last().copied()
     }
 
+    /// Closes what is open in a run besides its turn, so that the turn can end after it with its stop reason.
+    pub fn close_work(&mut self, run: StreamKey) {
+        self.close_open(run, "the run ended before the tool did");
+    }
+
     /// Ends a run: closes everything that is open in it, then says how it ended. A run that is over stays as it is.
     pub fn end_run(&mut self, run: StreamKey, end: RunEnd) {
         let Some(stream) = self.sequencer.stream(run) else { return };
         if stream.kind != crate::frame::StreamKind::Session {
             return;
         }
-        self.close_all(run, "the run ended before the tool did");
+        self.close_work(run);
+        self.turn_ended(run, None);
         let last_text = self.open.remove(&run).and_then(|open| open.final_text);
         self.emit(
             Place::main(run),
@@ -528,6 +534,11 @@ impl Ledger {
     }
 
     fn close_all(&mut self, stream: StreamKey, why: &str) {
+        self.close_open(stream, why);
+        self.turn_ended(stream, None);
+    }
+
+    fn close_open(&mut self, stream: StreamKey, why: &str) {
         let Some(open) = self.open.get_mut(&stream) else { return };
         let (blocks, approvals, tools, subagents) = open.take_all();
         for (parent, bodies) in blocks {
@@ -550,7 +561,6 @@ impl Ledger {
             let body = Body::SubagentEnded { subagent_id, status: Name::from("interrupted"), summary: None };
             self.emit(Place { stream, parent }, body);
         }
-        self.turn_ended(stream, None);
     }
 
     fn emit_all(&mut self, place: Place, bodies: impl IntoIterator<Item = Body>) {

@@ -170,6 +170,7 @@ impl Exec {
 
     fn end(&mut self, run: StreamKey, end: RunEnd, stop_reason: &str, ledger: &mut Ledger) {
         self.stage(run, ledger).end_of_turn();
+        ledger.close_work(run);
         ledger.turn_ended(run, (!stop_reason.is_empty()).then(|| Name::from(stop_reason)));
         ledger.end_run(run, end);
         self.run = State::Over;

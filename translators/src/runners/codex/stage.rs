@@ -90,11 +90,15 @@ impl Stage<'_> {
 
     /// A piece of a running tool's output.
     pub(super) fn stream(&mut self, call_id: &str, piece: &str) {
-        if piece.is_empty() || !self.runs(call_id) {
+        let tool = self.tool(call_id);
+        if piece.is_empty() || !self.ledger.tool_runs(self.place.stream, &tool) {
             return;
         }
-        self.turn.streamed.entry(Name::from(call_id)).or_insert(Streamed::EMPTY).add(piece);
-        self.output(call_id, OutputStream::Stdout, piece);
+        match self.turn.streamed.get_mut(call_id) {
+            Some(streamed) => streamed.add(piece),
+            None => self.turn.streamed.entry(tool.call_id.clone()).or_insert(Streamed::EMPTY).add(piece),
+        }
+        self.ledger.tool_output(self.place, &tool, OutputStream::Stdout, piece);
     }
 
     pub(super) fn output(&mut self, call_id: &str, stream: OutputStream, chunk: &str) {

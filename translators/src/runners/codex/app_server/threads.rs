@@ -232,6 +232,7 @@ impl Threads {
             let usage = tokens.usage(UsageScope::Run, model);
             ledger.push(place, Body::UsageReported(Box::new(usage)));
         }
+        ledger.close_work(place.stream);
         ledger.turn_ended(place.stream, Some(Name::from(status)));
         ledger.end_run(place.stream, end);
     }

@@ -89,8 +89,14 @@ pub(in super::super) fn content_text(content: Json<'_>) -> String {
         Kind::Null => String::new(),
         Kind::String => content.str().unwrap_or_default().into_owned(),
         Kind::Array => {
-            let parts: Vec<String> = content.items().into_iter().map(part_text).collect();
-            parts.join("\n")
+            let mut text = String::new();
+            for part in content.items() {
+                if !text.is_empty() && !text.ends_with('\n') {
+                    text.push('\n');
+                }
+                text.push_str(&part_text(part));
+            }
+            text
         }
         _ => content.text().to_owned(),
     }

@@ -151,6 +151,7 @@ impl Rollout {
             let thread = ledger.thread();
             ledger.record_on(thread);
             let mut before = before;
+            before.finish(ledger);
             before.abandon(ledger);
         }
         let text = |key| meta.str(key).filter(|text| !text.is_empty()).map(|text| Name::from(&*text));
@@ -329,7 +330,10 @@ impl Rollout {
 
     fn added(&mut self, added: Option<Tokens>, ledger: &mut Ledger) {
         let model = self.model.clone();
-        if let Some(added) = added {
+        if self.running.is_none() {
+            // Nobody's turn has spent it.
+            self.meter.end_turn();
+        } else if let Some(added) = added {
             self.with_stage(ledger, |stage, _| stage.usage(added, UsageScope::Turn, model));
         }
     }
@@ -392,6 +396,7 @@ impl Rollout {
             }
         });
         if let Some(running) = self.running.take() {
+            ledger.close_work(running.run);
             ledger.turn_ended(running.run, (!stop_reason.is_empty()).then(|| Name::from(stop_reason)));
             ledger.end_run(running.run, end);
             self.ended = Some(running.turn_id);
