@@ -77,7 +77,8 @@ impl Watch {
             Body::ToolStdout { tool, chunk }
             | Body::ToolStdoutFront { tool, chunk }
             | Body::ToolStderr { tool, chunk }
-                if !chunk.is_empty() => {
+                if !chunk.is_empty() =>
+            {
                 self.spoken.insert(tool.id);
             }
             Body::ToolEnded { tool, exit_code, .. } => {

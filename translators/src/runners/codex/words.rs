@@ -115,7 +115,8 @@ mod tests {
 
     #[test]
     fn what_is_uncertain_stays_as_it_came() {
-        for line in ["ls -la", "/bin/bash -lc 'open", "bash script.sh arg", "bash -lc echo; ls", "", "bash -lc \"$x\""] {
+        for line in ["ls -la", "/bin/bash -lc 'open", "bash script.sh arg", "bash -lc echo; ls", "", "bash -lc \"$x\""]
+        {
             assert_eq!(script(line), line);
         }
     }

@@ -132,13 +132,7 @@ impl Approvals {
     }
 }
 
-fn resolve(
-    asked: &Asked,
-    decision: Decision,
-    reason: Option<&str>,
-    scope: Option<&'static str>,
-    ledger: &mut Ledger,
-) {
+fn resolve(asked: &Asked, decision: Decision, reason: Option<&str>, scope: Option<&'static str>, ledger: &mut Ledger) {
     let answer = ApprovalResolved {
         approval_id: asked.id.clone(),
         decision,

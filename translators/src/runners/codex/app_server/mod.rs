@@ -200,6 +200,9 @@ impl AppServer {
             }
             return;
         }
+        if method.starts_with("item/") {
+            self.threads.join(thread, params, &mut self.agents, ledger);
+        }
         let Some(mut stage) = self.threads.stage(thread, ledger) else { return };
         let item = params.str("itemId").unwrap_or_default();
         let delta = params.get("delta").and_then(Json::utf16);

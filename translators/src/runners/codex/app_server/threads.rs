@@ -70,13 +70,7 @@ impl Threads {
     pub(super) fn stage<'l>(&'l mut self, id: &str, ledger: &'l mut Ledger) -> Option<Stage<'l>> {
         let thread = self.all.get_mut(id)?;
         let running = thread.running.as_ref()?;
-        Some(Stage {
-            ledger,
-            place: running.place,
-            scope: running.scope,
-            turn: &mut thread.turn,
-            depth: running.depth,
-        })
+        Some(Stage { ledger, place: running.place, scope: running.scope, turn: &mut thread.turn, depth: running.depth })
     }
 
     /// A thread introduces itself.
@@ -110,9 +104,7 @@ impl Threads {
             return;
         }
         let running = match self.parent_of(id, turn_id, root, agents, ledger) {
-            Some((place, depth)) => {
-                Running { id: Name::from(turn_id), place, own: false, scope: uuid_of(id), depth }
-            }
+            Some((place, depth)) => Running { id: Name::from(turn_id), place, own: false, scope: uuid_of(id), depth },
             None => {
                 ledger.set_session(id);
                 let thread = self.thread(id);
@@ -220,8 +212,7 @@ impl Threads {
         let (model, tokens) = (thread.model.clone(), thread.meter.end_turn());
         thread.waits = None;
         let place = running.place;
-        let mut stage =
-            Stage { ledger, place, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
+        let mut stage = Stage { ledger, place, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
         stage.end_of_turn();
         let (status, summary) = told.unwrap_or_else(|| ("interrupted".to_owned(), None));
         if !running.own {

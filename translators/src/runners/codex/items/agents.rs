@@ -136,9 +136,10 @@ fn args(item: &Item<'_>, tool: &str) -> crate::frame::RawJson {
 
 fn nickname(item: &Item<'_>, thread: &str) -> Option<Name> {
     let agents = item.get("receiver_agents", "receiverAgents").map(Json::items).unwrap_or_default();
-    let agent = agents.into_iter().filter_map(Json::object).find(|agent| {
-        agent.str("thread_id").or_else(|| agent.str("threadId")).is_some_and(|id| id == thread)
-    })?;
+    let agent = agents
+        .into_iter()
+        .filter_map(Json::object)
+        .find(|agent| agent.str("thread_id").or_else(|| agent.str("threadId")).is_some_and(|id| id == thread))?;
     let name = ["agent_role", "agentRole", "agent_nickname", "agentNickname"].iter().find_map(|key| agent.str(key))?;
     Some(Name::from(&*name))
 }

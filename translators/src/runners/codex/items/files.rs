@@ -94,11 +94,17 @@ pub(in super::super) fn changes_of(changes: Json<'_>) -> Vec<Change<'_>> {
     let mut files = Vec::new();
     if changes.kind() == Kind::Object {
         for (path, change) in changes.object().unwrap_or_default().iter() {
-            let fields = change.object().unwrap_or_default();
+            let mut fields = change.object().unwrap_or_default();
+            let mut word = fields.str("type").unwrap_or_default();
+            // Older versions have the word as the only key.
+            let tagged = fields.iter().next().and_then(|(tag, inner)| Some((tag.to_owned(), inner.object()?)));
+            if let (true, Some((tag, inner))) = (word.is_empty(), tagged) {
+                (word, fields) = (Cow::Owned(tag), inner);
+            }
             let move_path = fields.str("move_path");
             files.push(Change {
                 path: Cow::Owned(path.to_owned()),
-                kind: kind_of(&fields.str("type").unwrap_or_default(), move_path.is_some()),
+                kind: kind_of(&word, move_path.is_some()),
                 move_path,
                 body: fields.str("unified_diff").or_else(|| fields.str("content")),
             });
@@ -246,7 +252,8 @@ mod tests {
             "--- /a\n+++ /dev/null\n@@ -1,1 +0,0 @@\n-x\n"
         );
         assert_eq!(
-            diff(r#"[{"path":"/a","kind":{"type":"update","move_path":"/b"},"diff":"@@ -1 +1 @@\n-x\n+y\n"}]"#).unwrap(),
+            diff(r#"[{"path":"/a","kind":{"type":"update","move_path":"/b"},"diff":"@@ -1 +1 @@\n-x\n+y\n"}]"#)
+                .unwrap(),
             "rename from /a\nrename to /b\n--- /a\n+++ /b\n@@ -1 +1 @@\n-x\n+y\n"
         );
         assert_eq!(diff(r#"[{"path":"/a","kind":"add"}]"#), None);

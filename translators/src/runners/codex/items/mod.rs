@@ -145,8 +145,14 @@ pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, 
             stage.log(LogLevel::Info, format!("review started: {what}"));
         }
         "exited_review_mode" if done => stage.log(LogLevel::Info, "review ended"),
-        "user_message" | "error" | "function_call_output" | "sub_agent_activity" | "context_compaction"
-        | "entered_review_mode" | "exited_review_mode" | "hook_prompt" => {}
+        "user_message"
+        | "error"
+        | "function_call_output"
+        | "sub_agent_activity"
+        | "context_compaction"
+        | "entered_review_mode"
+        | "exited_review_mode"
+        | "hook_prompt" => {}
         _ => return false,
     }
     true

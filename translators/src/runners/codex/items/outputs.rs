@@ -24,9 +24,9 @@ pub(super) fn mcp(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     match item.status() {
         Some(Status::Declined) => stage.fail(&item.id, "declined"),
         status => {
-            let says_error = result.and_then(Json::object).and_then(|result| {
-                result.bool("isError").or_else(|| result.bool("is_error"))
-            });
+            let says_error = result
+                .and_then(Json::object)
+                .and_then(|result| result.bool("isError").or_else(|| result.bool("is_error")));
             let failed = status == Some(Status::Failed) || error.is_some() || says_error == Some(true);
             stage.end(&item.id, i32::from(failed), item.duration_ms());
         }
@@ -128,9 +128,6 @@ mod tests {
         assert_eq!(text(r#"[{"type":"text","text":"a"},{"type":"inputText","text":"b"}]"#), "a\nb");
         assert_eq!(text(r#"[{"type":"image","data":"AAAA","mimeType":"image/png"}]"#), "[image image/png]");
         assert_eq!(text(r#""plain""#), "plain");
-        assert_eq!(
-            result_text(Json::parse(r#"{"content":[],"structuredContent":{"a":1}}"#).unwrap()),
-            r#"{"a":1}"#
-        );
+        assert_eq!(result_text(Json::parse(r#"{"content":[],"structuredContent":{"a":1}}"#).unwrap()), r#"{"a":1}"#);
     }
 }

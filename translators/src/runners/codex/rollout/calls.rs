@@ -4,8 +4,8 @@
 //! message; those are told by events.
 
 use super::super::items::{
-    arguments, begin_command, begin_edit, changes_of, clamp, content_text, end_command, end_edit, patch_changes,
-    plan_entries, raw_reasoning, Status,
+    Status, arguments, begin_command, begin_edit, changes_of, clamp, content_text, end_command, end_edit,
+    patch_changes, plan_entries, raw_reasoning,
 };
 use super::super::stage::Stage;
 use super::Rollout;
@@ -221,7 +221,9 @@ impl<'a> Report<'a> {
         let (mut code, mut wall_ms, mut rest) = (None, None, text);
         while let Some((line, behind)) = rest.split_once('\n') {
             rest = behind;
-            if let Some(number) = line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: ")) {
+            if let Some(number) =
+                line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "))
+            {
                 code = number.trim().parse().ok();
             } else if line.starts_with("Process running with session ID") {
                 return Self::Running;
@@ -248,7 +250,9 @@ mod tests {
     #[test]
     fn the_report_ahead_of_an_output_is_read() {
         assert_eq!(
-            Report::read("Chunk ID: 1\nWall time: 1.5 seconds\nProcess exited with code 2\nOriginal token count: 1\nOutput:\none\nOutput:\n"),
+            Report::read(
+                "Chunk ID: 1\nWall time: 1.5 seconds\nProcess exited with code 2\nOriginal token count: 1\nOutput:\none\nOutput:\n"
+            ),
             Report::Exited { code: 2, output: "one\nOutput:\n", wall_ms: Some(1500) }
         );
         assert_eq!(

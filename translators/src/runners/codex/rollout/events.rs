@@ -78,9 +78,7 @@ const SILENT: &[&str] = &[
 const SILENT_FAMILIES: &[&str] = &["mcp_", "hook_", "collab_", "skills_", "list_", "get_", "remote_", "realtime_"];
 
 pub(super) fn is_known(word: &str) -> bool {
-    TOLD.contains(&word)
-        || SILENT.contains(&word)
-        || SILENT_FAMILIES.iter().any(|family| word.starts_with(family))
+    TOLD.contains(&word) || SILENT.contains(&word) || SILENT_FAMILIES.iter().any(|family| word.starts_with(family))
 }
 
 /// Tells an event. `has_calls` where the calls are told too: then they, and the reasoning, are not told here.
@@ -117,11 +115,14 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
         }
         "exec_command_end" => {
             begin_command(stage, &id, event.some("command"));
-            let aggregated = event.str("aggregated_output");
-            let output = aggregated.unwrap_or_else(|| text("stdout"));
-            if event.str("aggregated_output").is_none() {
-                stage.output(&id, OutputStream::Stderr, &text("stderr"));
-            }
+            let output = match event.str("aggregated_output") {
+                Some(whole) => whole,
+                None => {
+                    stage.output(&id, OutputStream::Stdout, &text("stdout"));
+                    stage.output(&id, OutputStream::Stderr, &text("stderr"));
+                    Cow::Borrowed("")
+                }
+            };
             end_command(stage, &id, &output, status(event), event.i64("exit_code"), duration_ms(event));
         }
         "patch_apply_begin" => {
@@ -184,7 +185,13 @@ fn user(stage: &mut Stage<'_>, event: &Object<'_>) {
     for (key, kind) in [("images", "image"), ("local_images", "image"), ("audio", "audio"), ("local_audio", "audio")] {
         for link in event.items(key).into_iter().filter_map(Json::str) {
             let name = (!link.starts_with("data:")).then(|| Cow::into_owned(link));
-            message.attachments.push(Attachment { kind: Name::from(kind), mime: None, artifact_id: None, name, bytes: None });
+            message.attachments.push(Attachment {
+                kind: Name::from(kind),
+                mime: None,
+                artifact_id: None,
+                name,
+                bytes: None,
+            });
         }
     }
     stage.say(Body::UserMessage(Box::new(message)));

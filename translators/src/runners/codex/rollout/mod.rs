@@ -28,6 +28,8 @@ pub(super) struct Rollout {
     origin: Option<Name>,
     /// Whether what comes is a copy of another thread's history.
     copying: bool,
+    /// Whether the copy has turns that tell their beginning, by which its end is known.
+    copied_turns: bool,
     /// Whether calls are told besides events.
     has_calls: bool,
     cwd: String,
@@ -164,16 +166,23 @@ impl Rollout {
     }
 
     /// Whether a line ends the copied history. Ids count up with time, so a turn of the thread's own is younger than the
-    /// thread; a line may also name the thread.
-    fn is_own(&self, payload: &Object<'_>) -> bool {
+    /// thread; a line may also name the thread. Where neither can be told, the line counts as the thread's own: better told
+    /// in two files than in none.
+    fn is_own(&mut self, payload: &Object<'_>) -> bool {
         let Some(thread) = self.thread.as_deref() else { return true };
         if payload.str("thread_id").as_deref() == Some(thread) {
             return true;
         }
-        let turn = payload.str("turn_id").unwrap_or_default();
-        matches!(payload.str("type").as_deref(), Some("task_started" | "turn_started"))
-            && turn.len() == thread.len()
-            && *turn > *thread
+        match payload.str("type").as_deref() {
+            Some("task_started" | "turn_started") => {
+                let turn = payload.str("turn_id").unwrap_or_default();
+                let copied = turn.len() == thread.len() && *turn < *thread;
+                self.copied_turns |= copied;
+                !copied
+            }
+            Some("user_message") => !self.copied_turns,
+            _ => false,
+        }
     }
 
     fn context(&mut self, payload: &Object<'_>) {
@@ -416,11 +425,7 @@ impl Rollout {
         }
     }
 
-    fn with_stage<T>(
-        &mut self,
-        ledger: &mut Ledger,
-        tell: impl FnOnce(&mut Stage<'_>, &mut Agents) -> T,
-    ) -> Option<T> {
+    fn with_stage<T>(&mut self, ledger: &mut Ledger, tell: impl FnOnce(&mut Stage<'_>, &mut Agents) -> T) -> Option<T> {
         let running = self.running.as_ref()?;
         let place = Place::main(running.run);
         let mut stage = Stage { ledger, place, scope: running.scope, turn: &mut self.turn, depth: 0 };
