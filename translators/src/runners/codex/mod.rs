@@ -42,7 +42,7 @@ struct Codex {
 impl Decoder for Codex {
     fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
         let fields = &record.fields;
-        if fields.some("method").is_some() || (fields.some("result").is_some() && fields.some("id").is_some()) {
+        if fields.some("method").is_some() || (fields.get("result").is_some() && fields.some("id").is_some()) {
             self.app_server.record(fields, ledger);
         } else if let (Some(word), Some(payload)) = (fields.str("type"), fields.get("payload")) {
             self.rollout.record(&word, payload, fields, ledger);

@@ -29,8 +29,8 @@ pub(super) struct Turn {
     fatal: Option<String>,
     /// Counts the messages, reasonings and prompts that have no id.
     pub(super) nameless: u32,
-    /// Compactions that were told, and whose item is still to come.
-    pub(super) compactions: u32,
+    /// Compactions, as items and as records of their own: each has one of them or both, in either order.
+    compactions: (u32, u32),
 }
 
 /// Pieces of an output: how long they are, and what they are, without keeping them.
@@ -163,6 +163,16 @@ impl Stage<'_> {
         if self.turn.plan != entries {
             self.turn.plan.clone_from(&entries);
             self.say(Body::PlanUpdated { entries });
+        }
+    }
+
+    /// The runner replaced a part of its history. Where it says so twice, it is told once.
+    pub(super) fn compaction(&mut self, by_item: bool, summary: Option<String>) {
+        let (items, records) = &mut self.turn.compactions;
+        let (this, other) = if by_item { (items, records) } else { (records, items) };
+        *this += 1;
+        if *this > *other {
+            self.say(Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary });
         }
     }
 

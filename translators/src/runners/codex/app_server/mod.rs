@@ -8,7 +8,7 @@ mod approvals;
 mod threads;
 
 use super::errors::Failure;
-use super::items::{Agents, Item, Phase, Status, compaction_item, plan_entries, raw_reasoning, tell, user_message};
+use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, tell, user_message};
 use super::snake;
 use super::usage::Tokens;
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name, UsageScope};
@@ -35,7 +35,6 @@ const SILENT: &[&str] = &[
     "item/fileChange/patchUpdated",
     "item/fileChange/outputDelta",
     "turn/diff/updated",
-    "serverRequest/resolved",
     "skills/changed",
     "project/changed",
     "autoApprovalReview/strictReviewRequired",
@@ -158,15 +157,18 @@ impl AppServer {
                 }
             }
             "configWarning" | "deprecationNotice" | "warning" => {
-                let place = match self.threads.stage(&thread, ledger) {
-                    Some(stage) => stage.place,
-                    None => Place::main(ledger.thread()),
-                };
+                let place = self.place(&thread, ledger);
                 let message = params.str("message").or_else(|| params.str("summary")).unwrap_or_default();
                 let message = match params.str("details") {
                     Some(details) if !details.is_empty() => format!("{message}\n{details}"),
                     _ => message.into_owned(),
                 };
+                ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+            }
+            "mcpServer/startupStatus/updated" if params.some("error").is_some() => {
+                let (name, error) = (params.str("name").unwrap_or_default(), params.str("error").unwrap_or_default());
+                let message = format!("MCP server {name} did not start: {error}");
+                let place = self.place(&thread, ledger);
                 ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
             }
             _ => self.of_turn(method, &thread, params, ledger),
@@ -175,6 +177,14 @@ impl AppServer {
         if let Some(stage) = self.threads.stage(&thread, ledger) {
             let stream = stage.place.stream;
             ledger.record_on(stream);
+        }
+    }
+
+    /// Where a word about a thread goes: into its turn, or beside its runs.
+    fn place(&mut self, thread: &str, ledger: &mut Ledger) -> Place {
+        match self.threads.stage(thread, ledger) {
+            Some(stage) => stage.place,
+            None => Place::main(ledger.thread()),
         }
     }
 
@@ -235,7 +245,7 @@ impl AppServer {
                 }
             }
             ("thread/compacted", _) => {
-                compaction_item(&mut stage);
+                stage.compaction(false, None);
             }
             ("model/rerouted", _) => {
                 let (from, to) = (params.str("fromModel"), params.str("toModel"));

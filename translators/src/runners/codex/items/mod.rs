@@ -17,7 +17,7 @@ pub(super) use texts::{plan_entries, raw_reasoning, user_message};
 
 use super::snake;
 use super::stage::Stage;
-use crate::frame::{Body, LogLevel, OutputStream, RawJson, ToolKind};
+use crate::frame::{LogLevel, OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Kind, Object, to_raw};
 use std::borrow::Cow;
 
@@ -139,7 +139,7 @@ pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, 
         "web_search" => web_search(stage, item, done),
         "image_view" => simple(stage, item, ToolKind::Read, done),
         "image_generation" | "sleep" | "extension" => simple(stage, item, ToolKind::Other, done),
-        "context_compaction" if done => compaction_item(stage),
+        "context_compaction" if done => stage.compaction(true, None),
         "entered_review_mode" if done => {
             let what = item.str("user_facing_hint", "review").unwrap_or_default();
             stage.log(LogLevel::Info, format!("review started: {what}"));
@@ -189,17 +189,4 @@ fn simple(stage: &mut Stage<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
     }
     let failed = failure.is_some() || item.status() == Some(Status::Failed);
     stage.end(&item.id, i32::from(failed), item.duration_ms());
-}
-
-/// A compaction is told once: by its own record where there is one, else by its item.
-pub(super) fn compaction_item(stage: &mut Stage<'_>) {
-    match stage.turn.compactions.checked_sub(1) {
-        Some(left) => stage.turn.compactions = left,
-        None => stage.say(compacted(None)),
-    }
-}
-
-/// The runner replaced a part of its history.
-pub(super) fn compacted(summary: Option<String>) -> Body {
-    Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary }
 }

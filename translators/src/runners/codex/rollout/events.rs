@@ -5,8 +5,8 @@
 
 use super::super::errors::Failure;
 use super::super::items::{
-    Status, arguments, begin_command, begin_edit, changes_of, compaction_item, edit_args, end_command, end_edit,
-    error_text, plan_entries, result_text, user_message,
+    Status, arguments, begin_command, begin_edit, changes_of, edit_args, end_command, end_edit, error_text,
+    plan_entries, result_text, user_message,
 };
 use super::super::stage::Stage;
 use crate::frame::{
@@ -157,7 +157,7 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
         "warning" => stage.log(LogLevel::Warn, text("message")),
         "deprecation_notice" => stage.log(LogLevel::Warn, text("summary")),
         "background_event" => stage.log(LogLevel::Info, text("message")),
-        "context_compacted" => compaction_item(stage),
+        "context_compacted" => stage.compaction(false, None),
         "entered_review_mode" => stage.log(LogLevel::Info, format!("review started: {}", text("user_facing_hint"))),
         "exited_review_mode" => stage.log(LogLevel::Info, "review ended"),
         "exec_approval_request" => {

@@ -11,7 +11,7 @@ mod calls;
 mod events;
 
 use super::errors::Failure;
-use super::items::{Agents, Item, Phase, compacted, tell};
+use super::items::{Agents, Item, Phase, tell};
 use super::stage::{Stage, Turn};
 use super::usage::{Meter, Tokens};
 use crate::frame::{Body, Name, UsageScope};
@@ -96,10 +96,7 @@ impl Rollout {
             }
             "compacted" => {
                 let summary = payload.str("message").filter(|text| !text.is_empty()).map(|text| text.into_owned());
-                self.with_stage(ledger, |stage, _| {
-                    stage.turn.compactions += 1;
-                    stage.say(compacted(summary));
-                });
+                self.with_stage(ledger, |stage, _| stage.compaction(false, summary));
             }
             _ if SILENT.contains(&word) => {}
             _ => ledger.fault(format!("unknown line type {word:?}")),
@@ -139,7 +136,11 @@ impl Rollout {
     /// The thread introduces itself. A second introduction in a file is that of the thread whose history is copied.
     fn session(&mut self, meta: &Object<'_>, ledger: &mut Ledger) {
         let id = meta.str("id").or_else(|| meta.str("session_id")).unwrap_or_default();
-        if self.thread.is_some() && self.origin.as_deref() == Some(&*id) && self.running.is_none() {
+        if self.thread.is_some()
+            && self.origin.as_deref() == Some(&*id)
+            && self.running.is_none()
+            && self.ended.is_none()
+        {
             self.copying = true;
             self.address(ledger);
             return;
