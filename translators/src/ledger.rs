@@ -6,6 +6,8 @@
 
 mod blocks;
 mod open;
+#[cfg(test)]
+mod tool_tests;
 
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent, RawJson,

@@ -55,7 +55,8 @@ impl Exec {
                 let id = fields.str("thread_id").or_else(|| fields.str("session_id")).unwrap_or_default();
                 self.thread = Some(Name::from(&*id));
                 ledger.set_session(&id);
-                self.open_anew(ledger);
+                let run = self.open_anew(ledger);
+                ledger.record_on(run);
             }
             "turn.started" => {
                 let run = match self.run {
@@ -139,7 +140,6 @@ impl Exec {
 
     fn open(&mut self, ledger: &mut Ledger) -> StreamKey {
         let run = ledger.open_run(self.prompt.take().unwrap_or_default());
-        ledger.record_on(run);
         self.run = State::Open { run, turn: false };
         run
     }
@@ -149,6 +149,8 @@ impl Exec {
         let before = self.run;
         let run = self.open(ledger);
         if let State::Open { run: before, .. } = before {
+            // The record that tells it is the new run's.
+            ledger.record_on(run);
             let why = "the next turn began before the runner said how this one ended";
             self.end(before, RunEnd::interrupted(STREAM_ENDED, why), "", ledger);
             self.run = State::Open { run, turn: false };

@@ -58,6 +58,13 @@ struct Running {
     scope: Uuid,
 }
 
+impl Running {
+    /// Whether only what was said tells that there is a turn.
+    fn is_implied(&self) -> bool {
+        !self.begun && self.turn_id.is_empty()
+    }
+}
+
 /// Lines that tell nothing a frame has a word for.
 const SILENT: &[&str] =
     &["world_state", "retained_context", "inter_agent_communication_metadata", "ghost_snapshot", "state"];
@@ -126,7 +133,7 @@ impl Rollout {
         match running.failure {
             Some((code, message)) => self.end(RunEnd::failed(code, message), "failed", ledger),
             // A file that tells no beginnings tells no ends either: an answer is the end.
-            None if !running.begun && running.answered => self.end(RunEnd::completed(), "completed", ledger),
+            None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", ledger),
             None => {
                 self.with_stage(ledger, |stage, _| stage.end_of_turn());
             }
@@ -216,7 +223,7 @@ impl Rollout {
             }
             "token_count" => self.token_count(event, ledger),
             "user_message" => {
-                if self.running.as_ref().is_some_and(|running| !running.begun) {
+                if self.running.as_ref().is_some_and(Running::is_implied) {
                     // A file that tells no beginnings: the next prompt is the next turn.
                     self.finish(ledger);
                     self.abandon(ledger);
