@@ -377,6 +377,37 @@ fn a_copied_history_is_not_told_again() {
 }
 
 #[test]
+fn a_message_that_both_families_tell_is_told_once() {
+    let item = r#"{"type":"item_completed","turn_id":"1","item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":"Hi"}]}}"#;
+    for mode in ["paginated", "legacy"] {
+        let lines = [
+            meta(&format!(r#","history_mode":"{mode}""#)),
+            event(r#"{"type":"task_started","turn_id":"1"}"#),
+            event(item),
+            event(r#"{"type":"agent_message","message":"Hi"}"#),
+            api(r#"{"type":"message","role":"assistant","id":"m","content":[{"type":"output_text","text":"Hi"}]}"#),
+            event(r#"{"type":"task_complete","turn_id":"1","last_agent_message":"Hi"}"#),
+        ];
+        check(&refs(&lines), &["session_started ", "output_text_completed Hi", "session_ended completed"]);
+    }
+}
+
+#[test]
+fn zeros_do_not_reset_a_total() {
+    let turn = |input: u64| {
+        let used = format!(r#"{{"input_tokens":{input},"cached_input_tokens":0,"output_tokens":{}}}"#, input / 10);
+        [
+            r#"{"type":"thread.started","thread_id":"t"}"#.to_owned(),
+            r#"{"type":"turn.started"}"#.to_owned(),
+            format!(r#"{{"type":"turn.completed","usage":{used}}}"#),
+        ]
+    };
+    let lines = [turn(100), turn(0), turn(150)].concat();
+    let figures: Vec<_> = brief(&told(&refs(&lines))).into_iter().filter(|text| text.starts_with("usage")).collect();
+    assert_eq!(figures, ["usage_reported run 100 10", "usage_reported run 50 5"]);
+}
+
+#[test]
 fn calls_without_items_end_with_their_outputs() {
     let call = |id: &str, name: &str, args: &str| {
         api(&format!(r#"{{"type":"function_call","name":"{name}","arguments":{args:?},"call_id":"{id}"}}"#))

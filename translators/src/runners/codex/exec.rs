@@ -69,7 +69,8 @@ impl Exec {
             "turn.completed" => {
                 let Some(run) = self.current(ledger) else { return };
                 let usage = fields.object("usage").and_then(|usage| Tokens::read(&usage));
-                if let Some(total) = usage {
+                // A review and a silent provider give zeros; the thread's total stays what it was.
+                if let Some(total) = usage.filter(|total| !total.is_zero()) {
                     self.usage(run, total, ledger);
                 }
                 self.end(run, RunEnd::completed(), "completed", ledger);

@@ -30,6 +30,8 @@ pub(super) struct Rollout {
     copying: bool,
     /// Whether the copy has turns that tell their beginning, by which its end is known.
     copied_turns: bool,
+    /// Which of the two families of events tells messages, where the file says so.
+    history: Option<History>,
     /// Whether calls are told besides events.
     has_calls: bool,
     cwd: String,
@@ -41,6 +43,15 @@ pub(super) struct Rollout {
     turn: Turn,
     agents: Agents,
     meter: Meter,
+}
+
+/// How a file tells what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum History {
+    /// As items.
+    Paginated,
+    /// By an event of its own for each kind.
+    Legacy,
 }
 
 #[derive(Clone, Debug)]
@@ -170,6 +181,11 @@ impl Rollout {
         self.thread = Some(Name::from(&*id));
         self.cwd = meta.str("cwd").unwrap_or_default().into_owned();
         self.model = text("model");
+        self.history = match meta.str("history_mode").as_deref() {
+            Some("paginated") => Some(History::Paginated),
+            Some("legacy") => Some(History::Legacy),
+            _ => None,
+        };
         ledger.set_session(&id);
     }
 
@@ -222,6 +238,7 @@ impl Rollout {
                 self.item(event, &turn_id, phase, ledger);
             }
             "token_count" => self.token_count(event, ledger),
+            "user_message" | "agent_message" if self.history == Some(History::Paginated) => {}
             "user_message" => {
                 if self.running.as_ref().is_some_and(Running::is_implied) {
                     // A file that tells no beginnings: the next prompt is the next turn.
@@ -305,6 +322,7 @@ impl Rollout {
         match item.word.as_str() {
             // Told by what went over the API, which has the encrypted form too; another thread's is not in this file.
             "reasoning" if self.has_calls && self.is_own_thread(event) => return,
+            "agent_message" | "user_message" if self.history == Some(History::Legacy) => return,
             "agent_message" => {
                 self.speaks(ledger);
                 if let Some(running) = &mut self.running {
