@@ -74,7 +74,7 @@ pub(super) fn runners(args: &TableArgs) -> anyhow::Result<ExitCode> {
                 name: runner.name,
                 about: runner.about,
                 provider: runner.provider,
-                surfaces: surfaces.map(|&Surface { name, source }| SurfaceEntry { name, source }).collect(),
+                surfaces: surfaces.map(|&Surface { name, source, .. }| SurfaceEntry { name, source }).collect(),
             }
         });
         return print_json(&list.collect::<Vec<_>>());

@@ -6,6 +6,8 @@
 
 mod blocks;
 mod open;
+#[cfg(test)]
+mod tool_tests;
 
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent, RawJson,
@@ -255,13 +257,19 @@ impl Ledger {
         self.runs.last().copied()
     }
 
+    /// Closes what is open in a run besides its turn, so that the turn can end after it with its stop reason.
+    pub fn close_work(&mut self, run: StreamKey) {
+        self.close_open(run, "the run ended before the tool did");
+    }
+
     /// Ends a run: closes everything that is open in it, then says how it ended. A run that is over stays as it is.
     pub fn end_run(&mut self, run: StreamKey, end: RunEnd) {
         let Some(stream) = self.sequencer.stream(run) else { return };
         if stream.kind != crate::frame::StreamKind::Session {
             return;
         }
-        self.close_all(run, "the run ended before the tool did");
+        self.close_work(run);
+        self.turn_ended(run, None);
         let last_text = self.open.remove(&run).and_then(|open| open.final_text);
         self.emit(
             Place::main(run),
@@ -395,6 +403,11 @@ impl Ledger {
         self.open.get(&stream).is_some_and(|open| open.tool_runs(tool))
     }
 
+    /// Whether a call was started, be it over or not.
+    pub fn tool_known(&self, stream: StreamKey, tool: &Tool) -> bool {
+        self.open.get(&stream).is_some_and(|open| open.tool_runs(tool) || open.tool_is_over(tool))
+    }
+
     /// The name of a call that runs.
     pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<Name> {
         self.open.get(&stream)?.tool_name(tool)
@@ -409,6 +422,12 @@ impl Ledger {
             OutputStream::Stdout | OutputStream::Pty => Body::ToolStdout { tool, chunk },
         };
         self.emit(place, body);
+    }
+
+    /// The beginning of a tool's standard output, where only pieces of what follows it were told so far.
+    pub fn tool_output_front(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
+        let Some(place) = self.for_output(place, tool) else { return };
+        self.emit(place, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
     }
 
     /// A tool ran to its end. `duration_ms` is the runner's own figure; without one it is the time since the start. A
@@ -525,6 +544,11 @@ impl Ledger {
     }
 
     fn close_all(&mut self, stream: StreamKey, why: &str) {
+        self.close_open(stream, why);
+        self.turn_ended(stream, None);
+    }
+
+    fn close_open(&mut self, stream: StreamKey, why: &str) {
         let Some(open) = self.open.get_mut(&stream) else { return };
         let (blocks, approvals, tools, subagents) = open.take_all();
         for (parent, bodies) in blocks {
@@ -547,7 +571,6 @@ impl Ledger {
             let body = Body::SubagentEnded { subagent_id, status: Name::from("interrupted"), summary: None };
             self.emit(Place { stream, parent }, body);
         }
-        self.turn_ended(stream, None);
     }
 
     fn emit_all(&mut self, place: Place, bodies: impl IntoIterator<Item = Body>) {

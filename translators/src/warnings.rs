@@ -74,7 +74,11 @@ impl Watch {
                 found = of_call(call);
             }
             Body::ToolStarted { call, .. } if !self.proposed.remove(&call.tool.id) => found = of_call(call),
-            Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } if !chunk.is_empty() => {
+            Body::ToolStdout { tool, chunk }
+            | Body::ToolStdoutFront { tool, chunk }
+            | Body::ToolStderr { tool, chunk }
+                if !chunk.is_empty() =>
+            {
                 self.spoken.insert(tool.id);
             }
             Body::ToolEnded { tool, exit_code, .. } => {

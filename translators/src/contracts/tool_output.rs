@@ -57,6 +57,13 @@ impl ToolOutputs {
                 running.left_out += append(&mut running.output, chunk);
                 None
             }
+            Body::ToolStdoutFront { tool, chunk } => {
+                let running = self.running.get_mut(&tool.id)?;
+                let behind = std::mem::take(&mut running.output);
+                running.left_out += append(&mut running.output, chunk);
+                running.left_out += append(&mut running.output, &behind);
+                None
+            }
             Body::ToolStderr { tool, chunk } => {
                 let running = self.running.get_mut(&tool.id)?;
                 running.left_out += append(&mut running.errors, chunk);
@@ -99,4 +106,29 @@ fn append(held: &mut String, chunk: &str) -> u64 {
     let (kept, rest) = chunk.split_at(cut);
     held.push_str(kept);
     rest.len() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::{Tool, ToolCall, ToolKind};
+
+    #[test]
+    fn a_beginning_that_comes_late_stands_in_front() {
+        let tool = Tool { id: Uuid::nil(), call_id: Name::from("c") };
+        let call = ToolCall {
+            tool: tool.clone(),
+            name: Name::from("bash"),
+            kind: ToolKind::Shell,
+            args: crate::json::empty_object(),
+        };
+        let chunk = |chunk: &str| chunk.to_owned();
+        let mut outputs = ToolOutputs::default();
+        outputs.frame(&Body::ToolStarted { call: Box::new(call), timeout_ms: None });
+        outputs.frame(&Body::ToolStdout { tool: tool.clone(), chunk: chunk("b") });
+        outputs.frame(&Body::ToolStdout { tool: tool.clone(), chunk: chunk("c") });
+        outputs.frame(&Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk("a") });
+        let end = Body::ToolEnded { tool, exit_code: 0, duration_ms: 0, artifacts: None };
+        assert_eq!(outputs.frame(&end).unwrap().output, "abc");
+    }
 }

@@ -79,6 +79,14 @@ pub enum Body {
         /// The piece.
         chunk: String,
     },
+    /// The beginning of a tool's standard output, told after pieces of what follows it: it belongs before them. On the
+    /// wire a `tool_stdout`, on v2 with `position: front`.
+    ToolStdoutFront {
+        /// The call.
+        tool: Tool,
+        /// The piece.
+        chunk: String,
+    },
     /// A piece of a tool's standard error.
     ToolStderr {
         /// The call.
@@ -799,7 +807,7 @@ impl Body {
             Self::ToolInputDelta { .. } => "tool_input_delta",
             Self::ToolCallProposed(_) => "tool_call_proposed",
             Self::ToolStarted { .. } => "tool_started",
-            Self::ToolStdout { .. } => "tool_stdout",
+            Self::ToolStdout { .. } | Self::ToolStdoutFront { .. } => "tool_stdout",
             Self::ToolStderr { .. } => "tool_stderr",
             Self::ToolEnded { .. } => "tool_ended",
             Self::ToolFailed { .. } => "tool_failed",

@@ -2,7 +2,7 @@
 
 use super::blocks::Blocks;
 use crate::frame::{Body, Name, Tool, ToolCall};
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use uuid::Uuid;
 
 /// How many calls that are over are remembered, so that a repeated result is not taken for a new call.
@@ -17,7 +17,9 @@ pub(super) struct Open {
     turns: u32,
     order: u64,
     tools: HashMap<Name, OpenTool>,
-    over: VecDeque<Name>,
+    /// Calls that are over: the newest ones, and in their order.
+    over: HashSet<Name>,
+    over_in_order: VecDeque<Name>,
     approvals: Vec<(Name, Option<Uuid>)>,
     subagents: Vec<(Name, Option<Uuid>)>,
 }
@@ -89,10 +91,14 @@ impl Open {
 
     /// Milliseconds since the start.
     pub(super) fn end_tool(&mut self, tool: &Tool, time_ms: u64) -> u64 {
-        if self.over.len() == REMEMBERED {
-            self.over.pop_front();
+        if self.over.insert(tool.call_id.clone()) {
+            self.over_in_order.push_back(tool.call_id.clone());
         }
-        self.over.push_back(tool.call_id.clone());
+        if self.over_in_order.len() > REMEMBERED
+            && let Some(oldest) = self.over_in_order.pop_front()
+        {
+            self.over.remove(&oldest);
+        }
         self.tools.remove(&tool.call_id).map_or(0, |open| time_ms.saturating_sub(open.started_ms))
     }
 

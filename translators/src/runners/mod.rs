@@ -1,8 +1,11 @@
 //! The runners whose output is understood: one folder and one line of [`RUNNERS`] each.
 
-use crate::decode::Decoder;
+use crate::decode::{Decoder, Record};
+use crate::schema::SchemaFile;
+use std::borrow::Cow;
 
 pub mod claude_code;
+pub mod codex;
 pub mod open_responses;
 pub mod opencode;
 
@@ -26,10 +29,17 @@ pub struct Surface {
     pub name: &'static str,
     /// The command or file that gives it.
     pub source: &'static str,
+    /// Says why a record must be of this surface; `None` where it may be of another one, or of none.
+    pub recognise: fn(&Record<'_>) -> Option<&'static str>,
+    /// The kind of a record of this surface, which is the name of its schema: `assistant`, `system.init`, …; `None` where
+    /// the record says no type.
+    pub kind_of: for<'r> fn(&'r Record<'_>) -> Option<Cow<'r, str>>,
+    /// What is known of the surface's records: one schema for each kind.
+    pub schemas: &'static [SchemaFile],
 }
 
 /// Every runner, in the order of `--help` and of the documentation.
-pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, opencode::RUNNER, open_responses::RUNNER];
+pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
 
 /// The runner of that name.
 pub fn runner(name: &str) -> Option<&'static Runner> {

@@ -89,6 +89,7 @@ fn in_v1(frame: &Frame) -> bool {
         | Body::SessionEnded(_)
         | Body::ToolStarted { .. }
         | Body::ToolStdout { .. }
+        | Body::ToolStdoutFront { .. }
         | Body::ToolStderr { .. }
         | Body::ToolEnded { .. }
         | Body::ToolFailed { .. }

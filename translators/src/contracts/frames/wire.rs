@@ -81,6 +81,13 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             tool_ids(map, tool, v2);
             map.entry("chunk", chunk)
         }
+        Body::ToolStdoutFront { tool, chunk } => {
+            tool_ids(map, tool, v2);
+            map.entry("chunk", chunk);
+            if v2 {
+                map.entry("position", "front");
+            }
+        }
         Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
             tool_ids(map, tool, v2);
             map.entry("exit_code", exit_code);

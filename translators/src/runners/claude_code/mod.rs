@@ -31,9 +31,27 @@ pub const RUNNER: Runner = Runner {
     provider: "claude-code",
     about: "Claude Code (claude -p --output-format stream-json), and its session transcripts",
     surfaces: &[
-        Surface { name: "stream-json", source: "claude -p --output-format stream-json --verbose" },
-        Surface { name: "json", source: "claude -p --output-format json" },
-        Surface { name: "transcript", source: "~/.claude/projects/<directory>/<session>.jsonl" },
+        Surface {
+            name: "stream-json",
+            source: "claude -p --output-format stream-json --verbose",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
+        Surface {
+            name: "json",
+            source: "claude -p --output-format json",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
+        Surface {
+            name: "transcript",
+            source: "~/.claude/projects/<directory>/<session>.jsonl",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
     ],
     decoder: || Box::<decoder::Claude>::default(),
 };

@@ -45,9 +45,27 @@ pub const RUNNER: Runner = Runner {
     provider: "openresponses",
     about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
     surfaces: &[
-        Surface { name: "sse", source: "POST /v1/responses with \"stream\": true" },
-        Surface { name: "ndjson", source: "the same events, one a line" },
-        Surface { name: "response", source: "POST /v1/responses without streaming: one response object" },
+        Surface {
+            name: "sse",
+            source: "POST /v1/responses with \"stream\": true",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
+        Surface {
+            name: "ndjson",
+            source: "the same events, one a line",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
+        Surface {
+            name: "response",
+            source: "POST /v1/responses without streaming: one response object",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
     ],
     decoder: || Box::new(OpenResponses::default()),
 };

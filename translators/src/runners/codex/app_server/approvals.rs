@@ -1,0 +1,179 @@
+//! Questions that the server asks the client, and their answers.
+//!
+//! In: server requests, `serverRequest/resolved`, the client's answers where the stream has them, and what became of the
+//! items in question. Out: `approval_requested` and `approval_resolved`. Never: a client's id taken for a server's; the two
+//! count from 0 each, so an approval's id says whose it is.
+
+use super::super::items::{Status, changes_of, command_args, edit_args};
+use super::super::snake;
+use super::super::stage::Stage;
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name, RawJson};
+use crate::json::{Json, Kind, Object, to_raw};
+use crate::ledger::Ledger;
+use crate::sequence::StreamKey;
+use std::borrow::Cow;
+
+/// The questions that wait.
+#[derive(Debug, Default)]
+pub(super) struct Approvals {
+    open: Vec<Asked>,
+}
+
+#[derive(Debug)]
+struct Asked {
+    id: Name,
+    thread: Name,
+    /// The item in question, whose fate tells the answer.
+    item: Option<Name>,
+    stream: StreamKey,
+}
+
+/// `request-0` for the number 0, `request-text-0` for the text "0".
+fn approval_id(id: Json<'_>) -> Name {
+    match id.kind() {
+        Kind::String => Name::from(format!("request-text-{}", id.str().unwrap_or_default())),
+        _ => Name::from(format!("request-{}", id.text())),
+    }
+}
+
+impl Approvals {
+    /// The server asks. Requests that are no questions to a person (a tool of the client's is called, a token is
+    /// refreshed) are left alone.
+    pub(super) fn asked(
+        &mut self,
+        stage: &mut Stage<'_>,
+        thread: &str,
+        method: &str,
+        id: Json<'_>,
+        params: &Object<'_>,
+    ) {
+        let item = params.str("itemId").or_else(|| params.str("callId"));
+        let (tool_name, args, item) = match method {
+            "item/commandExecution/requestApproval" | "execCommandApproval" => {
+                ("bash", command_args(params.some("command")), item)
+            }
+            "item/fileChange/requestApproval" => {
+                let args = item.as_deref().and_then(|item| stage.turn.edits.get(item)).cloned();
+                ("file_change", args.unwrap_or_else(crate::json::empty_object), item)
+            }
+            "applyPatchApproval" => {
+                let changes = params.some("fileChanges").map(changes_of).unwrap_or_default();
+                ("file_change", edit_args(&changes, "in_progress"), item)
+            }
+            // Nothing that happens afterwards tells the answer to these.
+            "item/tool/requestUserInput" => ("request_user_input", question(params), None),
+            "mcpServer/elicitation/request" => ("mcp_elicitation", question(params), None),
+            "item/permissions/requestApproval" => ("request_permissions", question(params), None),
+            _ => return,
+        };
+        let approval_id = approval_id(id);
+        if self.open.iter().any(|asked| asked.id == approval_id) {
+            return;
+        }
+        let tool_id = item.as_deref().map(|item| stage.tool(item).id);
+        self.open.push(Asked {
+            id: approval_id.clone(),
+            thread: Name::from(thread),
+            item: item.as_deref().map(Name::from),
+            stream: stage.place.stream,
+        });
+        let reason = params.str("reason").or_else(|| params.str("message")).map(Cow::into_owned);
+        let request = ApprovalRequested { approval_id, tool_id, tool_name: Name::from(tool_name), args, reason };
+        stage.ledger.approval_requested(stage.place, request);
+    }
+
+    /// The client's answer is in the stream. `false` where the response is to nothing that was asked.
+    pub(super) fn answered(&mut self, id: Json<'_>, result: &Object<'_>, ledger: &mut Ledger) -> bool {
+        let Some((decision, scope)) = decision(result) else { return false };
+        let id = approval_id(id);
+        let Some(at) = self.open.iter().position(|asked| asked.id == id) else { return false };
+        let asked = self.open.remove(at);
+        ledger.record_on(asked.stream);
+        resolve(&asked, decision, None, scope, ledger);
+        true
+    }
+
+    /// A question is settled; the server does not say how. Where an item is in question, its fate will tell.
+    pub(super) fn resolved(&mut self, id: Json<'_>, ledger: &mut Ledger) {
+        let id = approval_id(id);
+        let settled = |asked: &Asked| asked.id == id && asked.item.is_none();
+        if let Some(at) = self.open.iter().position(settled) {
+            let asked = self.open.remove(at);
+            resolve(&asked, Decision::Approved, Some("answered"), None, ledger);
+        }
+    }
+
+    /// An item that was asked about runs (no status yet) or is over.
+    pub(super) fn outcome(&mut self, thread: &str, item: &str, status: Option<Status>, ledger: &mut Ledger) {
+        let decision = match status {
+            Some(Status::Declined) => Decision::Rejected,
+            Some(Status::Interrupted) => Decision::Cancelled,
+            _ => Decision::Approved,
+        };
+        // Empty nearly always; an item may be asked about more than once.
+        self.open.retain(|asked| {
+            let is_it = *asked.thread == *thread && asked.item.as_deref() == Some(item);
+            if is_it {
+                resolve(asked, decision, None, None, ledger);
+            }
+            !is_it
+        });
+    }
+
+    /// A turn is over: what was still asked in it is not answered any more.
+    pub(super) fn turn_over(&mut self, thread: &str, ledger: &mut Ledger) {
+        self.open.retain(|asked| {
+            let is_it = *asked.thread == *thread;
+            if is_it {
+                resolve(asked, Decision::Cancelled, Some("the turn ended"), None, ledger);
+            }
+            !is_it
+        });
+    }
+}
+
+fn resolve(asked: &Asked, decision: Decision, reason: Option<&str>, scope: Option<&'static str>, ledger: &mut Ledger) {
+    let answer = ApprovalResolved {
+        approval_id: asked.id.clone(),
+        decision,
+        by: None,
+        reason: reason.map(str::to_owned),
+        scope: scope.map(Name::from),
+    };
+    ledger.approval_resolved(asked.stream, answer);
+}
+
+/// What a question is about, without the ids that say where it was asked.
+fn question(params: &Object<'_>) -> RawJson {
+    const BOOKS: [&str; 5] = ["threadId", "turnId", "itemId", "startedAtMs", "environmentId"];
+    let fields: serde_json::Map<_, _> = params
+        .iter()
+        .filter(|(key, value)| !BOOKS.contains(key) && !value.is_null())
+        .filter_map(|(key, value)| Some((key.to_owned(), crate::json::value(value.text().as_bytes()).ok()?)))
+        .collect();
+    to_raw(&fields)
+}
+
+/// What an answer decides, and how far it reaches; `None` where it is no answer to a question.
+fn decision(result: &Object<'_>) -> Option<(Decision, Option<&'static str>)> {
+    if result.some("answers").is_some() || result.some("permissions").is_some() {
+        return Some((Decision::Approved, None));
+    }
+    let word = result.some("decision").or_else(|| result.some("action"))?;
+    let word = match word.kind() {
+        Kind::Object => word.object()?.iter().next().map(|(word, _)| snake(word))?,
+        _ => snake(&word.str()?),
+    };
+    Some(match word.as_str() {
+        "accept" | "approved" => (Decision::Approved, Some("once")),
+        "accept_for_session" | "approved_for_session" => (Decision::Approved, Some("session")),
+        "decline" | "denied" => (Decision::Rejected, None),
+        "cancel" | "abort" => (Decision::Cancelled, None),
+        "timed_out" => (Decision::TimedOut, None),
+        // Amendments of the rules: allowed from now on, too.
+        word if word.starts_with("accept") || word.starts_with("approved") || word.starts_with("apply") => {
+            (Decision::Approved, Some("always"))
+        }
+        _ => (Decision::Rejected, None),
+    })
+}

@@ -1,0 +1,310 @@
+//! `codex app-server`: JSON-RPC lines, many threads on one pipe.
+//!
+//! In: notifications, server requests and responses; the client's own lines too where the stream has both directions. Out:
+//! a run for each turn of a thread; what a subagent's thread does is told in its parent's run. Never: records of one thread
+//! told in another's run, or an id of the client's taken for one of the server's.
+
+mod approvals;
+mod threads;
+
+use super::errors::Failure;
+use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, tell, user_message};
+use super::snake;
+use super::usage::Tokens;
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name, UsageScope};
+use crate::json::{Json, Object};
+use crate::ledger::{Block, Ledger, Place};
+use approvals::Approvals;
+use std::borrow::Cow;
+use threads::Threads;
+
+/// The lines of the app-server.
+#[derive(Debug, Default)]
+pub(super) struct AppServer {
+    threads: Threads,
+    agents: Agents,
+    approvals: Approvals,
+    /// The time that was told last: requests and responses have none.
+    last_ms: Option<u64>,
+}
+
+/// Notifications that tell nothing a frame has a word for.
+const SILENT: &[&str] = &[
+    "initialized",
+    "item/reasoning/summaryPartAdded",
+    "item/fileChange/patchUpdated",
+    "item/fileChange/outputDelta",
+    "turn/diff/updated",
+    "skills/changed",
+    "project/changed",
+    "autoApprovalReview/strictReviewRequired",
+    "command/exec/outputDelta",
+    "process/outputDelta",
+    "process/exited",
+    "app/list/updated",
+    "fs/changed",
+];
+
+/// Families of notifications about other things than turns.
+const SILENT_FAMILIES: &[&str] = &[
+    "thread/",
+    "hook/",
+    "item/autoApprovalReview/",
+    "mcpServer/",
+    "account/",
+    "remoteControl/",
+    "externalAgentConfig/",
+    "model/",
+    "modelProvider/",
+    "windows/",
+    "windowsSandbox/",
+    "fuzzyFileSearch/",
+];
+
+impl AppServer {
+    pub(super) fn record(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+        let params = fields.object("params").unwrap_or_default();
+        self.last_ms = fields.u64("emittedAtMs").or(self.last_ms);
+        if let Some(ms) = self.last_ms {
+            ledger.set_time(ms);
+        }
+        match (fields.str("method"), fields.some("id")) {
+            (Some(method), Some(id)) => self.request(&method, id, &params, ledger),
+            (Some(method), None) => self.notification(&method, &params, ledger),
+            (None, Some(id)) => self.response(id, fields, ledger),
+            (None, None) => ledger.fault("neither a notification nor a response"),
+        }
+    }
+
+    /// The input is over.
+    pub(super) fn finish(&mut self, ledger: &mut Ledger) {
+        self.threads.finish(ledger);
+    }
+
+    fn request(&mut self, method: &str, id: Json<'_>, params: &Object<'_>, ledger: &mut Ledger) {
+        let thread = thread_of(params);
+        self.threads.address(&thread, ledger);
+        match method {
+            // The client's: it says what the next turn is asked.
+            "turn/start" => {
+                let message = user_message("", &params.items("input"));
+                self.threads.thread(&thread).input = Some(message.text);
+            }
+            _ => {
+                if let Some(mut stage) = self.threads.stage(&thread, ledger) {
+                    self.approvals.asked(&mut stage, &thread, method, id, params);
+                }
+            }
+        }
+    }
+
+    /// A response to the client, or the client's answer to a question: the two id spaces overlap.
+    fn response(&mut self, id: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+        if let Some(error) = fields.object("error") {
+            let message = error.str("message").unwrap_or_default().into_owned();
+            let code = error.i64("code").map_or_else(|| Name::from("rpc_error"), |code| Name::from(code.to_string()));
+            let place = Place::main(ledger.thread());
+            let error = ErrorReported {
+                scope: ErrorScope::Provider,
+                code,
+                message,
+                retryable: false,
+                attempt: None,
+                max_attempts: None,
+                http_status: None,
+            };
+            ledger.push(place, Body::ErrorReported(Box::new(error)));
+            return;
+        }
+        let result = fields.object("result").unwrap_or_default();
+        if self.approvals.answered(id, &result, ledger) {
+            return;
+        }
+        if let Some(thread) = result.object("thread") {
+            self.threads.known(&thread, result.str("model"), ledger);
+        }
+    }
+
+    fn notification(&mut self, method: &str, params: &Object<'_>, ledger: &mut Ledger) {
+        let thread = thread_of(params);
+        self.threads.address(&thread, ledger);
+        match method {
+            "thread/started" => {
+                if let Some(thread) = params.object("thread") {
+                    self.threads.known(&thread, None, ledger);
+                }
+            }
+            "turn/started" => {
+                let turn = params.object("turn").unwrap_or_default();
+                self.threads.turn_started(&thread, &turn, &mut self.agents, ledger);
+            }
+            "turn/completed" => {
+                self.approvals.turn_over(&thread, ledger);
+                let turn = params.object("turn").unwrap_or_default();
+                self.threads.turn_completed(&thread, &turn, ledger);
+            }
+            "item/started" => self.item(&thread, Phase::Started, params, ledger),
+            "item/updated" => self.item(&thread, Phase::Updated, params, ledger),
+            "item/completed" => self.item(&thread, Phase::Completed, params, ledger),
+            "thread/tokenUsage/updated" => self.usage(&thread, params, ledger),
+            "thread/status/changed" => {
+                let status = params.object("status").unwrap_or_default();
+                self.threads.status(&thread, &status, ledger);
+            }
+            "serverRequest/resolved" => {
+                if let Some(id) = params.some("requestId") {
+                    self.approvals.resolved(id, ledger);
+                }
+            }
+            "configWarning" | "deprecationNotice" | "warning" => {
+                let place = self.place(&thread, ledger);
+                let message = params.str("message").or_else(|| params.str("summary")).unwrap_or_default();
+                let message = match params.str("details") {
+                    Some(details) if !details.is_empty() => format!("{message}\n{details}"),
+                    _ => message.into_owned(),
+                };
+                ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+            }
+            "mcpServer/startupStatus/updated" if params.some("error").is_some() => {
+                let (name, error) = (params.str("name").unwrap_or_default(), params.str("error").unwrap_or_default());
+                let message = format!("MCP server {name} did not start: {error}");
+                let place = self.place(&thread, ledger);
+                ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+            }
+            _ => self.of_turn(method, &thread, params, ledger),
+        }
+        // What belongs to a thread whose turn runs stands in that run.
+        if let Some(stage) = self.threads.stage(&thread, ledger) {
+            let stream = stage.place.stream;
+            ledger.record_on(stream);
+        }
+    }
+
+    /// Where a word about a thread goes: into its turn, or beside its runs.
+    fn place(&mut self, thread: &str, ledger: &mut Ledger) -> Place {
+        match self.threads.stage(thread, ledger) {
+            Some(stage) => stage.place,
+            None => Place::main(ledger.thread()),
+        }
+    }
+
+    /// What happens within a turn; outside one it is kept as a record.
+    fn of_turn(&mut self, method: &str, thread: &str, params: &Object<'_>, ledger: &mut Ledger) {
+        let known = matches!(
+            method,
+            "item/agentMessage/delta"
+                | "item/plan/delta"
+                | "item/reasoning/summaryTextDelta"
+                | "item/reasoning/textDelta"
+                | "item/commandExecution/outputDelta"
+                | "item/commandExecution/terminalInteraction"
+                | "item/mcpToolCall/progress"
+                | "turn/plan/updated"
+                | "error"
+                | "thread/compacted"
+                | "model/rerouted"
+        );
+        if !known {
+            if !SILENT.contains(&method) && !SILENT_FAMILIES.iter().any(|family| method.starts_with(family)) {
+                ledger.fault(format!("unknown notification {method:?}"));
+            }
+            return;
+        }
+        if method.starts_with("item/") {
+            self.threads.join(thread, params, &mut self.agents, ledger);
+        }
+        let Some(mut stage) = self.threads.stage(thread, ledger) else { return };
+        let item = params.str("itemId").unwrap_or_default();
+        let delta = params.get("delta").and_then(Json::utf16);
+        let index = |key| params.u64(key).and_then(|index| u32::try_from(index).ok()).unwrap_or_default();
+        match (method, delta) {
+            ("item/agentMessage/delta" | "item/plan/delta", Some(delta)) => stage.delta(Block::text(&item, 0), delta),
+            ("item/reasoning/summaryTextDelta", Some(delta)) => {
+                stage.delta(Block::reasoning(&item, index("summaryIndex")), delta);
+            }
+            ("item/reasoning/textDelta", Some(delta)) => {
+                stage.delta(Block::reasoning(&raw_reasoning(&item), index("contentIndex")), delta);
+            }
+            ("item/commandExecution/outputDelta", Some(delta)) => {
+                // What writes was allowed to run.
+                self.approvals.outcome(thread, &item, None, stage.ledger);
+                stage.stream(&item, &delta.into_string());
+            }
+            ("item/commandExecution/terminalInteraction", _) => {
+                let stdin = params.str("stdin").unwrap_or_default();
+                if !stdin.is_empty() {
+                    stage.log(LogLevel::Info, format!("written to the command's standard input: {stdin}"));
+                }
+            }
+            ("item/mcpToolCall/progress", _) => {
+                stage.log(LogLevel::Info, params.str("message").unwrap_or_default());
+            }
+            ("turn/plan/updated", _) => {
+                if let Some(plan) = params.get("plan") {
+                    stage.plan(plan_entries(plan));
+                }
+            }
+            ("thread/compacted", _) => {
+                stage.compaction(false, None);
+            }
+            ("model/rerouted", _) => {
+                let (from, to) = (params.str("fromModel"), params.str("toModel"));
+                let (from, to) = (from.unwrap_or_default(), to.unwrap_or_default());
+                stage.log(LogLevel::Warn, format!("model rerouted from {from} to {to}"));
+            }
+            ("error", _) => {
+                let error = params.object("error").unwrap_or_default();
+                let failure = Failure::read(&error);
+                let retries = params.bool("willRetry").unwrap_or_default();
+                if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
+            }
+            _ => stage.ledger.fault("a delta without text"),
+        }
+    }
+
+    fn item(&mut self, thread: &str, phase: Phase, params: &Object<'_>, ledger: &mut Ledger) {
+        self.threads.join(thread, params, &mut self.agents, ledger);
+        let Some(fields) = params.object("item") else {
+            ledger.fault("an item event without an item");
+            return;
+        };
+        let item = Item::read(fields);
+        let Some(mut stage) = self.threads.stage(thread, ledger) else { return };
+        if phase == Phase::Completed {
+            let status = item.status().unwrap_or(Status::Completed);
+            self.approvals.outcome(thread, &item.id, Some(status), stage.ledger);
+        }
+        if !tell(&mut stage, &mut self.agents, &item, phase) {
+            stage.ledger.fault(format!("unknown item type {:?}", item.word));
+        }
+    }
+
+    fn usage(&mut self, thread: &str, params: &Object<'_>, ledger: &mut Ledger) {
+        let usage = params.object("tokenUsage").unwrap_or_default();
+        let read = |key| usage.object(key).and_then(|tokens| Tokens::read(&tokens));
+        let Some(total) = read("total") else { return };
+        let state = self.threads.thread(thread);
+        let model = state.model.clone();
+        let added = state.meter.total(total, read("last"));
+        match (self.threads.stage(thread, ledger), added) {
+            (Some(mut stage), Some(added)) => stage.usage(added, UsageScope::Turn, model),
+            // Nobody's turn has spent it.
+            (None, _) => drop(self.threads.thread(thread).meter.end_turn()),
+            (Some(_), None) => {}
+        }
+    }
+}
+
+/// The thread that a record is about; "" where it is about none.
+fn thread_of<'a>(params: &Object<'a>) -> Cow<'a, str> {
+    params
+        .str("threadId")
+        .or_else(|| params.str("conversationId"))
+        .or_else(|| params.object("thread")?.str("id"))
+        .unwrap_or_default()
+}
+
+/// A word of the protocol, as frames spell words.
+fn word(fields: &Object<'_>, key: &str) -> String {
+    fields.str(key).map(|word| snake(&word)).unwrap_or_default()
+}

@@ -1,0 +1,186 @@
+//! Errors: which ones are retry notices, and what they are called.
+//!
+//! In: a message, and where the surface has it the runner's own error class. Out: a stable code, and whether trying again
+//! may help. Never: a retry notice taken for the end of a run.
+
+use crate::frame::{ErrorReported, ErrorScope, Name};
+use crate::json::{Json, Kind, Object};
+use std::borrow::Cow;
+
+/// An error as one of the surfaces tells it.
+#[derive(Debug)]
+pub(super) struct Failure<'a> {
+    pub(super) message: Cow<'a, str>,
+    code: Name,
+    http_status: Option<u16>,
+}
+
+impl<'a> Failure<'a> {
+    /// An error of which there is only the text.
+    pub(super) fn text(message: Cow<'a, str>) -> Self {
+        let http_status = http_status(&message);
+        Self { code: classify(&message, http_status), message, http_status }
+    }
+
+    /// An error with the runner's own class: a word, or an object whose only key is the word.
+    pub(super) fn read(fields: &Object<'a>) -> Self {
+        let message = fields.str("message").unwrap_or_default();
+        let details = fields.str("additionalDetails").or_else(|| fields.str("additional_details"));
+        let message = match details {
+            Some(details) if !details.is_empty() => Cow::Owned(format!("{message} ({details})")),
+            _ => message,
+        };
+        let mut failure = Self::text(message);
+        let Some(info) = fields.some("codexErrorInfo").or_else(|| fields.some("codex_error_info")) else {
+            return failure;
+        };
+        let (word, status) = error_info(info);
+        failure.http_status = status.or(failure.http_status);
+        match word.as_deref() {
+            None | Some("" | "other") => failure.code = classify(&failure.message, failure.http_status),
+            Some(word) => failure.code = code_of(word, failure.http_status),
+        }
+        failure
+    }
+
+    pub(super) fn code(&self) -> Name {
+        self.code.clone()
+    }
+
+    /// The frame of an error after which the turn ends.
+    pub(super) fn fatal(&self) -> ErrorReported {
+        ErrorReported {
+            scope: ErrorScope::Run,
+            code: self.code.clone(),
+            message: self.message.clone().into_owned(),
+            retryable: matches!(&*self.code, "rate_limit" | "overloaded"),
+            attempt: None,
+            max_attempts: None,
+            http_status: self.http_status,
+        }
+    }
+
+    /// The frame of an error after which the runner tries again.
+    pub(super) fn retry(&self) -> ErrorReported {
+        let (attempt, max_attempts) = attempts(&self.message).unzip();
+        ErrorReported { scope: ErrorScope::Provider, retryable: true, attempt, max_attempts, ..self.fatal() }
+    }
+}
+
+/// `Reconnecting... 2/3 (why)`: the only mark of a retry notice where the surface has no field for it.
+pub(super) fn attempts(message: &str) -> Option<(u32, u32)> {
+    let rest = message.strip_prefix("Reconnecting")?.trim_start_matches(['.', '…', ' ']);
+    let rest = rest.split([' ', '(']).next()?;
+    let (attempt, max) = rest.split_once('/')?;
+    Some((attempt.parse().ok()?, max.parse().ok()?))
+}
+
+fn error_info(info: Json<'_>) -> (Option<String>, Option<u16>) {
+    match info.kind() {
+        Kind::String => (info.str().map(|word| super::snake(&word)), None),
+        Kind::Object => {
+            let fields = info.object().unwrap_or_default();
+            let Some((word, value)) = fields.iter().next() else { return (None, None) };
+            let value = value.object().unwrap_or_default();
+            let status = value.u64("httpStatusCode").or_else(|| value.u64("http_status_code"));
+            (Some(super::snake(word)), status.and_then(|status| u16::try_from(status).ok()))
+        }
+        _ => (None, None),
+    }
+}
+
+fn code_of(word: &str, http_status: Option<u16>) -> Name {
+    Name::from(match word {
+        "rate_limit_exceeded" => "rate_limit",
+        "usage_limit_exceeded" => "usage_limit",
+        "server_overloaded" => "overloaded",
+        "unauthorized" => "authentication_failed",
+        "bad_request" => "invalid_request",
+        "internal_server_error" => "server_error",
+        "http_connection_failed" | "response_stream_connection_failed" => by_status(http_status, "connection_failed"),
+        "response_stream_disconnected" => by_status(http_status, "stream_disconnected"),
+        "response_too_many_failed_attempts" => by_status(http_status, "too_many_failed_attempts"),
+        word => word,
+    })
+}
+
+fn by_status(http_status: Option<u16>, otherwise: &'static str) -> &'static str {
+    match http_status {
+        Some(400) => "invalid_request",
+        Some(401 | 403) => "authentication_failed",
+        Some(404) => "not_found",
+        Some(429) => "rate_limit",
+        Some(529) => "overloaded",
+        Some(500..) => "server_error",
+        _ => otherwise,
+    }
+}
+
+/// A code out of the text alone. The raw body of a refused request is JSON, and says its own type.
+fn classify(message: &str, http_status: Option<u16>) -> Name {
+    let body = message.strip_suffix(')').and_then(|_| message.find(" (").and_then(|at| message.get(at + 2..)));
+    let text = body.unwrap_or(message);
+    if text.trim_start().starts_with('{')
+        && let Some(error) = Object::parse(text.trim()).and_then(|fields| fields.object("error"))
+        && let Some(kind) = error.str("type").or_else(|| error.str("code")).filter(|kind| !kind.is_empty())
+    {
+        return Name::from(kind);
+    }
+    if let Some(reason) = text.strip_prefix("Incomplete response returned, reason: ") {
+        return Name::from(reason.trim());
+    }
+    let has = |part: &str| text.contains(part);
+    Name::from(match by_status(http_status, "") {
+        "" if has("rate limit") || has("Rate limit") => "rate_limit",
+        "" if has("usage limit") => "usage_limit",
+        "" if has("high demand") || has("overloaded") => "overloaded",
+        "" if has("context window") => "context_window_exceeded",
+        "" if has("stream disconnected") || has("stream closed") => "stream_disconnected",
+        "" => "execution_error",
+        code => code,
+    })
+}
+
+fn http_status(message: &str) -> Option<u16> {
+    let rest = ["last status: ", "unexpected status "].iter().find_map(|mark| message.split_once(mark))?.1;
+    rest.get(..3)?.parse().ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_retry_notice_is_told_by_its_text() {
+        assert_eq!(attempts("Reconnecting... 2/3 (stream disconnected)"), Some((2, 3)));
+        assert_eq!(attempts("Reconnecting... 1/5"), Some((1, 5)));
+        assert_eq!(attempts("Reconnecting... soon"), None);
+        assert_eq!(attempts("exceeded retry limit"), None);
+    }
+
+    #[test]
+    fn texts_have_codes() {
+        for (text, code, status) in [
+            ("exceeded retry limit, last status: 429 Too Many Requests", "rate_limit", Some(429)),
+            (r#"{"error": {"message": "x", "type": "invalid_request_error"}}"#, "invalid_request_error", None),
+            ("Incomplete response returned, reason: max_output_tokens", "max_output_tokens", None),
+            ("You have hit your usage limit.", "usage_limit", None),
+            ("Scripted refusal by policy.", "execution_error", None),
+        ] {
+            let failure = Failure::text(Cow::Borrowed(text));
+            assert_eq!((&*failure.code, failure.http_status), (code, status), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_runners_own_class_is_better_than_the_text() {
+        let fields = Object::parse(
+            r#"{"message":"Reconnecting... 1/3","codexErrorInfo":{"responseStreamDisconnected":{"httpStatusCode":401}},"additionalDetails":"why"}"#,
+        )
+        .unwrap();
+        let notice = Failure::read(&fields).retry();
+        assert_eq!((&*notice.code, notice.http_status), ("authentication_failed", Some(401)));
+        assert_eq!((notice.attempt, notice.max_attempts, notice.retryable), (Some(1), Some(3), true));
+        assert_eq!(notice.message, "Reconnecting... 1/3 (why)");
+    }
+}

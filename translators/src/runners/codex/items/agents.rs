@@ -1,0 +1,171 @@
+//! Subagents: threads that a thread starts.
+//!
+//! In: items that start agents, or tell how they stand. Out: a tool call each, `subagent_started` and `subagent_ended`, and
+//! the place where the child's own records are told. Never: an agent that begins or ends twice.
+
+use super::super::snake;
+use super::super::stage::Stage;
+use super::{Item, Status, outputs::error_text};
+use crate::frame::{Name, OutputStream, ToolKind};
+use crate::json::{Json, Kind, to_raw};
+use crate::ledger::Place;
+use std::borrow::Cow;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// A thread that another one started.
+#[derive(Clone, Copy, Debug)]
+pub(in super::super) struct Child {
+    /// The call that started it.
+    pub(in super::super) tool: Uuid,
+    /// Where that call was told.
+    pub(in super::super) parent: Place,
+    /// 1 for a child of the main thread.
+    pub(in super::super) depth: u32,
+}
+
+/// The children that are known, by thread id.
+#[derive(Debug, Default)]
+pub(in super::super) struct Agents {
+    children: HashMap<Name, Child>,
+    /// The call that starts an agent at this moment: the child may speak before the call says its name.
+    spawning: Option<Child>,
+}
+
+impl Agents {
+    pub(in super::super) fn child(&self, thread: &str) -> Option<Child> {
+        self.children.get(thread).copied()
+    }
+
+    /// A thread that no call has named spoke: it is the child of the call that starts one.
+    pub(in super::super) fn adopt(&mut self, thread: &str) -> Option<Child> {
+        let child = self.spawning.take()?;
+        self.children.insert(Name::from(thread), child);
+        Some(child)
+    }
+
+    /// A call on agents: start, message, wait, close.
+    pub(super) fn collab(&mut self, stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+        let tool = item.str("tool", "tool").map(|tool| snake(&tool)).unwrap_or_default();
+        stage.begin(&item.id, "collab_tool_call", ToolKind::Subagent, || args(item, &tool));
+        let spawns = tool.starts_with("spawn");
+        if spawns && !done {
+            self.spawning = Some(child_of(stage, &item.id));
+        }
+        if !done {
+            return;
+        }
+        let receivers = item.get("receiver_thread_ids", "receiverThreadIds").map(Json::items).unwrap_or_default();
+        if spawns {
+            self.spawning = None;
+            let prompt = item.str("prompt", "prompt").map(Cow::into_owned);
+            for receiver in receivers.into_iter().filter_map(Json::str) {
+                let agent = nickname(item, &receiver);
+                self.started(stage, &item.id, &receiver, agent, prompt.clone());
+            }
+        }
+        let states = item.get("agents_states", "agentsStates");
+        if let Some(states) = states.filter(|states| states.object().is_some_and(|states| !states.is_empty())) {
+            stage.output(&item.id, OutputStream::Stdout, states.text());
+            for (thread, state) in states.object().unwrap_or_default().iter() {
+                stood(stage, thread, state);
+            }
+        }
+        if let Some(error) = item.get("error", "error") {
+            stage.output(&item.id, OutputStream::Stderr, &error_text(error));
+        }
+        match item.status() {
+            Some(Status::Declined) => stage.fail(&item.id, "declined"),
+            Some(Status::Interrupted) => stage.fail(&item.id, "interrupted"),
+            status => stage.end(&item.id, i32::from(status == Some(Status::Failed)), item.duration_ms()),
+        }
+    }
+
+    /// What an agent does, where its calls have no item.
+    pub(super) fn activity(&mut self, stage: &mut Stage<'_>, item: &Item<'_>) {
+        let thread = item.str("agent_thread_id", "agentThreadId").unwrap_or_default();
+        match &*item.str("kind", "kind").unwrap_or_default() {
+            "started" => {
+                // Where the model's call is told too, its output ends it.
+                if !stage.runs(&item.id) {
+                    stage.begin(&item.id, &item.word, ToolKind::Subagent, || item.rest(&[]));
+                    stage.end(&item.id, 0, item.duration_ms());
+                }
+                let agent = item.str("agent_path", "agentPath").map(|path| Name::from(&*path));
+                self.started(stage, &item.id, &thread, agent, None);
+            }
+            kind @ ("completed" | "interrupted") => {
+                stage.ledger.subagent_ended(stage.place.stream, &thread, kind, None);
+            }
+            _ => {}
+        }
+    }
+
+    fn started(
+        &mut self,
+        stage: &mut Stage<'_>,
+        call_id: &str,
+        thread: &str,
+        agent: Option<Name>,
+        task: Option<String>,
+    ) {
+        let child = *self.children.entry(Name::from(thread)).or_insert_with(|| child_of(stage, call_id));
+        stage.ledger.subagent_started(stage.place, thread, Some(child.tool), agent, task, child.depth);
+    }
+}
+
+fn child_of(stage: &Stage<'_>, call_id: &str) -> Child {
+    Child { tool: stage.tool(call_id).id, parent: stage.place, depth: stage.depth + 1 }
+}
+
+fn args(item: &Item<'_>, tool: &str) -> crate::frame::RawJson {
+    let mut args = serde_json::Map::new();
+    args.insert("tool".to_owned(), tool.into());
+    for key in ["prompt", "model"] {
+        if let Some(text) = item.str(key, key).filter(|text| !text.is_empty()) {
+            args.insert(key.to_owned(), text.into_owned().into());
+        }
+    }
+    let receivers = item.get("receiver_thread_ids", "receiverThreadIds").map(Json::items).unwrap_or_default();
+    if !receivers.is_empty() {
+        let receivers = receivers.into_iter().filter_map(Json::str).map(Cow::into_owned);
+        args.insert("receiver_thread_ids".to_owned(), receivers.collect());
+    }
+    to_raw(&args)
+}
+
+fn nickname(item: &Item<'_>, thread: &str) -> Option<Name> {
+    let agents = item.get("receiver_agents", "receiverAgents").map(Json::items).unwrap_or_default();
+    let agent = agents
+        .into_iter()
+        .filter_map(Json::object)
+        .find(|agent| agent.str("thread_id").or_else(|| agent.str("threadId")).is_some_and(|id| id == thread))?;
+    let name = ["agent_role", "agentRole", "agent_nickname", "agentNickname"].iter().find_map(|key| agent.str(key))?;
+    Some(Name::from(&*name))
+}
+
+/// How an agent stands: a word, `{status, message}`, or `{word: message}`.
+fn stood(stage: &mut Stage<'_>, thread: &str, state: Json<'_>) {
+    let (word, message) = match state.kind() {
+        Kind::String => (state.str(), None),
+        _ => {
+            let fields = state.object().unwrap_or_default();
+            match fields.str("status") {
+                Some(word) => (Some(word), fields.str("message").map(Cow::into_owned)),
+                None => {
+                    let first = fields.iter().next();
+                    let message = first.and_then(|(_, message)| message.str()).map(Cow::into_owned);
+                    (first.map(|(word, _)| Cow::Owned(word.to_owned())), message)
+                }
+            }
+        }
+    };
+    let status = match snake(&word.unwrap_or_default()).as_str() {
+        "completed" => "completed",
+        "errored" | "failed" | "not_found" => "failed",
+        "interrupted" => "interrupted",
+        "shutdown" => "cancelled",
+        _ => return,
+    };
+    stage.ledger.subagent_ended(stage.place.stream, thread, status, message);
+}

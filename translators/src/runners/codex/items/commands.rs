@@ -1,0 +1,61 @@
+//! Shell commands.
+
+use super::super::stage::Stage;
+use super::super::words;
+use super::{Item, Status};
+use crate::frame::{RawJson, ToolKind};
+use crate::json::{Json, Kind, to_raw};
+use std::borrow::Cow;
+
+pub(super) fn command(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+    begin_command(stage, &item.id, item.get("command", "command"));
+    if !done {
+        return;
+    }
+    let output = item.str("aggregated_output", "aggregatedOutput").unwrap_or_default();
+    let exit_code = item.get("exit_code", "exitCode").and_then(Json::i64);
+    end_command(stage, &item.id, &output, item.status(), exit_code, item.duration_ms());
+}
+
+/// A command is over, or never ran.
+pub(in super::super) fn end_command(
+    stage: &mut Stage<'_>,
+    call_id: &str,
+    output: &str,
+    status: Option<Status>,
+    exit_code: Option<i64>,
+    duration_ms: Option<u64>,
+) {
+    stage.whole_output(call_id, output);
+    match (status, exit_code) {
+        (Some(Status::Declined), _) => stage.fail(call_id, "declined"),
+        (Some(Status::Interrupted), None) => stage.fail(call_id, "interrupted"),
+        (status, code) => {
+            let code = code.unwrap_or(i64::from(status == Some(Status::Failed)));
+            stage.end(call_id, clamp(code), duration_ms);
+        }
+    }
+}
+
+/// A command runs; it is a string with shell quoting, or an argument vector.
+pub(in super::super) fn begin_command(stage: &mut Stage<'_>, call_id: &str, command: Option<Json<'_>>) {
+    stage.begin(call_id, "bash", ToolKind::Shell, || command_args(command));
+}
+
+/// The arguments of a command.
+pub(in super::super) fn command_args(command: Option<Json<'_>>) -> RawJson {
+    let Some(command) = command else { return crate::json::empty_object() };
+    let line = match command.kind() {
+        Kind::Array => {
+            let words: Vec<Cow<'_, str>> = command.items().into_iter().filter_map(Json::str).collect();
+            words::script_of(&words)
+        }
+        _ => words::script(&command.str().unwrap_or_default()).into_owned(),
+    };
+    to_raw(&serde_json::json!({ "command": line }))
+}
+
+/// An exit code as frames have it.
+pub(in super::super) fn clamp(code: i64) -> i32 {
+    i32::try_from(code).unwrap_or(if code < 0 { i32::MIN } else { i32::MAX })
+}

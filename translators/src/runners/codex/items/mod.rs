@@ -1,0 +1,192 @@
+//! Items: what a turn is made of, the same on all three surfaces but for the spelling.
+//!
+//! In: an item and the point of its life that the record tells. Out: frames. Never: an item told twice because its start
+//! and its end both carry it whole.
+
+mod agents;
+mod commands;
+mod files;
+mod outputs;
+mod texts;
+
+pub(super) use agents::Agents;
+pub(super) use commands::{begin_command, clamp, command_args, end_command};
+pub(super) use files::{begin_edit, changes_of, edit_args, end_edit, patch_changes};
+pub(super) use outputs::{content_text, error_text, result_text};
+pub(super) use texts::{plan_entries, raw_reasoning, user_message};
+
+use super::snake;
+use super::stage::Stage;
+use crate::frame::{LogLevel, OutputStream, RawJson, ToolKind};
+use crate::json::{Json, Kind, Object, to_raw};
+use std::borrow::Cow;
+
+/// The point of an item's life.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Phase {
+    Started,
+    Updated,
+    Completed,
+}
+
+/// How an item stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Status {
+    Running,
+    Completed,
+    Failed,
+    /// A person, or the policy, said no.
+    Declined,
+    Interrupted,
+}
+
+/// An item, in whichever spelling.
+pub(super) struct Item<'a> {
+    /// The item's id; of a repeated key the first, which is the item's own.
+    pub(super) id: Cow<'a, str>,
+    /// Its type, in the spelling of `exec`.
+    pub(super) word: String,
+    fields: Object<'a>,
+}
+
+impl<'a> Item<'a> {
+    pub(super) fn read(fields: Object<'a>) -> Self {
+        let id = fields.iter().find(|(key, _)| *key == "id").and_then(|(_, id)| id.str()).unwrap_or_default();
+        let word = fields.str("type").or_else(|| fields.str("item_type")).map(|word| snake(&word)).unwrap_or_default();
+        let word = match word.as_str() {
+            "assistant_message" => "agent_message".to_owned(),
+            "collab_agent_tool_call" => "collab_tool_call".to_owned(),
+            _ => word,
+        };
+        Self { id, word, fields }
+    }
+
+    fn get(&self, snake: &str, camel: &str) -> Option<Json<'a>> {
+        self.fields.some(snake).or_else(|| self.fields.some(camel))
+    }
+
+    fn str(&self, snake: &str, camel: &str) -> Option<Cow<'a, str>> {
+        self.get(snake, camel)?.str()
+    }
+
+    /// The item's own status; where it has none, the record's word that it is complete counts.
+    pub(super) fn status(&self) -> Option<Status> {
+        Some(match snake(&self.fields.str("status")?).as_str() {
+            "in_progress" => Status::Running,
+            "completed" => Status::Completed,
+            "failed" => Status::Failed,
+            "declined" => Status::Declined,
+            "interrupted" => Status::Interrupted,
+            _ => return None,
+        })
+    }
+
+    /// Milliseconds, in whichever of the three ways they are told.
+    fn duration_ms(&self) -> Option<u64> {
+        if let Some(ms) = self.get("duration_ms", "durationMs") {
+            return ms.u64();
+        }
+        if let Some(duration) = self.fields.object("duration") {
+            return Some(duration.u64("secs")?.saturating_mul(1000) + duration.u64("nanos").unwrap_or(0) / 1_000_000);
+        }
+        let (start, end) = (self.fields.u64("startedAtMs")?, self.fields.u64("completedAtMs")?);
+        end.checked_sub(start)
+    }
+
+    /// The fields that describe the item, as the arguments of a call.
+    fn rest(&self, leave_out: &[&str]) -> RawJson {
+        const BOOKS: [&str; 8] =
+            ["id", "type", "item_type", "status", "startedAtMs", "completedAtMs", "durationMs", "duration"];
+        let keep = |key: &str| !BOOKS.contains(&key) && !leave_out.contains(&key);
+        let fields: serde_json::Map<_, _> = self
+            .fields
+            .iter()
+            .filter(|(key, value)| keep(key) && !value.is_null())
+            .filter_map(|(key, value)| Some((snake(key), crate::json::value(value.text().as_bytes()).ok()?)))
+            .collect();
+        to_raw(&fields)
+    }
+}
+
+/// JSON that passes through on one line; what is no object becomes one, or a string.
+pub(super) fn arguments(json: Option<Json<'_>>) -> RawJson {
+    let Some(json) = json else { return crate::json::empty_object() };
+    match json.kind() {
+        Kind::Null => crate::json::empty_object(),
+        Kind::Object if !json.text().contains(['\n', '\r']) => json.to_raw(),
+        Kind::Object => crate::json::value(json.text().as_bytes()).map_or_else(|_| to_raw(json.text()), |v| to_raw(&v)),
+        Kind::String => to_raw(&*json.str().unwrap_or_default()),
+        _ => to_raw(json.text()),
+    }
+}
+
+/// Tells an item. `false` where its type is unknown.
+pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, phase: Phase) -> bool {
+    let done = phase == Phase::Completed;
+    match item.word.as_str() {
+        "agent_message" | "plan" => texts::message(stage, item, done),
+        "reasoning" => texts::reasoning(stage, item, done),
+        "user_message" if done => texts::user(stage, item),
+        "todo_list" => texts::todo_list(stage, item),
+        "error" if done => stage.log(LogLevel::Warn, item.str("message", "message").unwrap_or_default()),
+        "command_execution" => commands::command(stage, item, done),
+        "file_change" => files::file_change(stage, item, done),
+        "mcp_tool_call" => outputs::mcp(stage, item, done),
+        "dynamic_tool_call" => outputs::dynamic(stage, item, done),
+        "function_call_output" if done => outputs::function_output(stage, item),
+        "collab_tool_call" => agents.collab(stage, item, done),
+        "sub_agent_activity" if done => agents.activity(stage, item),
+        "web_search" => web_search(stage, item, done),
+        "image_view" => simple(stage, item, ToolKind::Read, done),
+        "image_generation" | "sleep" | "extension" => simple(stage, item, ToolKind::Other, done),
+        "context_compaction" if done => stage.compaction(true, None),
+        "entered_review_mode" if done => {
+            let what = item.str("user_facing_hint", "review").unwrap_or_default();
+            stage.log(LogLevel::Info, format!("review started: {what}"));
+        }
+        "exited_review_mode" if done => stage.log(LogLevel::Info, "review ended"),
+        "user_message"
+        | "error"
+        | "function_call_output"
+        | "sub_agent_activity"
+        | "context_compaction"
+        | "entered_review_mode"
+        | "exited_review_mode"
+        | "hook_prompt" => {}
+        _ => return false,
+    }
+    true
+}
+
+/// The start of a search does not say what is searched, so its call waits for the end.
+fn web_search(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+    if !done {
+        if !stage.turn.searches.iter().any(|id| **id == *item.id) {
+            stage.turn.searches.push(item.id.as_ref().into());
+        }
+        return;
+    }
+    stage.turn.searches.retain(|id| **id != *item.id);
+    stage.begin(&item.id, "web_search", ToolKind::Search, || item.rest(&["results"]));
+    if let Some(results) = item.get("results", "results") {
+        stage.output(&item.id, OutputStream::Stdout, &content_text(results));
+    }
+    stage.end(&item.id, 0, item.duration_ms());
+}
+
+/// An item that is its own tool and tells no result.
+fn simple(stage: &mut Stage<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
+    const RESULT: [&str; 6] = ["result", "failure", "savedPath", "saved_path", "fileId", "file_id"];
+    stage.begin(&item.id, &item.word, kind, || item.rest(&RESULT));
+    if !done {
+        return;
+    }
+    let path = item.str("saved_path", "savedPath").or_else(|| item.str("file_id", "fileId"));
+    stage.output(&item.id, OutputStream::Stdout, &path.unwrap_or_default());
+    let failure = item.get("failure", "failure");
+    if let Some(failure) = failure {
+        stage.output(&item.id, OutputStream::Stderr, &content_text(failure));
+    }
+    let failed = failure.is_some() || item.status() == Some(Status::Failed);
+    stage.end(&item.id, i32::from(failed), item.duration_ms());
+}

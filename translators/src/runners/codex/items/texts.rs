@@ -1,0 +1,114 @@
+//! What is written: the assistant's messages, reasoning, plans, and what people say.
+
+use super::super::stage::Stage;
+use super::Item;
+use crate::frame::{Attachment, Body, Name, PlanEntry, UserMessage};
+use crate::json::{Json, Object};
+use crate::ledger::Block;
+use std::borrow::Cow;
+
+/// A message; one that is still written may carry what there is of it.
+pub(super) fn message(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+    let text = match item.str("text", "text") {
+        Some(text) => text,
+        None => Cow::Owned(parts(item.get("content", "content")).concat()),
+    };
+    let block = Block::text(&item.id, 0);
+    if !done {
+        stage.so_far(block, &text);
+    } else if !text.is_empty() || stage.ledger.said(stage.place, block).is_some() {
+        stage.complete(block, &text, None);
+    }
+}
+
+/// Reasoning: one block for each part of the summary, and beside them those of the raw text.
+pub(super) fn reasoning(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
+    if let Some(text) = item.str("text", "text") {
+        let block = Block::reasoning(&item.id, 0);
+        match done {
+            false => stage.so_far(block, &text),
+            true if !text.is_empty() => stage.complete(block, &text, None),
+            true => {}
+        }
+        return;
+    }
+    if !done {
+        return;
+    }
+    let blocks = |stage: &mut Stage<'_>, id: &str, texts: Vec<String>| {
+        for (index, text) in (0..).zip(texts) {
+            if !text.is_empty() {
+                stage.complete(Block::reasoning(id, index), &text, None);
+            }
+        }
+    };
+    blocks(stage, &item.id, parts(item.get("summary_text", "summary")));
+    blocks(stage, &raw_reasoning(&item.id), parts(item.get("raw_content", "content")));
+}
+
+/// The message id of reasoning that is no summary.
+pub(in super::super) fn raw_reasoning(id: &str) -> String {
+    format!("{id}/content")
+}
+
+/// Strings, or parts with a `text`.
+fn parts(list: Option<Json<'_>>) -> Vec<String> {
+    let text = |part: Json<'_>| part.str().or_else(|| part.object()?.str("text")).map(Cow::into_owned);
+    list.map(Json::items).unwrap_or_default().into_iter().filter_map(text).collect()
+}
+
+pub(super) fn user(stage: &mut Stage<'_>, item: &Item<'_>) {
+    let content = item.get("content", "content").map(Json::items).unwrap_or_default();
+    let message = user_message(&item.id, &content);
+    stage.say(Body::UserMessage(Box::new(message)));
+}
+
+/// What a person said: texts one below the other, the rest by reference.
+pub(in super::super) fn user_message(id: &str, content: &[Json<'_>]) -> UserMessage {
+    let (mut text, mut attachments) = (String::new(), Vec::new());
+    for part in content.iter().filter_map(|part| part.object()) {
+        match part.str("text") {
+            Some(more) => {
+                if !text.is_empty() {
+                    text.push('\n');
+                }
+                text.push_str(&more);
+            }
+            None => attachments.push(attachment(&part)),
+        }
+    }
+    UserMessage { message_id: Name::from(id), text, attachments }
+}
+
+pub(in super::super) fn attachment(part: &Object<'_>) -> Attachment {
+    let kind = match part.str("type").map(|kind| super::snake(&kind)).as_deref() {
+        Some("image" | "local_image" | "input_image") => "image",
+        Some("audio" | "local_audio" | "input_audio") => "audio",
+        _ => "file",
+    };
+    let link = ["path", "url", "image_url", "name"].iter().find_map(|key| part.str(key));
+    let data = link.as_deref().and_then(|link| link.strip_prefix("data:"));
+    let mime = data.and_then(|data| data.split([';', ',']).next()).filter(|mime| !mime.is_empty()).map(Name::from);
+    let name = link.filter(|link| !link.starts_with("data:")).map(Cow::into_owned);
+    Attachment { kind: Name::from(kind), mime, artifact_id: None, name, bytes: None }
+}
+
+/// A to-do list knows done and not done.
+pub(super) fn todo_list(stage: &mut Stage<'_>, item: &Item<'_>) {
+    let entries = item.get("items", "items").map(Json::items).unwrap_or_default().into_iter().filter_map(|entry| {
+        let fields = entry.object()?;
+        let status = if fields.bool("completed").unwrap_or_default() { "completed" } else { "pending" };
+        Some(PlanEntry { content: fields.str("text")?.into_owned(), status: Name::from(status), priority: None })
+    });
+    stage.plan(entries.collect());
+}
+
+/// A plan: steps with their status.
+pub(in super::super) fn plan_entries(plan: Json<'_>) -> Vec<PlanEntry> {
+    let entry = |step: Json<'_>| {
+        let fields = step.object()?;
+        let status = super::snake(&fields.str("status").unwrap_or(Cow::Borrowed("pending")));
+        Some(PlanEntry { content: fields.str("step")?.into_owned(), status: Name::from(status), priority: None })
+    };
+    plan.items().into_iter().filter_map(entry).collect()
+}

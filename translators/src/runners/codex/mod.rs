@@ -1,0 +1,114 @@
+//! Codex.
+//!
+//! In: what the Codex CLI writes for machines, on any of its surfaces; each record tells by itself which one it is of.
+//! Out: frames, the same ones for the same work on every surface. Never: a guess about records of an unknown type; they
+//! are kept, with a note.
+
+mod app_server;
+mod errors;
+mod exec;
+mod items;
+mod rollout;
+mod stage;
+mod usage;
+mod words;
+
+use super::{Runner, Surface};
+use crate::decode::{Decoder, Record};
+use crate::ledger::Ledger;
+
+/// The runner.
+pub const RUNNER: Runner = Runner {
+    name: "codex",
+    provider: "codex",
+    about: "Codex (codex exec --json, codex app-server), and its session files",
+    surfaces: &[
+        Surface { name: "exec", source: "codex exec --json", recognise: |_| None, kind_of: |_| None, schemas: &[] },
+        Surface {
+            name: "app-server",
+            source: "codex app-server",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
+        Surface {
+            name: "rollout",
+            source: "$CODEX_HOME/sessions/**/rollout-*.jsonl",
+            recognise: |_| None,
+            kind_of: |_| None,
+            schemas: &[],
+        },
+    ],
+    decoder: || Box::new(Codex::default()),
+};
+
+#[derive(Debug, Default)]
+struct Codex {
+    exec: exec::Exec,
+    app_server: app_server::AppServer,
+    rollout: rollout::Rollout,
+    /// `{id, msg}` lines of older versions: the events of session files, without the calls.
+    protocol: rollout::Rollout,
+}
+
+impl Decoder for Codex {
+    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+        let fields = &record.fields;
+        if fields.some("method").is_some() || (fields.get("result").is_some() && fields.some("id").is_some()) {
+            self.app_server.record(fields, ledger);
+        } else if let (Some(word), Some(payload)) = (fields.str("type"), fields.get("payload")) {
+            self.rollout.record(&word, payload, fields, ledger);
+        } else if let Some(message) = fields.object("msg") {
+            self.protocol.message(&message, ledger);
+        } else if let Some(word) = fields.str("type") {
+            self.exec.record(&word, fields, ledger);
+        } else if fields.some("id").is_some() && fields.object("error").is_some() {
+            self.app_server.record(fields, ledger);
+        } else if let Some(prompt) = fields.str("prompt") {
+            self.exec.prompt(&prompt);
+            self.protocol.prompt(&prompt);
+        } else {
+            ledger.fault("unknown record");
+            ledger.record_on_current();
+        }
+    }
+
+    fn end(&mut self, ledger: &mut Ledger) {
+        self.exec.finish(ledger);
+        self.app_server.finish(ledger);
+        self.rollout.finish(ledger);
+        self.protocol.finish(ledger);
+    }
+}
+
+/// A word in `snake_case`, whichever case it came in.
+fn snake(word: &str) -> String {
+    let mut out = String::with_capacity(word.len() + 4);
+    let mut lower = false;
+    for char in word.chars() {
+        match char {
+            '-' | ' ' => out.push('_'),
+            _ if char.is_ascii_uppercase() => {
+                if lower {
+                    out.push('_');
+                }
+                out.push(char.to_ascii_lowercase());
+            }
+            _ => out.push(char),
+        }
+        lower = char.is_ascii_lowercase() || char.is_ascii_digit();
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_of_three_spellings_are_one() {
+        for word in ["mcp_tool_call", "mcpToolCall", "McpToolCall", "mcp-tool-call"] {
+            assert_eq!(snake(word), "mcp_tool_call");
+        }
+    }
+}

@@ -1,0 +1,268 @@
+//! What went over the API: calls with their outputs, and reasoning with its encrypted form.
+//!
+//! In: `response_item` lines. Out: the calls under the names that items have, their ends where no item tells them. Never: a
+//! message; those are told by events.
+
+use super::super::items::{
+    Status, arguments, begin_command, begin_edit, changes_of, clamp, content_text, end_command, end_edit,
+    patch_changes, plan_entries, raw_reasoning,
+};
+use super::super::stage::Stage;
+use super::Rollout;
+use crate::frame::{OutputStream, RawJson, ToolKind};
+use crate::json::{Json, Object, to_raw};
+use crate::ledger::{Block, Ledger};
+use std::borrow::Cow;
+
+/// Items that are told by events, or tell nothing a frame has a word for.
+const SILENT: &[&str] = &[
+    "message",
+    "agent_message",
+    "additional_tools",
+    "web_search_call",
+    "configuration_update",
+    "compaction",
+    "compaction_summary",
+    "compaction_trigger",
+    "context_compaction",
+    "ghost_snapshot",
+    "other",
+];
+
+impl Rollout {
+    pub(super) fn item_of_api(&mut self, json: Json<'_>, item: &Object<'_>, ledger: &mut Ledger) {
+        let word = item.str("type").unwrap_or_default();
+        let from_model = match &*word {
+            "message" => item.str("role").as_deref() == Some("assistant"),
+            "reasoning" | "function_call" | "custom_tool_call" | "local_shell_call" | "tool_search_call" => true,
+            "web_search_call" | "image_generation_call" => true,
+            _ => false,
+        };
+        if from_model {
+            self.speaks(ledger);
+        }
+        let cwd = std::mem::take(&mut self.cwd);
+        let id = item.str("call_id").or_else(|| item.str("id")).unwrap_or_default();
+        self.with_stage(ledger, |stage, _| match &*word {
+            "reasoning" => reasoning(stage, &id, json, item),
+            "function_call" | "tool_search_call" => {
+                let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
+                // A model's arguments are JSON in a string, and may be no JSON at all.
+                let text = item.get("arguments").and_then(|args| args.str().or(Some(Cow::Borrowed(args.text()))));
+                let text = text.unwrap_or_default();
+                begin(stage, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
+            }
+            "custom_tool_call" => {
+                let (name, input) = (item.str("name").unwrap_or_default(), item.str("input").unwrap_or_default());
+                match &*name {
+                    "apply_patch" => begin_edit(stage, &id, &patch_changes(&input, &cwd), "in_progress"),
+                    _ => stage.begin(&id, &name, ToolKind::Other, || to_raw(&*input)),
+                }
+            }
+            "local_shell_call" => {
+                let action = item.object("action").unwrap_or_default();
+                begin_command(stage, &id, action.some("command"));
+            }
+            "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
+                let output = item.get("output").or_else(|| item.get("tools"));
+                end(stage, &id, &output.map(content_text).unwrap_or_default());
+            }
+            "image_generation_call" => {
+                let prompt = item.str("revised_prompt");
+                stage.begin(&id, "image_generation", ToolKind::Other, || {
+                    to_raw(&serde_json::json!({ "revised_prompt": prompt }))
+                });
+                let failed = item.str("status").as_deref() == Some("failed");
+                stage.end(&id, i32::from(failed), None);
+            }
+            _ => {}
+        });
+        self.cwd = cwd;
+        let known = from_model || word.ends_with("_output") || SILENT.contains(&&*word);
+        if !known {
+            ledger.fault(format!("unknown item of the API {word:?}"));
+        }
+    }
+}
+
+/// One block for each part; the encrypted form goes with the last, or with an empty one.
+fn reasoning(stage: &mut Stage<'_>, id: &str, json: Json<'_>, item: &Object<'_>) {
+    let texts = |key| -> Vec<String> {
+        let parts = item.items(key).into_iter().filter_map(Json::object);
+        parts.filter_map(|part| Some(part.str("text")?.into_owned())).filter(|text| !text.is_empty()).collect()
+    };
+    let mut opaque = item.some("encrypted_content").map(|_| arguments(Some(json)));
+    let (summary, raw) = (texts("summary"), texts("content"));
+    let raw_id = raw_reasoning(id);
+    let blocks: Vec<(Block<'_>, &str)> = (0..)
+        .zip(&summary)
+        .map(|(index, text)| (Block::reasoning(id, index), text.as_str()))
+        .chain((0..).zip(&raw).map(|(index, text)| (Block::reasoning(&raw_id, index), text.as_str())))
+        .collect();
+    let last = blocks.len().saturating_sub(1);
+    for (at, (block, text)) in blocks.iter().enumerate() {
+        let opaque = if at == last { opaque.take() } else { None };
+        stage.complete(*block, text, opaque);
+    }
+    if let Some(opaque) = opaque {
+        stage.complete(Block::reasoning(id, 0), "", Some(opaque));
+    }
+}
+
+/// A call of the model's, under the name that its item has.
+fn begin(stage: &mut Stage<'_>, id: &str, name: &str, namespace: &str, text: &str, cwd: &str) {
+    let args = Object::parse(text);
+    let given = || match Json::parse(text) {
+        Ok(json) if args.is_some() => arguments(Some(json)),
+        _ => to_raw(text),
+    };
+    let get = |key: &str| args.as_ref().and_then(|args| args.some(key));
+    match name {
+        "exec_command" => match get("cmd") {
+            Some(command) => begin_command(stage, id, Some(command)),
+            None => stage.begin(id, "bash", ToolKind::Shell, given),
+        },
+        "shell" | "shell_command" | "local_shell" | "container.exec" => match get("command") {
+            Some(command) => begin_command(stage, id, Some(command)),
+            None => stage.begin(id, "bash", ToolKind::Shell, given),
+        },
+        "apply_patch" => match get("input").or_else(|| get("patch")).and_then(Json::str) {
+            Some(patch) => begin_edit(stage, id, &patch_changes(&patch, cwd), "in_progress"),
+            None => stage.begin(id, "file_change", ToolKind::Edit, given),
+        },
+        "update_plan" => match get("plan") {
+            Some(plan) => stage.plan(plan_entries(plan)),
+            None => stage.begin(id, name, ToolKind::Plan, given),
+        },
+        "view_image" => stage.begin(id, "image_view", ToolKind::Read, given),
+        "write_stdin" => stage.begin(id, name, ToolKind::Shell, given),
+        _ if namespace.starts_with("multi_agent") || namespace == "collaboration" => {
+            stage.begin(id, "collab_tool_call", ToolKind::Subagent, || collab_args(name, args.as_ref()));
+        }
+        _ if namespace.is_empty() => {
+            let kind = if name.starts_with("mcp__") { ToolKind::Mcp } else { ToolKind::Other };
+            stage.begin(id, name, kind, given);
+        }
+        _ => {
+            let kind = if namespace.starts_with("mcp__") { ToolKind::Mcp } else { ToolKind::Other };
+            stage.begin(id, &format!("{namespace}__{name}"), kind, given);
+        }
+    }
+}
+
+/// A call on agents as its item would tell it.
+fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
+    let tool = if name == "wait_agent" { "wait" } else { name };
+    let mut fields = serde_json::Map::new();
+    fields.insert("tool".to_owned(), tool.into());
+    for (key, value) in args.into_iter().flat_map(Object::iter) {
+        let key = match key {
+            "message" => "prompt",
+            "targets" => "receiver_thread_ids",
+            key => key,
+        };
+        if let Ok(value) = crate::json::value(value.text().as_bytes()) {
+            fields.insert(key.to_owned(), value);
+        }
+    }
+    to_raw(&fields)
+}
+
+/// An output goes back to the model. Where the call still runs, no item has told its end: it has none, or never ran.
+fn end(stage: &mut Stage<'_>, id: &str, text: &str) {
+    let tool = stage.tool(id);
+    let Some(name) = stage.ledger.tool_name(stage.place.stream, &tool) else { return };
+    let report = Report::read(text);
+    match &*name {
+        "bash" => match report {
+            Report::Running => {}
+            Report::Exited { code, output, wall_ms } => end_command(stage, id, output, None, Some(code), wall_ms),
+            Report::Other => stage.fail(id, text),
+        },
+        "file_change" => {
+            let files = stage.turn.edits.get(id).cloned();
+            let files = files.as_deref().and_then(|args| Json::new(args).object()?.get("files"));
+            let changes = files.map(changes_of).unwrap_or_default();
+            match report {
+                Report::Exited { code, output, .. } => {
+                    let status = if code == 0 { Status::Completed } else { Status::Failed };
+                    end_edit(stage, id, &changes, status, output, "");
+                }
+                _ => {
+                    stage.turn.edits.remove(id);
+                    stage.fail(id, text);
+                }
+            }
+        }
+        _ if never_ran(text) => stage.fail(id, text),
+        _ => {
+            stage.output(id, OutputStream::Stdout, text);
+            stage.end(id, clamp(0), None);
+        }
+    }
+}
+
+fn never_ran(text: &str) -> bool {
+    text.starts_with("unsupported c")
+        || text.starts_with("failed to parse function arguments")
+        || text.ends_with("aborted by user")
+}
+
+/// What the output that the model gets says of a command, ahead of what the command wrote.
+#[derive(Debug, PartialEq, Eq)]
+enum Report<'a> {
+    Exited { code: i64, output: &'a str, wall_ms: Option<u64> },
+    Running,
+    Other,
+}
+
+impl<'a> Report<'a> {
+    fn read(text: &'a str) -> Self {
+        let (mut code, mut wall_ms, mut rest) = (None, None, text);
+        while let Some((line, behind)) = rest.split_once('\n') {
+            rest = behind;
+            if let Some(number) =
+                line.strip_prefix("Process exited with code ").or_else(|| line.strip_prefix("Exit code: "))
+            {
+                code = number.trim().parse().ok();
+            } else if line.starts_with("Process running with session ID") {
+                return Self::Running;
+            } else if let Some(wall) = line.strip_prefix("Wall time: ") {
+                let seconds = wall.split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
+                wall_ms = seconds.map(|seconds| (seconds * 1000.0) as u64);
+            } else if line == "Output:" {
+                break;
+            } else if !line.starts_with("Chunk ID: ") && !line.starts_with("Original token count: ") {
+                return Self::Other;
+            }
+        }
+        match code {
+            Some(code) => Self::Exited { code, output: rest, wall_ms },
+            None => Self::Other,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_report_ahead_of_an_output_is_read() {
+        assert_eq!(
+            Report::read(
+                "Chunk ID: 1\nWall time: 1.5 seconds\nProcess exited with code 2\nOriginal token count: 1\nOutput:\none\nOutput:\n"
+            ),
+            Report::Exited { code: 2, output: "one\nOutput:\n", wall_ms: Some(1500) }
+        );
+        assert_eq!(
+            Report::read("Exit code: 0\nWall time: 0 seconds\nOutput:\nSuccess.\n"),
+            Report::Exited { code: 0, output: "Success.\n", wall_ms: Some(0) }
+        );
+        let running = "Chunk ID: 1\nWall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\nx";
+        assert_eq!(Report::read(running), Report::Running);
+        assert_eq!(Report::read("Wall time: 1.2 seconds\naborted by user"), Report::Other);
+        assert_eq!(Report::read("patch rejected\nProcess exited with code 0\n"), Report::Other);
+        assert_eq!(Report::read(""), Report::Other);
+    }
+}

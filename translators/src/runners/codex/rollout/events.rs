@@ -1,0 +1,271 @@
+//! Events of threads with the older history, and of the `{id, msg}` lines: each kind of work has events of its own.
+//!
+//! In: an event, by its type. Out: what an item would have told. Never: pieces of a command's output, which came in base64
+//! and whole again at its end.
+
+use super::super::errors::Failure;
+use super::super::items::{
+    Status, arguments, begin_command, begin_edit, changes_of, edit_args, end_command, end_edit, error_text,
+    plan_entries, result_text, user_message,
+};
+use super::super::stage::Stage;
+use crate::frame::{
+    ApprovalRequested, ApprovalResolved, Attachment, Body, Decision, LogLevel, Name, OutputStream, ToolKind,
+};
+use crate::json::{Json, Object, to_raw};
+use crate::ledger::Block;
+use std::borrow::Cow;
+
+/// Events that are told here.
+const TOLD: &[&str] = &[
+    "user_message",
+    "agent_message",
+    "agent_message_delta",
+    "agent_reasoning",
+    "agent_reasoning_delta",
+    "agent_reasoning_raw_content",
+    "agent_reasoning_raw_content_delta",
+    "exec_command_begin",
+    "exec_command_end",
+    "patch_apply_begin",
+    "patch_apply_end",
+    "mcp_tool_call_begin",
+    "mcp_tool_call_end",
+    "web_search_end",
+    "view_image_tool_call",
+    "plan_update",
+    "stream_error",
+    "error",
+    "warning",
+    "background_event",
+    "deprecation_notice",
+    "context_compacted",
+    "entered_review_mode",
+    "exited_review_mode",
+    "exec_approval_request",
+    "apply_patch_approval_request",
+];
+
+/// Events that tell nothing a frame has a word for, or what others tell too.
+const SILENT: &[&str] = &[
+    "thread_settings_applied",
+    "session_configured",
+    "agent_reasoning_section_break",
+    "agent_message_content_delta",
+    "reasoning_content_delta",
+    "reasoning_raw_content_delta",
+    "plan_delta",
+    "exec_command_output_delta",
+    "terminal_interaction",
+    "web_search_begin",
+    "image_generation_begin",
+    "image_generation_end",
+    "turn_diff",
+    "thread_rolled_back",
+    "thread_goal_updated",
+    "thread_name_updated",
+    "model_reroute",
+    "sub_agent_activity",
+    "undo_started",
+    "undo_completed",
+    "request_user_input",
+    "dynamic_tool_call_request",
+    "elicitation_request",
+    "shutdown_complete",
+];
+
+/// Families of events about other things than a turn's work.
+const SILENT_FAMILIES: &[&str] = &["mcp_", "hook_", "collab_", "skills_", "list_", "get_", "remote_", "realtime_"];
+
+pub(super) fn is_known(word: &str) -> bool {
+    TOLD.contains(&word) || SILENT.contains(&word) || SILENT_FAMILIES.iter().any(|family| word.starts_with(family))
+}
+
+/// Tells an event. `has_calls` where the calls are told too: then they, and the reasoning, are not told here.
+pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_calls: bool) {
+    let id = event.str("call_id").unwrap_or_default();
+    let text = |key: &str| event.str(key).unwrap_or_default();
+    match word {
+        "user_message" => user(stage, event),
+        "agent_message" => {
+            let name = nameless(stage, "message");
+            stage.complete(Block::text(&name, 0), &text("message"), None);
+            stage.turn.nameless += 1;
+        }
+        "agent_message_delta" => {
+            let name = nameless(stage, "message");
+            if let Some(delta) = event.get("delta").and_then(Json::utf16) {
+                stage.delta(Block::text(&name, 0), delta);
+            }
+        }
+        "agent_reasoning" | "agent_reasoning_raw_content" if !has_calls => {
+            let name = nameless(stage, word);
+            stage.complete(Block::reasoning(&name, 0), &text("text"), None);
+            stage.turn.nameless += 1;
+        }
+        "agent_reasoning_delta" | "agent_reasoning_raw_content_delta" if !has_calls => {
+            let name = nameless(stage, word.trim_end_matches("_delta"));
+            if let Some(delta) = event.get("delta").and_then(Json::utf16) {
+                stage.delta(Block::reasoning(&name, 0), delta);
+            }
+        }
+        "exec_command_begin" => {
+            approved(stage, &id);
+            begin_command(stage, &id, event.some("command"));
+        }
+        "exec_command_end" => {
+            begin_command(stage, &id, event.some("command"));
+            let output = match event.str("aggregated_output") {
+                Some(whole) => whole,
+                None => {
+                    stage.output(&id, OutputStream::Stdout, &text("stdout"));
+                    stage.output(&id, OutputStream::Stderr, &text("stderr"));
+                    Cow::Borrowed("")
+                }
+            };
+            end_command(stage, &id, &output, status(event), event.i64("exit_code"), duration_ms(event));
+        }
+        "patch_apply_begin" => {
+            approved(stage, &id);
+            let changes = event.some("changes").map(changes_of).unwrap_or_default();
+            begin_edit(stage, &id, &changes, "in_progress");
+        }
+        "patch_apply_end" => patch_end(stage, &id, event),
+        "mcp_tool_call_begin" => mcp(stage, &id, event),
+        "mcp_tool_call_end" => mcp_end(stage, &id, event),
+        "web_search_end" => {
+            let (query, action) = (event.str("query"), event.some("action"));
+            let action = action.and_then(|action| crate::json::value(action.text().as_bytes()).ok());
+            stage.begin(&id, "web_search", ToolKind::Search, || {
+                to_raw(&serde_json::json!({ "query": query, "action": action }))
+            });
+            stage.end(&id, 0, None);
+        }
+        "view_image_tool_call" => {
+            let path = text("path");
+            stage.begin(&id, "image_view", ToolKind::Read, || to_raw(&serde_json::json!({ "path": path })));
+            if !has_calls {
+                stage.end(&id, 0, None);
+            }
+        }
+        "plan_update" => {
+            if let Some(plan) = event.get("plan") {
+                stage.plan(plan_entries(plan));
+            }
+        }
+        "stream_error" => stage.retry(&Failure::read(event)),
+        "warning" => stage.log(LogLevel::Warn, text("message")),
+        "deprecation_notice" => stage.log(LogLevel::Warn, text("summary")),
+        "background_event" => stage.log(LogLevel::Info, text("message")),
+        "context_compacted" => stage.compaction(false, None),
+        "entered_review_mode" => stage.log(LogLevel::Info, format!("review started: {}", text("user_facing_hint"))),
+        "exited_review_mode" => stage.log(LogLevel::Info, "review ended"),
+        "exec_approval_request" => {
+            let args = super::super::items::command_args(event.some("command"));
+            asked(stage, &id, "bash", args, event);
+        }
+        "apply_patch_approval_request" => {
+            let changes = event.some("changes").map(changes_of).unwrap_or_default();
+            asked(stage, &id, "file_change", edit_args(&changes, "in_progress"), event);
+        }
+        _ => {}
+    }
+}
+
+/// A name for what has no id: it counts, so that pieces and the whole that follows have the same.
+fn nameless(stage: &Stage<'_>, what: &str) -> String {
+    format!("{what}-{}", stage.turn.nameless)
+}
+
+fn user(stage: &mut Stage<'_>, event: &Object<'_>) {
+    let name = nameless(stage, "user");
+    stage.turn.nameless += 1;
+    let mut message = user_message(&name, &[]);
+    message.text = event.str("message").unwrap_or_default().into_owned();
+    for (key, kind) in [("images", "image"), ("local_images", "image"), ("audio", "audio"), ("local_audio", "audio")] {
+        for link in event.items(key).into_iter().filter_map(Json::str) {
+            let name = (!link.starts_with("data:")).then(|| Cow::into_owned(link));
+            message.attachments.push(Attachment {
+                kind: Name::from(kind),
+                mime: None,
+                artifact_id: None,
+                name,
+                bytes: None,
+            });
+        }
+    }
+    stage.say(Body::UserMessage(Box::new(message)));
+}
+
+fn status(event: &Object<'_>) -> Option<Status> {
+    match &*event.str("status")? {
+        "completed" => Some(Status::Completed),
+        "failed" => Some(Status::Failed),
+        "declined" => Some(Status::Declined),
+        _ => None,
+    }
+}
+
+fn duration_ms(event: &Object<'_>) -> Option<u64> {
+    let duration = event.object("duration")?;
+    Some(duration.u64("secs")?.saturating_mul(1000) + duration.u64("nanos").unwrap_or(0) / 1_000_000)
+}
+
+fn patch_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
+    // What the end does not tell of the files, the beginning did.
+    let begun = stage.turn.edits.get(id).cloned();
+    let begun = begun.as_deref().and_then(|args| Json::new(args).object()?.get("files"));
+    let changes = event.some("changes").or(begun).map(changes_of).unwrap_or_default();
+    let well = event.bool("success").unwrap_or(true);
+    let status = status(event).unwrap_or(if well { Status::Completed } else { Status::Failed });
+    begin_edit(stage, id, &changes, "in_progress");
+    let text = |key: &str| event.str(key).unwrap_or_default();
+    end_edit(stage, id, &changes, status, &text("stdout"), &text("stderr"));
+}
+
+fn mcp(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
+    let call = event.object("invocation").unwrap_or_default();
+    let text = |key: &str| call.str(key).unwrap_or_default();
+    let name = format!("mcp__{}__{}", text("server"), text("tool"));
+    stage.begin(id, &name, ToolKind::Mcp, || arguments(call.some("arguments")));
+}
+
+/// The result is `{"Ok": …}` or `{"Err": …}`.
+fn mcp_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
+    mcp(stage, id, event);
+    let result = event.object("result").unwrap_or_default();
+    let mut failed = false;
+    if let Some(good) = result.some("Ok") {
+        stage.output(id, OutputStream::Stdout, &result_text(good));
+        let says_error = |fields: Object<'_>| fields.bool("isError").or_else(|| fields.bool("is_error"));
+        failed = good.object().and_then(says_error).unwrap_or_default();
+    }
+    if let Some(bad) = result.some("Err") {
+        stage.output(id, OutputStream::Stderr, &error_text(bad));
+        failed = true;
+    }
+    stage.end(id, i32::from(failed), duration_ms(event));
+}
+
+fn asked(stage: &mut Stage<'_>, id: &str, tool_name: &str, args: crate::frame::RawJson, event: &Object<'_>) {
+    let request = ApprovalRequested {
+        approval_id: Name::from(id),
+        tool_id: Some(stage.tool(id).id),
+        tool_name: Name::from(tool_name),
+        args,
+        reason: event.str("reason").map(Cow::into_owned),
+    };
+    stage.ledger.approval_requested(stage.place, request);
+}
+
+/// What begins was allowed to.
+fn approved(stage: &mut Stage<'_>, id: &str) {
+    let answer = ApprovalResolved {
+        approval_id: Name::from(id),
+        decision: Decision::Approved,
+        by: None,
+        reason: None,
+        scope: None,
+    };
+    stage.ledger.approval_resolved(stage.place.stream, answer);
+}

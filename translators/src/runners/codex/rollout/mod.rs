@@ -1,0 +1,460 @@
+//! Session files: the journal of one thread. The `{id, msg}` lines of older versions speak its events, too.
+//!
+//! In: lines with a `type` and a `payload`. Out: a run for each task. Never: the same thing twice, although the file has it
+//! as an event and as what went over the API; the history of another thread that a file begins with; a figure of an
+//! earlier turn.
+//!
+//! Of the two families, events tell what was shown; calls and reasoning are read from what went over the API, since only
+//! there are refused and interrupted calls, and the encrypted reasoning.
+
+mod calls;
+mod events;
+
+use super::errors::Failure;
+use super::items::{Agents, Item, Phase, tell};
+use super::stage::{Stage, Turn};
+use super::usage::{Meter, Tokens};
+use crate::frame::{Body, Name, UsageScope};
+use crate::json::{Json, Object};
+use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
+use crate::sequence::{StreamKey, uuid_of};
+use uuid::Uuid;
+
+/// A thread's journal.
+#[derive(Debug, Default)]
+pub(super) struct Rollout {
+    thread: Option<Name>,
+    /// The thread whose history this file may begin with.
+    origin: Option<Name>,
+    /// Whether what comes is a copy of another thread's history.
+    copying: bool,
+    /// Whether the copy has turns that tell their beginning, by which its end is known.
+    copied_turns: bool,
+    /// Which of the two families of events tells messages, where the file says so.
+    history: Option<History>,
+    /// Whether calls are told besides events.
+    has_calls: bool,
+    cwd: String,
+    model: Option<Name>,
+    prompt: Option<String>,
+    running: Option<Running>,
+    /// The turn that ended last: what still comes of it is late.
+    ended: Option<Name>,
+    turn: Turn,
+    agents: Agents,
+    meter: Meter,
+}
+
+/// How a file tells what was said.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum History {
+    /// As items.
+    Paginated,
+    /// By an event of its own for each kind.
+    Legacy,
+}
+
+#[derive(Clone, Debug)]
+struct Running {
+    run: StreamKey,
+    /// The turn's id; "" where the file does not tell it.
+    turn_id: Name,
+    /// Whether the beginning was told; older files have only what was said.
+    begun: bool,
+    /// Whether the assistant said something.
+    answered: bool,
+    /// Whether a model call is open.
+    calling: bool,
+    failure: Option<(Name, String)>,
+    scope: Uuid,
+}
+
+impl Running {
+    /// Whether only what was said tells that there is a turn.
+    fn is_implied(&self) -> bool {
+        !self.begun && self.turn_id.is_empty()
+    }
+}
+
+/// Lines that tell nothing a frame has a word for.
+const SILENT: &[&str] =
+    &["world_state", "retained_context", "inter_agent_communication_metadata", "ghost_snapshot", "state"];
+
+impl Rollout {
+    /// A line of a session file.
+    pub(super) fn record(&mut self, word: &str, payload: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+        let time = fields.str("timestamp").and_then(|time| time.parse::<jiff::Timestamp>().ok());
+        if let Some(ms) = time.and_then(|time| u64::try_from(time.as_millisecond()).ok()) {
+            ledger.set_time(ms);
+        }
+        self.has_calls = true;
+        let json = payload;
+        let payload = payload.object().unwrap_or_default();
+        if word == "session_meta" {
+            self.session(&payload, ledger);
+            return;
+        }
+        self.address(ledger);
+        if self.copying && !self.is_own(&payload) {
+            return;
+        }
+        self.copying = false;
+        match word {
+            "event_msg" => self.event(&payload, ledger),
+            "response_item" => self.item_of_api(json, &payload, ledger),
+            "turn_context" => self.context(&payload),
+            "token_usage_record" => {
+                let read = |key| payload.object(key).and_then(|tokens| Tokens::read(&tokens));
+                match (read("thread_token_usage"), read("usage")) {
+                    (Some(total), last) => self.usage(total, last, ledger),
+                    (None, Some(call)) => self.call_usage(call, ledger),
+                    (None, None) => {}
+                }
+                self.call_over(ledger);
+            }
+            "compacted" => {
+                let summary = payload.str("message").filter(|text| !text.is_empty()).map(|text| text.into_owned());
+                self.with_stage(ledger, |stage, _| stage.compaction(false, summary));
+            }
+            _ if SILENT.contains(&word) => {}
+            _ => ledger.fault(format!("unknown line type {word:?}")),
+        }
+        self.keep(ledger);
+    }
+
+    /// A prompt that an older version echoes before anything else.
+    pub(super) fn prompt(&mut self, prompt: &str) {
+        self.prompt = Some(prompt.to_owned());
+    }
+
+    /// A message of an older version: an event of a session file, live.
+    pub(super) fn message(&mut self, message: &Object<'_>, ledger: &mut Ledger) {
+        if message.str("type").as_deref() == Some("session_configured") {
+            self.session(message, ledger);
+            return;
+        }
+        self.address(ledger);
+        self.event(message, ledger);
+        self.keep(ledger);
+    }
+
+    /// The input is over: what was begun and never told is told, before the run is closed.
+    pub(super) fn finish(&mut self, ledger: &mut Ledger) {
+        let Some(running) = self.running.clone() else { return };
+        match running.failure {
+            Some((code, message)) => self.end(RunEnd::failed(code, message), "failed", ledger),
+            // A file that tells no beginnings tells no ends either: an answer is the end.
+            None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", ledger),
+            None => {
+                self.with_stage(ledger, |stage, _| stage.end_of_turn());
+            }
+        }
+    }
+
+    /// The thread introduces itself. A second introduction in a file is that of the thread whose history is copied.
+    fn session(&mut self, meta: &Object<'_>, ledger: &mut Ledger) {
+        let id = meta.str("id").or_else(|| meta.str("session_id")).unwrap_or_default();
+        if self.thread.is_some()
+            && self.origin.as_deref() == Some(&*id)
+            && self.running.is_none()
+            && self.ended.is_none()
+        {
+            self.copying = true;
+            self.address(ledger);
+            return;
+        }
+        if self.thread.as_deref() != Some(&*id) {
+            let before = std::mem::take(self);
+            self.has_calls = before.has_calls;
+            self.prompt = before.prompt.clone();
+            ledger.set_session(&id);
+            // The record belongs to the new session, whatever is still to be said of the old one.
+            let thread = ledger.thread();
+            ledger.record_on(thread);
+            let mut before = before;
+            before.finish(ledger);
+            before.abandon(ledger);
+        }
+        let text = |key| meta.str(key).filter(|text| !text.is_empty()).map(|text| Name::from(&*text));
+        self.origin = text("forked_from_id").or_else(|| text("parent_thread_id"));
+        self.copying = text("forked_from_id").is_some();
+        self.thread = Some(Name::from(&*id));
+        self.cwd = meta.str("cwd").unwrap_or_default().into_owned();
+        self.model = text("model");
+        self.history = match meta.str("history_mode").as_deref() {
+            Some("paginated") => Some(History::Paginated),
+            Some("legacy") => Some(History::Legacy),
+            _ => None,
+        };
+        ledger.set_session(&id);
+    }
+
+    /// Whether a line ends the copied history. Ids count up with time, so a turn of the thread's own is younger than the
+    /// thread; a line may also name the thread. Where neither can be told, the line counts as the thread's own: better told
+    /// in two files than in none.
+    fn is_own(&mut self, payload: &Object<'_>) -> bool {
+        let Some(thread) = self.thread.as_deref() else { return true };
+        if payload.str("thread_id").as_deref() == Some(thread) {
+            return true;
+        }
+        match payload.str("type").as_deref() {
+            Some("task_started" | "turn_started") => {
+                let turn = payload.str("turn_id").unwrap_or_default();
+                let copied = turn.len() == thread.len() && *turn < *thread;
+                self.copied_turns |= copied;
+                !copied
+            }
+            Some("user_message") => !self.copied_turns,
+            _ => false,
+        }
+    }
+
+    fn context(&mut self, payload: &Object<'_>) {
+        if let Some(cwd) = payload.str("cwd") {
+            self.cwd = cwd.into_owned();
+        }
+        if let Some(model) = payload.str("model") {
+            self.model = Some(Name::from(&*model));
+        }
+    }
+
+    // --- events --------------------------------------------------------------------------------------------------
+
+    fn event(&mut self, event: &Object<'_>, ledger: &mut Ledger) {
+        let word = event.str("type").unwrap_or_default();
+        let turn_id = event.str("turn_id").unwrap_or_default();
+        match &*word {
+            "task_started" | "turn_started" => self.started(event, &turn_id, ledger),
+            "task_complete" | "turn_complete" => self.complete(event, &turn_id, ledger),
+            "turn_aborted" => {
+                if self.is_current(&turn_id) {
+                    let reason = event.str("reason").unwrap_or_default();
+                    let code = if reason.is_empty() { "interrupted" } else { &reason };
+                    self.end(RunEnd::interrupted(code, "the turn was interrupted"), code, ledger);
+                }
+            }
+            "item_started" | "item_completed" => {
+                let phase = if word == "item_started" { Phase::Started } else { Phase::Completed };
+                self.item(event, &turn_id, phase, ledger);
+            }
+            "token_count" => self.token_count(event, ledger),
+            "user_message" | "agent_message" if self.history == Some(History::Paginated) => {}
+            "user_message" => {
+                if self.running.as_ref().is_some_and(Running::is_implied) {
+                    // A file that tells no beginnings: the next prompt is the next turn.
+                    self.finish(ledger);
+                    self.abandon(ledger);
+                }
+                if self.running.is_none() {
+                    self.open("", false, ledger);
+                }
+                self.tell_event(&word, event, ledger);
+            }
+            _ => self.tell_event(&word, event, ledger),
+        }
+    }
+
+    fn tell_event(&mut self, word: &str, event: &Object<'_>, ledger: &mut Ledger) {
+        if word == "agent_message"
+            && let Some(running) = &mut self.running
+        {
+            running.answered = true;
+        }
+        let has_calls = self.has_calls;
+        if !events::is_known(word) {
+            ledger.fault(format!("unknown event {word:?}"));
+        } else if word == "error"
+            && let Some(running) = &mut self.running
+        {
+            let failure = Failure::read(event);
+            running.failure = Some((failure.code(), failure.message.clone().into_owned()));
+            self.with_stage(ledger, |stage, _| stage.fatal(&failure));
+        } else {
+            self.with_stage(ledger, |stage, _| events::tell(stage, word, event, has_calls));
+        }
+    }
+
+    fn started(&mut self, event: &Object<'_>, turn_id: &str, ledger: &mut Ledger) {
+        let of = |key: &str| event.str(key).or_else(|| event.object("turn_attribution")?.str(key));
+        if let Some(running) = &mut self.running {
+            let within = |key: &str| of(key).is_some_and(|id| *id == *running.turn_id);
+            // A review is a turn within the turn that asked for it.
+            if *running.turn_id == *turn_id || within("root_turn_id") || within("parent_turn_id") {
+                running.begun = true;
+                return;
+            }
+        }
+        self.open(turn_id, true, ledger);
+    }
+
+    fn complete(&mut self, event: &Object<'_>, turn_id: &str, ledger: &mut Ledger) {
+        if !self.is_current(turn_id) {
+            return;
+        }
+        let error = event.object("error");
+        let failure = error.as_ref().map(Failure::read);
+        if let Some(failure) = &failure {
+            self.with_stage(ledger, |stage, _| stage.fatal(failure));
+        }
+        let told = failure.map(|failure| (failure.code(), failure.message.into_owned()));
+        let silent = event.some("last_agent_message").is_none();
+        let before = self.running.as_ref().and_then(|running| running.failure.clone()).filter(|_| silent);
+        match told.or(before) {
+            Some((code, message)) => self.end(RunEnd::failed(code, message), "failed", ledger),
+            None => self.end(RunEnd::completed(), "completed", ledger),
+        }
+    }
+
+    fn item(&mut self, event: &Object<'_>, turn_id: &str, phase: Phase, ledger: &mut Ledger) {
+        let Some(fields) = event.object("item") else {
+            ledger.fault("an item event without an item");
+            return;
+        };
+        let item = Item::read(fields);
+        if self.running.is_none() {
+            // A review tells that it was asked for before its turn begins; what is late belongs to no run.
+            let late = turn_id.is_empty() || self.ended.as_deref() == Some(turn_id);
+            if late {
+                return;
+            }
+            self.open(turn_id, false, ledger);
+        }
+        match item.word.as_str() {
+            // Told by what went over the API, which has the encrypted form too; another thread's is not in this file.
+            "reasoning" if self.has_calls && self.is_own_thread(event) => return,
+            "agent_message" | "user_message" if self.history == Some(History::Legacy) => return,
+            "agent_message" => {
+                self.speaks(ledger);
+                if let Some(running) = &mut self.running {
+                    running.answered = true;
+                }
+            }
+            _ => {}
+        }
+        let known = self.with_stage(ledger, |stage, agents| tell(stage, agents, &item, phase));
+        if known == Some(false) {
+            ledger.fault(format!("unknown item type {:?}", item.word));
+        }
+    }
+
+    fn is_own_thread(&self, event: &Object<'_>) -> bool {
+        event.str("thread_id").is_none_or(|thread| self.thread.as_deref() == Some(&*thread))
+    }
+
+    // --- usage ---------------------------------------------------------------------------------------------------
+
+    fn token_count(&mut self, event: &Object<'_>, ledger: &mut Ledger) {
+        let info = event.object("info").unwrap_or_default();
+        let read = |key| info.object(key).and_then(|tokens| Tokens::read(&tokens));
+        if let Some(total) = read("total_token_usage") {
+            self.usage(total, read("last_token_usage"), ledger);
+        } else if let Some(call) = read("last_token_usage").or_else(|| Tokens::read(event)) {
+            self.call_usage(call, ledger);
+        }
+    }
+
+    fn usage(&mut self, total: Tokens, last: Option<Tokens>, ledger: &mut Ledger) {
+        let added = self.meter.total(total, last);
+        self.added(added, ledger);
+    }
+
+    fn call_usage(&mut self, call: Tokens, ledger: &mut Ledger) {
+        let added = self.meter.call(call);
+        self.added(added, ledger);
+    }
+
+    fn added(&mut self, added: Option<Tokens>, ledger: &mut Ledger) {
+        let model = self.model.clone();
+        if self.running.is_none() {
+            // Nobody's turn has spent it.
+            self.meter.end_turn();
+        } else if let Some(added) = added {
+            self.with_stage(ledger, |stage, _| stage.usage(added, UsageScope::Turn, model));
+        }
+    }
+
+    // --- runs ----------------------------------------------------------------------------------------------------
+
+    /// The model says something: where its last call is over, this is the next one.
+    fn speaks(&mut self, ledger: &mut Ledger) {
+        if let Some(running) = &mut self.running
+            && !running.calling
+        {
+            running.calling = true;
+            ledger.turn_started(running.run, self.model.clone());
+        }
+    }
+
+    fn call_over(&mut self, _: &mut Ledger) {
+        if let Some(running) = &mut self.running {
+            running.calling = false;
+        }
+    }
+
+    fn open(&mut self, turn_id: &str, begun: bool, ledger: &mut Ledger) {
+        let run = ledger.open_run(self.prompt.take().unwrap_or_default());
+        ledger.record_on(run);
+        self.abandon(ledger);
+        let thread = self.thread.as_deref().unwrap_or_default();
+        let scope = ledger.stream(run).map_or_else(|| uuid_of(thread), |stream| stream.session.id);
+        self.running = Some(Running {
+            run,
+            turn_id: Name::from(turn_id),
+            begun,
+            answered: false,
+            calling: false,
+            failure: None,
+            scope,
+        });
+    }
+
+    /// Whether a turn's end is that of the run: not that of a turn within it, or of one long over.
+    fn is_current(&self, turn_id: &str) -> bool {
+        let is = |running: &Running| turn_id.is_empty() || running.turn_id.is_empty() || *running.turn_id == *turn_id;
+        self.running.as_ref().is_some_and(is)
+    }
+
+    /// The process is gone, and did not say how its turn ended.
+    fn abandon(&mut self, ledger: &mut Ledger) {
+        if self.running.is_some() {
+            let why = "the next turn began before the runner said how this one ended";
+            self.end(RunEnd::interrupted(STREAM_ENDED, why), "", ledger);
+        }
+    }
+
+    fn end(&mut self, end: RunEnd, stop_reason: &str, ledger: &mut Ledger) {
+        let (model, tokens) = (self.model.clone(), self.meter.end_turn());
+        self.with_stage(ledger, |stage, _| {
+            stage.end_of_turn();
+            if let Some(tokens) = tokens {
+                stage.say(Body::UsageReported(Box::new(tokens.usage(UsageScope::Run, model))));
+            }
+        });
+        if let Some(running) = self.running.take() {
+            ledger.close_work(running.run);
+            ledger.turn_ended(running.run, (!stop_reason.is_empty()).then(|| Name::from(stop_reason)));
+            ledger.end_run(running.run, end);
+            self.ended = Some(running.turn_id);
+        }
+    }
+
+    fn address(&self, ledger: &mut Ledger) {
+        if let Some(thread) = &self.thread {
+            ledger.set_session(thread);
+        }
+    }
+
+    /// A line that no frame was derived from stands in the run that it came in.
+    fn keep(&self, ledger: &mut Ledger) {
+        if let Some(running) = &self.running {
+            ledger.record_on(running.run);
+        }
+    }
+
+    fn with_stage<T>(&mut self, ledger: &mut Ledger, tell: impl FnOnce(&mut Stage<'_>, &mut Agents) -> T) -> Option<T> {
+        let running = self.running.as_ref()?;
+        let place = Place::main(running.run);
+        let mut stage = Stage { ledger, place, scope: running.scope, turn: &mut self.turn, depth: 0 };
+        Some(tell(&mut stage, &mut self.agents))
+    }
+}

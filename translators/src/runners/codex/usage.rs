@@ -1,0 +1,157 @@
+//! Tokens: running totals of a thread become the figures of its turns.
+//!
+//! In: totals and last-call figures, in any of the spellings of the three surfaces. Out: what was added since. Never: a
+//! repeated total counted twice, or the cached part of the input counted beside itself.
+
+use crate::frame::{Name, Usage, UsageScope};
+use crate::json::Object;
+
+/// Tokens as the runner counts them: cached ones are part of the input, reasoning is part of the output.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Tokens {
+    input: u64,
+    cached: Option<u64>,
+    cache_write: Option<u64>,
+    output: u64,
+    reasoning: Option<u64>,
+}
+
+impl Tokens {
+    /// Reads a figure; `None` where it says neither input nor output.
+    pub(super) fn read(fields: &Object<'_>) -> Option<Self> {
+        let get = |snake: &str, camel: &str| fields.u64(snake).or_else(|| fields.u64(camel));
+        let (input, output) = (get("input_tokens", "inputTokens"), get("output_tokens", "outputTokens"));
+        (input.is_some() || output.is_some()).then(|| Self {
+            input: input.unwrap_or_default(),
+            cached: get("cached_input_tokens", "cachedInputTokens"),
+            cache_write: get("cache_write_input_tokens", "cacheWriteInputTokens"),
+            output: output.unwrap_or_default(),
+            reasoning: get("reasoning_output_tokens", "reasoningOutputTokens"),
+        })
+    }
+
+    /// Zeros all over are how the runner spells that it was told nothing.
+    pub(super) fn is_zero(&self) -> bool {
+        self.input == 0 && self.output == 0
+    }
+
+    fn since(self, before: Self) -> Option<Self> {
+        let part = |now: Option<u64>, before: Option<u64>| match now {
+            Some(now) => now.checked_sub(before.unwrap_or_default()).map(Some),
+            None => Some(None),
+        };
+        Some(Self {
+            input: self.input.checked_sub(before.input)?,
+            cached: part(self.cached, before.cached)?,
+            cache_write: part(self.cache_write, before.cache_write)?,
+            output: self.output.checked_sub(before.output)?,
+            reasoning: part(self.reasoning, before.reasoning)?,
+        })
+    }
+
+    fn plus(self, more: Self) -> Self {
+        let part = |a: Option<u64>, b: Option<u64>| match (a, b) {
+            (None, None) => None,
+            (a, b) => Some(a.unwrap_or_default().saturating_add(b.unwrap_or_default())),
+        };
+        Self {
+            input: self.input.saturating_add(more.input),
+            cached: part(self.cached, more.cached),
+            cache_write: part(self.cache_write, more.cache_write),
+            output: self.output.saturating_add(more.output),
+            reasoning: part(self.reasoning, more.reasoning),
+        }
+    }
+
+    /// The figure as frames have it: the input is what was read outside the cache.
+    pub(super) fn usage(&self, scope: UsageScope, model: Option<Name>) -> Usage {
+        let beside = self.cached.unwrap_or_default().saturating_add(self.cache_write.unwrap_or_default());
+        Usage {
+            scope,
+            model,
+            input_tokens: self.input.saturating_sub(beside),
+            output_tokens: self.output,
+            cache_read_tokens: self.cached,
+            cache_creation_tokens: self.cache_write,
+            reasoning_tokens: self.reasoning,
+            cost_usd: None,
+        }
+    }
+}
+
+/// The running total of one thread.
+#[derive(Clone, Copy, Debug, Default)]
+pub(super) struct Meter {
+    total: Option<Tokens>,
+    turn: Option<Tokens>,
+}
+
+impl Meter {
+    /// A new total, and the figure of the last call where it is told. Gives what was added; `None` where nothing was.
+    ///
+    /// A thread that was resumed or forked starts above zero: what is not the last call's is of earlier turns. A total
+    /// that shrinks was overwritten by the runner, as it does after a context-window error, and counts from there.
+    pub(super) fn total(&mut self, total: Tokens, last: Option<Tokens>) -> Option<Tokens> {
+        let added = match self.total {
+            Some(before) => total.since(before).or(last).unwrap_or(total),
+            None => last.filter(|last| total.since(*last).is_some()).unwrap_or(total),
+        };
+        self.total = Some(total);
+        if added.is_zero() || total.is_zero() {
+            return None;
+        }
+        self.turn = Some(self.turn.unwrap_or_default().plus(added));
+        Some(added)
+    }
+
+    /// The figure of one call, where no total is told.
+    pub(super) fn call(&mut self, tokens: Tokens) -> Option<Tokens> {
+        let total = self.total.unwrap_or_default().plus(tokens);
+        self.total(total, Some(tokens))
+    }
+
+    /// What the turn that ends here has added.
+    pub(super) fn end_turn(&mut self) -> Option<Tokens> {
+        self.turn.take()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn tokens(input: u64, cached: u64, output: u64) -> Tokens {
+        Tokens { input, cached: Some(cached), cache_write: Some(0), output, reasoning: Some(0) }
+    }
+
+    #[test]
+    fn totals_become_differences() {
+        let mut meter = Meter::default();
+        assert_eq!(meter.total(tokens(10, 4, 1), None), Some(tokens(10, 4, 1)));
+        assert_eq!(meter.total(tokens(10, 4, 1), None), None);
+        assert_eq!(meter.total(tokens(30, 14, 2), None), Some(tokens(20, 10, 1)));
+        assert_eq!(meter.end_turn(), Some(tokens(30, 14, 2)));
+        assert_eq!(meter.end_turn(), None);
+    }
+
+    #[test]
+    fn a_resumed_thread_starts_above_zero() {
+        let mut meter = Meter::default();
+        assert_eq!(meter.total(tokens(100, 0, 10), Some(tokens(20, 0, 3))), Some(tokens(20, 0, 3)));
+    }
+
+    #[test]
+    fn a_total_that_was_overwritten_counts_from_there() {
+        let mut meter = Meter::default();
+        meter.total(tokens(100, 0, 10), None);
+        assert_eq!(meter.total(tokens(0, 0, 0), Some(tokens(0, 0, 0))), None);
+        assert_eq!(meter.total(tokens(7, 0, 1), Some(tokens(7, 0, 1))), Some(tokens(7, 0, 1)));
+        assert_eq!(meter.end_turn(), Some(tokens(107, 0, 11)));
+    }
+
+    #[test]
+    fn the_cached_part_is_not_counted_twice() {
+        let usage = tokens(1200, 1024, 31).usage(UsageScope::Run, None);
+        assert_eq!((usage.input_tokens, usage.cache_read_tokens), (176, Some(1024)));
+    }
+}

@@ -1,0 +1,130 @@
+//! Command lines: an argument vector that was joined with shell quoting gives its script back.
+//!
+//! In: the one string, or the list of words, in which a command is reported. Out: the script that the model wrote. Never:
+//! a guess; whatever is not certainly `SHELL -lc SCRIPT` is given as it came.
+
+use std::borrow::Cow;
+
+/// The script inside a command line.
+pub(super) fn script(command: &str) -> Cow<'_, str> {
+    match split(command).as_deref().and_then(inner) {
+        Some(script) => Cow::Owned(script.to_owned()),
+        None => Cow::Borrowed(command),
+    }
+}
+
+/// The script inside an argument vector; else its words, quoted where they need it.
+pub(super) fn script_of(words: &[Cow<'_, str>]) -> String {
+    if let Some(script) = inner(words) {
+        return script.to_owned();
+    }
+    let mut line = String::new();
+    for word in words {
+        if !line.is_empty() {
+            line.push(' ');
+        }
+        if !word.is_empty() && word.chars().all(is_plain) {
+            line.push_str(word);
+        } else {
+            line.push('\'');
+            line.push_str(&word.replace('\'', "'\\''"));
+            line.push('\'');
+        }
+    }
+    line
+}
+
+/// `bash -lc SCRIPT`, by any path; `pwsh … -Command SCRIPT`.
+fn inner<W: AsRef<str>>(words: &[W]) -> Option<&str> {
+    let shell = words.first()?.as_ref().rsplit(['/', '\\']).next()?;
+    let shell = shell.strip_suffix(".exe").unwrap_or(shell);
+    match (shell, words) {
+        ("bash" | "sh" | "zsh" | "dash" | "ksh" | "fish" | "ash", [_, flag, script]) => {
+            matches!(flag.as_ref(), "-c" | "-lc" | "-cl" | "-ic" | "-lic").then_some(script.as_ref())
+        }
+        ("pwsh" | "powershell", [_, .., flag, script]) => {
+            flag.as_ref().eq_ignore_ascii_case("-command").then_some(script.as_ref())
+        }
+        _ => None,
+    }
+}
+
+fn is_plain(char: char) -> bool {
+    char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',')
+}
+
+/// The words of a command line; `None` where it is more than quoted words.
+fn split(line: &str) -> Option<Vec<String>> {
+    let mut words = Vec::new();
+    let mut word: Option<String> = None;
+    let mut chars = line.chars();
+    while let Some(char) = chars.next() {
+        match char {
+            ' ' | '\t' | '\n' => words.extend(word.take()),
+            '\'' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '\'' => break,
+                        char => word.push(char),
+                    }
+                }
+            }
+            '"' => {
+                let word = word.get_or_insert_default();
+                loop {
+                    match chars.next()? {
+                        '"' => break,
+                        '\\' => match chars.next()? {
+                            char @ ('"' | '\\' | '$' | '`') => word.push(char),
+                            char => word.extend(['\\', char]),
+                        },
+                        // The shell would put something else here: not the quoting of a word.
+                        '$' | '`' => return None,
+                        char => word.push(char),
+                    }
+                }
+            }
+            '\\' => word.get_or_insert_default().push(chars.next()?),
+            '$' | '`' | ';' | '|' | '&' | '<' | '>' | '(' | ')' | '*' | '?' | '#' => return None,
+            char => word.get_or_insert_default().push(char),
+        }
+    }
+    words.extend(word);
+    Some(words)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_script_comes_out_of_its_quotes() {
+        for (line, expected) in [
+            ("/bin/bash -lc 'echo hi'", "echo hi"),
+            ("/bin/bash -lc true", "true"),
+            (r#"/bin/bash -lc "printf 'a\\nb'""#, r"printf 'a\nb'"),
+            (r#"bash -lc "echo \"it's\"""#, r#"echo "it's""#),
+            ("/bin/bash -lc \"cat <<'E'\nheredoc \"'$x'", "cat <<'E'\nheredoc $x"),
+            ("/usr/bin/sh -c ''", ""),
+            ("pwsh.exe -NoProfile -Command 'dir x'", "dir x"),
+        ] {
+            assert_eq!(script(line), expected, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_is_uncertain_stays_as_it_came() {
+        for line in ["ls -la", "/bin/bash -lc 'open", "bash script.sh arg", "bash -lc echo; ls", "", "bash -lc \"$x\""]
+        {
+            assert_eq!(script(line), line);
+        }
+    }
+
+    #[test]
+    fn an_argument_vector_is_joined_where_it_holds_no_script() {
+        let words = |words: &[&'static str]| words.iter().map(|word| Cow::Borrowed(*word)).collect::<Vec<_>>();
+        assert_eq!(script_of(&words(&["/bin/bash", "-lc", "a 'b'"])), "a 'b'");
+        assert_eq!(script_of(&words(&["git", "commit", "-m", "it's"])), "git commit -m 'it'\\''s'");
+    }
+}

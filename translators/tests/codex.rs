@@ -1,0 +1,478 @@
+//! What the format reference of Codex tells and no recording has: small records, written by hand.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::contracts::contract;
+use framegate_translators::runners::runner;
+use serde_json::Value;
+use support::*;
+
+/// The frames of lines, without their bookkeeping; records and deltas left out.
+fn told(lines: &[&str]) -> Vec<Value> {
+    events(runner("codex").unwrap(), contract("frames.v2").unwrap(), lines.join("\n").as_bytes())
+        .into_iter()
+        .filter(|frame| !matches!(frame["type"].as_str().unwrap(), "provider_event" | "tool_call_proposed"))
+        .filter(|frame| !frame["type"].as_str().unwrap().ends_with("_delta"))
+        .collect()
+}
+
+/// Each frame in a few words.
+fn brief(frames: &[Value]) -> Vec<String> {
+    let of = |frame: &Value| {
+        let kind = frame["type"].as_str().unwrap();
+        let keys: &[&str] = match kind {
+            "session_ended" => &["reason", "error_code"],
+            "output_text_completed" | "reasoning_completed" | "user_message" => &["text"],
+            "tool_started" => &["name", "args"],
+            "tool_stdout" | "tool_stderr" => &["chunk"],
+            "tool_ended" => &["exit_code"],
+            "tool_failed" => &["error"],
+            "error_reported" => &["code", "retryable"],
+            "approval_requested" => &["approval_id", "tool_name"],
+            "approval_resolved" => &["approval_id", "decision", "scope"],
+            "subagent_started" => &["subagent_id", "depth"],
+            "subagent_ended" => &["subagent_id", "status"],
+            "usage_reported" => &["scope", "input_tokens", "output_tokens"],
+            "log_emitted" => &["level", "message"],
+            "plan_updated" => &["entries"],
+            "session_started" => &["input"],
+            "file_changed" => &["path", "kind"],
+            _ => &[],
+        };
+        let mut text = kind.to_owned();
+        for key in keys.iter().filter(|key| !frame[**key].is_null()) {
+            text.push(' ');
+            match &frame[*key] {
+                Value::String(word) => text.push_str(word),
+                value => text.push_str(&value.to_string()),
+            }
+        }
+        text
+    };
+    frames.iter().map(of).filter(|text| !text.starts_with("turn_")).collect()
+}
+
+fn check(lines: &[&str], expected: &[&str]) {
+    let told = brief(&told(lines));
+    assert_eq!(told, expected, "\n{told:#?}");
+}
+
+/// Errors noted on records.
+fn faults(lines: &[&str]) -> Vec<String> {
+    let frames = events(runner("codex").unwrap(), contract("frames.v2").unwrap(), lines.join("\n").as_bytes());
+    let errors = |frame: &Value| frame["errors"].as_array().cloned().unwrap_or_default();
+    frames.iter().flat_map(errors).map(|error| error.as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn an_older_exec_names_its_items_otherwise() {
+    check(
+        &[
+            r#"{"type":"session.created","session_id":"s1"}"#,
+            r#"{"type":"item.completed","item":{"id":"item_0","item_type":"assistant_message","text":"Hi"}}"#,
+            r#"{"type":"item.completed","item":{"id":"item_1","item_type":"command_execution","command":"bash -lc 'ls'","aggregated_output":"a\n","exit_code":0,"status":"completed"}}"#,
+            r#"{"type":"turn.completed","usage":{"input_tokens":5,"cached_input_tokens":2,"output_tokens":1}}"#,
+        ],
+        &[
+            "session_started ",
+            "output_text_completed Hi",
+            r#"tool_started bash {"command":"ls"}"#,
+            "tool_stdout a\n",
+            "tool_ended 0",
+            "usage_reported run 3 1",
+            "session_ended completed",
+        ],
+    );
+}
+
+#[test]
+fn the_oldest_lines_carry_messages() {
+    check(
+        &[
+            r#"{"prompt":"do it"}"#,
+            r#"{"id":"","msg":{"type":"session_configured","session_id":"01a1ffca-0000-7000-8000-000000000001","model":"m"}}"#,
+            r#"{"id":"0","msg":{"type":"task_started"}}"#,
+            r#"{"id":"0","msg":{"type":"agent_reasoning","text":"thinking"}}"#,
+            r#"{"id":"0","msg":{"type":"agent_message_delta","delta":"Do"}}"#,
+            r#"{"id":"0","msg":{"type":"agent_message_delta","delta":"ne"}}"#,
+            r#"{"id":"0","msg":{"type":"agent_message","message":"Done"}}"#,
+            r#"{"id":"0","msg":{"type":"exec_approval_request","call_id":"c1","command":["bash","-lc","ls x"],"cwd":"/w","reason":"why"}}"#,
+            r#"{"id":"0","msg":{"type":"exec_command_begin","call_id":"c1","command":["bash","-lc","ls x"],"cwd":"/w"}}"#,
+            r#"{"id":"0","msg":{"type":"exec_command_output_delta","call_id":"c1","stream":"stdout","chunk":"eA=="}}"#,
+            r#"{"id":"0","msg":{"type":"exec_command_end","call_id":"c1","stdout":"x","stderr":"bad","exit_code":2,"duration":{"secs":1,"nanos":5000000}}}"#,
+            r#"{"id":"0","msg":{"type":"patch_apply_begin","call_id":"c2","changes":{"/w/a":{"add":{"content":"x"}}}}}"#,
+            r#"{"id":"0","msg":{"type":"patch_apply_end","call_id":"c2","stdout":"ok","stderr":"","success":true}}"#,
+            r#"{"id":"0","msg":{"type":"mcp_tool_call_begin","call_id":"c3","invocation":{"server":"s","tool":"t","arguments":{"a":1}}}}"#,
+            r#"{"id":"0","msg":{"type":"mcp_tool_call_end","call_id":"c3","invocation":{"server":"s","tool":"t","arguments":{"a":1}},"result":{"Err":"no"}}}"#,
+            r#"{"id":"0","msg":{"type":"plan_update","plan":[{"step":"s","status":"in_progress"}]}}"#,
+            r#"{"id":"0","msg":{"type":"stream_error","message":"Reconnecting... 1/5"}}"#,
+            r#"{"id":"0","msg":{"type":"token_count","info":{"total_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2},"last_token_usage":{"input_tokens":10,"cached_input_tokens":4,"output_tokens":2}}}}"#,
+            r#"{"id":"0","msg":{"type":"task_complete","last_agent_message":"Done"}}"#,
+        ],
+        &[
+            "session_started do it",
+            "reasoning_completed thinking",
+            "output_text_completed Done",
+            "approval_requested c1 bash",
+            "approval_resolved c1 approved",
+            r#"tool_started bash {"command":"ls x"}"#,
+            "tool_stdout x",
+            "tool_stderr bad",
+            "tool_ended 2",
+            r#"tool_started file_change {"files":[{"kind":"add","path":"/w/a"}],"status":"in_progress"}"#,
+            "file_changed /w/a add",
+            "tool_stdout ok",
+            "tool_ended 0",
+            r#"tool_started mcp__s__t {"a":1}"#,
+            "tool_stderr no",
+            "tool_ended 1",
+            r#"plan_updated [{"content":"s","priority":null,"status":"in_progress"}]"#,
+            "error_reported execution_error true",
+            "usage_reported turn 6 2",
+            "usage_reported run 6 2",
+            "session_ended completed",
+        ],
+    );
+}
+
+#[test]
+fn a_process_that_is_gone_leaves_its_run_to_the_next_one() {
+    check(
+        &[
+            r#"{"type":"thread.started","thread_id":"t"}"#,
+            r#"{"type":"turn.started"}"#,
+            r#"{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"sh -c x","aggregated_output":"","exit_code":null,"status":"in_progress"}}"#,
+            r#"{"type":"thread.started","thread_id":"t"}"#,
+            r#"{"type":"turn.started"}"#,
+            r#"{"type":"item.started","item":{"id":"item_0","type":"command_execution","command":"sh -c y","aggregated_output":"","exit_code":null,"status":"in_progress"}}"#,
+            r#"{"type":"item.completed","item":{"id":"item_0","type":"command_execution","command":"sh -c y","aggregated_output":"","exit_code":null,"status":"declined"}}"#,
+            r#"{"type":"turn.completed","usage":{"input_tokens":0,"cached_input_tokens":0,"output_tokens":0}}"#,
+        ],
+        &[
+            "session_started ",
+            r#"tool_started bash {"command":"x"}"#,
+            "session_started ",
+            "tool_failed the run ended before the tool did",
+            "session_ended interrupted stream_ended",
+            r#"tool_started bash {"command":"y"}"#,
+            "tool_failed declined",
+            "session_ended completed",
+        ],
+    );
+}
+
+#[test]
+fn a_search_that_never_ends_is_told_at_the_end() {
+    check(
+        &[
+            r#"{"type":"thread.started","thread_id":"t"}"#,
+            r#"{"type":"item.started","item":{"id":"item_0","type":"web_search","id":"ws_1","query":"","action":{"type":"other"}}}"#,
+        ],
+        &[
+            "session_started ",
+            "tool_started web_search {}",
+            "tool_failed the run ended before the tool did",
+            "session_ended interrupted stream_ended",
+        ],
+    );
+}
+
+#[test]
+fn unknown_types_are_noted_and_the_stream_goes_on() {
+    let lines = [
+        r#"{"type":"thread.started","thread_id":"t"}"#,
+        r#"{"type":"turn.paused"}"#,
+        r#"{"type":"item.completed","item":{"id":"item_0","type":"hologram"}}"#,
+        r#"{"method":"moon/phase","params":{}}"#,
+        r#"{"type":"event_msg","payload":{"type":"telepathy"}}"#,
+        r#"{"type":"response_item","payload":{"type":"telepathy"}}"#,
+        r#"{"type":"mystery","payload":{}}"#,
+        r#"{"hello":1}"#,
+        r#"{"type":"item.completed","item":{"id":"item_1","type":"agent_message","text":"on"}}"#,
+    ];
+    assert_eq!(
+        faults(&lines),
+        [
+            "unknown event type \"turn.paused\"",
+            "unknown item type \"hologram\"",
+            "unknown notification \"moon/phase\"",
+            "unknown event \"telepathy\"",
+            "unknown item of the API \"telepathy\"",
+            "unknown line type \"mystery\"",
+            "unknown record",
+        ]
+    );
+    assert!(brief(&told(&lines)).contains(&"output_text_completed on".to_owned()));
+}
+
+const A: &str = r#""threadId":"01a1ffca-0000-7000-8000-00000000000a","turnId":"ta""#;
+const B: &str = r#""threadId":"01a1ffca-0000-7000-8000-00000000000b","turnId":"tb""#;
+
+fn begin(thread: &str, turn: &str, root: &str) -> String {
+    format!(r#"{{"method":"turn/started","params":{{{thread},"turn":{{"id":"{turn}","rootTurnId":"{root}"}}}}}}"#)
+}
+
+fn end(thread: &str, turn: &str, status: &str) -> String {
+    format!(r#"{{"method":"turn/completed","params":{{{thread},"turn":{{"id":"{turn}","status":"{status}"}}}}}}"#)
+}
+
+fn item(phase: &str, thread: &str, item: &str) -> String {
+    format!(r#"{{"method":"item/{phase}","params":{{{thread},"item":{item}}}}}"#)
+}
+
+fn refs(lines: &[String]) -> Vec<&str> {
+    lines.iter().map(String::as_str).collect()
+}
+
+#[test]
+fn interleaved_threads_are_runs_of_their_own() {
+    let delta = |thread: &str, text: &str| {
+        format!(r#"{{"method":"item/agentMessage/delta","params":{{{thread},"itemId":"m","delta":"{text}"}}}}"#)
+    };
+    let lines = [
+        begin(A, "ta", "ta"),
+        begin(B, "tb", "tb"),
+        delta(A, "a1"),
+        delta(B, "b1"),
+        delta(A, "a2"),
+        delta(B, "b2"),
+        end(B, "tb", "completed"),
+        end(A, "ta", "completed"),
+    ];
+    let frames = told(&refs(&lines));
+    let of = |text: &str| frames.iter().find(|frame| frame["text"] == text).unwrap()["stream_id"].clone();
+    assert_ne!(of("a1a2"), of("b1b2"));
+    assert_eq!(frames.iter().filter(|frame| frame["type"] == "session_ended").count(), 2);
+}
+
+#[test]
+fn a_question_and_a_response_may_share_an_id() {
+    let command = r#"{"type":"commandExecution","id":"c","command":"sh -c x","status":"STATUS"}"#;
+    let ask = |id: &str| {
+        format!(
+            r#"{{"method":"item/commandExecution/requestApproval","id":{id},"params":{{{A},"itemId":"c","command":"sh -c x"}}}}"#
+        )
+    };
+    let lines = [
+        begin(A, "ta", "ta"),
+        item("started", A, &command.replace("STATUS", "inProgress")),
+        ask("0"),
+        ask("\"0\""),
+        r#"{"id":0,"result":{"turn":{}}}"#.to_owned(),
+        r#"{"id":"0","result":{"decision":{"acceptWithExecpolicyAmendment":{}}}}"#.to_owned(),
+        r#"{"id":0,"result":{"decision":"cancel"}}"#.to_owned(),
+        item("completed", A, &command.replace("STATUS", "declined")),
+        end(A, "ta", "interrupted"),
+    ];
+    check(
+        &refs(&lines),
+        &[
+            "session_started ",
+            r#"tool_started bash {"command":"x"}"#,
+            "approval_requested request-0 bash",
+            "approval_requested request-text-0 bash",
+            "approval_resolved request-text-0 approved always",
+            "approval_resolved request-0 cancelled",
+            "tool_failed declined",
+            "session_ended interrupted interrupted",
+        ],
+    );
+}
+
+#[test]
+fn a_child_may_speak_before_the_call_names_it() {
+    let spawn = |status: &str, receivers: &str| {
+        format!(
+            r#"{{"type":"collabAgentToolCall","id":"s","tool":"spawnAgent","status":"{status}","receiverThreadIds":[{receivers}],"prompt":"p","agentsStates":{{}}}}"#
+        )
+    };
+    let child = r#"{"type":"agentMessage","id":"m","text":"pong"}"#;
+    let lines = [
+        begin(A, "ta", "ta"),
+        item("started", A, &spawn("inProgress", "")),
+        begin(B, "tb", "ta"),
+        item("completed", B, child),
+        item("completed", A, &spawn("completed", r#""01a1ffca-0000-7000-8000-00000000000b""#)),
+        end(B, "tb", "completed"),
+        end(A, "ta", "completed"),
+    ];
+    let frames = told(&refs(&lines));
+    let pong = frames.iter().find(|frame| frame["text"] == "pong").unwrap();
+    let spawned = frames.iter().find(|frame| frame["type"] == "tool_started").unwrap();
+    assert_eq!(pong["parent_tool_id"], spawned["tool_id"]);
+    assert_eq!(pong["stream_id"], spawned["stream_id"]);
+    let count = |kind: &str| frames.iter().filter(|frame| frame["type"] == kind).count();
+    assert_eq!((count("subagent_started"), count("subagent_ended"), count("session_ended")), (1, 1, 1));
+    assert_eq!(frames.last().unwrap()["final_text"], Value::Null);
+}
+
+#[test]
+fn a_review_ends_with_its_outer_turn() {
+    let lines = [
+        begin(A, "inner", "outer"),
+        item("completed", A, r#"{"type":"enteredReviewMode","id":"r","review":"changes"}"#),
+        item("started", A, r#"{"type":"agentMessage","id":"m","text":""}"#),
+        item("completed", A, r#"{"type":"exitedReviewMode","id":"r","review":"One bug."}"#),
+        end(A, "outer", "completed"),
+    ];
+    check(
+        &refs(&lines),
+        &[
+            "session_started ",
+            "log_emitted info review started: changes",
+            "log_emitted info review ended",
+            "session_ended completed",
+        ],
+    );
+}
+
+#[test]
+fn what_is_late_belongs_to_no_run() {
+    let done = r#"{"type":"commandExecution","id":"c","command":"sh -c x","status":"completed","exitCode":0}"#;
+    let lines = [begin(A, "ta", "ta"), end(A, "ta", "completed"), item("completed", A, done)];
+    check(&refs(&lines), &["session_started ", "session_ended completed"]);
+}
+
+const META: &str =
+    r#"{"type":"session_meta","payload":{"id":"01a1ffca-0000-7000-8000-000000000002","cwd":"/w"ORIGIN}}"#;
+
+fn meta(origin: &str) -> String {
+    META.replace("ORIGIN", origin)
+}
+
+fn event(payload: &str) -> String {
+    format!(r#"{{"timestamp":"2026-11-21T20:26:02.295Z","type":"event_msg","payload":{payload}}}"#)
+}
+
+fn api(payload: &str) -> String {
+    format!(r#"{{"timestamp":"2026-11-21T20:26:02.295Z","type":"response_item","payload":{payload}}}"#)
+}
+
+#[test]
+fn a_copied_history_is_not_told_again() {
+    let origin = r#","forked_from_id":"01a1ffca-0000-7000-8000-000000000001""#;
+    let start = |turn: &str| event(&format!(r#"{{"type":"task_started","turn_id":"{turn}"}}"#));
+    let stop =
+        |turn: &str| event(&format!(r#"{{"type":"task_complete","turn_id":"{turn}","last_agent_message":null}}"#));
+    let (old, new) = ("01a1ffca-0000-7000-8000-0000000000a1", "01a1ffcb-0000-7000-8000-0000000000a2");
+    let old = old.replace("01a1ffca", "01a1ffc9");
+    let lines = [
+        meta(origin),
+        r#"{"type":"session_meta","payload":{"id":"01a1ffca-0000-7000-8000-000000000001"}}"#.to_owned(),
+        start(&old),
+        event(r#"{"type":"user_message","message":"before"}"#),
+        event(r#"{"type":"agent_message","message":"old answer"}"#),
+        stop(&old),
+        start(new),
+        event(r#"{"type":"user_message","message":"now"}"#),
+        event(r#"{"type":"agent_message","message":"new answer"}"#),
+        stop(new),
+    ];
+    check(
+        &refs(&lines),
+        &["session_started ", "user_message now", "output_text_completed new answer", "session_ended completed"],
+    );
+}
+
+#[test]
+fn a_message_that_both_families_tell_is_told_once() {
+    let item = r#"{"type":"item_completed","turn_id":"1","item":{"type":"AgentMessage","id":"m","content":[{"type":"Text","text":"Hi"}]}}"#;
+    for mode in ["paginated", "legacy"] {
+        let lines = [
+            meta(&format!(r#","history_mode":"{mode}""#)),
+            event(r#"{"type":"task_started","turn_id":"1"}"#),
+            event(item),
+            event(r#"{"type":"agent_message","message":"Hi"}"#),
+            api(r#"{"type":"message","role":"assistant","id":"m","content":[{"type":"output_text","text":"Hi"}]}"#),
+            event(r#"{"type":"task_complete","turn_id":"1","last_agent_message":"Hi"}"#),
+        ];
+        check(&refs(&lines), &["session_started ", "output_text_completed Hi", "session_ended completed"]);
+    }
+}
+
+#[test]
+fn zeros_do_not_reset_a_total() {
+    let turn = |input: u64| {
+        let used = format!(r#"{{"input_tokens":{input},"cached_input_tokens":0,"output_tokens":{}}}"#, input / 10);
+        [
+            r#"{"type":"thread.started","thread_id":"t"}"#.to_owned(),
+            r#"{"type":"turn.started"}"#.to_owned(),
+            format!(r#"{{"type":"turn.completed","usage":{used}}}"#),
+        ]
+    };
+    let lines = [turn(100), turn(0), turn(150)].concat();
+    let figures: Vec<_> = brief(&told(&refs(&lines))).into_iter().filter(|text| text.starts_with("usage")).collect();
+    assert_eq!(figures, ["usage_reported run 100 10", "usage_reported run 50 5"]);
+}
+
+#[test]
+fn calls_without_items_end_with_their_outputs() {
+    let call = |id: &str, name: &str, args: &str| {
+        api(&format!(r#"{{"type":"function_call","name":"{name}","arguments":{args:?},"call_id":"{id}"}}"#))
+    };
+    let output =
+        |id: &str, text: &str| api(&format!(r#"{{"type":"function_call_output","call_id":"{id}","output":{text:?}}}"#));
+    let lines = [
+        meta(""),
+        event(r#"{"type":"task_started","turn_id":"1"}"#),
+        call("c1", "exec_command", r#"{"cmd":"sleep 9"}"#),
+        output("c1", "Wall time: 10.0 seconds\nProcess running with session ID 7\nOutput:\n"),
+        call("c2", "write_stdin", r#"{"session_id":7,"chars":"x"}"#),
+        output("c2", "Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nbye"),
+        call("c3", "exec_command", "not json"),
+        output("c3", "failed to parse function arguments: expected value"),
+        call("c4", "no_such_tool", "{}"),
+        output("c4", "unsupported call: no_such_tool"),
+        event(r#"{"type":"turn_aborted","turn_id":"1","reason":"interrupted"}"#),
+    ];
+    check(
+        &refs(&lines),
+        &[
+            "session_started ",
+            r#"tool_started bash {"command":"sleep 9"}"#,
+            r#"tool_started write_stdin {"chars":"x","session_id":7}"#,
+            "tool_stdout Wall time: 0.1 seconds\nProcess exited with code 0\nOutput:\nbye",
+            "tool_ended 0",
+            "tool_started bash not json",
+            "tool_failed failed to parse function arguments: expected value",
+            "tool_started no_such_tool {}",
+            "tool_failed unsupported call: no_such_tool",
+            "tool_failed the run ended before the tool did",
+            "session_ended interrupted interrupted",
+        ],
+    );
+}
+
+#[test]
+fn a_file_without_beginnings_has_a_run_for_each_prompt() {
+    let lines = [
+        meta(""),
+        event(r#"{"type":"user_message","message":"one"}"#),
+        event(r#"{"type":"agent_message","message":"first"}"#),
+        event(r#"{"type":"user_message","message":"two"}"#),
+    ];
+    check(
+        &refs(&lines),
+        &[
+            "session_started ",
+            "user_message one",
+            "output_text_completed first",
+            "session_ended completed",
+            "session_started ",
+            "user_message two",
+            "session_ended interrupted stream_ended",
+        ],
+    );
+}
+
+#[test]
+fn frames_of_a_subagent_recording() {
+    let bytes = std::fs::read(fixtures_dir("codex").join("appserver-subagent.ndjson")).unwrap();
+    let frames = events(runner("codex").unwrap(), contract("frames.v2").unwrap(), &bytes);
+    // The records are the input; what is derived from them is of interest.
+    let lines: Vec<String> =
+        frames.into_iter().filter(|frame| frame["type"] != "provider_event").map(|frame| frame.to_string()).collect();
+    insta::assert_snapshot!(lines.join("\n"));
+}
