@@ -99,7 +99,7 @@ pub(crate) fn see(frames: &[Frame]) -> Seen {
         if let Body::ProviderEvent(record) = &frame.body {
             seen.records += 1;
             seen.faults.extend(record.errors.iter().cloned());
-            let data = record.data.as_ref().map(|data| serde_json::from_str::<Value>(data.get()).unwrap());
+            let data = record.data.as_ref().map(|data| serde_json::from_str::<Value>(data).unwrap());
             seen.metas.extend(data.filter(|data| data["type"] == "session_meta"));
         }
         if frame.stream.kind != StreamKind::Session {
