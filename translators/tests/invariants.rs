@@ -188,7 +188,6 @@ fn pick(index: &Index) -> &'static Recording {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 96, ..ProptestConfig::default() })]
 
     #[test]
     fn the_cuts_between_chunks_do_not_matter(which in any::<Index>(), cuts in prop::collection::vec(any::<Index>(), 1..40)) {
