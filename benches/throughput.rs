@@ -4,7 +4,7 @@
 //! Rounds of all stages take turns and each stage's figure is the median of its rounds, so that a noisy machine disturbs
 //! the figures but hardly the ratios.
 //!
-//! `cargo bench --bench throughput [-- RUNNER]`
+//! `cargo bench --bench throughput [-- RUNNER [STAGE]]`
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
@@ -32,10 +32,11 @@ fn main() {
     // `cargo test --benches` runs this too: one short round shows that it works.
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = !args.iter().any(|arg| arg == "--bench");
-    let only = args.iter().find(|arg| !arg.starts_with('-'));
+    let mut words = args.iter().filter(|arg| !arg.starts_with('-'));
+    let (only, stage) = (words.next(), words.next().map_or("", String::as_str));
     for runner in RUNNERS.iter().filter(|runner| only.is_none_or(|only| runner.name == only)) {
         let inputs = corpus(runner, if quick { 1 << 16 } else { INPUT_BYTES });
-        measure(runner, &inputs, if quick { 1 } else { ROUNDS });
+        measure(runner, &inputs, if quick { 1 } else { ROUNDS }, stage);
     }
 }
 
@@ -74,7 +75,7 @@ struct Counts {
     bytes_out: u64,
 }
 
-fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize) {
+fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &str) {
     let bytes: usize = inputs.iter().map(Vec::len).sum();
     let frames: Vec<Vec<Frame>> = inputs.iter().map(|input| decode(runner, input)).collect();
     let schemas: HashMap<&str, Schemas> =
@@ -101,6 +102,7 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize) {
             inputs.iter().map(|input| whole(runner, input, contract, checks.then_some(schemas))).sum()
         }));
     }
+    stages.retain(|stage| stage.name.starts_with("floor") || stage.name.contains(only));
     for _ in 0..rounds {
         for stage in &mut stages {
             let start = Instant::now();

@@ -123,7 +123,7 @@ mod tests {
         let mut writer = EventWriter::new(&mut out, contract, form);
         for (at, payload) in payloads.iter().enumerate() {
             let id = EventId::Number(at as u64);
-            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), verbatim: &(0..0) });
+            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), known: &[] });
             writer.flush().unwrap();
         }
         writer.finish().unwrap();
@@ -167,7 +167,7 @@ mod tests {
         let mut writer = EventWriter::new(&mut out, contract("frames.v2").unwrap(), Form::Ndjson);
         let large = vec![b'x'; HELD_BYTES];
         for _ in 0..3 {
-            writer.event(EventRef { kind: "kind", id: &EventId::None, payload: &large, verbatim: &(0..0) });
+            writer.event(EventRef { kind: "kind", id: &EventId::None, payload: &large, known: &[] });
         }
         assert_eq!(writer.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(out.0, 1);

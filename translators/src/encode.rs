@@ -3,6 +3,7 @@
 //! In: frames, in order, from the first one on. Out: events, written straight to bytes. Never: a runner's vocabulary, a
 //! clock, anything random: the events are a function of the frames, so a replay is what the live client saw.
 
+mod escape;
 mod object;
 
 pub(crate) use object::ObjectWriter;
@@ -43,6 +44,7 @@ pub enum EventId {
 pub struct Events {
     bytes: Vec<u8>,
     list: Vec<Entry>,
+    known: Vec<Range<usize>>,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,7 @@ struct Entry {
     id: EventId,
     start: usize,
     end: usize,
-    verbatim: Range<usize>,
+    known: Range<usize>,
 }
 
 /// One event.
@@ -63,8 +65,9 @@ pub struct EventRef<'a> {
     pub id: &'a EventId,
     /// Its JSON text on one line (contract `raw`: the record's bytes).
     pub payload: &'a [u8],
-    /// The part of the payload that is a runner's JSON, as it came; empty where there is none.
-    pub verbatim: &'a Range<usize>,
+    /// The places of long values in the payload: they are known to be whole strings, or JSON as it came. In order; not
+    /// every long value need be there.
+    pub known: &'a [Range<usize>],
 }
 
 impl Events {
@@ -76,22 +79,26 @@ impl Events {
             self.bytes.truncate(start);
             return;
         }
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), verbatim: 0..0 });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0 });
     }
 
-    /// Writes one event with a function that appends its JSON, and says which part of it, if any, is a runner's own.
-    pub fn write(&mut self, kind: &'static str, id: EventId, write: impl FnOnce(&mut Vec<u8>) -> Range<usize>) {
-        let start = self.bytes.len();
-        let verbatim = write(&mut self.bytes);
-        let verbatim = verbatim.start.saturating_sub(start)..verbatim.end.saturating_sub(start);
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), verbatim });
+    /// Writes one event field by field.
+    pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
+        let (start, first) = (self.bytes.len(), self.known.len());
+        let mut object = ObjectWriter::begin(&mut self.bytes, &mut self.known);
+        fields(&mut object);
+        object.end();
+        for place in self.known.iter_mut().skip(first) {
+            *place = place.start - start..place.end - start;
+        }
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: first..self.known.len() });
     }
 
     /// Writes one event as bytes.
     pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(payload);
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), verbatim: 0..0 });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0 });
     }
 
     /// The events in order.
@@ -100,7 +107,7 @@ impl Events {
             kind: entry.kind,
             id: &entry.id,
             payload: self.bytes.get(entry.start..entry.end).unwrap_or_default(),
-            verbatim: &entry.verbatim,
+            known: self.known.get(entry.known.clone()).unwrap_or_default(),
         })
     }
 
@@ -112,6 +119,7 @@ impl Events {
     /// Forgets the events, keeps the buffer unless it grew large.
     pub fn clear(&mut self) {
         self.list.clear();
+        self.known.clear();
         self.bytes.clear();
         self.bytes.shrink_to(1 << 20);
     }

@@ -5,14 +5,15 @@
 //! nonsense, never a panic or an endless loop.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 /// A place in a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan<'a> {
     text: &'a str,
     at: usize,
-    /// Where a value begins and ends that need not be looked for.
-    known: (usize, usize),
+    /// The places of values whose ends need not be looked for, in order; those behind us are gone.
+    known: &'a [Range<usize>],
 }
 
 /// The inside of a string, without its quotes.
@@ -20,18 +21,33 @@ pub(crate) struct Scan<'a> {
 pub(crate) struct Quoted<'a> {
     /// The text between the quotes, escapes and all.
     pub(crate) inner: &'a str,
-    /// Whether there is an escape in it.
+    /// Whether there may be an escape in it.
     pub(crate) escaped: bool,
 }
 
 impl<'a> Scan<'a> {
     pub(crate) fn new(text: &'a str) -> Self {
-        Self { text, at: 0, known: (usize::MAX, 0) }
+        Self { text, at: 0, known: &[] }
     }
 
-    /// The bounds of one value are known: it is stepped over in one go.
-    pub(crate) fn knowing(text: &'a str, known: &std::ops::Range<usize>) -> Self {
-        Self { text, at: 0, known: (known.start, known.end) }
+    /// The places of some values are known: they are stepped over in one go.
+    pub(crate) fn knowing(text: &'a str, known: &'a [Range<usize>]) -> Self {
+        Self { text, at: 0, known }
+    }
+
+    /// Steps over the value that begins here, if its place is known.
+    fn jump(&mut self) -> Option<&'a str> {
+        while let [place, rest @ ..] = self.known {
+            if place.start > self.at {
+                return None;
+            }
+            self.known = rest;
+            if place.start == self.at {
+                let start = std::mem::replace(&mut self.at, place.end);
+                return self.text.get(start..place.end);
+            }
+        }
+        None
     }
 
     /// The next byte that is no white space; it is not taken.
@@ -51,13 +67,18 @@ impl<'a> Scan<'a> {
 
     /// Takes a string.
     pub(crate) fn string(&mut self) -> Option<Quoted<'a>> {
-        if !self.take(b'"') {
+        if self.peek() != Some(b'"') {
             return None;
         }
+        if let Some(whole) = self.jump() {
+            let inner = whole.strip_prefix('"')?.strip_suffix('"')?;
+            return Some(Quoted { inner, escaped: true });
+        }
+        self.at += 1;
         let (start, mut escaped) = (self.at, false);
         loop {
             let rest = self.text.as_bytes().get(self.at..)?;
-            let at = memchr::memchr2(b'"', b'\\', rest)?;
+            let at = mark(rest)?;
             self.at += at + 1;
             if rest.get(at) == Some(&b'"') {
                 let inner = self.text.get(start..self.at - 1)?;
@@ -76,11 +97,7 @@ impl<'a> Scan<'a> {
                 self.string()?;
                 self.text.get(start..self.at)
             }
-            b'{' | b'[' if self.at == self.known.0 => {
-                let start = std::mem::replace(&mut self.at, self.known.1);
-                self.text.get(start..self.at)
-            }
-            b'{' | b'[' => self.container(),
+            b'{' | b'[' => self.jump().or_else(|| self.container()),
             _ => {
                 let start = self.at;
                 let rest = self.text.as_bytes().get(start..)?;
@@ -145,6 +162,18 @@ impl<'a> Quoted<'a> {
         super::Json(&quoted).str().map(|text| Cow::Owned(text.into_owned()))
     }
 }
+
+/// The next quote or backslash. Most strings are short: those are over before a vector search has begun.
+fn mark(text: &[u8]) -> Option<usize> {
+    let is_mark = |byte: &u8| matches!(byte, b'"' | b'\\');
+    let near = text.get(..SHORT.min(text.len())).unwrap_or_default();
+    near.iter().position(is_mark).or_else(|| {
+        let far = text.get(SHORT..)?;
+        memchr::memchr2(b'"', b'\\', far).map(|at| at + SHORT)
+    })
+}
+
+const SHORT: usize = 16;
 
 #[cfg(test)]
 mod tests {

@@ -132,9 +132,9 @@ impl Shape {
         Some(shape)
     }
 
-    /// Whether the text, which is JSON, is surely a valid event. The value at `verbatim` is known to be JSON as a whole.
-    pub fn accepts(&self, text: &str, verbatim: &Range<usize>) -> bool {
-        let mut scan = Scan::knowing(text, verbatim);
+    /// Whether the text, which is JSON, is surely a valid event. The values at `known` are known to be whole.
+    pub fn accepts(&self, text: &str, known: &[Range<usize>]) -> bool {
+        let mut scan = Scan::knowing(text, known);
         self.reads(&mut scan) && scan.peek().is_none()
     }
 
@@ -292,7 +292,8 @@ impl ObjectShape {
 
 impl StringShape {
     fn accepts(&self, text: Quoted<'_>) -> bool {
-        if self.one_of.is_none() && self.format.is_none() && self.min_length == 0 {
+        let is_long_enough = self.min_length == 0 || (self.min_length == 1 && !text.inner.is_empty());
+        if self.one_of.is_none() && self.format.is_none() && is_long_enough {
             return true;
         }
         // Escapes are left to the full validator.
@@ -385,7 +386,7 @@ mod tests {
             (json!([]), false),
         ] {
             let text = event.to_string();
-            assert_eq!(shape.accepts(&text, &(0..0)), expected, "{text}");
+            assert_eq!(shape.accepts(&text, &[]), expected, "{text}");
             assert_eq!(full.is_valid(&event), expected, "{text}");
         }
     }

@@ -93,7 +93,7 @@ impl Schemas {
     /// # Errors
     /// Every breach that was found, at least one.
     pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
-        self.check_parts(event.kind, std::str::from_utf8(event.payload).unwrap_or_default(), event.verbatim)
+        self.check_parts(event.kind, std::str::from_utf8(event.payload).unwrap_or_default(), event.known)
     }
 
     /// Checks text that a parser has accepted as JSON.
@@ -101,12 +101,12 @@ impl Schemas {
     /// # Errors
     /// Every breach that was found, at least one.
     pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Breach>> {
-        self.check_parts(kind, text, &(0..0))
+        self.check_parts(kind, text, &[])
     }
 
-    fn check_parts(&self, kind: &str, text: &str, verbatim: &Range<usize>) -> Result<(), Vec<Breach>> {
+    fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>]) -> Result<(), Vec<Breach>> {
         let Some(compiled) = self.by_kind.get(kind) else { return Err(vec![unknown(kind)]) };
-        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text, verbatim)) {
+        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text, known)) {
             return Ok(());
         }
         let value = crate::json::value(text.as_bytes()).map_err(|error| {

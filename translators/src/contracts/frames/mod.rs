@@ -59,15 +59,18 @@ pub const V2: Contract = Contract {
 };
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    (stream.kind == StreamKind::Session).then(|| Box::new(FramesV1 { next_seq: 0 }) as Box<dyn Encoder>)
+    let shared = wire::shared_fields(stream, Version::V1);
+    (stream.kind == StreamKind::Session).then(|| Box::new(FramesV1 { next_seq: 0, shared }) as Box<dyn Encoder>)
 }
 
-fn new_v2(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    Some(Box::new(FramesV2))
+fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    Some(Box::new(FramesV2 { shared: wire::shared_fields(stream, Version::V2) }))
 }
 
 struct FramesV1 {
     next_seq: u64,
+    /// The fields of the envelope that stay the same.
+    shared: Box<[u8]>,
 }
 
 impl Encoder for FramesV1 {
@@ -77,7 +80,9 @@ impl Encoder for FramesV1 {
         }
         let seq = self.next_seq;
         self.next_seq += 1;
-        out.write(frame.body.kind(), EventId::Number(seq), |out| wire::write(frame, seq, Version::V1, out));
+        out.object(frame.body.kind(), EventId::Number(seq), |map| {
+            wire::write(map, frame, &self.shared, seq, Version::V1)
+        });
     }
 }
 
@@ -101,11 +106,15 @@ fn in_v1(frame: &Frame) -> bool {
     }
 }
 
-struct FramesV2;
+struct FramesV2 {
+    shared: Box<[u8]>,
+}
 
 impl Encoder for FramesV2 {
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         let seq = frame.seq;
-        out.write(frame.body.kind(), EventId::Number(seq), |out| wire::write(frame, seq, Version::V2, out));
+        out.object(frame.body.kind(), EventId::Number(seq), |map| {
+            wire::write(map, frame, &self.shared, seq, Version::V2)
+        });
     }
 }

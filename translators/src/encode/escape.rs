@@ -1,0 +1,88 @@
+//! Writes text as a JSON string.
+//!
+//! Most text has little to escape, so it is looked at eight bytes at a time and copied in runs. The escapes are those of
+//! `serde_json`: the short ones where there are any, else `\u00xx`.
+
+/// Appends the string, quotes and all.
+pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
+    let mut rest = text.as_bytes();
+    out.reserve(rest.len() + 2);
+    out.push(b'"');
+    loop {
+        let clean = clean(rest);
+        let (run, tail) = rest.split_at(clean);
+        out.extend_from_slice(run);
+        let [byte, tail @ ..] = tail else { break };
+        rest = tail;
+        let short = match byte {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0C => b'f',
+            control => {
+                let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
+                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(control >> 4), digit(control & 15)]);
+                continue;
+            }
+        };
+        out.extend_from_slice(&[b'\\', short]);
+    }
+    out.push(b'"');
+}
+
+/// How many bytes from the start on need no escape.
+fn clean(text: &[u8]) -> usize {
+    let mut at = 0;
+    for word in text.chunks_exact(8) {
+        let word = word.try_into().map_or(0, u64::from_ne_bytes);
+        if has_special(word) {
+            break;
+        }
+        at += 8;
+    }
+    let tail = text.get(at..).unwrap_or_default();
+    at + tail.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(tail.len())
+}
+
+/// Whether one of the eight bytes is a control character, a quote or a backslash.
+fn has_special(word: u64) -> bool {
+    const ONES: u64 = 0x0101_0101_0101_0101;
+    const HIGHS: u64 = 0x8080_8080_8080_8080;
+    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
+    let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
+    let quotes = is_zero(word ^ (ONES * u64::from(b'"')));
+    let backslashes = is_zero(word ^ (ONES * u64::from(b'\\')));
+    controls | quotes | backslashes != 0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn written(text: &str) -> String {
+        let mut out = Vec::new();
+        write(text, &mut out);
+        String::from_utf8(out).unwrap()
+    }
+
+    #[test]
+    fn every_character_below_256_at_every_place() {
+        for code in 0..=255u8 {
+            for before in 0..18 {
+                let text = format!("{}{}tail of it", "x".repeat(before), char::from(code));
+                assert_eq!(written(&text), serde_json::to_string(&text).unwrap());
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_writes_what_serde_json_writes(text in "\\PC*|[\\x00-\\x7f\u{e9}\u{1F600}]*") {
+            prop_assert_eq!(written(&text), serde_json::to_string(&text).unwrap());
+        }
+    }
+}
