@@ -131,11 +131,23 @@ impl<'a> Scan<'a> {
 
     /// Takes what stands before an object's next field, and its key; `None` behind the last one.
     pub(crate) fn key(&mut self) -> Option<Quoted<'a>> {
+        self.begin_field();
+        let key = self.string()?;
+        self.take(b':').then_some(key)
+    }
+
+    /// Takes what stands before an object's next field.
+    pub(crate) fn begin_field(&mut self) {
         if !self.take(b'{') {
             self.take(b',');
         }
-        let key = self.string()?;
-        self.take(b':').then_some(key)
+    }
+
+    /// Takes exactly these bytes, if they stand here.
+    pub(crate) fn literal(&mut self, bytes: &[u8]) -> bool {
+        let found = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(bytes));
+        self.at += if found { bytes.len() } else { 0 };
+        found
     }
 
     /// Takes what stands before an array's next item, and the item; `None` behind the last one.

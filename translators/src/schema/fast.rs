@@ -49,6 +49,8 @@ struct ArrayShape {
 #[derive(Debug)]
 struct ObjectShape {
     properties: Vec<(String, Shape)>,
+    /// Each property's key as we write it: `"key":`.
+    keys: Vec<String>,
     /// For each property, whether it must be there; as bits.
     required: u64,
     /// Whether properties beyond those are allowed.
@@ -237,35 +239,38 @@ impl ObjectShape {
             return scan.value().is_some();
         }
         let (mut seen, mut next) = (0u64, 0);
-        while let Some(key) = scan.key() {
-            if key.escaped {
-                return false;
-            }
-            match self.property(key.inner, next) {
-                Some(at) => {
-                    // Of a repeated key every value is checked; the full validator would see the last one only.
-                    let fits = self.properties.get(at).is_some_and(|(_, property)| property.reads(scan));
-                    if !fits {
+        loop {
+            scan.begin_field();
+            let at = match self.due(scan, next) {
+                Some(at) => Some(at),
+                None => match scan.key() {
+                    None => break,
+                    Some(key) if key.escaped => return false,
+                    Some(key) => self.properties.iter().position(|(name, _)| name == key.inner),
+                },
+            };
+            match at.and_then(|at| self.properties.get(at).map(|(_, property)| (at, property))) {
+                // Of a repeated key every value is checked; the full validator would see the last one only.
+                Some((at, property)) => {
+                    if !property.reads(scan) {
                         return false;
                     }
                     seen |= 1 << at;
                     next = at + 1;
                 }
-                None if self.open => {
-                    if scan.value().is_none() {
+                None => {
+                    if !self.open || scan.value().is_none() {
                         return false;
                     }
                 }
-                None => return false,
             }
         }
         scan.take(b'}') && seen & self.required == self.required
     }
 
-    /// The place of a property. We write them in the schema's order, so the one that is due comes first.
-    fn property(&self, key: &str, due: usize) -> Option<usize> {
-        let is_due = self.properties.get(due).is_some_and(|(name, _)| name == key);
-        if is_due { Some(due) } else { self.properties.iter().position(|(name, _)| name == key) }
+    /// We write properties in the schema's order: takes the key that is due, or the one behind it where one is left out.
+    fn due(&self, scan: &mut Scan<'_>, next: usize) -> Option<usize> {
+        (next..next + 2).find(|&at| self.keys.get(at).is_some_and(|key| scan.literal(key.as_bytes())))
     }
 
     fn compile(map: &Object<'_>) -> Option<Self> {
@@ -286,7 +291,8 @@ impl ObjectShape {
             None => true,
             Some(allowed) => allowed.bool()?,
         };
-        Some(Self { properties, required, open })
+        let keys = properties.iter().map(|(name, _)| format!("\"{name}\":")).collect();
+        Some(Self { properties, keys, required, open })
     }
 }
 
@@ -314,11 +320,10 @@ impl Format {
         let bytes = text.as_bytes();
         match self {
             Self::Uuid => {
-                bytes.len() == 36
-                    && bytes.iter().enumerate().all(|(at, byte)| match at {
-                        8 | 13 | 18 | 23 => *byte == b'-',
-                        _ => byte.is_ascii_hexdigit(),
-                    })
+                // Without a way out of the loop, so that it is one of vectors.
+                let is_dashed = [8, 13, 18, 23].iter().all(|&at| bytes.get(at) == Some(&b'-'));
+                let count = |is: fn(&u8) -> bool| bytes.iter().map(|byte| usize::from(is(byte))).sum::<usize>();
+                bytes.len() == 36 && is_dashed && count(u8::is_ascii_hexdigit) == 32
             }
             Self::DateTime => date_time(bytes),
         }
