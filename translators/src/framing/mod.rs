@@ -104,6 +104,13 @@ impl Reader {
             Self::Sse(reader) => reader.feed(chunk, sink),
             Self::Document(reader) => reader.feed(chunk),
             Self::Sniffing(sniffer) => {
+                if sniffer.held.is_empty()
+                    && let Some(framing) = sniff(chunk, chunk.len() >= SNIFF_BYTES)
+                {
+                    // The usual case: the first chunk tells, and need not be copied.
+                    *self = Self::new(framing, sniffer.limits);
+                    return self.feed(chunk, sink);
+                }
                 sniffer.held.extend_from_slice(chunk);
                 if let Some(framing) = sniff(&sniffer.held, sniffer.held.len() >= SNIFF_BYTES) {
                     self.settle(framing, sink);
