@@ -94,7 +94,10 @@ fn kind_of<'a>(fields: &Object<'a>) -> Option<Cow<'a, str>> {
         "stream_event" => fields.object("event").and_then(|event| word(event.get("type"))),
         _ => None,
     };
-    Some(within.map_or_else(|| kind.clone(), |within| Cow::Owned(format!("{kind}.{within}"))))
+    Some(match within {
+        Some(within) => Cow::Owned(format!("{kind}.{within}")),
+        None => kind,
+    })
 }
 
 fn word(value: Option<Json<'_>>) -> Option<Cow<'_, str>> {
