@@ -689,3 +689,23 @@ fn a_transcript_names_the_child_and_says_why_a_call_did_not_run() {
     }
     assert_eq!(lines.iter().filter(|line| line.ends_with("at 1")).count(), 2, "{lines:#?}");
 }
+
+#[test]
+fn so_many_runs_are_open_at_once_and_no_more() {
+    let said = |session: usize| {
+        let mut record = text(&format!("m{session}"), "half");
+        record["session_id"] = json!(format!("{session}"));
+        record
+    };
+    // The first session speaks again: in its run, unless that one was ended.
+    let runs = |count: usize| {
+        let records: Vec<_> = (0..count).chain([0]).map(said).collect();
+        told(&records).iter().filter(|line| line.starts_with("start ")).count()
+    };
+    assert_eq!(runs(256), 256);
+    assert_eq!(runs(257), 258);
+    let lines = told(&(0..300).map(said).collect::<Vec<_>>());
+    let first_end = lines.iter().position(|line| line.starts_with("end ")).unwrap();
+    let last_start = lines.iter().rposition(|line| line.starts_with("start ")).unwrap();
+    assert!(first_end < last_start, "the oldest ends while others begin");
+}
