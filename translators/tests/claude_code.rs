@@ -657,3 +657,55 @@ fn parallel_side_chains_inside_an_old_transcript_are_told_apart() {
         .collect();
     assert_eq!(texts, [("from right", tool("b")), ("from left", tool("a")), ("right again", tool("b"))]);
 }
+
+#[test]
+fn a_transcript_names_the_child_and_says_why_a_call_did_not_run() {
+    let says =
+        |id: &str| json!({"id": id, "model": "m", "stop_reason": null, "content": [{"type": "text", "text": id}]});
+    let call = |id: &str| json!({"id": "m", "model": "m", "stop_reason": null, "content": [{"type": "tool_use", "id": id, "name": "Task", "input": {}}]});
+    let child = |agent: &str, text: &str| {
+        let mut line = entry("assistant", says(text), true);
+        line["agentId"] = json!(agent);
+        line["attributionAgent"] = json!("Explore");
+        line
+    };
+    let mut denied = entry(
+        "user",
+        json!({"role": "user", "content": [{"type": "tool_result", "tool_use_id": "b", "content": "no", "is_error": true}]}),
+        false,
+    );
+    denied["toolDenialKind"] = json!("user-rejected");
+    let lines = told(&[
+        entry("user", json!({"role": "user", "content": "Go"}), false),
+        entry("assistant", call("a"), false),
+        child("a1b2", "one"),
+        entry("assistant", call("b"), false),
+        child("c3d4", "two"),
+        child("a1b2", "three"),
+        denied,
+    ]);
+    for line in ["agent a1b2 at 1", "agent c3d4 at 1", "agent c3d4 failed", "failed b \"no\""] {
+        assert!(lines.iter().any(|told| told == line), "{line}: {lines:#?}");
+    }
+    assert_eq!(lines.iter().filter(|line| line.ends_with("at 1")).count(), 2, "{lines:#?}");
+}
+
+#[test]
+fn so_many_runs_are_open_at_once_and_no_more() {
+    let said = |session: usize| {
+        let mut record = text(&format!("m{session}"), "half");
+        record["session_id"] = json!(format!("{session}"));
+        record
+    };
+    // The first session speaks again: in its run, unless that one was ended.
+    let runs = |count: usize| {
+        let records: Vec<_> = (0..count).chain([0]).map(said).collect();
+        told(&records).iter().filter(|line| line.starts_with("start ")).count()
+    };
+    assert_eq!(runs(256), 256);
+    assert_eq!(runs(257), 258);
+    let lines = told(&(0..300).map(said).collect::<Vec<_>>());
+    let first_end = lines.iter().position(|line| line.starts_with("end ")).unwrap();
+    let last_start = lines.iter().rposition(|line| line.starts_with("start ")).unwrap();
+    assert!(first_end < last_start, "the oldest ends while others begin");
+}

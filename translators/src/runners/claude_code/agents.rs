@@ -88,7 +88,9 @@ impl Claude {
 
     /// A record of the child itself.
     pub(super) fn child_spoke(&mut self, call_id: &str, fields: &Object<'_>, ledger: &mut Ledger) {
-        let (id, kind) = (fields.str("agent_id"), fields.str("subagent_type"));
+        // A stream and a transcript spell it differently.
+        let id = fields.str("agent_id").or_else(|| fields.str("agentId"));
+        let kind = fields.str("subagent_type").or_else(|| fields.str("attributionAgent"));
         let task = fields.str("task_description");
         let told = Told { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
         self.agent_begins(call_id, &told, ledger);

@@ -74,6 +74,10 @@ impl Claude {
         }
         let stream = self.runs.stream(ledger);
         ledger.record_on(stream);
+        while let Some(oldest) = self.runs.overdue() {
+            let end = RunEnd::interrupted(crate::ledger::STREAM_ENDED, "too many other runs began after it");
+            self.end_run(ledger, oldest, end);
+        }
     }
 
     fn frame(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {

@@ -9,6 +9,9 @@ use super::usage::Tokens;
 use crate::frame::{Name, Tool};
 use crate::ledger::{Block, BlockKind, Ledger, Place};
 
+/// So many blocks of a message may wait for their whole frame; a further one displaces the oldest.
+const MAX_OPEN: usize = 256;
+
 /// The message that a speaker is at.
 #[derive(Debug)]
 pub(super) struct Message {
@@ -71,6 +74,9 @@ impl Message {
     /// A block begins to stream.
     pub(super) fn start(&mut self, index: u32, content: Content) {
         self.open.retain(|block| block.index != index);
+        if self.open.len() == MAX_OPEN {
+            self.open.remove(0);
+        }
         self.open.push(OpenBlock { index, content, stopped: false });
     }
 
@@ -171,5 +177,17 @@ mod tests {
         message.whole_other(None);
         assert_eq!(message.whole(BlockKind::Text, None), 4);
         assert_eq!(message.whole(BlockKind::Text, Some(7)), 7, "a transcript tells the index");
+    }
+
+    #[test]
+    fn a_message_has_so_many_open_blocks_and_no_more() {
+        let mut message = Message::new("m", None);
+        for index in 0..256 {
+            message.start(index, Content::Text);
+        }
+        assert!(message.block(0).is_some());
+        message.start(256, Content::Text);
+        assert!(message.block(0).is_none());
+        assert_eq!(message.whole(BlockKind::Text, None), 1);
     }
 }

@@ -15,6 +15,7 @@ mod outcome;
 mod plan;
 mod result;
 mod runs;
+mod schemas;
 mod stream_event;
 mod system;
 mod tasks;
@@ -35,22 +36,22 @@ pub const RUNNER: Runner = Runner {
             name: "stream-json",
             source: "claude -p --output-format stream-json --verbose",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::kind_of_record,
+            schemas: schemas::STREAM_JSON,
         },
         Surface {
             name: "json",
             source: "claude -p --output-format json",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::kind_of_json,
+            schemas: schemas::JSON,
         },
         Surface {
             name: "transcript",
             source: "~/.claude/projects/<directory>/<session>.jsonl",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::kind_of_record,
+            schemas: schemas::TRANSCRIPT,
         },
     ],
     decoder: || Box::<decoder::Claude>::default(),

@@ -60,7 +60,7 @@ impl<'a> Outcome<'a> {
         let decision = fields.object("permissionDecision").unwrap_or_default();
         Self {
             result: fields.some("toolUseResult"),
-            non_execution: fields.str("nonExecutionKind"),
+            non_execution: fields.str("toolDenialKind"),
             decision: decision.str("decision"),
             decided_by: decision.str("source"),
         }

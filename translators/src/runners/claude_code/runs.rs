@@ -11,6 +11,9 @@ use crate::sequence::StreamKey;
 use std::collections::HashMap;
 use uuid::Uuid;
 
+/// So many runs may be open at once in one input; a further one ends the oldest.
+const MAX_OPEN: usize = 256;
+
 /// One open run.
 #[derive(Debug)]
 pub(super) struct Run {
@@ -152,6 +155,11 @@ impl Runs {
         let oldest = runs.clone().next().map(|run| run.key);
         let numbered = result_index.and_then(|index| runs.find(|run| run.result_index == index));
         numbered.map(|run| run.key).or(oldest)
+    }
+
+    /// The oldest run, where there are more than may be open: its log broke off, and others were put behind it.
+    pub(super) fn overdue(&self) -> Option<StreamKey> {
+        self.open.first().filter(|_| self.open.len() > MAX_OPEN).map(|run| run.key)
     }
 
     /// Takes a run out of the book.
