@@ -16,7 +16,7 @@ use crate::frame::{
 use crate::json::Utf16Text;
 use crate::sequence::{Identity, Sequencer, StreamKey};
 use open::Open;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -103,7 +103,7 @@ pub const STREAM_ENDED: &str = "stream_ended";
 #[derive(Debug)]
 pub struct Ledger {
     sequencer: Sequencer,
-    open: HashMap<StreamKey, Open>,
+    open: BTreeMap<StreamKey, Open>,
     /// Open runs, oldest first.
     runs: Vec<StreamKey>,
     /// Open task streams, oldest first.
@@ -122,7 +122,7 @@ impl Ledger {
     pub fn new(provider: &'static str, identity: Identity) -> Self {
         Self {
             sequencer: Sequencer::new(provider, identity),
-            open: HashMap::new(),
+            open: BTreeMap::new(),
             runs: Vec::new(),
             tasks: Vec::new(),
             session: Name::from(""),

@@ -6,7 +6,7 @@
 use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
-use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, StreamKind};
+use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
 use crate::json::{Front, Json, Kind, Object, front, one_line};
 use crate::ledger::Ledger;
@@ -14,6 +14,7 @@ use crate::runners::Runner;
 use crate::sequence::Identity;
 use std::borrow::Cow;
 use std::collections::HashMap;
+use std::sync::Arc;
 use uuid::Uuid;
 
 /// Reads one runner's output into frames.
@@ -221,7 +222,34 @@ pub(crate) fn sse_block(event_name: Option<&str>, payload: &[u8]) -> Vec<u8> {
 }
 
 /// The encoder of each open stream; `None` where the contract leaves the stream out.
-type Encoders = HashMap<(StreamKind, Uuid), Option<Box<dyn Encoder>>>;
+#[derive(Default)]
+struct Encoders {
+    /// The stream of the last frame: most frames are of the same stream as the one before.
+    current: Option<(Arc<Stream>, Slot)>,
+    others: HashMap<(StreamKind, Uuid), Slot>,
+}
+
+type Slot = Option<Box<dyn Encoder>>;
+
+impl Encoders {
+    fn of(&mut self, stream: &Arc<Stream>, new: impl FnOnce() -> Slot) -> Option<&mut dyn Encoder> {
+        if !self.current.as_ref().is_some_and(|(current, _)| Arc::ptr_eq(current, stream)) {
+            let next = self.others.remove(&(stream.kind, stream.id)).unwrap_or_else(new);
+            if let Some((last, encoder)) = self.current.replace((stream.clone(), next)) {
+                self.others.insert((last.kind, last.id), encoder);
+            }
+        }
+        match &mut self.current {
+            Some((_, Some(encoder))) => Some(&mut **encoder),
+            _ => None,
+        }
+    }
+
+    /// The stream of the last frame is over.
+    fn forget(&mut self) {
+        self.current = None;
+    }
+}
 
 /// Reads one runner's output into one contract's events.
 pub struct Translator {
@@ -235,7 +263,7 @@ pub struct Translator {
 impl Translator {
     /// A translator at the start of its input.
     pub fn new(ingest: Ingest, contract: &'static Contract, options: EncoderOptions) -> Self {
-        Self { ingest, contract, options, encoders: HashMap::new(), events: Events::default() }
+        Self { ingest, contract, options, encoders: Encoders::default(), events: Events::default() }
     }
 
     /// Takes the next bytes; `sink` gets each frame with the events that it gives rise to.
@@ -270,15 +298,13 @@ fn encode(
     sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
 ) {
     for frame in frames {
-        let stream = (frame.stream.kind, frame.stream.id);
-        let encoder = encoders.entry(stream).or_insert_with(|| (contract.encoder)(&frame.stream, options));
         events.clear();
-        if let Some(encoder) = encoder {
+        if let Some(encoder) = encoders.of(&frame.stream, || (contract.encoder)(&frame.stream, options)) {
             encoder.frame(&frame, events);
         }
         sink(&frame, &mut events.iter());
         if is_last(&frame) {
-            encoders.remove(&stream);
+            encoders.forget();
         }
     }
 }
