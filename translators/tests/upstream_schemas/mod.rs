@@ -222,7 +222,11 @@ pub fn lines(folder: &Path, surface_of: impl Fn(&str) -> Option<&'static str>) -
             _ => text.split('\n').filter(|line| !line.trim().is_empty()).collect(),
         };
         assert!(!records.is_empty(), "{file} has records");
-        lines.extend(records.into_iter().map(|text| Line { file: file.clone(), surface, text: text.trim().to_owned() }));
+        lines.extend(records.into_iter().map(|text| Line {
+            file: file.clone(),
+            surface,
+            text: text.trim().to_owned(),
+        }));
     }
     lines
 }

@@ -132,15 +132,8 @@ macro_rules! feed {
 }
 
 /// `opencode run --format json`.
-pub(super) const RUN: &[SchemaFile] = files!(
-    "run",
-    "error",
-    "reasoning",
-    "step_finish",
-    "step_start",
-    "text",
-    "tool_use",
-);
+pub(super) const RUN: &[SchemaFile] =
+    files!("run", "error", "reasoning", "step_finish", "step_start", "text", "tool_use",);
 
 /// `opencode export`.
 pub(super) const EXPORT: &[SchemaFile] = files!("export", "export");
@@ -149,7 +142,8 @@ pub(super) const EXPORT: &[SchemaFile] = files!("export", "export");
 pub(super) const EVENT: &[SchemaFile] = feed!("event", "server.heartbeat", "server.instance.disposed");
 
 /// `GET /global/event`.
-pub(super) const GLOBAL_EVENT: &[SchemaFile] = feed!("global-event", "server.heartbeat", "server.instance.disposed", "sync");
+pub(super) const GLOBAL_EVENT: &[SchemaFile] =
+    feed!("global-event", "server.heartbeat", "server.instance.disposed", "sync");
 
 /// `GET /api/event`, where heartbeats are comments.
 pub(super) const NEXT_EVENT: &[SchemaFile] = feed!("next-event");
