@@ -98,6 +98,49 @@ fn a_changed_record_breaks_its_schema() {
 }
 
 #[test]
+fn a_field_with_another_name_is_seen_everywhere_but_in_open_places() {
+    let open = [
+        // The model's and the servers'.
+        ("exec", "item.", "/arguments/**"),
+        ("exec", "item.", "/structured_content/**"),
+        ("exec", "item.", "/result/content/**"),
+        ("app-server", "item/", "/arguments/**"),
+        ("app-server", "item/", "/structuredContent/**"),
+        ("app-server", "item/", "/result/content/**"),
+        ("rollout", "event_msg.", "/arguments/**"),
+        ("rollout", "event_msg.", "/result/content/**"),
+        ("rollout", "event_msg.", "/Ok/content/**"),
+        // By thread, and by path.
+        ("exec", "item.", "/agents_states"),
+        ("app-server", "item/", "/agentsStates"),
+        ("rollout", "event_msg.", "/agents_states"),
+        ("rollout", "event_msg.", "/changes"),
+        // An answer does not say what it answers.
+        ("app-server", "response", "/result"),
+        ("app-server", "error", "/codexErrorInfo/**"),
+        // Settings and bookkeeping.
+        ("rollout", "session_meta", "/payload"),
+        ("rollout", "session_meta", "/source/subagent/**"),
+        ("rollout", "session_meta", "/provenance"),
+        ("rollout", "turn_context", "/payload"),
+        ("rollout", "turn_context", "/permission_profile/**"),
+        ("rollout", "world_state", "/state/**"),
+        ("rollout", "compacted", "/payload"),
+        ("rollout", "compacted", "/replacement_history/**"),
+        ("rollout", "compacted", "/replacement_history_metadata/**"),
+        ("rollout", "compacted", "/retained_context/**"),
+        ("rollout", "compacted", "/resume_metadata/**"),
+        ("rollout", "event_msg.thread_settings_applied", "/thread_settings"),
+        ("rollout", "event_msg.thread_settings_applied", "/permission_profile/**"),
+        ("rollout", "response_item.", "/metadata/**"),
+        ("rollout", "response_item.", "/internal_chat_message_metadata_passthrough/**"),
+        ("rollout", "response_item.additional_tools", "/tools/**"),
+    ];
+    let lines = recorded();
+    CODEX.renamed_fields_are_seen(&lines, &open);
+}
+
+#[test]
 fn a_record_of_a_new_type_has_no_schema() {
     for (surface, record, kind) in [
         ("exec", json!({ "type": "item.cancelled" }), Some("item.cancelled")),

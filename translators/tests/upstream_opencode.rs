@@ -107,6 +107,25 @@ fn a_changed_record_breaks_its_schema() {
 }
 
 #[test]
+fn a_field_with_another_name_is_seen_everywhere_but_in_open_places() {
+    let open = [
+        ("run", "tool_use", "/state/input/**"),
+        ("run", "", "/metadata/**"),
+        ("run", "error", "/responseHeaders"),
+        ("event", "message.part.updated", "/state/input/**"),
+        ("event", "", "/metadata/**"),
+        ("event", "", "/responseHeaders"),
+        ("event", "session.next.tool.called", "/input/**"),
+        ("event", "session.next.tool.success", "/structured/**"),
+        ("next-event", "session.next.tool.called", "/input/**"),
+        ("next-event", "session.next.tool.success", "/structured/**"),
+        ("export", "export", "/state/input/**"),
+        ("export", "export", "/state/metadata/**"),
+    ];
+    OPENCODE.renamed_fields_are_seen(&recorded(false), &open);
+}
+
+#[test]
 fn a_record_of_a_new_type_has_no_schema() {
     for (surface, record, kind) in [
         ("run", json!({ "type": "tool_start" }), Some("tool_start")),

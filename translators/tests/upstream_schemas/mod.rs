@@ -118,6 +118,41 @@ impl Upstream {
         }
     }
 
+    /// Fails unless every field of every record is missed when it has another name. `open` lists the places whose fields
+    /// may have any name: surface, beginning of the kind, and the end of the path to it; with `/**` at the end, what lies
+    /// deeper is meant, too.
+    pub fn renamed_fields_are_seen(&self, lines: &[Line], open: &[(&str, &str, &str)]) {
+        let (mut seen, mut used) = (BTreeSet::new(), BTreeSet::new());
+        for Line { file, surface, text } in lines {
+            let kind = self.kind_of(surface, text).unwrap();
+            let record = value(text.as_bytes()).unwrap();
+            let mut places = Vec::new();
+            places_of(&record, "", &kind, &mut places);
+            for (pointer, shape) in places {
+                let parent = pointer.rsplit_once('/').unwrap().0;
+                let is_open = |(of, beginning, place): &&(&str, &str, &str)| {
+                    let inside = match place.strip_suffix("/**") {
+                        Some(place) => pointer.contains(&format!("{place}/")),
+                        None => parent.ends_with(place),
+                    };
+                    of == surface && kind.starts_with(beginning) && inside
+                };
+                if let Some(place) = open.iter().find(is_open) {
+                    used.insert(place);
+                } else if seen.insert((*surface, shape)) {
+                    let mut renamed = record.clone();
+                    Change::Renamed.make(&mut renamed, &pointer);
+                    let text = renamed.to_string();
+                    // The kind is another one then, or none, which is seen as well.
+                    if self.kind_of(surface, &text).as_ref() == Some(&kind) {
+                        assert!(!self.breaches(surface, &kind, &text).is_empty(), "{file}, {kind}: {pointer}");
+                    }
+                }
+            }
+        }
+        assert_eq!(used.len(), open.len(), "open places that no record has; used are {used:?}");
+    }
+
     /// Fails unless each change makes the first record of that kind that has the place break its schema there.
     pub fn changes_are_seen(&self, lines: &[Line], changes: &[(&'static str, &str, &str, Change)]) {
         for (surface, kind, pointer, change) in changes {
@@ -166,6 +201,29 @@ impl Compiled {
     }
 }
 
+/// The pointers of all fields, each with what makes it different from others: its path without indices and the types of
+/// what is around it.
+fn places_of(value: &Value, pointer: &str, shape: &str, places: &mut Vec<(String, String)>) {
+    match value {
+        Value::Object(fields) => {
+            let types = ["type", "role", "status", "name"].map(|key| fields.get(key).and_then(Value::as_str));
+            let shape = format!("{shape}{types:?}");
+            for (key, field) in fields {
+                let pointer = format!("{pointer}/{}", key.replace('~', "~0").replace('/', "~1"));
+                let shape = format!("{shape}/{key}");
+                places.push((pointer.clone(), shape.clone()));
+                places_of(field, &pointer, &shape, places);
+            }
+        }
+        Value::Array(items) => {
+            for (index, item) in items.iter().enumerate() {
+                places_of(item, &format!("{pointer}/{index}"), &format!("{shape}/*"), places);
+            }
+        }
+        _ => {}
+    }
+}
+
 /// Something that a newer version might do to a record.
 #[derive(Debug)]
 pub enum Change {
@@ -187,13 +245,14 @@ impl Change {
             return;
         }
         let (parent, field) = pointer.rsplit_once('/').unwrap();
+        let field = &field.replace("~1", "/").replace("~0", "~");
         let object = record.pointer_mut(parent).unwrap().as_object_mut().unwrap();
         let was = object.remove(field).unwrap();
         match self {
             Self::Renamed => drop(object.insert(format!("new_{field}"), was)),
             Self::Is(new) => {
                 assert_ne!(&was, new, "{pointer}: no change");
-                object.insert(field.to_owned(), new.clone());
+                object.insert(field.clone(), new.clone());
             }
             Self::Gone | Self::Wider => {}
         }
