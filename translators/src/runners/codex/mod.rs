@@ -9,6 +9,7 @@ mod errors;
 mod exec;
 mod items;
 mod rollout;
+mod schemas;
 mod stage;
 mod usage;
 mod words;
@@ -23,20 +24,26 @@ pub const RUNNER: Runner = Runner {
     provider: "codex",
     about: "Codex (codex exec --json, codex app-server), and its session files",
     surfaces: &[
-        Surface { name: "exec", source: "codex exec --json", recognise: |_| None, kind_of: |_| None, schemas: &[] },
+        Surface {
+            name: "exec",
+            source: "codex exec --json",
+            recognise: |_| None,
+            kind_of: schemas::exec_kind,
+            schemas: schemas::EXEC,
+        },
         Surface {
             name: "app-server",
             source: "codex app-server",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::app_server_kind,
+            schemas: schemas::APP_SERVER,
         },
         Surface {
             name: "rollout",
             source: "$CODEX_HOME/sessions/**/rollout-*.jsonl",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::rollout_kind,
+            schemas: schemas::ROLLOUT,
         },
     ],
     decoder: || Box::new(Codex::default()),

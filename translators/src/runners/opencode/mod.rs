@@ -17,6 +17,7 @@ mod next;
 mod parts;
 mod prompt;
 mod run;
+mod schemas;
 mod sessions;
 mod stage;
 mod talk;
@@ -42,36 +43,36 @@ pub const RUNNER: Runner = Runner {
             name: "run",
             source: "opencode run --format json",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::type_of,
+            schemas: schemas::RUN,
         },
         Surface {
             name: "event",
             source: "GET /event of opencode serve",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::type_of,
+            schemas: schemas::EVENT,
         },
         Surface {
             name: "global-event",
             source: "GET /global/event of opencode serve",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::global_event_kind,
+            schemas: schemas::GLOBAL_EVENT,
         },
         Surface {
             name: "next-event",
             source: "GET /api/event of opencode serve",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::type_of,
+            schemas: schemas::NEXT_EVENT,
         },
         Surface {
             name: "export",
             source: "opencode export SESSION",
             recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: schemas::export_kind,
+            schemas: schemas::EXPORT,
         },
     ],
     decoder: || Box::<OpenCode>::default(),
