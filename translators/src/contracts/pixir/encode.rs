@@ -333,14 +333,7 @@ impl Pixir {
     }
 
     /// The run did not end well: its last message says so, for the log has no terminal marker.
-    fn broken(
-        &mut self,
-        status: &'static str,
-        error: RunError<'_>,
-        always: bool,
-        frame: &Frame,
-        out: &mut Events,
-    ) {
+    fn broken(&mut self, status: &'static str, error: RunError<'_>, always: bool, frame: &Frame, out: &mut Events) {
         let text = self.said.take();
         if text.is_some() || always {
             let partial = text.is_some().then_some(true);

@@ -89,9 +89,7 @@ fn is_terminal(status: &str) -> bool {
 fn is_session_id(text: &str) -> bool {
     let is_word = |c: char| c == '_' || if c.is_ascii() { c.is_ascii_alphanumeric() } else { !is_blank(c) };
     let is_blank_or_separator = |c: char| !is_word(c) && c != '-' && c != '.';
-    (1..=MAX_SESSION_ID).contains(&text.len())
-        && text.starts_with(is_word)
-        && !text.contains(is_blank_or_separator)
+    (1..=MAX_SESSION_ID).contains(&text.len()) && text.starts_with(is_word) && !text.contains(is_blank_or_separator)
 }
 
 /// In bytes.

@@ -119,9 +119,8 @@ impl Verifier for PixirRules {
 fn resources(event: &Value, findings: &mut Vec<Finding>) {
     let list = event.pointer("/data/resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for (at, resource) in list.iter().enumerate() {
-        let is_content = |value: &Value| {
-            value.as_str().is_some_and(|text| text.starts_with("data:") || text.len() > MAX_IDENTITY)
-        };
+        let is_content =
+            |value: &Value| value.as_str().is_some_and(|text| text.starts_with("data:") || text.len() > MAX_IDENTITY);
         if resource.as_object().is_some_and(|fields| fields.values().any(is_content)) {
             let message = "a resource holds its own content: it stands by identity and hash";
             findings.push(Finding::error("resource.inline", format!("/data/resources/{at}"), message));
@@ -160,9 +159,8 @@ fn warn(kind: &str, event: &Value, findings: &mut Vec<Finding>) {
             }
         }
         "provider_usage" => {
-            let zero = |key: &str| {
-                event.pointer(&format!("/data/usage_summary/{key}")).and_then(Value::as_u64) == Some(0)
-            };
+            let zero =
+                |key: &str| event.pointer(&format!("/data/usage_summary/{key}")).and_then(Value::as_u64) == Some(0);
             if zero("input_tokens") && zero("output_tokens") {
                 findings.push(Finding::of(Warning::MetricTokens, "/data/usage_summary"));
             }

@@ -45,9 +45,5 @@ impl Subagents {
 
 /// The session that a subagent has for itself. Its own id names it, where that can.
 pub(super) fn child_session_id(subagent_id: &str) -> Cow<'_, str> {
-    if is_session_id(subagent_id) {
-        Cow::Borrowed(subagent_id)
-    } else {
-        Cow::Owned(uuid_of(subagent_id).to_string())
-    }
+    if is_session_id(subagent_id) { Cow::Borrowed(subagent_id) } else { Cow::Owned(uuid_of(subagent_id).to_string()) }
 }
