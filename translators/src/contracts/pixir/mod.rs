@@ -24,10 +24,14 @@
 mod calls;
 mod data;
 mod encode;
+mod ending;
 mod message;
 mod rules;
 mod subagents;
+#[cfg(test)]
+mod tests;
 mod usage;
+mod work;
 mod writer;
 
 use super::{Contract, SseStyle};
@@ -97,31 +101,4 @@ const MAX_SESSION_ID: usize = 235;
 
 fn is_blank(c: char) -> bool {
     c.is_whitespace() || c.is_control()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn what_can_name_a_session() {
-        let (longest, too_long) = ("a".repeat(MAX_SESSION_ID), "a".repeat(MAX_SESSION_ID + 1));
-        for (text, expected) in [
-            ("20260114T083000-0a1b2c", true),
-            ("00000000-0000-5000-8000-000000000000", true),
-            ("_x.y-z", true),
-            ("\u{e9}t\u{e9}", true),
-            (&longest, true),
-            (&too_long, false),
-            ("", false),
-            (".hidden", false),
-            ("-x", false),
-            ("a/b", false),
-            ("a b", false),
-            ("a\u{a0}b", false),
-            ("a\nb", false),
-        ] {
-            assert_eq!(is_session_id(text), expected, "{text:?}");
-        }
-    }
 }
