@@ -1,25 +1,31 @@
 //! `pixir.v1`: session events as `spec/pixir.md` has them, live and as a log.
 //!
 //! In: the frames of a run. Out: canonical events, which are numbered by `seq` and define the history, and ephemeral ones
-//! (`seq: null`), which are for live display. Never: the content of a file or image in a canonical event (resources stand
-//! by name and hash), a call without exactly one result, a subagent's text, reasoning or plan.
+//! (`seq: null`), which are for live display. Never: the content of an attachment in an event (resources stand by name and
+//! hash), a call without exactly one result, a subagent's text, reasoning or plan.
 //!
-//! What each frame becomes. A run is one Pixir session: `session_id` is the run's id, since `seq` counts within it from 0.
-//! The prompt is one `user_message`, whether the run's start told it, a message of its own, or both; `status` `thinking`
-//! goes with it. Deltas become `text_delta` and `reasoning_delta`; an `assistant_message` holds all text of one message since
-//! the last canonical event of the main thread that came in between, and comes as soon as another message, turn, call, or the
-//! end shows that it is whole. A call is one `tool_call`, whether proposed or started, and gets one `tool_result`: `output`
-//! where it went well, else an `error` whose `kind` is `tool_error` (it ran and failed), `permission_denied`,
-//! `tool_failed` (it never ran), or `orphan_tool_call` (the run ended first; also for calls that a client is to run).
-//! What a subagent did carries `subagent_id`, so that a fold of the main thread can leave it out; its beginning and end
-//! are `subagent_event`s. A `permission_decision` is `allow` or `deny`; one that nobody took is `deny` with its `outcome`.
-//! `provider_usage` stands for one model call, with `call_index`; a runner's own total adds only what its calls did
-//! not say (`scope` `run`), so that the sum over a log is the run's usage. `reasoning` exists only where the provider gave
-//! an opaque item. A skill that is invoked is a `skill_activation`; an automatic compaction is a `context_pressure` of the tier
-//! `recovery` before its `history_compaction`. A retry is a `status`. The terminal marker is the last `status`: `done`, `error` or
-//! `interrupted`. Since it is not in the log, a run that ended otherwise than well says so in the metadata of
-//! its last `assistant_message` too: `partial` where text was cut, `terminal_status`, `error_kind`, `error_message`; a run
-//! that failed without a word gets one with empty text.
+//! What each frame becomes. A run is one Pixir session: `session_id` is the run's id, since `seq` counts within it from 0;
+//! an input of several runs gives the lines of several logs, told apart by it. The prompt is one `user_message`, whether the
+//! run's start told it, a message of its own, or both; a `status` `thinking` goes with it, and with the run's start where no
+//! prompt is known yet. Deltas become `text_delta` and `reasoning_delta`. An `assistant_message` holds the text of one message
+//! up to the next call, opaque item, turn, message or the end, and comes when that shows it to be whole; a run whose result
+//! was never said as text gets one at its end. `reasoning` exists only where the provider gave an opaque item.
+//!
+//! A call is one `tool_call`, whether proposed or started, and gets one `tool_result`: `output` where it went well, else an
+//! `error` whose `kind` is `tool_error` (it ran and failed), `permission_denied`, `tool_failed` (it never ran) or
+//! `orphan_tool_call` (the run ended first, as it does for calls that the client is to run). A `permission_decision` is
+//! `allow` or `deny`; one that nobody took is `deny` with its `outcome`, and one about no known call has its question's id
+//! for `call_id`. What a subagent did carries `subagent_id`, so that a fold of the main thread can leave it out; its
+//! beginning and end are `subagent_event`s, and its own id names its `child_session_id`. `provider_usage` stands for one
+//! model call, with `call_index`; a runner's own total adds only what its calls did not say (`scope` `run`), so that the sum
+//! over a log is the run's usage. A skill that is invoked is a `skill_activation`; an automatic compaction is a
+//! `context_pressure` of the tier `recovery` before its `history_compaction`; a retry, a gap and the runner's own states are a
+//! `status`. Nothing gives rise to `session_fork` and `branch_summary`; they are known to the verifier.
+//!
+//! The terminal marker is the last `status`: `done`, `error` or `interrupted`. It is not in the log, so a run that ended
+//! otherwise than well says so in the metadata of its last `assistant_message` too, where text was pending: `partial`,
+//! `terminal_status`, `error_kind`, `error_message`. A run that failed with no text pending gets a message with empty text for
+//! it. The marker has no cursor: whoever resumes behind the last canonical event gets it again.
 
 mod calls;
 mod data;
