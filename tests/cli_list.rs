@@ -27,6 +27,7 @@ fn every_contract_and_runner_is_listed() {
     assert_eq!(names(&runners), RUNNERS.iter().map(|runner| runner.name).collect::<Vec<_>>());
     for (entry, contract) in contracts.as_array().unwrap().iter().zip(CONTRACTS) {
         assert_eq!(entry["types"].as_array().unwrap().len(), contract.schemas.len());
+        assert_eq!(entry["log"], contract.log.is_some(), "{}", contract.name);
     }
 }
 

@@ -50,7 +50,7 @@ fn every_record_of_a_file_or_of_the_standard_input_becomes_a_provider_event() {
 #[test]
 fn with_ids_and_time_given_the_output_is_a_function_of_the_input() {
     let input = bytes("bash_ok.ndjson");
-    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1"] {
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1"] {
         let once = ran(contract, &IDS, &input).exits(0);
         let again = ran(contract, &IDS, &input).exits(0);
         assert_eq!(once.out, again.out, "{contract}");
@@ -121,6 +121,25 @@ fn the_forms_hold_the_same_events() {
 }
 
 #[test]
+fn a_log_holds_the_numbered_events_and_is_a_stream_of_its_own() {
+    let input = bytes("control_permission.partial.ndjson");
+    let all = ran("pixir.v1", &IDS, &input).exits(0).events();
+    let log = ran("pixir.v1", &[&["--as", "log"], &IDS[..]].concat(), &input).exits(0);
+    let numbered: Vec<Value> = all.iter().filter(|event| !event["seq"].is_null()).cloned().collect();
+    assert!(numbered.len() > 5 && numbered.len() < all.len());
+    assert_eq!(log.events(), numbered);
+    let checked = run(&["check", "--contract", "pixir.v1"], &log.out).exits(0);
+    assert!(checked.out.starts_with("0 errors, "), "{}", checked.out);
+    let sse = ran("pixir.v1", &[&["--as", "sse"], &IDS[..]].concat(), &input).exits(0);
+    run(&["check", "--contract", "pixir.v1"], &sse.out).exits(0);
+    for (block, event) in sse.out.split_terminator("\n\n").zip(&all) {
+        let id = block.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or("null");
+        assert_eq!(id, event["seq"].to_string());
+    }
+    ran("sse.v1", &["--as", "log"], "").exits(2).says(&["sse.v1 has no log form", "pixir.v1"]);
+}
+
+#[test]
 fn bad_records_do_not_fail_the_filter() {
     let ran = ran("frames.v2", &IDS, b"{\"a\":1}\nnot json\n\xFF\n[]\n{\"cut\":").exits(0);
     let events = ran.events();
@@ -172,7 +191,7 @@ fn an_output_that_takes_no_more_is_an_error() {
 fn names_that_are_none_are_answered_with_the_nearest_and_with_all() {
     run(&["translate", "--from", "claude", "--to", "frames.v2"], "").exits(2).says(&["'claude'", "claude-code"]);
     ran("frame.v2", &[], "").exits(2).says(&["'frame.v2'", "frames.v1, frames.v2, sse.v1", "similar", "'frames.v2'"]);
-    ran("frames.v2", &["--as", "xml"], "").exits(2).says(&["'xml'", "ndjson, sse, list"]);
+    ran("frames.v2", &["--as", "xml"], "").exits(2).says(&["'xml'", "ndjson, sse, list, log"]);
     ran("frames.v2", &["--epoch-ms", "-1"], "").exits(2).says(&["-1"]);
     ran("frames.v2", &["--log", "loud"], "").exits(2).says(&["\"loud\"", "off, error, warn, info, debug, trace"]);
 }

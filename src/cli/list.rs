@@ -33,6 +33,8 @@ struct ContractEntry {
     about: &'static str,
     /// How its events stand on an SSE stream: `bare`, `named` (with `event:`) or `raw`.
     sse: &'static str,
+    /// Whether it has a log form.
+    log: bool,
     types: Vec<&'static str>,
 }
 
@@ -59,7 +61,7 @@ pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
                 SseStyle::Raw => "raw",
             };
             let types = contract.schemas.iter().map(|file| file.kind).collect();
-            ContractEntry { name: contract.name, about: contract.about, sse, types }
+            ContractEntry { name: contract.name, about: contract.about, sse, log: contract.log.is_some(), types }
         });
         return print_json(&list.collect::<Vec<_>>());
     }

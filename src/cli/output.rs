@@ -17,6 +17,8 @@ pub(super) enum Form {
     Sse,
     /// One JSON list
     List,
+    /// The contract's own log: the events that last, one a line
+    Log,
 }
 
 /// Writes one contract's events.
@@ -30,8 +32,15 @@ pub(super) struct EventWriter<W> {
 enum Layout {
     Raw,
     Ndjson,
-    Sse { named: bool },
-    List { close: &'static str, empty: bool },
+    /// Only the events of which the function says that they stay.
+    Log(fn(EventRef<'_>) -> bool),
+    Sse {
+        named: bool,
+    },
+    List {
+        close: &'static str,
+        empty: bool,
+    },
 }
 
 /// What is held back at most before it is written; the rest of a chunk's events follows.
@@ -44,6 +53,7 @@ impl<W: Write> EventWriter<W> {
         let layout = match (contract.sse, form) {
             (SseStyle::Raw, _) => Layout::Raw,
             (_, Form::Ndjson) => Layout::Ndjson,
+            (_, Form::Log) => contract.log.map_or(Layout::Ndjson, Layout::Log),
             (style, Form::Sse) => Layout::Sse { named: style == SseStyle::Named },
             // Hecate's lists stand in an envelope.
             (_, Form::List) if contract.name.starts_with("hecate.") => {
@@ -66,6 +76,8 @@ impl<W: Write> EventWriter<W> {
         match &mut self.layout {
             Layout::Raw => write_raw(event, &mut self.held),
             Layout::Ndjson => write_ndjson(event, &mut self.held),
+            Layout::Log(stays) if !stays(event) => {}
+            Layout::Log(_) => write_ndjson(event, &mut self.held),
             Layout::Sse { named } => write_sse(event, *named, &mut self.held),
             Layout::List { empty, .. } => {
                 // The comma comes with the next event, so that this one need not wait to learn if it is the last.
@@ -142,6 +154,18 @@ mod tests {
         let named = contract("sse.v1").unwrap();
         assert_eq!(written(named, Form::Sse, &["{}"]), "id: 0\nevent: kind\ndata: {}\n\n");
         assert_eq!(written(contract("raw").unwrap(), Form::Ndjson, &["x"]), "x\n");
+    }
+
+    #[test]
+    fn a_log_holds_what_lasts() {
+        let pixir = contract("pixir.v1").unwrap();
+        let mut out = Vec::new();
+        let mut writer = EventWriter::new(&mut out, pixir, Form::Log);
+        for (id, payload) in [(EventId::None, "{\"live\":1}"), (EventId::Number(0), "{\"kept\":1}")] {
+            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), verbatim: &(0..0) });
+        }
+        writer.finish().unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), "{\"kept\":1}\n");
     }
 
     #[test]

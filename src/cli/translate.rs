@@ -11,7 +11,7 @@ use super::output::{EventWriter, Form};
 use crate::clock::Clock;
 use crate::config::GateMode;
 use anyhow::{Context, bail};
-use framegate_translators::contracts::SseStyle;
+use framegate_translators::contracts::{CONTRACTS, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
@@ -58,6 +58,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             "--as does not go with --to {}: the runner's own records are printed as the runner framed them",
             contract.name
         );
+    }
+    if contract.log.is_none() && args.form == Some(Form::Log) {
+        let with_log: Vec<&str> =
+            CONTRACTS.iter().filter(|other| other.log.is_some()).map(|other| other.name).collect();
+        bail!("{} has no log form (contracts that have one: {})", contract.name, with_log.join(", "));
     }
     let cannot_read = || format!("cannot read {}", shown(&args.file));
     let mut input = Input::open(&args.file).with_context(cannot_read)?;

@@ -244,6 +244,7 @@ async fn first_event(cursor: &Option<EventId>, view: &View, shared: &Shared) -> 
 }
 
 /// One page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null where there is no more now.
+/// A page ends with an event that has a cursor, even where it grows beyond `limit` for it.
 async fn page(
     query: &Query,
     view: &View,
@@ -257,17 +258,18 @@ async fn page(
         return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
     }
     let tail = *view.entry().tail().borrow();
-    let (mut at, mut events, mut last_id) = (from, Vec::new(), None);
-    while events.len() < limit {
+    let (mut at, mut events, mut last_id, mut ends_on_id) = (from, Vec::new(), None, true);
+    while events.len() < limit || !ends_on_id {
         let all = Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1 };
         let batch = view
-            .read(&shared.runs, Ask { max_events: limit - events.len(), ..all })
+            .read(&shared.runs, Ask { max_events: limit.saturating_sub(events.len()).max(1), ..all })
             .await
             .map_err(|error| unreadable(&error))?;
         if batch.next == at {
             break;
         }
         at = batch.next;
+        ends_on_id = batch.ends_on_id;
         last_id = batch.last_id.or(last_id);
         for chunk in batch.chunks {
             for line in chunk.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {

@@ -82,6 +82,8 @@ pub struct Batch {
     pub next: u64,
     /// The cursor of the last event that has one.
     pub last_id: Option<EventId>,
+    /// Whether the last event has a cursor, so that a reader can go on from there.
+    pub ends_on_id: bool,
 }
 
 impl View {
@@ -187,7 +189,7 @@ impl View {
 impl State {
     fn batch(&self, ask: Ask) -> Batch {
         let Ask { from, frames, wire, max_bytes, max_events } = ask;
-        let mut batch = Batch { chunks: Vec::new(), next: from, last_id: None };
+        let mut batch = Batch { next: from, ..Batch::default() };
         let (mut room, mut left) = (max_bytes, max_events);
         let at = self.segments.partition_point(|segment| segment.first + segment.events.len() as u64 <= from);
         for segment in self.segments.iter().skip(at) {
@@ -210,7 +212,8 @@ impl State {
                 room = room.saturating_sub(slice.len());
                 left -= 1;
                 batch.next += 1;
-                if event.id != EventId::None {
+                batch.ends_on_id = event.id != EventId::None;
+                if batch.ends_on_id {
                     batch.last_id = Some(event.id.clone());
                 }
             }
@@ -220,16 +223,16 @@ impl State {
     }
 
     fn after(&self, cursor: &EventId) -> Option<u64> {
-        // Numbers go up, so the events before the cursor's place can be skipped as a whole.
+        // Numbers go up, and an event without one belongs behind the numbered event before it: what follows the last
+        // number that is not beyond the cursor is new to the reader, be it numbered or not.
         if let EventId::Number(number) = cursor {
-            for segment in &self.segments {
-                for (at, event) in segment.events.iter().enumerate() {
-                    if matches!(event.id, EventId::Number(id) if id > *number) {
-                        return Some(segment.first + at as u64);
-                    }
-                }
-            }
-            return Some(self.events);
+            let is_seen = |event: &Placed| matches!(event.id, EventId::Number(id) if id <= *number);
+            let last = self
+                .segments
+                .iter()
+                .rev()
+                .find_map(|segment| Some(segment.first + segment.events.iter().rposition(is_seen)? as u64));
+            return Some(last.map_or(0, |last| last + 1));
         }
         self.segments.iter().find_map(|segment| {
             let at = segment.events.iter().position(|event| event.id == *cursor)?;

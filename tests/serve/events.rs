@@ -110,6 +110,38 @@ fn a_replay_from_every_cursor_is_the_rest_of_the_stream() {
 }
 
 #[test]
+fn a_cursor_on_a_numbered_event_is_followed_by_what_comes_after_it_numbered_or_not() {
+    let proxy = Proxy::start();
+    let (run, _) = ingested(&proxy, "control_permission.partial.ndjson");
+    let all = events(&proxy, &run, "pixir.v1", &[]);
+    let path = format!("/v1/runs/{run}/events?contract=pixir.v1");
+    let (mut resumed, mut unnumbered) = (0, 0);
+    for (at, event) in all.iter().enumerate() {
+        let Some(id) = event.id.as_deref() else {
+            unnumbered += 1;
+            continue;
+        };
+        resumed += 1;
+        assert_eq!(get(proxy.address, &path, &[("last-event-id", id)]).events(), all[at + 1..], "after {id}");
+    }
+    assert!(resumed > 5 && unnumbered > 5, "{resumed} {unnumbered}");
+    assert!(all.last().unwrap().id.is_none(), "the terminal marker comes again to whoever may have missed it");
+    // Pages end where one can go on from.
+    let (mut by_page, mut after) = (Vec::new(), -1);
+    loop {
+        let page =
+            get(proxy.address, &format!("{path}&limit=1&after={after}"), &[("accept", "application/json")]).json();
+        by_page.extend(page["data"].as_array().unwrap().iter().cloned());
+        match page["next"].as_i64() {
+            Some(next) => after = next,
+            None => break,
+        }
+    }
+    let parsed: Vec<serde_json::Value> = all.iter().map(|event| serde_json::from_str(&event.data).unwrap()).collect();
+    assert_eq!(by_page, parsed);
+}
+
+#[test]
 fn cursors_outside_the_stream() {
     let proxy = Proxy::start();
     let (run, _) = ingested(&proxy, "bash_ok.ndjson");

@@ -10,8 +10,8 @@ mod open;
 mod tool_tests;
 
 use crate::frame::{
-    ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent, RawJson,
-    SessionEnded, Stream, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
+    ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent,
+    RUN_ENDED_FIRST, RawJson, SessionEnded, Stream, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
 };
 use crate::json::Utf16Text;
 use crate::sequence::{Identity, Sequencer, StreamKey};
@@ -259,7 +259,7 @@ impl Ledger {
 
     /// Closes what is open in a run besides its turn, so that the turn can end after it with its stop reason.
     pub fn close_work(&mut self, run: StreamKey) {
-        self.close_open(run, "the run ended before the tool did");
+        self.close_open(run, RUN_ENDED_FIRST);
     }
 
     /// Ends a run: closes everything that is open in it, then says how it ended. A run that is over stays as it is.

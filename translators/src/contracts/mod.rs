@@ -1,6 +1,6 @@
 //! The contracts that clients can ask for: one folder and one line of [`CONTRACTS`] each.
 
-use crate::encode::NewEncoder;
+use crate::encode::{EventRef, NewEncoder};
 use crate::schema::SchemaFile;
 use crate::verify::Verifier;
 
@@ -9,6 +9,7 @@ mod wire;
 
 pub mod agent_manager;
 pub mod frames;
+pub mod pixir;
 pub mod raw;
 pub mod sse;
 
@@ -22,6 +23,9 @@ pub struct Contract {
     pub sse: SseStyle,
     /// The key that holds an event's type.
     pub type_key: &'static str,
+    /// Whether an event belongs into the contract's log, for a contract whose document has one: its events as lines, without
+    /// those that are for live display only.
+    pub log: Option<fn(EventRef<'_>) -> bool>,
     /// One JSON Schema for each event type; empty where events are no JSON of ours.
     pub schemas: &'static [SchemaFile],
     /// Makes an encoder for a stream.
@@ -48,7 +52,7 @@ pub enum SseStyle {
 }
 
 /// Every contract, in the order of `--help` and of the documentation.
-pub const CONTRACTS: &[Contract] = &[frames::V1, frames::V2, sse::V1, agent_manager::V1, raw::RAW];
+pub const CONTRACTS: &[Contract] = &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, raw::RAW];
 
 /// The contract of that name.
 pub fn contract(name: &str) -> Option<&'static Contract> {

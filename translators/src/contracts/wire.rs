@@ -15,6 +15,11 @@ pub(crate) fn rfc3339_millis(unix_ms: u64) -> String {
     format!("{:.3}", timestamp(unix_ms))
 }
 
+/// UTC with `Z`, microseconds.
+pub(crate) fn rfc3339_micros(unix_ms: u64) -> String {
+    format!("{:.6}", timestamp(unix_ms))
+}
+
 fn timestamp(unix_ms: u64) -> Timestamp {
     i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or(Timestamp::MAX)
 }
@@ -39,6 +44,7 @@ mod tests {
     fn times_are_utc() {
         assert_eq!(rfc3339_seconds(1_771_102_980_999), "2026-02-14T21:03:00Z");
         assert_eq!(rfc3339_millis(1_771_102_980_999), "2026-02-14T21:03:00.999Z");
+        assert_eq!(rfc3339_micros(1_771_102_980_999), "2026-02-14T21:03:00.999000Z");
         assert_eq!(rfc3339_millis(0), "1970-01-01T00:00:00.000Z");
         assert!(rfc3339_seconds(u64::MAX).starts_with("9999-"));
     }

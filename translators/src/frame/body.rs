@@ -13,6 +13,9 @@ pub type Name = Arc<str>;
 /// JSON text that passes through as it came.
 pub type RawJson = Arc<RawValue>;
 
+/// The error of a `tool_failed` that nobody but the end of its run gave rise to: the tool had no result yet.
+pub const RUN_ENDED_FIRST: &str = "the run ended before the tool did";
+
 /// What happened: one variant for each frame type.
 #[derive(Clone, Debug)]
 pub enum Body {

@@ -80,6 +80,16 @@ impl OneEnd {
         self.ended |= is_last;
     }
 
+    /// Whether anything came.
+    pub(crate) fn has_begun(&self) -> bool {
+        self.begun
+    }
+
+    /// Whether the last event came.
+    pub(crate) fn has_ended(&self) -> bool {
+        self.ended
+    }
+
     /// The file is over.
     pub(crate) fn end(&self, last: &str, findings: &mut Vec<Finding>) {
         if self.begun && !self.ended {

@@ -24,6 +24,7 @@ pub const V1: Contract = Contract {
     about: "run events for managers and audits: messages, tool calls, metrics, status",
     sse: SseStyle::Bare,
     type_key: "eventType",
+    log: None,
     schemas: schemas!("tool_call", "tool_result", "message", "metric", "status", "log", "error"),
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),

@@ -29,6 +29,7 @@ pub const V1: Contract = Contract {
     about: "canonical frames, session-scoped envelope, the types of phase 1",
     sse: SseStyle::Bare,
     type_key: "type",
+    log: None,
     schemas: schemas!("v1":
         "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
         "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
@@ -43,6 +44,7 @@ pub const V2: Contract = Contract {
     about: "canonical frames, stream-scoped envelope, every type",
     sse: SseStyle::Bare,
     type_key: "type",
+    log: None,
     schemas: schemas!("v2":
         "session_started", "session_ended", "turn_started", "turn_ended", "user_message", "output_text_delta",
         "output_text_completed", "reasoning_delta", "reasoning_completed", "tool_input_delta", "tool_call_proposed",

@@ -16,6 +16,7 @@ pub const RAW: Contract = Contract {
     about: "the runner's own records, byte for byte",
     sse: SseStyle::Raw,
     type_key: "type",
+    log: None,
     schemas: &[],
     encoder: new,
     verifier: || Box::new(NoRules),

@@ -26,6 +26,7 @@ pub const V1: Contract = Contract {
     about: "run streaming for chat UIs: text, approvals, tool results",
     sse: SseStyle::Named,
     type_key: "type",
+    log: None,
     schemas: schemas!(
         "run_started",
         "assistant_delta",

@@ -1,0 +1,99 @@
+//! Calls without a result yet, and the questions that were asked about them.
+//!
+//! In: calls, what their tools gave, questions and answers. Out: what closes each call, once. Never: a second result.
+
+use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Name, ToolCall};
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// The calls of one run that wait for their results.
+#[derive(Debug, Default)]
+pub(super) struct Calls {
+    /// By call id: that is what pairs a result with its call.
+    open: HashMap<Name, Call>,
+    opened: u64,
+    outputs: ToolOutputs,
+    asked: HashMap<Name, Asked>,
+}
+
+/// A call without a result.
+#[derive(Debug)]
+pub(super) struct Call {
+    pub(super) call_id: Name,
+    pub(super) name: Name,
+    /// Who called, besides the main thread.
+    pub(super) subagent_id: Option<Name>,
+    tool_id: Uuid,
+    /// Whether somebody said no.
+    pub(super) denied: bool,
+    order: u64,
+}
+
+/// A question that waits for its answer.
+#[derive(Debug)]
+struct Asked {
+    tool_id: Option<Uuid>,
+    tool_name: Name,
+}
+
+/// What a question was about.
+#[derive(Debug, Default)]
+pub(super) struct About {
+    /// The call's id, where the question names a call that is known.
+    pub(super) call_id: Option<Name>,
+    /// The tool's name.
+    pub(super) tool_name: Option<Name>,
+}
+
+impl Calls {
+    /// A call is proposed or started; whether it is new.
+    pub(super) fn begin(&mut self, call: &ToolCall, subagent_id: Option<Name>) -> bool {
+        let call_id = &call.tool.call_id;
+        if self.open.contains_key(call_id) {
+            return false;
+        }
+        self.opened += 1;
+        let open = Call {
+            call_id: call_id.clone(),
+            name: call.name.clone(),
+            subagent_id,
+            tool_id: call.tool.id,
+            denied: false,
+            order: self.opened,
+        };
+        self.open.insert(call_id.clone(), open);
+        true
+    }
+
+    /// Takes a frame of a tool; gives the call and what came of it where the frame ends it.
+    pub(super) fn frame(&mut self, body: &Body) -> Option<(Call, ToolOutput)> {
+        let output = self.outputs.frame(body)?;
+        let call = self.open.remove(&output.call_id)?;
+        Some((call, output))
+    }
+
+    /// The runner asks.
+    pub(super) fn ask(&mut self, request: &ApprovalRequested) {
+        let asked = Asked { tool_id: request.tool_id, tool_name: request.tool_name.clone() };
+        self.asked.insert(request.approval_id.clone(), asked);
+    }
+
+    /// The answer: what it is about.
+    pub(super) fn answer(&mut self, answer: &ApprovalResolved) -> About {
+        let Some(asked) = self.asked.remove(&answer.approval_id) else { return About::default() };
+        let call = asked.tool_id.and_then(|id| self.open.values_mut().find(|call| call.tool_id == id));
+        let call_id = call.map(|call| {
+            call.denied |= answer.decision != Decision::Approved;
+            call.call_id.clone()
+        });
+        About { call_id, tool_name: Some(asked.tool_name).filter(|name| !name.is_empty()) }
+    }
+
+    /// The calls that are left, in the order in which they were made.
+    pub(super) fn take_all(&mut self) -> Vec<Call> {
+        let mut left: Vec<Call> = self.open.drain().map(|(_, call)| call).collect();
+        left.sort_unstable_by_key(|call| call.order);
+        left
+    }
+}

@@ -1,0 +1,210 @@
+//! Frames to `pixir.v1` events: which frame means what, and the text of the conversation.
+//!
+//! What tools, approvals, usage and subagents become stands in [`super::work`], what the end of a run becomes in
+//! [`super::ending`].
+
+use super::calls::Calls;
+use super::data::{
+    AssistantMessage, Chunk, ContextPressure, Entry, HistoryCompaction, Metadata, Plan, Reasoning, Resource, RunError,
+    SkillActivation, Status, UserMessage,
+};
+use super::is_terminal;
+use super::message::Said;
+use super::subagents::{Subagent, Subagents};
+use super::usage::Told;
+use super::writer::Writer;
+use crate::contracts::wire::as_object;
+use crate::encode::{Encoder, EncoderOptions, Events};
+use crate::frame::{BlockDelta, Body, Frame, Name, RawJson, SkillEvent, Stream, StreamKind};
+use serde::Serialize;
+use std::sync::Arc;
+
+pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    (stream.kind == StreamKind::Session).then(|| Box::new(Pixir::default()) as Box<dyn Encoder>)
+}
+
+/// The encoder of one run.
+#[derive(Default)]
+pub(super) struct Pixir {
+    writer: Writer,
+    /// The prompt that the run's start told: a message of its own may follow and repeat it.
+    prompt: Option<String>,
+    /// The last `status` word.
+    status: Option<Name>,
+    pub(super) said: Said,
+    /// Whether the main thread has said anything in the whole run.
+    pub(super) answered: bool,
+    /// The model that is called.
+    model: Option<Name>,
+    pub(super) calls: Calls,
+    pub(super) subagents: Subagents,
+    pub(super) usage: Told,
+}
+
+impl Encoder for Pixir {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        if !matches!(frame.body, Body::ProviderEvent(_)) {
+            self.open_turn(frame, out);
+        }
+        if frame.is_subagent() {
+            self.shared(frame, out);
+        } else {
+            self.main(frame, out);
+        }
+    }
+}
+
+impl Pixir {
+    /// A frame of the main thread.
+    fn main(&mut self, frame: &Frame, out: &mut Events) {
+        match &frame.body {
+            Body::SessionStarted { input } if input.is_empty() => self.status("thinking", None, frame, out),
+            Body::SessionStarted { input } => self.prompt = Some(input.clone()),
+            Body::SessionEnded(end) => self.end(frame, end, out),
+            Body::TurnStarted { model, .. } => {
+                self.flush(frame, out);
+                self.model.clone_from(model);
+                self.status("thinking", None, frame, out);
+            }
+            Body::UserMessage(message) => {
+                self.flush(frame, out);
+                let resources = message.attachments.iter().map(Resource::of).collect();
+                self.prompt(&UserMessage { text: &message.text, resources }, frame, out);
+            }
+            Body::OutputTextDelta(block) => self.text(block, frame, out),
+            Body::ReasoningDelta(block) if !block.delta.is_empty() => {
+                self.event(frame, "reasoning_delta", &Chunk { chunk: &block.delta }, out);
+            }
+            Body::ReasoningCompleted { opaque: Some(item), .. } => self.reasoning(item, frame, out),
+            Body::PlanUpdated { entries } => {
+                let entries = entries.iter().map(Entry::of).collect();
+                self.event(frame, "plan", &Plan { entries }, out);
+            }
+            // The words that end a run are for its end alone.
+            Body::StatusChanged { new_status, reason, .. } if !is_terminal(new_status) => {
+                self.status(new_status, reason.as_deref(), frame, out);
+            }
+            Body::ErrorReported(error) if error.retryable && error.attempt.is_some() => {
+                self.status("retrying", Some(&error.message), frame, out);
+            }
+            Body::HistoryCompacted { trigger, tokens_before, tokens_after, summary } => {
+                self.flush(frame, out);
+                let (tokens_before, tokens_after) = (*tokens_before, *tokens_after);
+                if trigger.as_deref() == Some("auto") {
+                    let message = "the context was nearly full, so a part of the history was replaced by a summary";
+                    let notice = ContextPressure { tier: "recovery", message, tokens_before, tokens_after };
+                    self.event(frame, "context_pressure", &notice, out);
+                }
+                let summary = summary.as_deref().filter(|summary| !summary.is_empty());
+                let data = HistoryCompaction { summary, trigger: trigger.as_deref(), tokens_before, tokens_after };
+                self.event(frame, "history_compaction", &data, out);
+            }
+            Body::Skill(skill) => {
+                if let SkillEvent::Invoked { name, args, mode, effective_allowed_tools } = &**skill {
+                    self.flush(frame, out);
+                    let data = SkillActivation {
+                        name,
+                        args: args.as_deref(),
+                        mode: mode.as_str(),
+                        effective_allowed_tools: effective_allowed_tools.as_deref(),
+                    };
+                    self.event(frame, "skill_activation", &data, out);
+                }
+            }
+            Body::GapDetected { reason, .. } => self.status("gap", Some(reason), frame, out),
+            _ => self.shared(frame, out),
+        }
+    }
+
+    /// A frame that means the same whoever caused it. What is only the main thread's to say is left out.
+    fn shared(&mut self, frame: &Frame, out: &mut Events) {
+        match &frame.body {
+            Body::ToolCallProposed(call) => self.call(call, frame, out),
+            Body::ToolStarted { call, .. } => {
+                self.call(call, frame, out);
+                self.calls.frame(&frame.body);
+            }
+            Body::ApprovalRequested(request) => self.calls.ask(request),
+            Body::ApprovalResolved(answer) => self.decision(answer, frame, out),
+            Body::UsageReported(usage) => self.usage(usage, frame, out),
+            Body::SubagentStarted { subagent_id, tool_id, agent, task, depth } => {
+                let subagent = Subagent {
+                    id: subagent_id.clone(),
+                    tool_id: *tool_id,
+                    agent: agent.clone(),
+                    task: task.clone(),
+                    depth: *depth,
+                };
+                self.subagent("started", "running", &subagent, None, frame, out);
+                self.subagents.begin(subagent);
+            }
+            Body::SubagentEnded { subagent_id, status, summary } => {
+                if let Some(subagent) = self.subagents.end(subagent_id) {
+                    self.subagent("ended", status, &subagent, summary.as_deref(), frame, out);
+                }
+            }
+            body => {
+                if let Some((call, output)) = self.calls.frame(body) {
+                    self.result(&call, &output, frame, out);
+                }
+            }
+        }
+    }
+
+    /// Says the prompt that the run's start told, unless this frame is the message that holds it.
+    fn open_turn(&mut self, frame: &Frame, out: &mut Events) {
+        let Some(prompt) = self.prompt.take() else { return };
+        let repeats = matches!(&frame.body, Body::UserMessage(message) if message.text == prompt);
+        if !repeats || frame.is_subagent() {
+            self.prompt(&UserMessage { text: &prompt, resources: Vec::new() }, frame, out);
+        }
+    }
+
+    /// A turn opens, so its status is told anew.
+    fn prompt(&mut self, message: &UserMessage<'_>, frame: &Frame, out: &mut Events) {
+        self.event(frame, "user_message", message, out);
+        self.status = None;
+        self.status("thinking", None, frame, out);
+    }
+
+    fn text(&mut self, block: &BlockDelta, frame: &Frame, out: &mut Events) {
+        if !self.said.goes_on(&block.message_id) {
+            self.flush(frame, out);
+        }
+        if !block.delta.is_empty() {
+            self.said.add(&block.message_id, &block.delta);
+            self.event(frame, "text_delta", &Chunk { chunk: &block.delta }, out);
+        }
+    }
+
+    /// What was said so far is a whole message.
+    pub(super) fn flush(&mut self, frame: &Frame, out: &mut Events) {
+        if let Some(text) = self.said.take() {
+            self.message(&text, None, frame, out);
+        }
+    }
+
+    pub(super) fn message(&mut self, text: &str, metadata: Option<Metadata<'_>>, frame: &Frame, out: &mut Events) {
+        self.answered = true;
+        self.event(frame, "assistant_message", &AssistantMessage { text, metadata }, out);
+    }
+
+    fn reasoning(&mut self, item: &RawJson, frame: &Frame, out: &mut Events) {
+        self.flush(frame, out);
+        let item = as_object(item);
+        self.writer.event(frame, "reasoning", &Reasoning { item: &item, model: self.model.as_deref() }, out);
+    }
+
+    /// A transition; a status that holds already is not told again.
+    fn status(&mut self, status: &str, reason: Option<&str>, frame: &Frame, out: &mut Events) {
+        if reason.is_none() && self.status.as_deref() == Some(status) {
+            return;
+        }
+        self.status = Some(Name::from(status));
+        self.event(frame, "status", &Status { status, reason, error: RunError::default() }, out);
+    }
+
+    pub(super) fn event<D: Serialize>(&mut self, frame: &Frame, kind: &'static str, data: &D, out: &mut Events) {
+        self.writer.event(frame, kind, data, out);
+    }
+}

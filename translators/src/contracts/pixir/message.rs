@@ -1,0 +1,31 @@
+//! The assistant's message that is being said.
+//!
+//! In: pieces of text. Out: the whole text, once it is known that no more of it comes. Never: text of two messages in one.
+
+use crate::frame::Name;
+
+/// The text since the last `assistant_message`.
+#[derive(Debug, Default)]
+pub(super) struct Said {
+    message_id: Option<Name>,
+    text: String,
+}
+
+impl Said {
+    /// Whether a piece of that message belongs to what was said so far.
+    pub(super) fn goes_on(&self, message_id: &Name) -> bool {
+        self.message_id.as_ref().is_none_or(|current| current == message_id)
+    }
+
+    /// Adds a piece.
+    pub(super) fn add(&mut self, message_id: &Name, piece: &str) {
+        self.message_id.get_or_insert_with(|| message_id.clone());
+        self.text.push_str(piece);
+    }
+
+    /// The text, if there is any; nothing is said then.
+    pub(super) fn take(&mut self) -> Option<String> {
+        self.message_id = None;
+        Some(std::mem::take(&mut self.text)).filter(|text| !text.is_empty())
+    }
+}
