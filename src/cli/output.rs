@@ -162,7 +162,7 @@ mod tests {
         let mut out = Vec::new();
         let mut writer = EventWriter::new(&mut out, pixir, Form::Log);
         for (id, payload) in [(EventId::None, "{\"live\":1}"), (EventId::Number(0), "{\"kept\":1}")] {
-            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), verbatim: &(0..0) });
+            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), known: &[] });
         }
         writer.finish().unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "{\"kept\":1}\n");
