@@ -3,10 +3,12 @@
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{as_object, rfc3339_seconds};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events};
-use crate::frame::{Body, Decision, EndReason, Frame, SessionEnded, Stream, StreamKind};
+use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
+use uuid::Uuid;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     (stream.kind == StreamKind::Session).then(|| Box::new(Sse::default()) as Box<dyn Encoder>)
@@ -16,6 +18,10 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
 struct Sse {
     next: u64,
     outputs: ToolOutputs,
+    /// The calls that wait for a decision, by approval.
+    asked: HashMap<Name, Uuid>,
+    /// Calls that were not allowed: the rejection is all that is told of them.
+    refused: HashSet<Uuid>,
 }
 
 #[derive(Serialize)]
@@ -84,16 +90,21 @@ impl Encoder for Sse {
                 self.event(frame, "assistant_delta", Text { text: &block.delta }, out);
             }
             Body::ApprovalRequested(request) => {
+                if let Some(tool_id) = request.tool_id {
+                    self.asked.insert(request.approval_id.clone(), tool_id);
+                }
                 let args = as_object(&request.args);
                 let payload =
                     Proposed { approval_id: &request.approval_id, tool_name: &request.tool_name, args: &args };
                 self.event(frame, "tool_call_proposed", payload, out);
             }
             Body::ApprovalResolved(answer) => {
+                let tool_id = self.asked.remove(&answer.approval_id);
                 if answer.decision == Decision::Approved {
                     let payload = Approved { approval_id: &answer.approval_id };
                     self.event(frame, "tool_call_approved", payload, out);
                 } else {
+                    self.refused.extend(tool_id);
                     let reason = answer.reason.as_deref().unwrap_or(match answer.decision {
                         Decision::TimedOut => "timed_out",
                         Decision::Cancelled => "cancelled",
@@ -105,7 +116,9 @@ impl Encoder for Sse {
             }
             Body::SessionEnded(end) => self.end(frame, end, out),
             body => {
-                if let Some(result) = self.outputs.frame(body) {
+                let result = self.outputs.frame(body);
+                let refused = matches!(body, Body::ToolFailed { tool, .. } if self.refused.remove(&tool.id));
+                if let Some(result) = result.filter(|_| !refused) {
                     let payload = ToolResult {
                         tool_name: &result.name,
                         success: result.success,
