@@ -114,7 +114,13 @@ pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Respo
     let mut runs = shared.runs.list(&filter, query.skip, limit + 1);
     let next_skip = (runs.len() > limit).then_some(query.skip + limit);
     runs.truncate(limit);
-    Ok(json_response(&json!({"object": "list", "data": runs, "next_skip": next_skip})))
+    #[derive(serde::Serialize)]
+    struct List {
+        object: &'static str,
+        data: Vec<RunStatus>,
+        next_skip: Option<usize>,
+    }
+    Ok(json_response(&List { object: "list", data: runs, next_skip }))
 }
 
 /// `GET /v1/runs/{run_id}`.

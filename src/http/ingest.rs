@@ -16,7 +16,6 @@ use http_body_util::BodyExt;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -58,7 +57,12 @@ pub(super) async fn ingest(
             .collect();
         return match outcome {
             Ok(records) => {
-                let mut response = json_response(&json!({"records": records, "runs": runs}));
+                #[derive(serde::Serialize)]
+                struct Made {
+                    records: u64,
+                    runs: Vec<RunStatus>,
+                }
+                let mut response = json_response(&Made { records, runs });
                 *response.status_mut() = StatusCode::CREATED;
                 Ok(response)
             }
