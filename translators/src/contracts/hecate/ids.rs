@@ -53,6 +53,11 @@ pub(super) fn call_id(run: Uuid, sequence: u64) -> String {
     prefixed("call_", Uuid::new_v5(&run, format!("hecate/call/{sequence}").as_bytes()).as_u128())
 }
 
+/// The id of a call that has none of the runner's own.
+pub(super) fn tool_call_id(tool: Uuid) -> String {
+    prefixed("call_", tool.as_u128())
+}
+
 /// The id of a stored object: of a SHA-256 its first 128 bits, so that the object can be found; of anything else a UUIDv5.
 pub(super) fn artifact_id(artifact: &str) -> String {
     let digest = artifact.strip_prefix("sha256:").filter(|digest| digest.len() == 64);
