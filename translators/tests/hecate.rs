@@ -14,8 +14,7 @@ use std::collections::BTreeSet;
 use support::*;
 
 fn translate_with(recording: &Recording, options: &EncoderOptions) -> Vec<u8> {
-    let mut translator =
-        Translator::new(ingest(recording.runner, Limits::default()), &V1, options.clone());
+    let mut translator = Translator::new(ingest(recording.runner, Limits::default()), &V1, options.clone());
     let mut out = Vec::new();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = framegate_translators::encode::EventRef<'_>>| {
         events.for_each(|event| write_ndjson(event, &mut out));
@@ -27,9 +26,7 @@ fn translate_with(recording: &Recording, options: &EncoderOptions) -> Vec<u8> {
 
 fn kinds(ndjson: &[u8]) -> BTreeSet<String> {
     let lines = ndjson.split(|&byte| byte == b'\n').filter(|line| !line.is_empty());
-    lines
-        .map(|line| serde_json::from_slice::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned())
-        .collect()
+    lines.map(|line| serde_json::from_slice::<Value>(line).unwrap()["type"].as_str().unwrap().to_owned()).collect()
 }
 
 fn is_experimental(kind: &str) -> bool {

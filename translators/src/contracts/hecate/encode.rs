@@ -146,7 +146,8 @@ impl Encoder for Hecate {
                 self.turns.begin(*turn_index, model.as_deref(), self.provider, stage);
             }
             Body::TurnEnded { turn_index, stop_reason, duration_ms } if is_main => {
-                self.turns.end(*turn_index, stop_reason.as_deref(), *duration_ms, stage);
+                // Neither may the run's duration span two clocks.
+                self.began_ms += self.turns.end(*turn_index, stop_reason.as_deref(), *duration_ms, stage);
                 self.meter.tick(true, stage);
             }
             Body::UsageReported(usage) => {
@@ -244,10 +245,7 @@ impl Ending<'_> {
                     stage.say("assistant.final_answer", &FinalAnswer { turn_index, summary });
                 }
                 let duration_ms = self.duration_ms;
-                stage.say(
-                    "run.finished",
-                    &Finished { final_status: "completed", turns, cost_micros_usd, duration_ms },
-                );
+                stage.say("run.finished", &Finished { final_status: "completed", turns, cost_micros_usd, duration_ms });
             }
             EndReason::Failed => {
                 // The verdict has no word for it; the error that it goes back to has.

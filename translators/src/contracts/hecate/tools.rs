@@ -226,13 +226,7 @@ impl Tools {
     }
 
     /// A call is over.
-    pub(super) fn end(
-        &mut self,
-        tool: &Tool,
-        outcome: Outcome<'_>,
-        duration_ms: Option<u64>,
-        stage: &mut Stage<'_>,
-    ) {
+    pub(super) fn end(&mut self, tool: &Tool, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
         let Some(running) = self.open.remove(&tool.id) else { return };
         super::edits::tell(&running.edits, &running.call_id, &running.name, stage);
         results::tell(&running, outcome, duration_ms, stage);

@@ -23,6 +23,7 @@ struct Turn {
     run: Option<Figures>,
     tool_calls: u32,
     failure: Option<Failure>,
+    began_ms: u64,
 }
 
 #[derive(Debug)]
@@ -92,7 +93,7 @@ impl Turns {
     ) {
         self.count += 1;
         self.last_index = turn_index;
-        self.open = Some(Turn::default());
+        self.open = Some(Turn { began_ms: stage.now_ms, ..Turn::default() });
         let model = model.filter(|model| !model.is_empty());
         stage.say("turn.started", &Started { turn_index, model, provider });
     }
@@ -130,22 +131,28 @@ impl Turns {
         is_turn
     }
 
+    /// Ends the open turn. Gives by how much the clock was corrected within it: the runner's first own time may come
+    /// after times of ingest, and the turn's duration knows of it.
     pub(super) fn end(
         &mut self,
         turn_index: u32,
         stop_reason: Option<&str>,
         duration_ms: Option<u64>,
         stage: &mut Stage<'_>,
-    ) {
-        let turn = self.open.take().unwrap_or_default();
+    ) -> u64 {
+        let Some(turn) = self.open.take() else { return 0 };
+        let began_ms = stage.now_ms.saturating_sub(duration_ms.unwrap_or_default());
+        let correction = duration_ms.map_or(0, |_| began_ms.saturating_sub(turn.began_ms));
         let says_failed = matches!(stop_reason, Some("failed" | "error"));
         if let Some(failure) = turn.failure.filter(|failure| failure.is_turn || says_failed) {
             let failed = Failed { turn_index, code: &failure.code, message: &failure.message, will_retry: false };
-            return stage.say("turn.failed", &failed);
+            stage.say("turn.failed", &failed);
+            return correction;
         }
         if says_failed {
             let failed = Failed { turn_index, code: "execution_error", message: "the turn failed", will_retry: false };
-            return stage.say("turn.failed", &failed);
+            stage.say("turn.failed", &failed);
+            return correction;
         }
         // The total of a run of one turn is that turn's.
         let figures = match turn.run {
@@ -165,5 +172,6 @@ impl Turns {
                 stop_reason,
             },
         );
+        correction
     }
 }
