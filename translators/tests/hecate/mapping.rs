@@ -364,6 +364,8 @@ fn each_kind_has_its_own_events() {
     assert_eq!(events[0].1, json!({"tool_call_id": "c", "tool_name": "Grep", "pattern": "x"}));
     let (_, events) = told("Glob", ToolKind::Search, json!({"pattern": "x"}), &"/path\n".repeat(20_000));
     assert_eq!((events[0].1.get("match_count"), &events[0].1["truncated"]), (None, &json!(true)));
+    let whole = events[0].1["matches"].as_array().unwrap();
+    assert!(whole.len() > 10_000 && whole.iter().all(|path| path == "/path"), "no half of a line");
     let (kind, events) = told("Read", ToolKind::Read, json!({"filePath": "/f"}), "x");
     assert_eq!((&kind[..], &events[0].1["path"]), ("file_read", &json!("/f")));
     let (kind, events) = told("WebFetch", ToolKind::Fetch, json!({"url": "u"}), "x");

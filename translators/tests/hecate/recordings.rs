@@ -106,6 +106,18 @@ fn what_the_recordings_give_rise_to() {
 }
 
 #[test]
+fn a_run_that_is_cut_anywhere_is_clean() {
+    let options = EncoderOptions { experimental: true, task_budget_micros_usd: Some(1) };
+    for mut recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
+        let bytes = std::mem::take(&mut recording.bytes);
+        for cut in (0..bytes.len()).step_by((bytes.len() / 12).max(1)) {
+            recording.bytes = bytes[..cut].to_vec();
+            assert_clean(&V1, &translate_with(&recording, &options), &format!("{} cut at {cut}", recording.name));
+        }
+    }
+}
+
+#[test]
 fn a_run_in_this_vocabulary() {
     let runner = framegate_translators::runners::RUNNERS.iter().find(|runner| runner.name == "codex").unwrap();
     let recording = recordings_of(runner)

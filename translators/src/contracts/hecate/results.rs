@@ -101,10 +101,10 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
         Kind::Glob | Kind::Grep => {
             let Some(pattern) = args.str("pattern") else { return };
             if running.kind == Kind::Glob {
-                let paths: Vec<&str> = running.stdout.text.lines().filter(|line| is_path(line)).collect();
+                let paths: Vec<&str> = shown(running).lines().filter(|line| is_path(line)).collect();
                 stage.say("tool.glob.completed", &found(running, &pattern, &paths));
             } else {
-                let places: Vec<Place<'_>> = running.stdout.text.lines().filter_map(place).collect();
+                let places: Vec<Place<'_>> = shown(running).lines().filter_map(place).collect();
                 stage.say("tool.grep.completed", &found(running, &pattern, &places));
             }
         }
@@ -159,6 +159,12 @@ fn found<'a, M>(running: &'a Running, pattern: &'a str, matches: &'a [M]) -> Fou
         match_count: (is_shown && running.stdout.is_whole()).then_some(matches.len()),
         truncated: is_shown.then(|| !running.stdout.is_whole()),
     }
+}
+
+/// The lines that were kept as a whole.
+fn shown(running: &Running) -> &str {
+    let text = &running.stdout.text;
+    if running.stdout.is_whole() { text } else { text.rsplit_once('\n').map_or("", |(lines, _)| lines) }
 }
 
 /// Whether a line is a path and no sentence.
