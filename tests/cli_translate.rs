@@ -235,6 +235,7 @@ fn a_list_of_hecate_is_the_document_s() {
     let list = ran("hecate.v1", &[&["--as", "list"], &IDS[..]].concat(), bytes("bash_ok.ndjson")).exits(0).json();
     let events = ran("hecate.v1", &IDS, bytes("bash_ok.ndjson")).exits(0).events();
     assert_eq!(list, json!({"object": "list", "data": events}));
-    let thinking = |more: &[&str]| ran("hecate.v1", more, bytes("thinking.ndjson")).exits(0).out.contains("thinking_");
+    let thinking =
+        |more: &[&str]| ran("hecate.v1", more, bytes("thinking_text.ndjson")).exits(0).out.contains("thinking_");
     assert!(!thinking(&[]) && thinking(&["--experimental"]));
 }

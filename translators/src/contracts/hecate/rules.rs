@@ -259,7 +259,7 @@ fn is_patch(kind: &str) -> bool {
 
 fn block_key(kind: &str, data: &Value) -> (bool, u64, u64) {
     let number = |key: &str| data.get(key).and_then(Value::as_u64).unwrap_or_default();
-    (kind.starts_with("assistant.thinking_"), number("turn_index"), number("block_index"))
+    (kind.contains("thinking"), number("turn_index"), number("block_index"))
 }
 
 fn warn_of_name(data: &Value, findings: &mut Vec<Finding>) {
