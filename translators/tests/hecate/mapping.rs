@@ -511,7 +511,15 @@ fn edits_are_told_where_artifacts_are_asked_for() {
         ["artifact.created", "tool.multi_edit.proposed", "tool.multi_edit.applied", "tool.completed"]
     );
     assert_eq!(two[1].1["paths"], json!(["f", "g"]));
+    assert_eq!(two[1].1["auto_apply"], true);
     assert_eq!(names(&told(Run::core(), vec![modify()])), ["tool.completed"]);
+    // Where a person was asked, it was not applied by itself.
+    let mut run = Run::experimental().in_turn();
+    run.say(started(call("c", "Edit", ToolKind::Edit, &empty())));
+    run.say(asked("a", "c"));
+    run.say(answered("a", Decision::Approved, None));
+    run.say(modify());
+    assert_eq!(run.say(exited("c", 0))[1].1["auto_apply"], false);
 }
 
 #[test]

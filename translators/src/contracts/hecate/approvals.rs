@@ -62,7 +62,7 @@ struct Blocked<'a> {
 }
 
 impl Approvals {
-    pub(super) fn ask(&mut self, request: &ApprovalRequested, tools: &Tools, stage: &mut Stage<'_>) {
+    pub(super) fn ask(&mut self, request: &ApprovalRequested, tools: &mut Tools, stage: &mut Stage<'_>) {
         let args = Json::new(&request.args).object().unwrap_or_default();
         let subject = subject_of(&args);
         let summary = subject.as_deref().or(request.reason.as_deref()).unwrap_or(&request.tool_name);
@@ -77,6 +77,9 @@ impl Approvals {
                 policy_reason: request.reason.as_deref(),
             },
         );
+        if let Some(tool_id) = request.tool_id {
+            tools.ask(tool_id);
+        }
         let question =
             Question { tool_id: request.tool_id, tool_name: request.tool_name.clone(), asked_ms: stage.now_ms };
         self.open.insert(request.approval_id.clone(), question);

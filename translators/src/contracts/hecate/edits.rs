@@ -3,7 +3,7 @@
 //! In: changed files and written artifacts, where experimental groups are asked for. Out: `artifact.created`,
 //! `tool.edit.*`, `tool.multi_edit.*`, `tool.file_write.proposed`. Never: content.
 //!
-//! Runners tell a change once it is made: it is proposed, applied by itself, and applied at once.
+//! Runners tell a change once it is made: it is proposed and applied at once, by itself unless a person was asked.
 
 use super::envelope::Stage;
 use super::ids;
@@ -83,7 +83,7 @@ struct BatchApplied<'a> {
 }
 
 /// Tells what a call changed.
-pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, stage: &mut Stage<'_>) {
+pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_apply: bool, stage: &mut Stage<'_>) {
     for edit in edits.iter().filter(|edit| edit.patch_bytes.is_some()) {
         let created = Created {
             artifact_id: &edit.artifact_id,
@@ -106,7 +106,7 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, stage: &
                 path: &edit.path,
                 patch_artifact_id: &edit.artifact_id,
                 summary: &edit.summary,
-                auto_apply: true,
+                auto_apply,
             };
             stage.say(event, &proposed);
             let patch_artifact_id = &edit.artifact_id;
@@ -120,7 +120,7 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, stage: &
                 paths: batch.iter().map(|edit| &*edit.path).collect(),
                 patch_artifact_ids: &ids,
                 summary: format!("{} files", batch.len()),
-                auto_apply: true,
+                auto_apply,
             };
             stage.say("tool.multi_edit.proposed", &proposed);
             let applied = BatchApplied { tool_call_id, tool_name, patch_artifact_ids: &ids, applied_at };

@@ -192,7 +192,7 @@ impl Encoder for Hecate {
             }
             Body::ArtifactWritten(artifact) if self.experimental => edits::written(artifact, stage),
             Body::PlanUpdated { entries } if is_main => self.tools.plan(entries, self.turns.index(), stage),
-            Body::ApprovalRequested(request) => self.approvals.ask(request, &self.tools, stage),
+            Body::ApprovalRequested(request) => self.approvals.ask(request, &mut self.tools, stage),
             Body::ApprovalResolved(answer) => self.approvals.answer(answer, &mut self.tools, stage),
             Body::CheckpointCreated { checkpoint_id, .. } => {
                 stage.say("run.checkpoint_saved", &Checkpoint { checkpoint_id: ids::checkpoint_id(*checkpoint_id) });

@@ -41,6 +41,8 @@ pub(super) struct Running {
     order: u64,
     pub(super) stdout: Kept,
     pub(super) stderr: Kept,
+    /// A person was asked.
+    is_asked: bool,
     /// A person said no.
     is_refused: bool,
     edits: Vec<Edit>,
@@ -163,6 +165,13 @@ impl Tools {
         self.open.get(&tool_id).map(|running| &running.call_id).or_else(|| self.proposed.get(&tool_id)).cloned()
     }
 
+    /// A person is asked about a call.
+    pub(super) fn ask(&mut self, tool_id: Uuid) {
+        if let Some(running) = self.open.get_mut(&tool_id) {
+            running.is_asked = true;
+        }
+    }
+
     /// A person refused a call.
     pub(super) fn refuse(&mut self, tool_id: Uuid) {
         if let Some(running) = self.open.get_mut(&tool_id) {
@@ -192,6 +201,7 @@ impl Tools {
             order: self.started,
             stdout: Kept::default(),
             stderr: Kept::default(),
+            is_asked: false,
             is_refused: false,
             edits: Vec::new(),
         };
@@ -228,7 +238,7 @@ impl Tools {
     /// A call is over.
     pub(super) fn end(&mut self, tool: &Tool, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
         let Some(running) = self.open.remove(&tool.id) else { return };
-        super::edits::tell(&running.edits, &running.call_id, &running.name, stage);
+        super::edits::tell(&running.edits, &running.call_id, &running.name, !running.is_asked, stage);
         results::tell(&running, outcome, duration_ms, stage);
         running.over(outcome, duration_ms, stage);
     }
