@@ -17,3 +17,4 @@ mod mapping;
 mod output;
 mod recordings;
 mod stage;
+mod tools;

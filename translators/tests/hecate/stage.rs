@@ -3,7 +3,8 @@
 use framegate_translators::contracts::hecate::V1;
 use framegate_translators::encode::{Encoder, EncoderOptions, Events};
 use framegate_translators::frame::{
-    Body, EndReason, Frame, Name, RawJson, Session, SessionEnded, Stream, StreamKind, Tool, ToolCall, ToolKind,
+    ApprovalRequested, ApprovalResolved, BlockDelta, BlockText, Body, Decision, EndReason, ErrorReported, ErrorScope,
+    Frame, Name, RawJson, Session, SessionEnded, Stream, StreamKind, Tool, ToolCall, ToolKind, Usage, UsageScope,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -49,6 +50,66 @@ pub fn ended(reason: EndReason, code: Option<&str>, message: Option<&str>, final
         error_code: code.map(Name::from),
         message: message.map(str::to_owned),
     }))
+}
+
+pub fn text_delta(message_id: &str, block_index: u32, delta: &str) -> Body {
+    Body::OutputTextDelta(BlockDelta { message_id: Name::from(message_id), block_index, delta: delta.to_owned() })
+}
+
+pub fn block(message_id: &str, block_index: u32, text: &str) -> BlockText {
+    BlockText { message_id: Name::from(message_id), block_index, text: text.to_owned() }
+}
+
+pub fn usage(scope: UsageScope, input_tokens: u64, cost_usd: Option<f64>) -> Body {
+    Body::UsageReported(Box::new(Usage {
+        scope,
+        input_tokens,
+        output_tokens: 2,
+        cache_read_tokens: Some(10),
+        cache_creation_tokens: Some(100),
+        cost_usd,
+        ..Usage::default()
+    }))
+}
+
+pub fn turn_ended(turn_index: u32, stop_reason: Option<&str>) -> Body {
+    Body::TurnEnded { turn_index, stop_reason: stop_reason.map(Name::from), duration_ms: Some(0) }
+}
+
+pub fn error(scope: ErrorScope, code: &str, attempt: Option<u32>, max_attempts: Option<u32>) -> Body {
+    Body::ErrorReported(Box::new(ErrorReported {
+        scope,
+        code: Name::from(code),
+        message: "no".to_owned(),
+        retryable: true,
+        attempt,
+        max_attempts,
+        http_status: Some(529),
+    }))
+}
+
+pub fn asked(approval_id: &str, call_id: &str) -> Body {
+    Body::ApprovalRequested(Box::new(ApprovalRequested {
+        approval_id: Name::from(approval_id),
+        tool_id: Some(tool(call_id).id),
+        tool_name: Name::from("bash"),
+        args: raw(&json!({"command": "rm -rf x"})),
+        reason: None,
+    }))
+}
+
+pub fn answered(approval_id: &str, decision: Decision, by: Option<&str>) -> Body {
+    Body::ApprovalResolved(Box::new(ApprovalResolved {
+        approval_id: Name::from(approval_id),
+        decision,
+        by: by.map(Name::from),
+        reason: Some("why".to_owned()),
+        scope: Some(Name::from("once")),
+    }))
+}
+
+pub fn refused(call_id: &str, error: &str) -> Body {
+    Body::ToolFailed { tool: tool(call_id), error: error.to_owned() }
 }
 
 /// One run, frame by frame.
