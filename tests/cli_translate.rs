@@ -240,9 +240,21 @@ fn events_that_were_not_validated_are_the_same() {
 fn what_it_writes_its_own_gate_finds_clean() {
     for name in ["bash_ok.ndjson", "bash_unicode_ansi.partial.ndjson", "control_permission.ndjson"] {
         for form in ["ndjson", "sse", "list"] {
-            let events = ran("frames.v2", &["--as", form], bytes(name)).exits(0);
-            let checked = run(&["check", "--contract", "frames.v2"], &events.out).exits(0);
-            assert!(checked.out.starts_with("0 errors, "), "{name} as {form}: {}", checked.out);
+            for contract in ["frames.v2", "hecate.v1"] {
+                let events = ran(contract, &["--as", form], bytes(name)).exits(0);
+                let checked = run(&["check", "--contract", contract], &events.out).exits(0);
+                assert!(checked.out.starts_with("0 errors, "), "{name} as {form}: {}", checked.out);
+            }
         }
     }
+}
+
+#[test]
+fn a_list_of_hecate_is_the_document_s() {
+    let list = ran("hecate.v1", &[&["--as", "list"], &IDS[..]].concat(), bytes("bash_ok.ndjson")).exits(0).json();
+    let events = ran("hecate.v1", &IDS, bytes("bash_ok.ndjson")).exits(0).events();
+    assert_eq!(list, json!({"object": "list", "data": events}));
+    let thinking =
+        |more: &[&str]| ran("hecate.v1", more, bytes("thinking_text.ndjson")).exits(0).out.contains("thinking_");
+    assert!(!thinking(&[]) && thinking(&["--experimental"]));
 }

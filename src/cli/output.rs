@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn a_list_of_hecate_stands_in_its_envelope() {
-        let hecate = Contract { name: "hecate.v1", ..framegate_translators::contracts::frames::V2 };
-        assert_eq!(written(&hecate, Form::List, &["{}"]), "{\"object\":\"list\",\"data\":[\n{}\n]}\n");
-        assert_eq!(written(&hecate, Form::List, &[]), "{\"object\":\"list\",\"data\":[]}\n");
+        let hecate = contract("hecate.v1").unwrap();
+        assert_eq!(written(hecate, Form::List, &["{}"]), "{\"object\":\"list\",\"data\":[\n{}\n]}\n");
+        assert_eq!(written(hecate, Form::List, &[]), "{\"object\":\"list\",\"data\":[]}\n");
     }
 
     #[test]

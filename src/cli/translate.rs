@@ -72,7 +72,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         session_id: args.session_id.as_deref().map(uuid_of),
     };
     let ingest = Ingest::new(args.from.0, None, Limits::default(), identity);
-    let options = EncoderOptions { experimental: args.experimental };
+    let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
     let mut translator = Translator::new(ingest, contract, options);
     let mut diagnostics = Diagnostics::new(contract, args.validate)?;
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));

@@ -68,7 +68,7 @@ pub(super) struct Wanted<'r> {
 /// # Errors
 /// What a person is told, with the list of what there is.
 pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
-    let mut base = EncoderOptions { experimental: wanted.experimental };
+    let mut base = EncoderOptions { experimental: wanted.experimental, ..EncoderOptions::default() };
     let by_query = match wanted.contract {
         Some(name) => Some(contract(name).ok_or_else(|| format!("there is no contract {name:?}; {}", offer(wanted)))?),
         None => None,

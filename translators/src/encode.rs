@@ -17,6 +17,8 @@ use std::sync::Arc;
 pub struct EncoderOptions {
     /// Also emit the groups that the contract's document calls experimental.
     pub experimental: bool,
+    /// What the run may cost, in millionths of a US dollar, for contracts that tell of budgets.
+    pub task_budget_micros_usd: Option<u64>,
 }
 
 /// Writes one contract's events for one stream.

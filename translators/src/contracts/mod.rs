@@ -9,6 +9,7 @@ mod wire;
 
 pub mod agent_manager;
 pub mod frames;
+pub mod hecate;
 pub mod pixir;
 pub mod raw;
 pub mod sse;
@@ -52,7 +53,8 @@ pub enum SseStyle {
 }
 
 /// Every contract, in the order of `--help` and of the documentation.
-pub const CONTRACTS: &[Contract] = &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, raw::RAW];
+pub const CONTRACTS: &[Contract] =
+    &[frames::V1, frames::V2, sse::V1, agent_manager::V1, pixir::V1, hecate::V1, raw::RAW];
 
 /// The contract of that name.
 pub fn contract(name: &str) -> Option<&'static Contract> {

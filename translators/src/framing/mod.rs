@@ -172,6 +172,9 @@ fn sniff(held: &[u8], all: bool) -> Option<Framing> {
     if first == b'{' || first == b'[' {
         // A line with nothing but the opening bracket begins a document that is laid out for people.
         let rest = line.get(1..)?;
+        if let Some(framing) = sniff_list(line, line_end.is_some()) {
+            return framing.or(all.then_some(Framing::Ndjson));
+        }
         return match rest.iter().find(|byte| !byte.is_ascii_whitespace()) {
             Some(_) => Some(Framing::Ndjson),
             None if line_end.is_some() => Some(Framing::Document),
@@ -184,6 +187,22 @@ fn sniff(held: &[u8], all: bool) -> Option<Framing> {
         Some(_) => Some(if is_sse { Framing::Sse } else { Framing::Ndjson }),
         None if line.contains(&b':') && is_sse => Some(Framing::Sse),
         None => all.then_some(Framing::Ndjson),
+    }
+}
+
+/// How a list in an envelope begins, without white space.
+const LIST_HEAD: &[u8] = b"{\"object\":\"list\",\"data\":[";
+
+/// A first line that is the head of a list in an envelope, or may become it, and nothing more: `Some(None)` where more
+/// bytes are needed, `None` where it is another line.
+#[allow(clippy::option_option, reason = "undecided and not concerned differ")]
+fn sniff_list(line: &[u8], is_whole: bool) -> Option<Option<Framing>> {
+    let mut head = LIST_HEAD.iter();
+    let is_front = line.iter().filter(|byte| !byte.is_ascii_whitespace()).all(|byte| head.next() == Some(byte));
+    match (is_front, head.len(), is_whole) {
+        (true, 0, true) => Some(Some(Framing::Document)),
+        (true, left, false) if left < LIST_HEAD.len() - 1 => Some(None),
+        _ => None,
     }
 }
 
@@ -204,6 +223,11 @@ mod tests {
             ("data", Framing::Ndjson),
             ("", Framing::Ndjson),
             ("{", Framing::Ndjson),
+            ("{\"object\":\"list\",\"data\":[\n{}\n]}\n", Framing::Document),
+            ("{\"object\": \"list\", \"data\": [\n]}", Framing::Document),
+            ("{\"object\":\"list\",\"data\":[", Framing::Ndjson),
+            ("{\"object\":\"list\",\"data\":[{}]}\n", Framing::Ndjson),
+            ("{\"object\":\"list\"}\n", Framing::Ndjson),
         ] {
             let mut reader = Reader::sniffing(Limits::default());
             for byte in text.as_bytes() {

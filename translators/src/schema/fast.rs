@@ -31,6 +31,8 @@ pub struct Shape {
 struct StringShape {
     one_of: Option<Vec<String>>,
     format: Option<Format>,
+    /// The prefix of an id that is a ULID, with its `_`.
+    ulid: Option<String>,
     min_length: usize,
 }
 
@@ -74,7 +76,11 @@ const KEYWORDS: &[&str] = &[
     "minimum",
     "maximum",
     "minLength",
+    "pattern",
 ];
+
+/// What follows the prefix in the one kind of `pattern` that this reader knows: `^run_[…]{26}$`.
+const ULID_PATTERN: &str = "_[0-9A-HJKMNP-TV-Z]{26}$";
 
 impl Shape {
     /// Reads a schema; `None` where it uses what this reader does not know.
@@ -114,6 +120,10 @@ impl Shape {
                             Some("uuid") => Some(Format::Uuid),
                             Some("date-time") => Some(Format::DateTime),
                             Some(_) => return None,
+                        },
+                        ulid: match map.str("pattern") {
+                            None => None,
+                            Some(pattern) => Some(ulid_prefix(&pattern)?),
                         },
                         min_length: count_of(&map, "minLength")?,
                     });
@@ -205,6 +215,12 @@ fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
 /// A count; 0 where the keyword is absent, `None` where it is no count.
 fn count_of(map: &Object<'_>, keyword: &str) -> Option<usize> {
     map.get(keyword).map_or(Some(0), |count| usize::try_from(count.u64()?).ok())
+}
+
+/// The prefix that a pattern of ids asks for; `None` where it is another pattern.
+fn ulid_prefix(pattern: &str) -> Option<String> {
+    let prefix = pattern.strip_prefix('^')?.strip_suffix(ULID_PATTERN)?;
+    prefix.bytes().all(|byte| byte.is_ascii_lowercase()).then(|| format!("{prefix}_"))
 }
 
 /// A bound; `Some(None)` where the keyword is absent.
@@ -299,7 +315,7 @@ impl ObjectShape {
 impl StringShape {
     fn accepts(&self, text: Quoted<'_>) -> bool {
         let is_long_enough = self.min_length == 0 || (self.min_length == 1 && !text.inner.is_empty());
-        if self.one_of.is_none() && self.format.is_none() && is_long_enough {
+        if self.one_of.is_none() && self.format.is_none() && self.ulid.is_none() && is_long_enough {
             return true;
         }
         // Escapes are left to the full validator.
@@ -310,6 +326,7 @@ impl StringShape {
     fn accepts_plain(&self, text: &str) -> bool {
         self.one_of.as_ref().is_none_or(|words| words.iter().any(|word| word == text))
             && self.format.is_none_or(|format| format.accepts(text))
+            && self.ulid.as_deref().is_none_or(|prefix| text.strip_prefix(prefix).is_some_and(is_ulid))
             && (self.min_length == 0 || text.chars().take(self.min_length).count() == self.min_length)
     }
 }
@@ -328,6 +345,14 @@ impl Format {
             Self::DateTime => date_time(bytes),
         }
     }
+}
+
+/// 26 characters of Crockford's base 32, upper case.
+fn is_ulid(text: &str) -> bool {
+    text.len() == 26
+        && text.bytes().all(|byte| {
+            byte.is_ascii_digit() || (byte.is_ascii_uppercase() && !matches!(byte, b'I' | b'L' | b'O' | b'U'))
+        })
 }
 
 /// `YYYY-MM-DDThh:mm:ss[.fff]Z`, days up to 28 and seconds up to 59.
@@ -369,7 +394,8 @@ mod tests {
                 "t": {"type": ["string", "null"], "format": "date-time"},
                 "w": {"enum": ["x", "y"]},
                 "d": {"type": ["object", "null"]},
-                "l": {"type": "array", "items": {"type": "string", "minLength": 1}}
+                "l": {"type": "array", "items": {"type": "string", "minLength": 1}},
+                "i": {"type": "string", "pattern": "^run_[0-9A-HJKMNP-TV-Z]{26}$"}
             }
         });
         let text = schema.to_string();
@@ -389,6 +415,14 @@ mod tests {
             (json!({"a": 1, "u": uuid, "l": [""]}), false),
             (json!({"a": 1, "u": uuid, "t": "2026-13-14T21:03:00Z"}), false),
             (json!([]), false),
+            (json!({"a": 1, "u": uuid, "i": "run_0123456789ABCDEFGHJKMNPQRS"}), true),
+            (json!({"a": 1, "u": uuid, "i": "run_TVWXYZ00000000000000000000"}), true),
+            (json!({"a": 1, "u": uuid, "i": "evt_0123456789ABCDEFGHJKMNPQRS"}), false),
+            (json!({"a": 1, "u": uuid, "i": "run_0123456789ABCDEFGHJKMNPQR"}), false),
+            (json!({"a": 1, "u": uuid, "i": "run_0123456789ABCDEFGHJKMNPQRST"}), false),
+            (json!({"a": 1, "u": uuid, "i": "run_0123456789abcdefghjkmnpqrs"}), false),
+            (json!({"a": 1, "u": uuid, "i": "run_I0000000000000000000000000"}), false),
+            (json!({"a": 1, "u": uuid, "i": "run_U0000000000000000000000000"}), false),
         ] {
             let text = event.to_string();
             assert_eq!(shape.accepts(&text, &[]), expected, "{text}");

@@ -30,6 +30,11 @@ impl Numbering {
         }
         self.next = number.saturating_add(1);
     }
+
+    /// What came before is known to be missing: this number is due next.
+    pub(crate) fn go_on_from(&mut self, number: u64) {
+        self.next = number;
+    }
 }
 
 /// Ids that occur once. Kept as hashes: a false alarm is less likely than a broken disk.

@@ -1,0 +1,136 @@
+//! Approvals.
+//!
+//! In: questions and answers. Out: `approval.requested`, then `approval.resolved` or `approval.timed_out`;
+//! `policy.tool_blocked` where a rule and no person refused. Never: a question without its end.
+
+use super::envelope::Stage;
+use super::tools::Tools;
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
+use crate::json::{Json, Object};
+use serde::Serialize;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// The questions that wait.
+#[derive(Debug, Default)]
+pub(super) struct Approvals {
+    open: HashMap<Name, Question>,
+}
+
+#[derive(Debug)]
+struct Question {
+    tool_id: Option<Uuid>,
+    tool_name: Name,
+    asked_ms: u64,
+}
+
+#[derive(Serialize)]
+struct Requested<'a> {
+    approval_id: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    kind: &'a str,
+    summary: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    policy_reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Resolved<'a> {
+    approval_id: &'a str,
+    decision: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    by: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    comment: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scope: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct TimedOut<'a> {
+    approval_id: &'a str,
+    after_seconds: u64,
+}
+
+#[derive(Serialize)]
+struct Blocked<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    tool_call_id: Option<&'a str>,
+    tool_name: &'a str,
+    reason: &'a str,
+}
+
+impl Approvals {
+    pub(super) fn ask(&mut self, request: &ApprovalRequested, tools: &mut Tools, stage: &mut Stage<'_>) {
+        let args = Json::new(&request.args).object().unwrap_or_default();
+        let subject = subject_of(&args);
+        let summary = subject.as_deref().or(request.reason.as_deref()).unwrap_or(&request.tool_name);
+        let call_id = request.tool_id.and_then(|tool_id| tools.call_id(tool_id));
+        stage.say(
+            "approval.requested",
+            &Requested {
+                approval_id: &request.approval_id,
+                tool_call_id: call_id.as_deref(),
+                kind: &request.tool_name,
+                summary,
+                policy_reason: request.reason.as_deref(),
+            },
+        );
+        if let Some(tool_id) = request.tool_id {
+            tools.ask(tool_id);
+        }
+        let question =
+            Question { tool_id: request.tool_id, tool_name: request.tool_name.clone(), asked_ms: stage.now_ms };
+        self.open.insert(request.approval_id.clone(), question);
+    }
+
+    pub(super) fn answer(&mut self, answer: &ApprovalResolved, tools: &mut Tools, stage: &mut Stage<'_>) {
+        let question = self.open.remove(&answer.approval_id);
+        let tool_id = question.as_ref().and_then(|question| question.tool_id);
+        if answer.decision == Decision::TimedOut {
+            let asked_ms = question.as_ref().map_or(stage.now_ms, |question| question.asked_ms);
+            let after_seconds = stage.now_ms.saturating_sub(asked_ms) / 1000;
+            return stage.say("approval.timed_out", &TimedOut { approval_id: &answer.approval_id, after_seconds });
+        }
+        let by = answer.by.as_deref().filter(|by| !by.is_empty());
+        stage.say(
+            "approval.resolved",
+            &Resolved {
+                approval_id: &answer.approval_id,
+                decision: answer.decision.as_str(),
+                by,
+                comment: answer.reason.as_deref(),
+                scope: answer.scope.as_deref(),
+            },
+        );
+        let is_refusal = matches!(answer.decision, Decision::Rejected | Decision::Cancelled);
+        if !is_refusal {
+            return;
+        }
+        if by.is_some_and(is_rule) {
+            let call_id = tool_id.and_then(|tool_id| tools.call_id(tool_id));
+            let blocked = Blocked {
+                tool_call_id: call_id.as_deref(),
+                tool_name: question.as_ref().map_or("", |question| &question.tool_name),
+                reason: answer.reason.as_deref().or(by).unwrap_or_default(),
+            };
+            stage.say("policy.tool_blocked", &blocked);
+        } else if let Some(tool_id) = tool_id {
+            tools.refuse(tool_id);
+        }
+    }
+}
+
+/// Whether a rule decided, and no person.
+fn is_rule(by: &str) -> bool {
+    matches!(by, "policy" | "rule" | "rules" | "config" | "hook" | "classifier" | "sandbox")
+}
+
+/// What a call is about, in a few words: its command, file, address or search.
+pub(super) fn subject_of<'a>(args: &'a Object<'_>) -> Option<std::borrow::Cow<'a, str>> {
+    ["command", "cmd", "file_path", "filePath", "path", "url", "pattern", "query"]
+        .into_iter()
+        .find_map(|key| args.get(key).and_then(Json::str))
+        .filter(|subject| !subject.is_empty())
+}

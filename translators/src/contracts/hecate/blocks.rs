@@ -1,0 +1,87 @@
+//! Text and thinking.
+//!
+//! In: deltas and whole blocks of the main thread. Out: `assistant.text_*`, and `assistant.thinking_*` where experimental
+//! groups are asked for. Never: a subagent's words, an empty delta.
+
+use super::envelope::Stage;
+use crate::frame::{BlockDelta, BlockText, Name};
+use serde::Serialize;
+use std::collections::HashMap;
+
+/// Text or thinking.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(super) enum Voice {
+    Text,
+    Thinking,
+}
+
+/// The blocks that are open, and how the turn counts them.
+#[derive(Debug, Default)]
+pub(super) struct Blocks {
+    open: HashMap<(Voice, Name, u32), Place>,
+    turn_index: u32,
+    next: u32,
+}
+
+#[derive(Clone, Copy, Debug, Serialize)]
+struct Place {
+    turn_index: u32,
+    block_index: u32,
+}
+
+#[derive(Serialize)]
+struct Delta<'a> {
+    #[serde(flatten)]
+    place: Place,
+    delta: &'a str,
+}
+
+#[derive(Serialize)]
+struct Complete<'a> {
+    #[serde(flatten)]
+    place: Place,
+    text: &'a str,
+}
+
+impl Blocks {
+    /// A turn begins: its blocks are counted from 0.
+    pub(super) fn begin_turn(&mut self, turn_index: u32) {
+        self.turn_index = turn_index;
+        self.next = 0;
+    }
+
+    /// A piece of a block. One that is not `told` is counted only, so that a block has the same index either way.
+    pub(super) fn delta(&mut self, voice: Voice, block: &BlockDelta, told: bool, stage: &mut Stage<'_>) {
+        let place = self.place(voice, &block.message_id, block.block_index);
+        if told && !block.delta.is_empty() {
+            let kind = match voice {
+                Voice::Text => "assistant.text_delta",
+                Voice::Thinking => "assistant.thinking_delta",
+            };
+            stage.say(kind, &Delta { place, delta: &block.delta });
+        }
+    }
+
+    /// A whole block.
+    pub(super) fn complete(&mut self, voice: Voice, block: &BlockText, told: bool, stage: &mut Stage<'_>) {
+        let place = self.place(voice, &block.message_id, block.block_index);
+        self.open.remove(&(voice, block.message_id.clone(), block.block_index));
+        if told {
+            let kind = match voice {
+                Voice::Text => "assistant.text_complete",
+                Voice::Thinking => "assistant.thinking_complete",
+            };
+            stage.say(kind, &Complete { place, text: &block.text });
+        }
+    }
+
+    fn place(&mut self, voice: Voice, message_id: &Name, block_index: u32) -> Place {
+        let next = &mut self.next;
+        let turn_index = self.turn_index;
+        *self.open.entry((voice, message_id.clone(), block_index)).or_insert_with(|| {
+            let place = Place { turn_index, block_index: *next };
+            *next += 1;
+            place
+        })
+    }
+}

@@ -1,0 +1,164 @@
+//! What a run has used so far, and its budget.
+//!
+//! In: usage figures. Out: `cost.tick`, and once each `cost.budget_warning` and `cost.budget_exceeded`. Never: a figure that
+//! goes down, or one that nobody said.
+//!
+//! The sum of the turns and the runner's own total of the run are two counts of the same thing: the larger one is told.
+
+use super::envelope::Stage;
+use crate::frame::{Usage, UsageScope};
+use serde::Serialize;
+
+/// The part of a budget, in percent, at which it is warned of.
+const WARNING_PCT: u64 = 80;
+
+/// Figures of a turn or of a run; `None` where nothing was said.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Figures {
+    pub(super) input_tokens: Option<u64>,
+    pub(super) output_tokens: Option<u64>,
+    pub(super) cached_input_tokens: Option<u64>,
+    pub(super) cost_micros_usd: Option<u64>,
+}
+
+impl Figures {
+    pub(super) fn of(usage: &Usage) -> Self {
+        let cached = usage.cache_read_tokens.unwrap_or_default();
+        let written = usage.cache_creation_tokens.unwrap_or_default();
+        Self {
+            input_tokens: Some(usage.input_tokens.saturating_add(cached).saturating_add(written)),
+            output_tokens: Some(usage.output_tokens),
+            cached_input_tokens: usage.cache_read_tokens,
+            cost_micros_usd: usage.cost_usd.and_then(micros),
+        }
+    }
+
+    pub(super) fn is_known(&self) -> bool {
+        *self != Self::default()
+    }
+
+    pub(super) fn add(&mut self, more: &Self) {
+        self.merge(more, u64::saturating_add);
+    }
+
+    fn merge(&mut self, other: &Self, both: fn(u64, u64) -> u64) {
+        let merged = |one: Option<u64>, two: Option<u64>| match (one, two) {
+            (Some(one), Some(two)) => Some(both(one, two)),
+            (one, two) => one.or(two),
+        };
+        self.input_tokens = merged(self.input_tokens, other.input_tokens);
+        self.output_tokens = merged(self.output_tokens, other.output_tokens);
+        self.cached_input_tokens = merged(self.cached_input_tokens, other.cached_input_tokens);
+        self.cost_micros_usd = merged(self.cost_micros_usd, other.cost_micros_usd);
+    }
+}
+
+/// Millionths of a dollar; `None` where the sum is no sum.
+fn micros(usd: f64) -> Option<u64> {
+    (usd.is_finite() && usd >= 0.0).then(|| (usd * 1e6).round() as u64)
+}
+
+/// The meter of a run.
+#[derive(Debug, Default)]
+pub(super) struct Meter {
+    budget: Option<u64>,
+    turns: Figures,
+    runs: Figures,
+    told: Figures,
+    warned: bool,
+    exceeded: bool,
+}
+
+#[derive(Serialize)]
+struct Tick {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cumulative_input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cumulative_output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cumulative_cost_micros_usd: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_budget_micros_usd: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    task_budget_remaining_micros_usd: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Warned {
+    threshold_pct: u64,
+    cumulative_cost_micros_usd: u64,
+    task_budget_micros_usd: u64,
+}
+
+#[derive(Serialize)]
+struct Exceeded {
+    cumulative_cost_micros_usd: u64,
+    task_budget_micros_usd: u64,
+    action: &'static str,
+}
+
+impl Meter {
+    pub(super) fn new(budget: Option<u64>) -> Self {
+        Self { budget, ..Self::default() }
+    }
+
+    pub(super) fn take(&mut self, usage: &Usage) {
+        let figures = Figures::of(usage);
+        match usage.scope {
+            UsageScope::Turn => self.turns.add(&figures),
+            UsageScope::Run => self.runs.merge(&figures, u64::max),
+        }
+    }
+
+    /// What the run has used so far.
+    pub(super) fn total(&self) -> Figures {
+        let mut total = self.turns.clone();
+        total.merge(&self.runs, u64::max);
+        total
+    }
+
+    /// Tells the total where it is known and was not told yet, or where a turn ends.
+    pub(super) fn tick(&mut self, is_boundary: bool, stage: &mut Stage<'_>) {
+        let total = self.total();
+        if !total.is_known() || (!is_boundary && total == self.told) {
+            return;
+        }
+        let remaining = self.budget.map(|budget| budget.saturating_sub(total.cost_micros_usd.unwrap_or_default()));
+        stage.say(
+            "cost.tick",
+            &Tick {
+                cumulative_input_tokens: total.input_tokens,
+                cumulative_output_tokens: total.output_tokens,
+                cumulative_cost_micros_usd: total.cost_micros_usd,
+                task_budget_micros_usd: self.budget,
+                // Without a cost nobody knows what remains.
+                task_budget_remaining_micros_usd: remaining.filter(|_| total.cost_micros_usd.is_some()),
+            },
+        );
+        if let (Some(budget), Some(cost)) = (self.budget, total.cost_micros_usd) {
+            self.judge(budget, cost, stage);
+        }
+        self.told = total;
+    }
+
+    fn judge(&mut self, budget: u64, cost: u64, stage: &mut Stage<'_>) {
+        let reaches_warning = u128::from(cost) * 100 >= u128::from(budget) * u128::from(WARNING_PCT);
+        if reaches_warning && !std::mem::replace(&mut self.warned, true) {
+            stage.say(
+                "cost.budget_warning",
+                &Warned {
+                    threshold_pct: WARNING_PCT,
+                    cumulative_cost_micros_usd: cost,
+                    task_budget_micros_usd: budget,
+                },
+            );
+        }
+        if cost > budget && !std::mem::replace(&mut self.exceeded, true) {
+            // An encoder watches; whoever set the budget halts.
+            stage.say(
+                "cost.budget_exceeded",
+                &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: "none" },
+            );
+        }
+    }
+}

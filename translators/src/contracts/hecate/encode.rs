@@ -1,0 +1,269 @@
+//! Frames to `hecate.v1` events: which group takes which frame, and the two ends of a run.
+
+use super::approvals::Approvals;
+use super::blocks::{Blocks, Voice};
+use super::budget::Meter;
+use super::edits::{self, Edit};
+use super::envelope::{Outlet, Stage};
+use super::errors;
+use super::ids;
+use super::tools::{Outcome, Tools};
+use super::turns::Turns;
+use crate::contracts::wire::{as_object, rfc3339_millis};
+use crate::encode::{Encoder, EncoderOptions, Events};
+use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
+use crate::ledger::STREAM_ENDED;
+use serde::Serialize;
+use serde_json::value::RawValue;
+use std::sync::Arc;
+
+/// How long the nominal claim of a worker lasts, in milliseconds. Nothing in the vocabulary renews it.
+const LEASE_MS: u64 = 30_000;
+
+pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    if stream.kind != StreamKind::Session {
+        return None;
+    }
+    Some(Box::new(Hecate {
+        outlet: Outlet::new(stream),
+        provider: stream.provider,
+        experimental: options.experimental,
+        began_ms: 0,
+        last_error: None,
+        changes: 0,
+        turns: Turns::default(),
+        blocks: Blocks::default(),
+        tools: Tools::default(),
+        approvals: Approvals::default(),
+        meter: Meter::new(options.task_budget_micros_usd),
+    }))
+}
+
+struct Hecate {
+    outlet: Outlet,
+    provider: &'static str,
+    experimental: bool,
+    began_ms: u64,
+    /// The last error's code, and whether trying again may help.
+    last_error: Option<(crate::frame::Name, bool)>,
+    changes: u64,
+    turns: Turns,
+    blocks: Blocks,
+    tools: Tools,
+    approvals: Approvals,
+    meter: Meter,
+}
+
+#[derive(Serialize)]
+struct Started<'a> {
+    worker_id: &'a str,
+    lease_until: String,
+}
+
+#[derive(Serialize)]
+struct Finished {
+    final_status: &'static str,
+    turns: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_micros_usd: Option<u64>,
+    duration_ms: u64,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    code: &'a str,
+    message: &'a str,
+    retriable: bool,
+    turns: u32,
+}
+
+#[derive(Serialize)]
+struct Cancelled<'a> {
+    by: &'static str,
+    reason: &'a str,
+}
+
+#[derive(Serialize)]
+struct Checkpoint {
+    checkpoint_id: String,
+}
+
+#[derive(Serialize)]
+struct FinalAnswer<'a> {
+    turn_index: u32,
+    summary: &'a str,
+}
+
+#[derive(Serialize)]
+struct Message<'a> {
+    turn_index: u32,
+    text: &'a str,
+}
+
+#[derive(Serialize)]
+struct Attached<'a> {
+    turn_index: u32,
+    kind: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mime: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    artifact_id: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    name: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct ToolCallProposed<'a> {
+    turn_index: u32,
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    input: &'a RawValue,
+}
+
+impl Encoder for Hecate {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        let mut stage = Stage::new(&mut self.outlet, out, frame);
+        let stage = &mut stage;
+        stage.flush_due();
+        let is_main = !frame.is_subagent();
+        match &frame.body {
+            Body::SessionStarted { .. } => {
+                self.began_ms = frame.timestamp_ms;
+                let lease_until = rfc3339_millis(frame.timestamp_ms.saturating_add(LEASE_MS));
+                stage.say("run.started", &Started { worker_id: self.provider, lease_until });
+            }
+            Body::SessionEnded(end) => {
+                let ending = Ending {
+                    duration_ms: frame.timestamp_ms.saturating_sub(self.began_ms),
+                    turns: &self.turns,
+                    last_error: self.last_error.as_ref().map(|(code, retryable)| (&**code, *retryable)),
+                };
+                self.meter.tick(false, stage);
+                ending.tell(end, self.meter.total().cost_micros_usd, stage);
+            }
+            Body::TurnStarted { turn_index, model } if is_main => {
+                self.blocks.begin_turn(*turn_index);
+                self.turns.begin(*turn_index, model.as_deref(), self.provider, stage);
+            }
+            Body::TurnEnded { turn_index, stop_reason, duration_ms } if is_main => {
+                // Neither may the run's duration span two clocks.
+                self.began_ms += self.turns.end(*turn_index, stop_reason.as_deref(), *duration_ms, stage);
+                self.meter.tick(true, stage);
+            }
+            Body::UsageReported(usage) => {
+                self.meter.take(usage);
+                if is_main {
+                    self.turns.usage(usage);
+                }
+            }
+            Body::UserMessage(message) if is_main => user(message, self.turns.index_of_input(), stage),
+            Body::OutputTextDelta(block) if is_main => self.blocks.delta(Voice::Text, block, true, stage),
+            Body::OutputTextCompleted(block) if is_main => self.blocks.complete(Voice::Text, block, true, stage),
+            Body::ReasoningDelta(block) if is_main => {
+                self.blocks.delta(Voice::Thinking, block, self.experimental, stage);
+            }
+            Body::ReasoningCompleted { block, .. } if is_main => {
+                self.blocks.complete(Voice::Thinking, block, self.experimental && !block.text.is_empty(), stage);
+            }
+            Body::ToolCallProposed(call) => {
+                let tool_call_id = self.tools.propose(&call.tool);
+                if is_main {
+                    self.turns.count_call();
+                    let proposed = ToolCallProposed {
+                        turn_index: self.turns.index(),
+                        tool_call_id: &tool_call_id,
+                        tool_name: &call.name,
+                        input: &as_object(&call.args),
+                    };
+                    stage.say("assistant.tool_call_proposed", &proposed);
+                }
+            }
+            Body::ToolStarted { call, .. } => self.tools.start(call, self.turns.index(), stage),
+            Body::ToolStdout { tool, chunk } => self.tools.output(tool, "stdout", chunk, false, stage),
+            Body::ToolStdoutFront { tool, chunk } => self.tools.output(tool, "stdout", chunk, true, stage),
+            Body::ToolStderr { tool, chunk } => self.tools.output(tool, "stderr", chunk, false, stage),
+            Body::ToolEnded { tool, exit_code, duration_ms, .. } => {
+                self.tools.end(tool, Outcome::Exited(*exit_code), Some(*duration_ms), stage);
+            }
+            Body::ToolFailed { tool, error } => self.tools.end(tool, Outcome::Failed(error), None, stage),
+            Body::FileChanged(change) if self.experimental => {
+                self.changes += 1;
+                self.tools.edited(change.tool_id, Edit::new(change, self.changes));
+            }
+            Body::ArtifactWritten(artifact) if self.experimental => edits::written(artifact, stage),
+            Body::PlanUpdated { entries } if is_main => self.tools.plan(entries, self.turns.index(), stage),
+            Body::ApprovalRequested(request) => self.approvals.ask(request, &mut self.tools, stage),
+            Body::ApprovalResolved(answer) => self.approvals.answer(answer, &mut self.tools, stage),
+            Body::CheckpointCreated { checkpoint_id, .. } => {
+                stage.say("run.checkpoint_saved", &Checkpoint { checkpoint_id: ids::checkpoint_id(*checkpoint_id) });
+            }
+            Body::ErrorReported(error) => {
+                self.last_error = Some((error.code.clone(), error.retryable));
+                if !(is_main && self.turns.error(error, stage)) {
+                    errors::upstream(error, self.provider, stage);
+                }
+            }
+            Body::GapDetected { reason, .. } => errors::disconnected(reason, stage),
+            _ => {}
+        }
+    }
+}
+
+/// What a person said, and what came with it.
+fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
+    if !message.text.is_empty() || message.attachments.is_empty() {
+        stage.say("user.message", &Message { turn_index, text: &message.text });
+    }
+    for attachment in &message.attachments {
+        let attached = Attached {
+            turn_index,
+            kind: &attachment.kind,
+            mime: attachment.mime.as_deref(),
+            artifact_id: attachment.artifact_id.as_deref().map(ids::artifact_id),
+            name: attachment.name.as_deref(),
+        };
+        stage.say("user.attachment", &attached);
+    }
+}
+
+/// What the end of a run says.
+struct Ending<'a> {
+    duration_ms: u64,
+    turns: &'a Turns,
+    last_error: Option<(&'a str, bool)>,
+}
+
+impl Ending<'_> {
+    fn tell(&self, end: &SessionEnded, cost_micros_usd: Option<u64>, stage: &mut Stage<'_>) {
+        let code = errors::code_of(end.error_code.as_deref().unwrap_or_default());
+        let message = end.message.as_deref().filter(|message| !message.is_empty()).unwrap_or(code);
+        let turns = self.turns.count();
+        match end.reason {
+            EndReason::Completed => {
+                if let Some(summary) = &end.final_text {
+                    let turn_index = self.turns.index();
+                    stage.say("assistant.final_answer", &FinalAnswer { turn_index, summary });
+                }
+                let duration_ms = self.duration_ms;
+                stage.say("run.finished", &Finished { final_status: "completed", turns, cost_micros_usd, duration_ms });
+            }
+            EndReason::Failed => {
+                // The verdict has no word for it; the error that it goes back to has.
+                let retriable = self.last_error.is_some_and(|(last, retryable)| last == code && retryable);
+                stage.say("run.failed", &Failed { code, message, retriable, turns });
+            }
+            EndReason::Interrupted => {
+                if code == STREAM_ENDED {
+                    errors::disconnected(STREAM_ENDED, stage);
+                }
+                stage.say("run.cancelled", &Cancelled { by: canceller(code), reason: message });
+            }
+        }
+    }
+}
+
+/// Who stopped a run: a person where the code says so.
+fn canceller(code: &str) -> &'static str {
+    let is_person = code.starts_with("abort") || code.starts_with("interrupt") || code.starts_with("cancel");
+    if is_person { "operator" } else { "runtime" }
+}

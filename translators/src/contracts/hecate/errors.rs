@@ -1,0 +1,67 @@
+//! Errors that belong to no tool, and lost sight of a run.
+//!
+//! In: what a runner reports. Out: `error.upstream`, `gap.run_disconnected`. Never: an error of a turn, which is the
+//! turn's failure.
+
+use super::envelope::Stage;
+use crate::contracts::wire::rfc3339_millis;
+use crate::frame::ErrorReported;
+use serde::Serialize;
+
+/// The code of an error that has none.
+const UNNAMED: &str = "execution_error";
+
+pub(super) fn code_of(code: &str) -> &str {
+    if code.is_empty() { UNNAMED } else { code }
+}
+
+#[derive(Serialize)]
+struct Upstream<'a> {
+    provider: &'static str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    status: Option<u16>,
+    code: &'a str,
+    message: &'a str,
+    retriable: bool,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    attempt: Option<u32>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    max_attempts: Option<u32>,
+}
+
+#[derive(Serialize)]
+struct Disconnected<'a> {
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since_sequence: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    since_at: Option<String>,
+    reason: &'a str,
+}
+
+pub(super) fn upstream(error: &ErrorReported, provider: &'static str, stage: &mut Stage<'_>) {
+    stage.say(
+        "error.upstream",
+        &Upstream {
+            provider,
+            status: error.http_status,
+            code: code_of(&error.code),
+            message: &error.message,
+            retriable: error.retryable,
+            attempt: error.attempt,
+            max_attempts: error.max_attempts,
+        },
+    );
+}
+
+/// The run was lost sight of after the last event.
+pub(super) fn disconnected(reason: &str, stage: &mut Stage<'_>) {
+    let last = stage.last_event();
+    stage.say(
+        "gap.run_disconnected",
+        &Disconnected {
+            since_sequence: last.map(|(sequence, _)| sequence),
+            since_at: last.map(|(_, unix_ms)| rfc3339_millis(unix_ms)),
+            reason: if reason.is_empty() { "unknown" } else { reason },
+        },
+    );
+}

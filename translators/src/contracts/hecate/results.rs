@@ -1,0 +1,188 @@
+//! What a call gave, in the words of its kind and in one line.
+//!
+//! In: a call that is over, with the front of its output. Out: `tool.shell.exited`, `tool.glob.completed` and their like;
+//! the terminal event's summary. Never: a count or a match that the output does not show.
+
+use super::envelope::Stage;
+use super::kinds::{Kind, path_of};
+use super::tools::{Outcome, Running};
+use crate::frame::PlanEntry;
+use serde::Serialize;
+
+/// How long a summary is at most, in bytes.
+const SUMMARY_BYTES: usize = 200;
+
+/// How long the complaint of a call that failed is at most, in bytes.
+const COMPLAINT_BYTES: usize = 2000;
+
+#[derive(Serialize)]
+struct Exited<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    exit_code: i32,
+    signal: Option<&'static str>,
+    stdout_bytes: u64,
+    stderr_bytes: u64,
+    truncated: bool,
+}
+
+#[derive(Serialize)]
+struct Found<'a, M> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    pattern: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    matches: Option<&'a [M]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    match_count: Option<usize>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    truncated: Option<bool>,
+}
+
+#[derive(Serialize)]
+struct Place<'a> {
+    path: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    text: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Read<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    path: &'a str,
+}
+
+#[derive(Serialize)]
+struct Response<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Todos<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    todos: Vec<Todo<'a>>,
+}
+
+#[derive(Serialize)]
+struct Todo<'a> {
+    content: &'a str,
+    status: &'a str,
+}
+
+/// The kind's own last event.
+pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
+    let (tool_call_id, tool_name) = (&*running.call_id, &*running.name);
+    let Outcome::Exited(exit_code) = outcome else { return };
+    if running.kind == Kind::Shell {
+        let exited = Exited {
+            tool_call_id,
+            tool_name,
+            exit_code,
+            signal: None,
+            stdout_bytes: running.stdout.bytes,
+            stderr_bytes: running.stderr.bytes,
+            truncated: false,
+        };
+        return stage.say("tool.shell.exited", &exited);
+    }
+    if exit_code != 0 {
+        return;
+    }
+    let args = running.args();
+    let response = Response { tool_call_id, tool_name, duration_ms };
+    match running.kind {
+        Kind::Glob | Kind::Grep => {
+            let Some(pattern) = args.str("pattern") else { return };
+            if running.kind == Kind::Glob {
+                let paths: Vec<&str> = shown(running).lines().filter(|line| is_path(line)).collect();
+                stage.say("tool.glob.completed", &found(running, &pattern, &paths));
+            } else {
+                let places: Vec<Place<'_>> = shown(running).lines().filter_map(place).collect();
+                stage.say("tool.grep.completed", &found(running, &pattern, &places));
+            }
+        }
+        Kind::FileRead => {
+            if let Some(path) = path_of(&args) {
+                stage.say("tool.file_read.completed", &Read { tool_call_id, tool_name, path: &path });
+            }
+        }
+        Kind::Http if args.str("url").is_some() => stage.say("tool.http.response", &response),
+        Kind::WebFetch if args.str("url").is_some() => stage.say("tool.web_fetch.response", &response),
+        Kind::WebSearch if args.str("query").is_some() => stage.say("tool.web_search.response", &response),
+        _ => {}
+    }
+}
+
+/// The whole plan.
+pub(super) fn todos(tool_call_id: &str, tool_name: &str, entries: &[PlanEntry], stage: &mut Stage<'_>) {
+    let todos = entries.iter().map(|entry| Todo { content: &entry.content, status: &entry.status }).collect();
+    stage.say("tool.todo_write.updated", &Todos { tool_call_id, tool_name, todos });
+}
+
+/// One line for people; `None` where there is nothing to say.
+pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> Option<String> {
+    match outcome {
+        Outcome::Exited(code) if running.kind == Kind::Shell => Some(format!("exited with status {code}")),
+        Outcome::Exited(_) => first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text)),
+        Outcome::Failed(error) => first_line(error),
+    }
+}
+
+/// What a call that ran and failed said of it; `None` where it said nothing.
+pub(super) fn complaint(running: &Running) -> Option<&str> {
+    let said = [&running.stderr.text, &running.stdout.text].into_iter().find(|text| !text.trim().is_empty())?;
+    said.get(..said.floor_char_boundary(COMPLAINT_BYTES.min(said.len())))
+}
+
+fn first_line(text: &str) -> Option<String> {
+    let line = text.lines().map(str::trim).find(|line| !line.is_empty())?;
+    let cut = line.floor_char_boundary(SUMMARY_BYTES.min(line.len()));
+    let dots = if cut < line.len() { "…" } else { "" };
+    Some(format!("{}{dots}", line.get(..cut)?))
+}
+
+/// What was found, where the output shows it: a search that says something else tells no matches.
+fn found<'a, M>(running: &'a Running, pattern: &'a str, matches: &'a [M]) -> Found<'a, M> {
+    let is_shown = !matches.is_empty();
+    Found {
+        tool_call_id: &running.call_id,
+        tool_name: &running.name,
+        pattern,
+        matches: is_shown.then_some(matches),
+        match_count: (is_shown && running.stdout.is_whole()).then_some(matches.len()),
+        truncated: is_shown.then(|| !running.stdout.is_whole()),
+    }
+}
+
+/// The lines that were kept as a whole.
+fn shown(running: &Running) -> &str {
+    let text = &running.stdout.text;
+    if running.stdout.is_whole() { text } else { text.rsplit_once('\n').map_or("", |(lines, _)| lines) }
+}
+
+/// Whether a line is a path and no sentence.
+fn is_path(line: &str) -> bool {
+    !line.is_empty() && (line.starts_with('/') || !line.contains(' '))
+}
+
+/// `path:line:text`, or a path alone.
+fn place(line: &str) -> Option<Place<'_>> {
+    let mut parts = line.splitn(3, ':');
+    if let (Some(path), Some(number), Some(text)) = (parts.next(), parts.next(), parts.next())
+        && let Ok(number) = number.parse()
+    {
+        return Some(Place { path, line: Some(number), text: Some(text) });
+    }
+    (is_path(line) && line.contains(['/', '.']) && !line.contains(':')).then_some(Place {
+        path: line,
+        line: None,
+        text: None,
+    })
+}

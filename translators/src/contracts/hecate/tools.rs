@@ -1,0 +1,271 @@
+//! The life of a tool call.
+//!
+//! In: tool frames. Out: `tool.invoked`, `tool.started`, the kind's own events, one terminal event. Never: a second
+//! terminal event, a call without one, more of a tool's output in memory than its summary needs.
+
+use super::edits::Edit;
+use super::envelope::Stage;
+use super::ids;
+use super::kinds::{self, Kind, mcp_parts};
+use super::results;
+use super::shell::Chunk;
+use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
+use crate::json::{Json, Object};
+use serde::Serialize;
+use std::collections::HashMap;
+use uuid::Uuid;
+
+/// How much of each of a tool's streams is kept for its results, in bytes.
+const KEPT_BYTES: usize = 64 << 10;
+
+/// How many proposals are remembered by their ids: a client may execute calls that never start here.
+const REMEMBERED: usize = 1024;
+
+/// The calls that run, and the names of those that were proposed.
+#[derive(Debug, Default)]
+pub(super) struct Tools {
+    open: HashMap<Uuid, Running>,
+    proposed: HashMap<Uuid, Name>,
+    started: u64,
+}
+
+/// A call that runs.
+#[derive(Debug)]
+pub(super) struct Running {
+    pub(super) call_id: Name,
+    pub(super) name: Name,
+    pub(super) kind: Kind,
+    pub(super) args: RawJson,
+    parent: Option<Name>,
+    turn_index: u32,
+    order: u64,
+    pub(super) stdout: Kept,
+    pub(super) stderr: Kept,
+    /// A person was asked.
+    is_asked: bool,
+    /// A person said no.
+    is_refused: bool,
+    edits: Vec<Edit>,
+}
+
+/// The front of a stream, and how long it was.
+#[derive(Debug, Default)]
+pub(super) struct Kept {
+    pub(super) text: String,
+    pub(super) bytes: u64,
+}
+
+impl Kept {
+    fn push(&mut self, chunk: &str, is_front: bool) {
+        self.bytes += chunk.len() as u64;
+        if is_front {
+            self.text.insert_str(0, chunk);
+            self.text.truncate(self.text.floor_char_boundary(KEPT_BYTES.min(self.text.len())));
+        } else {
+            let room = KEPT_BYTES.saturating_sub(self.text.len());
+            self.text.push_str(chunk.get(..chunk.floor_char_boundary(room.min(chunk.len()))).unwrap_or_default());
+        }
+    }
+
+    /// Whether the text is all there was.
+    pub(super) fn is_whole(&self) -> bool {
+        self.bytes == self.text.len() as u64
+    }
+}
+
+/// How a call ended.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum Outcome<'a> {
+    /// It ran, and gave an exit code.
+    Exited(i32),
+    /// It did not run to its end.
+    Failed(&'a str),
+}
+
+#[derive(Serialize)]
+struct Begun<'a> {
+    tool_call_id: &'a str,
+    tool_name: &'a str,
+    kind: &'static str,
+    turn_index: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_tool_call_id: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_server: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    mcp_tool: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Over<'a> {
+    #[serde(flatten)]
+    begun: Begun<'a>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    summary: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result: Option<&'static str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<&'a str>,
+}
+
+/// The id by which the events name a call.
+pub(super) fn call_id_of(tool: &Tool) -> Name {
+    if tool.call_id.is_empty() { Name::from(ids::tool_call_id(tool.id)) } else { tool.call_id.clone() }
+}
+
+impl Running {
+    fn begun(&self) -> Begun<'_> {
+        let mcp = mcp_parts(&self.name).filter(|_| self.kind == Kind::Mcp);
+        Begun {
+            tool_call_id: &self.call_id,
+            tool_name: &self.name,
+            kind: self.kind.as_str(),
+            turn_index: self.turn_index,
+            parent_tool_call_id: self.parent.as_deref(),
+            mcp_server: mcp.map(|(server, _)| server),
+            mcp_tool: mcp.map(|(_, tool)| tool),
+        }
+    }
+
+    pub(super) fn args(&self) -> Object<'_> {
+        Json::new(&self.args).object().unwrap_or_default()
+    }
+
+    fn over<'a>(&'a self, outcome: Outcome<'a>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
+        let (event, message) = match outcome {
+            Outcome::Exited(0) => ("tool.completed", None),
+            Outcome::Exited(_) => ("tool.failed", results::complaint(self)),
+            Outcome::Failed(error) if self.is_refused => ("tool.cancelled", Some(error)),
+            Outcome::Failed(error) if is_timeout(error) => ("tool.timed_out", Some(error)),
+            Outcome::Failed(error) => ("tool.failed", Some(error)),
+        };
+        let is_dispatched = self.kind == Kind::Mcp && event == "tool.completed";
+        let over = Over {
+            begun: self.begun(),
+            duration_ms,
+            summary: results::summary(self, outcome),
+            result: is_dispatched.then_some("dispatched"),
+            message: message.filter(|message| !message.is_empty()),
+        };
+        stage.say(event, &over);
+    }
+}
+
+/// Whether a runner's words say that a limit of time was reached.
+fn is_timeout(error: &str) -> bool {
+    let error = error.to_ascii_lowercase();
+    error == "timeout" || error.contains("timed out") || error.contains("took too long")
+}
+
+impl Tools {
+    /// The id by which the events name a call that was proposed or that runs.
+    pub(super) fn call_id(&self, tool_id: Uuid) -> Option<Name> {
+        self.open.get(&tool_id).map(|running| &running.call_id).or_else(|| self.proposed.get(&tool_id)).cloned()
+    }
+
+    /// A person is asked about a call.
+    pub(super) fn ask(&mut self, tool_id: Uuid) {
+        if let Some(running) = self.open.get_mut(&tool_id) {
+            running.is_asked = true;
+        }
+    }
+
+    /// A person refused a call.
+    pub(super) fn refuse(&mut self, tool_id: Uuid) {
+        if let Some(running) = self.open.get_mut(&tool_id) {
+            running.is_refused = true;
+        }
+    }
+
+    pub(super) fn propose(&mut self, tool: &Tool) -> Name {
+        if self.proposed.len() >= REMEMBERED {
+            self.proposed.clear();
+        }
+        let call_id = call_id_of(tool);
+        self.proposed.insert(tool.id, call_id.clone());
+        call_id
+    }
+
+    pub(super) fn start(&mut self, call: &ToolCall, turn_index: u32, stage: &mut Stage<'_>) {
+        self.proposed.remove(&call.tool.id);
+        self.started += 1;
+        let running = Running {
+            call_id: call_id_of(&call.tool),
+            name: call.name.clone(),
+            kind: Kind::of(call, &Json::new(&call.args).object().unwrap_or_default()),
+            args: call.args.clone(),
+            parent: stage.parent.and_then(|parent| self.call_id(parent)),
+            turn_index,
+            order: self.started,
+            stdout: Kept::default(),
+            stderr: Kept::default(),
+            is_asked: false,
+            is_refused: false,
+            edits: Vec::new(),
+        };
+        stage.say("tool.invoked", &running.begun());
+        stage.say("tool.started", &running.begun());
+        kinds::begin(running.kind, &running.call_id, &running.name, &running.args(), stage);
+        self.open.insert(call.tool.id, running);
+    }
+
+    pub(super) fn output(
+        &mut self,
+        tool: &Tool,
+        stream: &'static str,
+        chunk: &str,
+        is_front: bool,
+        stage: &mut Stage<'_>,
+    ) {
+        let Some(running) = self.open.get_mut(&tool.id).filter(|_| !chunk.is_empty()) else { return };
+        let kept = if stream == "stderr" { &mut running.stderr } else { &mut running.stdout };
+        let byte_offset = kept.bytes;
+        kept.push(chunk, is_front);
+        if running.kind == Kind::Shell {
+            stage.output(Chunk {
+                tool_call_id: running.call_id.clone(),
+                tool_name: running.name.clone(),
+                stream,
+                data: chunk.to_owned(),
+                byte_offset,
+                is_front,
+            });
+        }
+    }
+
+    /// A call is over.
+    pub(super) fn end(&mut self, tool: &Tool, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
+        let Some(running) = self.open.remove(&tool.id) else { return };
+        super::edits::tell(&running.edits, &running.call_id, &running.name, !running.is_asked, stage);
+        results::tell(&running, outcome, duration_ms, stage);
+        running.over(outcome, duration_ms, stage);
+    }
+
+    /// A call changed a file: told with its end, since several files are one batch.
+    pub(super) fn edited(&mut self, tool_id: Option<Uuid>, edit: Edit) {
+        if let Some(running) = tool_id.and_then(|tool_id| self.open.get_mut(&tool_id)) {
+            running.edits.push(edit);
+        }
+    }
+
+    /// The plan changed: by the call that runs, or by a call of its own.
+    pub(super) fn plan(&mut self, entries: &[PlanEntry], turn_index: u32, stage: &mut Stage<'_>) {
+        let planning = self.open.values().filter(|running| running.kind == Kind::TodoWrite);
+        if let Some(running) = planning.max_by_key(|running| running.order) {
+            return results::todos(&running.call_id, &running.name, entries, stage);
+        }
+        let name = Name::from(Kind::TodoWrite.as_str());
+        let tool = Tool { id: Uuid::nil(), call_id: Name::from(stage.new_call_id()) };
+        let call = ToolCall {
+            tool: tool.clone(),
+            name: name.clone(),
+            kind: crate::frame::ToolKind::Plan,
+            args: crate::json::empty_object(),
+        };
+        self.start(&call, turn_index, stage);
+        results::todos(&tool.call_id, &name, entries, stage);
+        self.end(&tool, Outcome::Exited(0), None, stage);
+    }
+}

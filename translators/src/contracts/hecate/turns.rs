@@ -1,0 +1,177 @@
+//! Turns.
+//!
+//! In: the start and the end of each turn, its usage and what went wrong in it. Out: `turn.started`, then `turn.completed`
+//! or `turn.failed`. Never: a 0 for a figure that nobody said.
+
+use super::budget::Figures;
+use super::envelope::Stage;
+use crate::frame::{ErrorReported, ErrorScope, Usage, UsageScope};
+use serde::Serialize;
+
+/// The turn that is open, and how many there were.
+#[derive(Debug, Default)]
+pub(super) struct Turns {
+    count: u32,
+    open: Option<Turn>,
+    last_index: u32,
+}
+
+#[derive(Debug, Default)]
+struct Turn {
+    figures: Figures,
+    /// The run's own total, where it came within the turn.
+    run: Option<Figures>,
+    tool_calls: u32,
+    failure: Option<Failure>,
+    began_ms: u64,
+}
+
+#[derive(Debug)]
+struct Failure {
+    code: String,
+    message: String,
+    /// The turn itself failed, whatever its stop reason says.
+    is_turn: bool,
+}
+
+#[derive(Serialize)]
+struct Started<'a> {
+    turn_index: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    model: Option<&'a str>,
+    provider: &'static str,
+}
+
+#[derive(Serialize)]
+struct Completed<'a> {
+    turn_index: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    output_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cached_input_tokens: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    cost_micros_usd: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    duration_ms: Option<u64>,
+    tool_calls: u32,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    stop_reason: Option<&'a str>,
+}
+
+#[derive(Serialize)]
+struct Failed<'a> {
+    turn_index: u32,
+    code: &'a str,
+    message: &'a str,
+    will_retry: bool,
+}
+
+impl Turns {
+    /// The turn that something belongs to: the open one, else the last one.
+    pub(super) fn index(&self) -> u32 {
+        self.last_index
+    }
+
+    /// The turn that a message of the user belongs to: the open one, else the one that it will begin.
+    pub(super) fn index_of_input(&self) -> u32 {
+        if self.open.is_some() { self.last_index } else { self.count }
+    }
+
+    /// How many turns began.
+    pub(super) fn count(&self) -> u32 {
+        self.count
+    }
+
+    pub(super) fn begin(
+        &mut self,
+        turn_index: u32,
+        model: Option<&str>,
+        provider: &'static str,
+        stage: &mut Stage<'_>,
+    ) {
+        self.count += 1;
+        self.last_index = turn_index;
+        self.open = Some(Turn { began_ms: stage.now_ms, ..Turn::default() });
+        let model = model.filter(|model| !model.is_empty());
+        stage.say("turn.started", &Started { turn_index, model, provider });
+    }
+
+    /// The model asked for a tool.
+    pub(super) fn count_call(&mut self) {
+        if let Some(turn) = &mut self.open {
+            turn.tool_calls += 1;
+        }
+    }
+
+    pub(super) fn usage(&mut self, usage: &Usage) {
+        let Some(turn) = &mut self.open else { return };
+        match usage.scope {
+            UsageScope::Turn => turn.figures.add(&Figures::of(usage)),
+            UsageScope::Run => turn.run = Some(Figures::of(usage)),
+        }
+    }
+
+    /// Something went wrong while a turn was open; gives whether that is said as the turn's failure.
+    pub(super) fn error(&mut self, error: &ErrorReported, stage: &mut Stage<'_>) -> bool {
+        let Some(turn) = &mut self.open else { return false };
+        let code = super::errors::code_of(&error.code);
+        let is_turn = error.scope == ErrorScope::Turn;
+        // A runner that counts attempts goes on to the next one, unless this was the last.
+        let will_retry = error.attempt.is_some_and(|attempt| error.max_attempts.is_none_or(|max| attempt < max));
+        if is_turn && will_retry {
+            let turn_index = self.last_index;
+            stage.say("turn.failed", &Failed { turn_index, code, message: &error.message, will_retry });
+            return true;
+        }
+        if error.scope != ErrorScope::Provider {
+            turn.failure = Some(Failure { code: code.to_owned(), message: error.message.clone(), is_turn });
+        }
+        is_turn
+    }
+
+    /// Ends the open turn. Gives by how much the clock was corrected within it: the runner's first own time may come
+    /// after times of ingest, and the turn's duration knows of it.
+    pub(super) fn end(
+        &mut self,
+        turn_index: u32,
+        stop_reason: Option<&str>,
+        duration_ms: Option<u64>,
+        stage: &mut Stage<'_>,
+    ) -> u64 {
+        let Some(turn) = self.open.take() else { return 0 };
+        let began_ms = stage.now_ms.saturating_sub(duration_ms.unwrap_or_default());
+        let correction = duration_ms.map_or(0, |_| began_ms.saturating_sub(turn.began_ms));
+        let says_failed = matches!(stop_reason, Some("failed" | "error"));
+        if let Some(failure) = turn.failure.filter(|failure| failure.is_turn || says_failed) {
+            let failed = Failed { turn_index, code: &failure.code, message: &failure.message, will_retry: false };
+            stage.say("turn.failed", &failed);
+            return correction;
+        }
+        if says_failed {
+            let failed = Failed { turn_index, code: "execution_error", message: "the turn failed", will_retry: false };
+            stage.say("turn.failed", &failed);
+            return correction;
+        }
+        // The total of a run of one turn is that turn's.
+        let figures = match turn.run {
+            Some(run) if self.count == 1 && !turn.figures.is_known() => run,
+            _ => turn.figures,
+        };
+        stage.say(
+            "turn.completed",
+            &Completed {
+                turn_index,
+                input_tokens: figures.input_tokens,
+                output_tokens: figures.output_tokens,
+                cached_input_tokens: figures.cached_input_tokens,
+                cost_micros_usd: figures.cost_micros_usd,
+                duration_ms,
+                tool_calls: turn.tool_calls,
+                stop_reason,
+            },
+        );
+        correction
+    }
+}

@@ -1,0 +1,20 @@
+//! `hecate.v1`: recordings, each group's mapping from hand-made frames, the schemas' own examples.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod examples;
+mod mapping;
+mod output;
+mod recordings;
+mod stage;
+mod tools;
