@@ -13,6 +13,8 @@ pub mod framing;
 
 pub mod decode;
 pub mod ledger;
+pub mod recognise;
+pub mod records;
 pub mod sequence;
 
 pub mod encode;

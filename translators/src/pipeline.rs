@@ -8,16 +8,36 @@ use crate::decode::{Decoder, Record};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
-use crate::json::{Front, Json, Kind, Object, front, one_line};
+use crate::json::{Json, Kind, Object, one_line};
 use crate::ledger::Ledger;
+use crate::recognise::{Doubt, Recognised, Verdict, Window};
+use crate::records::{self, Part};
 use crate::runners::Runner;
 use crate::sequence::Identity;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use uuid::Uuid;
 
+mod holding;
+
+use holding::Holding;
+
 /// Reads one runner's output into frames.
 pub struct Ingest {
+    stage: Stage,
+    /// What a stage without frames drains.
+    none: Vec<Frame>,
+    recognised: Option<Recognised>,
+}
+
+enum Stage {
+    /// Whose output it is must still be found out.
+    Holding(Box<Holding>),
+    Reading(Box<Reading>),
+    /// Nobody's, as far as can be told.
+    Unknown,
+}
+
+struct Reading {
     reader: Reader,
     state: State,
 }
@@ -27,104 +47,134 @@ struct State {
     ledger: Ledger,
     records: u64,
     preview_bytes: usize,
+    doubt: Doubt,
+    mistaken: Option<Recognised>,
 }
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
     pub fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
-        let reader = match framing {
-            Some(framing) => Reader::new(framing, limits),
-            None => Reader::sniffing(limits),
+        let reading = Reading::new(runner, framing, limits, identity);
+        Self { stage: Stage::Reading(Box::new(reading)), none: Vec::new(), recognised: None }
+    }
+
+    /// An ingest that finds out by itself whose output it reads. Until it knows, it holds what comes; then nothing is
+    /// lost of it. See [`Ingest::is_unknown`].
+    pub fn auto(framing: Option<Framing>, limits: Limits, identity: Identity, window: Window) -> Self {
+        let holding = Holding::new(framing, limits, identity, window);
+        Self { stage: Stage::Holding(Box::new(holding)), none: Vec::new(), recognised: None }
+    }
+
+    /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
+    pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Holding(holding) = &mut self.stage {
+            let verdict = holding.feed(chunk);
+            self.settle(verdict, now_ms);
+        } else if let Stage::Reading(reading) = &mut self.stage {
+            reading.feed(chunk, now_ms);
+        }
+        self.take()
+    }
+
+    /// The input is over: reads what is left and ends what is open.
+    pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Holding(holding) = &mut self.stage {
+            let verdict = holding.finish();
+            self.settle(verdict, now_ms);
+        }
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.finish(now_ms);
+        }
+        self.take()
+    }
+
+    /// How many records came so far; while it is not known whose they are, none.
+    pub fn records(&self) -> u64 {
+        match &self.stage {
+            Stage::Reading(reading) => reading.state.records,
+            Stage::Holding(_) | Stage::Unknown => 0,
+        }
+    }
+
+    /// Whose output it is, where that had to be found out and has been.
+    pub fn recognised(&self) -> Option<Recognised> {
+        self.recognised
+    }
+
+    /// Whether it could not be found out whose output it is. Then no frame ever comes, whatever is fed.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.stage, Stage::Unknown)
+    }
+
+    /// Whose output it looks like, where another runner's was expected. Told once.
+    pub fn mistaken(&mut self) -> Option<Recognised> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.mistaken.take(),
+            Stage::Holding(_) | Stage::Unknown => None,
+        }
+    }
+
+    fn settle(&mut self, verdict: Verdict, now_ms: u64) {
+        let found = match verdict {
+            Verdict::Undecided => return,
+            Verdict::Unknown => None,
+            Verdict::Found(found) => Some(found),
         };
+        let Stage::Holding(holding) = std::mem::replace(&mut self.stage, Stage::Unknown) else { return };
+        let Some(found) = found else { return };
+        self.recognised = Some(found);
+        let (held, framing, limits, identity) = holding.into_parts();
+        let mut reading = Reading::new(found.runner, framing, limits, identity);
+        reading.feed(&held, now_ms);
+        self.stage = Stage::Reading(Box::new(reading));
+    }
+
+    fn take(&mut self) -> std::vec::Drain<'_, Frame> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.ledger.take(),
+            Stage::Holding(_) | Stage::Unknown => self.none.drain(..),
+        }
+    }
+}
+
+impl Reading {
+    fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
+        let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
         let state = State {
             decoder: (runner.decoder)(),
             ledger: Ledger::new(runner.provider, identity),
             records: 0,
             preview_bytes: limits.preview_bytes,
+            doubt: Doubt::new(runner),
+            mistaken: None,
         };
         Self { reader, state }
     }
 
-    /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
-    pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
+    fn feed(&mut self, chunk: &[u8], now_ms: u64) {
         let state = &mut self.state;
-        self.reader.feed(chunk, &mut |unit| state.unit(unit, now_ms));
-        state.ledger.take()
+        self.reader.feed(chunk, &mut |unit| state.unit(&unit, now_ms));
     }
 
-    /// The input is over: reads what is left and ends what is open.
-    pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+    fn finish(&mut self, now_ms: u64) {
         let state = &mut self.state;
-        self.reader.finish(&mut |unit| state.unit(unit, now_ms));
+        self.reader.finish(&mut |unit| state.unit(&unit, now_ms));
         state.decoder.end(&mut state.ledger);
         state.ledger.finish(now_ms);
-        state.ledger.take()
-    }
-
-    /// How many records came so far.
-    pub fn records(&self) -> u64 {
-        self.state.records
     }
 }
 
 impl State {
-    fn unit(&mut self, unit: Unit<'_>, now_ms: u64) {
-        if let Some(size) = unit.oversized {
-            let error = format!(
-                "record at byte {} has {size} bytes, more than the limit; its first {} are kept",
-                unit.offset,
-                unit.payload.len()
-            );
-            self.invalid(&unit, unit.payload, error, now_ms);
-            return;
-        }
-        let (text, broken) = match std::str::from_utf8(unit.payload) {
-            Ok(text) => (Cow::Borrowed(text), None),
-            Err(error) => {
-                let at = unit.offset + error.valid_up_to() as u64;
-                (String::from_utf8_lossy(unit.payload), Some(format!("invalid UTF-8 at byte {at}")))
+    fn unit(&mut self, unit: &Unit<'_>, now_ms: u64) {
+        records::read(unit, &mut |part| match part {
+            Part::Value { json, fields, source, whole, broken } => {
+                self.record(unit, json, fields, source, whole, broken, now_ms);
             }
-        };
-        let body = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-        if body.trim() == "[DONE]" {
-            self.done(&unit, now_ms);
-            return;
-        }
-        self.values(&unit, body, broken, now_ms);
-    }
-
-    /// Reads the values of one unit; each is a record of its own.
-    fn values(&mut self, unit: &Unit<'_>, body: &str, broken: Option<String>, now_ms: u64) {
-        let mut rest = body;
-        let mut first = true;
-        loop {
-            // The usual case, in one pass: the unit is one object and nothing else.
-            let (json, fields, tail) = match front(rest) {
-                Front::Blank if first => {
-                    self.invalid(unit, unit.payload, "an empty record".to_owned(), now_ms);
-                    return;
-                }
-                Front::Blank => return,
-                Front::Value(json, fields, tail) => (json, fields, tail),
-                Front::Invalid(error) => {
-                    let what =
-                        if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
-                    let at = unit.offset + (body.len() - rest.len()) as u64;
-                    let bytes = if first { unit.payload } else { rest.as_bytes() };
-                    self.invalid(unit, bytes, format!("{what} (record at byte {at}): {error}"), now_ms);
-                    return;
-                }
-            };
-            let whole = first && tail.trim().is_empty();
-            let source =
-                if whole { unit.payload } else { rest.get(..rest.len() - tail.len()).unwrap_or_default().as_bytes() };
-            self.record(unit, json, fields, source, whole, broken.clone(), now_ms);
-            if whole {
-                return;
+            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), now_ms),
+            Part::Invalid { bytes, error } => {
+                self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], now_ms);
             }
-            rest = tail;
-            first = false;
-        }
+        });
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one record, used once")]
@@ -135,10 +185,10 @@ impl State {
         fields: Object<'_>,
         source: &[u8],
         whole: bool,
-        broken: Option<String>,
+        broken: Option<&str>,
         now_ms: u64,
     ) {
-        let mut errors: Vec<String> = broken.into_iter().collect();
+        let mut errors: Vec<String> = broken.map(str::to_owned).into_iter().collect();
         let is_object = json.kind() == Kind::Object;
         if !is_object {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
@@ -160,16 +210,11 @@ impl State {
             now_ms,
         );
         let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
+        if let Some(other) = self.doubt.record(&record) {
+            self.mistaken = Some(other);
+        }
         self.decoder.record(&record, &mut self.ledger);
         self.close_record();
-    }
-
-    fn invalid(&mut self, unit: &Unit<'_>, bytes: &[u8], error: String, now_ms: u64) {
-        self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], now_ms);
-    }
-
-    fn done(&mut self, unit: &Unit<'_>, now_ms: u64) {
-        self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), now_ms);
     }
 
     fn opaque(&mut self, unit: &Unit<'_>, status: ProviderStatus, bytes: &[u8], errors: Vec<String>, now_ms: u64) {
@@ -258,6 +303,11 @@ impl Translator {
     /// How many records came so far.
     pub fn records(&self) -> u64 {
         self.ingest.records()
+    }
+
+    /// The ingest that it translates.
+    pub fn ingest(&mut self) -> &mut Ingest {
+        &mut self.ingest
     }
 }
 

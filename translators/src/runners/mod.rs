@@ -38,6 +38,12 @@ pub struct Surface {
     pub schemas: &'static [SchemaFile],
 }
 
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
+}
+
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
 

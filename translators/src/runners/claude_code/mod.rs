@@ -13,6 +13,7 @@ mod files;
 mod message;
 mod outcome;
 mod plan;
+mod recognise;
 mod result;
 mod runs;
 mod stream_event;
@@ -34,21 +35,21 @@ pub const RUNNER: Runner = Runner {
         Surface {
             name: "stream-json",
             source: "claude -p --output-format stream-json --verbose",
-            recognise: |_| None,
+            recognise: recognise::stream_json,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "json",
             source: "claude -p --output-format json",
-            recognise: |_| None,
+            recognise: recognise::json,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "transcript",
             source: "~/.claude/projects/<directory>/<session>.jsonl",
-            recognise: |_| None,
+            recognise: recognise::transcript,
             kind_of: |_| None,
             schemas: &[],
         },

@@ -8,6 +8,7 @@ mod app_server;
 mod errors;
 mod exec;
 mod items;
+mod recognise;
 mod rollout;
 mod stage;
 mod usage;
@@ -23,18 +24,24 @@ pub const RUNNER: Runner = Runner {
     provider: "codex",
     about: "Codex (codex exec --json, codex app-server), and its session files",
     surfaces: &[
-        Surface { name: "exec", source: "codex exec --json", recognise: |_| None, kind_of: |_| None, schemas: &[] },
+        Surface {
+            name: "exec",
+            source: "codex exec --json",
+            recognise: recognise::exec,
+            kind_of: |_| None,
+            schemas: &[],
+        },
         Surface {
             name: "app-server",
             source: "codex app-server",
-            recognise: |_| None,
+            recognise: recognise::app_server,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "rollout",
             source: "$CODEX_HOME/sessions/**/rollout-*.jsonl",
-            recognise: |_| None,
+            recognise: recognise::rollout,
             kind_of: |_| None,
             schemas: &[],
         },

@@ -23,6 +23,7 @@ mod event;
 mod item;
 mod items;
 mod output;
+mod recognise;
 mod run;
 mod text;
 mod tool;
@@ -48,21 +49,21 @@ pub const RUNNER: Runner = Runner {
         Surface {
             name: "sse",
             source: "POST /v1/responses with \"stream\": true",
-            recognise: |_| None,
+            recognise: recognise::event,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "ndjson",
             source: "the same events, one a line",
-            recognise: |_| None,
+            recognise: recognise::event,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "response",
             source: "POST /v1/responses without streaming: one response object",
-            recognise: |_| None,
+            recognise: recognise::response,
             kind_of: |_| None,
             schemas: &[],
         },

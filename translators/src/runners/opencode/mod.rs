@@ -16,6 +16,7 @@ mod messages;
 mod next;
 mod parts;
 mod prompt;
+mod recognise;
 mod run;
 mod sessions;
 mod stage;
@@ -41,35 +42,35 @@ pub const RUNNER: Runner = Runner {
         Surface {
             name: "run",
             source: "opencode run --format json",
-            recognise: |_| None,
+            recognise: recognise::run,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "event",
             source: "GET /event of opencode serve",
-            recognise: |_| None,
+            recognise: recognise::event,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "global-event",
             source: "GET /global/event of opencode serve",
-            recognise: |_| None,
+            recognise: recognise::global_event,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "next-event",
             source: "GET /api/event of opencode serve",
-            recognise: |_| None,
+            recognise: recognise::next_event,
             kind_of: |_| None,
             schemas: &[],
         },
         Surface {
             name: "export",
             source: "opencode export SESSION",
-            recognise: |_| None,
+            recognise: recognise::export,
             kind_of: |_| None,
             schemas: &[],
         },
