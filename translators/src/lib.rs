@@ -19,6 +19,7 @@ pub mod sequence;
 
 pub mod encode;
 
+pub mod drift;
 pub mod schema;
 pub mod verify;
 pub mod warnings;

@@ -8,7 +8,8 @@
 //! | part | where |
 //! |---|---|
 //! | event types | `event` |
-//! | schemas | `validation` |
+//! | recognition; what is known of records | `recognise`, `schemas` |
+//! | faults of records | `validation` |
 //! | items, and how events find theirs | `item`, `items` |
 //! | events to items | `dispatch` |
 //! | text and reasoning | `text` |
@@ -25,6 +26,7 @@ mod items;
 mod output;
 mod recognise;
 mod run;
+mod schemas;
 mod text;
 mod tool;
 mod validation;
@@ -50,22 +52,22 @@ pub const RUNNER: Runner = Runner {
             name: "sse",
             source: "POST /v1/responses with \"stream\": true",
             recognise: recognise::event,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: recognise::kind,
+            schemas: schemas::SCHEMAS,
         },
         Surface {
             name: "ndjson",
             source: "the same events, one a line",
             recognise: recognise::event,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: recognise::kind,
+            schemas: schemas::SCHEMAS,
         },
         Surface {
             name: "response",
             source: "POST /v1/responses without streaming: one response object",
             recognise: recognise::response,
-            kind_of: |_| None,
-            schemas: &[],
+            kind_of: recognise::kind,
+            schemas: schemas::SCHEMAS,
         },
     ],
     decoder: || Box::new(OpenResponses::default()),
