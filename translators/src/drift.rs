@@ -150,6 +150,11 @@ impl Drift {
         count(&mut self.seen, &mut self.more, DriftKey::of_record(DriftKind::NotJson, None), error, at);
     }
 
+    /// The next record is the end marker, of which nothing is expected.
+    pub fn done(&mut self) {
+        self.records += 1;
+    }
+
     /// How many records came so far.
     pub fn records(&self) -> u64 {
         self.records

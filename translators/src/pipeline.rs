@@ -101,6 +101,11 @@ impl Ingest {
         self.recognised
     }
 
+    /// Whether it is known whose output it is.
+    pub fn is_known(&self) -> bool {
+        matches!(self.stage, Stage::Reading(_))
+    }
+
     /// Whether it could not be found out whose output it is. Then no frame ever comes, whatever is fed.
     pub fn is_unknown(&self) -> bool {
         matches!(self.stage, Stage::Unknown)

@@ -101,7 +101,8 @@ pub struct Recogniser {
     reader: Reader,
     framing: Option<Framing>,
     window: Window,
-    only: Option<&'static Runner>,
+    /// So many bytes are the most that one record and the window have together.
+    most: u64,
     bytes: u64,
     records: u64,
     verdict: Verdict,
@@ -111,20 +112,17 @@ impl Recogniser {
     /// A recogniser at the start of its input. Without `framing`, the first bytes tell it.
     pub fn new(framing: Option<Framing>, limits: Limits, window: Window) -> Self {
         let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
-        Self { reader, framing, window, only: None, bytes: 0, records: 0, verdict: Verdict::Undecided }
-    }
-
-    /// Asks one runner alone.
-    #[must_use]
-    pub fn of(self, runner: &'static Runner) -> Self {
-        Self { only: Some(runner), ..self }
+        let most = window.bytes.saturating_add(limits.record_bytes as u64);
+        Self { reader, framing, window, most, bytes: 0, records: 0, verdict: Verdict::Undecided }
     }
 
     /// Takes the next bytes.
     pub fn feed(&mut self, chunk: &[u8]) -> Verdict {
         self.read(|reader, sink| reader.feed(chunk, sink));
         self.bytes += chunk.len() as u64;
-        let is_over = self.records >= self.window.records || (self.bytes >= self.window.bytes && self.records > 0);
+        let is_over = self.records >= self.window.records
+            || (self.bytes >= self.window.bytes && self.records > 0)
+            || self.bytes > self.most;
         if is_over && matches!(self.verdict, Verdict::Undecided) {
             self.verdict = Verdict::Unknown;
         }
@@ -140,18 +138,13 @@ impl Recogniser {
         self.verdict
     }
 
-    /// How far it looks.
-    pub fn window(&self) -> Window {
-        self.window
-    }
-
     /// How many records were looked at.
     pub fn records(&self) -> u64 {
         self.records
     }
 
     fn read(&mut self, step: impl FnOnce(&mut Reader, &mut crate::framing::UnitSink<'_>)) {
-        let Self { reader, framing, window, only, records, verdict, .. } = self;
+        let Self { reader, framing, window, records, verdict, .. } = self;
         let known = *framing;
         let mut sink = |unit: crate::framing::Unit<'_>| {
             let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
@@ -164,11 +157,7 @@ impl Recogniser {
                 *records += 1;
                 let Part::Value { json, fields, .. } = part else { return };
                 let record = Record { json, fields, event_name: unit.event_name, index, offset: unit.offset };
-                let found = match only {
-                    Some(runner) => recognise_as(runner, &record, framing),
-                    None => recognise(&record, framing),
-                };
-                if let Some(found) = found {
+                if let Some(found) = recognise(&record, framing) {
                     *verdict = Verdict::Found(found);
                 }
             });

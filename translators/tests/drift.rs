@@ -39,7 +39,10 @@ fn survey() {
         let d = drift(surface, &recording.bytes);
         println!("== {} {}", recording.name, d.records());
         for DriftFinding { key, count, first, message, suggestion } in d.findings() {
-            println!("  {:?} {} {} x{count} @{}:{} {message} | {suggestion}", key.kind, key.record_kind, key.pointer, first.record, first.offset);
+            println!(
+                "  {:?} {} {} x{count} @{}:{} {message} | {suggestion}",
+                key.kind, key.record_kind, key.pointer, first.record, first.offset
+            );
         }
     }
 }

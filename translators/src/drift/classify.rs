@@ -51,6 +51,7 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
             let expected = match error.kind() {
                 Broken::Enum { options } => known_words(options),
                 Broken::Constant { expected_value } => known_words(expected_value),
+                Broken::Pattern { .. } => "it is not spelled like the known ones".to_owned(),
                 kind => format!("it breaks the schema's {:?}", kind.keyword()),
             };
             tell(kind, place, word(error.instance()), expected);

@@ -136,10 +136,21 @@ fn finding(key: &DriftKey, one: &Seen, seen: &BTreeMap<DriftKey, Seen>) -> Drift
     let suggestion = match (key.kind, partner) {
         (DriftKind::UnknownField, Some(old)) => format!("was it {old:?} before? Then read both names"),
         (DriftKind::MissingField, Some(new)) => format!("is it {new:?} now? Then read both names"),
-        (DriftKind::UnknownField, None) => "see whether it says something that clients should get; then add it".to_owned(),
-        (DriftKind::MissingField, None) => "if it may be absent, take it out of the schema's required fields".to_owned(),
-        (DriftKind::UnknownType, _) => "it is kept, but nothing is translated from it; teach the decoder, then add it".to_owned(),
-        (DriftKind::ChangedType, _) => "what reads the old type finds nothing there; read both, then allow both".to_owned(),
+        (DriftKind::UnknownField, None) => {
+            "see whether it says something that clients should get; then add it".to_owned()
+        }
+        (DriftKind::MissingField, None) => {
+            "if it may be absent, take it out of the schema's required fields".to_owned()
+        }
+        (DriftKind::UnknownType, _) if key.record_kind.is_empty() => {
+            "see whether it is of another runner or surface".to_owned()
+        }
+        (DriftKind::UnknownType, _) => {
+            "it is kept, but nothing is translated from it; teach the decoder, then add it".to_owned()
+        }
+        (DriftKind::ChangedType, _) => {
+            "what reads the old type finds nothing there; read both, then allow both".to_owned()
+        }
         (DriftKind::UnknownValue, _) => "see what it means to the decoder; then add it to the known ones".to_owned(),
         (DriftKind::NotJson, _) => "see whether something else writes to the same stream".to_owned(),
     };

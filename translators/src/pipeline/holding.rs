@@ -22,10 +22,7 @@ impl Holding {
 
     pub(super) fn feed(&mut self, chunk: &[u8]) -> Verdict {
         self.held.extend_from_slice(chunk);
-        let verdict = self.recogniser.feed(chunk);
-        let is_full =
-            self.held.len() > self.limits.record_bytes.saturating_add(self.recogniser.window().bytes as usize);
-        if is_full && matches!(verdict, Verdict::Undecided) { Verdict::Unknown } else { verdict }
+        self.recogniser.feed(chunk)
     }
 
     pub(super) fn finish(&mut self) -> Verdict {

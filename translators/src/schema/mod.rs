@@ -129,12 +129,7 @@ impl Schemas {
     }
 
     /// Each error of the full validator.
-    pub(crate) fn each_error(
-        &self,
-        kind: &str,
-        value: &Value,
-        sink: &mut dyn FnMut(&jsonschema::ValidationError<'_>),
-    ) {
+    pub(crate) fn each_error(&self, kind: &str, value: &Value, sink: &mut dyn FnMut(&jsonschema::ValidationError<'_>)) {
         let Some(compiled) = self.by_kind.get(kind) else { return };
         if !compiled.validator.is_valid(value) {
             compiled.validator.iter_errors(value).for_each(|error| sink(&error));
