@@ -15,7 +15,7 @@ pub use finding::{DriftFinding, DriftKey, DriftKind, Position};
 use crate::decode::Record;
 use crate::json::Kind;
 use crate::recognise::item_of;
-use crate::runners::Surface;
+use crate::runners::{Runner, Surface};
 use crate::schema::Schemas;
 use finding::Seen;
 use std::collections::BTreeMap;
@@ -59,11 +59,12 @@ impl Known {
     ///
     /// # Errors
     /// See [`NoDrift`].
-    pub fn new(surface: &'static Surface) -> Result<Self, NoDrift> {
+    pub fn new(runner: &Runner, surface: &'static Surface) -> Result<Self, NoDrift> {
         if surface.schemas.is_empty() {
             return Err(NoDrift::NothingKnown);
         }
-        let schemas = Schemas::compile_each(surface.schemas, closed::read).map_err(NoDrift::Schema)?;
+        let read = if runner.extensible { closed::read } else { |document| document };
+        let schemas = Schemas::compile_each(surface.schemas, read).map_err(NoDrift::Schema)?;
         Ok(Self { surface, schemas: Arc::new(schemas) })
     }
 
@@ -97,14 +98,14 @@ impl Known {
             && let Ok(value) = crate::json::value(text.as_bytes())
         {
             let mut left = OF_A_RECORD;
-            self.schemas.each_error(&kind, &value, &mut |error| {
-                classify::each(error, &kind, &mut |key, expected| {
+            for error in classify::meant(self.schemas.errors(&kind, &value)) {
+                classify::each(&error, &kind, &mut |key, expected| {
                     if let Some(less) = left.checked_sub(1) {
                         left = less;
                         sink(key, expected);
                     }
                 });
-            });
+            }
         }
     }
 }
@@ -126,8 +127,8 @@ impl Drift {
     ///
     /// # Errors
     /// See [`NoDrift`].
-    pub fn new(surface: &'static Surface) -> Result<Self, NoDrift> {
-        Ok(Self::of(Known::new(surface)?))
+    pub fn new(runner: &Runner, surface: &'static Surface) -> Result<Self, NoDrift> {
+        Ok(Self::of(Known::new(runner, surface)?))
     }
 
     /// Nothing has come yet of a surface that is compiled already.

@@ -94,7 +94,7 @@ impl Surfaces {
     fn known(&mut self, surface: &'static Surface) -> Result<Known, String> {
         match self.compiled.entry(surface.name) {
             Entry::Occupied(known) => Ok(known.get().clone()),
-            Entry::Vacant(room) => match Known::new(surface) {
+            Entry::Vacant(room) => match Known::new(self.runner, surface) {
                 Ok(known) => Ok(room.insert(known).clone()),
                 Err(NoDrift::NothingKnown) => {
                     Err(format!("{} ({}): {}", self.runner.name, surface.name, NoDrift::NothingKnown))

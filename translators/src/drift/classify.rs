@@ -11,6 +11,27 @@ use serde_json::Value;
 /// Fields that say what kind of thing an object is: a new word there is a new kind.
 const DISCRIMINATORS: &[&str] = &["type", "subtype", "kind", "method", "object"];
 
+/// The errors that mean something: where an object does not say its type, those of all its alternatives are left out.
+pub(super) fn meant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationError<'_>> {
+    let is_untyped = |error: &ValidationError<'_>| match error.kind() {
+        Broken::Required { property } => property.as_str().is_some_and(|name| DISCRIMINATORS.contains(&name)),
+        _ => false,
+    };
+    let untyped: Vec<(String, String)> = errors
+        .iter()
+        .filter(|error| is_untyped(error))
+        .filter_map(|error| {
+            let union = error.evaluation_path().as_str().strip_suffix("required")?;
+            Some((error.instance_path().as_str().to_owned(), format!("{union}allOf/")))
+        })
+        .collect();
+    errors.retain(|error| {
+        let (place, way) = (error.instance_path().as_str(), error.evaluation_path().as_str());
+        !untyped.iter().any(|(object, union)| place.starts_with(object) && way.starts_with(union))
+    });
+    errors
+}
+
 /// Tells what drifted.
 pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dyn FnMut(DriftKey, String)) {
     let place = place(error);

@@ -17,6 +17,9 @@ pub struct Runner {
     pub provider: &'static str,
     /// One line for people.
     pub about: &'static str,
+    /// Whether its output is a standard's that anyone may extend. The schemas then say nothing of other fields, which are no
+    /// fault; but they are drift.
+    pub extensible: bool,
     /// What its output comes as: surface by surface.
     pub surfaces: &'static [Surface],
     /// Makes a decoder at the start of an input.

@@ -128,12 +128,10 @@ impl Schemas {
         shape.is_some_and(|shape| shape.accepts(text, &(0..0)))
     }
 
-    /// Each error of the full validator.
-    pub(crate) fn each_error(&self, kind: &str, value: &Value, sink: &mut dyn FnMut(&jsonschema::ValidationError<'_>)) {
-        let Some(compiled) = self.by_kind.get(kind) else { return };
-        if !compiled.validator.is_valid(value) {
-            compiled.validator.iter_errors(value).for_each(|error| sink(&error));
-        }
+    /// The errors of the full validator.
+    pub(crate) fn errors<'v>(&'v self, kind: &str, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
+        let compiled = self.by_kind.get(kind).filter(|compiled| !compiled.validator.is_valid(value));
+        compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
     }
 
     fn check_parts(&self, kind: &str, text: &str, verbatim: &Range<usize>) -> Result<(), Vec<Breach>> {

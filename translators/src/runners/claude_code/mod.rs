@@ -31,6 +31,7 @@ pub const RUNNER: Runner = Runner {
     name: "claude-code",
     provider: "claude-code",
     about: "Claude Code (claude -p --output-format stream-json), and its session transcripts",
+    extensible: false,
     surfaces: &[
         Surface {
             name: "stream-json",

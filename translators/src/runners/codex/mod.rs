@@ -23,6 +23,7 @@ pub const RUNNER: Runner = Runner {
     name: "codex",
     provider: "codex",
     about: "Codex (codex exec --json, codex app-server), and its session files",
+    extensible: false,
     surfaces: &[
         Surface {
             name: "exec",

@@ -47,6 +47,7 @@ pub const RUNNER: Runner = Runner {
     name: "open-responses",
     provider: "openresponses",
     about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
+    extensible: true,
     surfaces: &[
         Surface {
             name: "sse",

@@ -38,6 +38,7 @@ pub const RUNNER: Runner = Runner {
     name: "opencode",
     provider: "opencode",
     about: "OpenCode (opencode run --format json), the event feeds of its server, and exported sessions",
+    extensible: false,
     surfaces: &[
         Surface {
             name: "run",
