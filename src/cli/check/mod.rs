@@ -33,7 +33,7 @@ pub(super) struct Args {
     #[arg(long, value_name = "NAME", value_parser = names::runner())]
     runner: Option<RunnerName>,
     /// The form of the runner's output [default: shown by the first records]
-    #[arg(long, value_name = "NAME", requires = "runner")]
+    #[arg(long, value_name = "NAME", requires = "runner", conflicts_with = "contract")]
     surface: Option<String>,
     /// How findings are printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
