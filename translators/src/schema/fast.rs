@@ -6,10 +6,15 @@
 //! It knows the keywords that our schemas use. A schema with any other keyword has no [`Shape`], so all of its events go to
 //! the full validator.
 
+mod format;
+mod variants;
+
 use crate::json::scan::{Quoted, Scan};
 use crate::json::{Json, Kind, Object};
+use format::Format;
 use std::borrow::Cow;
 use std::ops::Range;
+use variants::Variants;
 
 /// A schema, ready to be read along with a text.
 #[derive(Debug)]
@@ -34,12 +39,6 @@ struct StringShape {
     min_length: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Format {
-    Uuid,
-    DateTime,
-}
-
 #[derive(Debug)]
 struct ArrayShape {
     items: Option<Box<Shape>>,
@@ -51,12 +50,32 @@ struct ObjectShape {
     properties: Vec<(String, Shape)>,
     /// For each property, whether it must be there; as bits.
     required: u64,
-    /// Whether properties beyond those are allowed.
-    open: bool,
+    /// What properties beyond those may be.
+    rest: Rest,
+    /// What else holds for objects of one type.
+    variants: Option<Variants>,
+}
+
+#[derive(Debug)]
+enum Rest {
+    Closed,
+    Open,
+    Each(Box<Shape>),
+}
+
+/// Definitions that refer to each other are followed so deep.
+const MAX_REFS: usize = 12;
+
+/// The document that a schema stands in.
+#[derive(Clone, Copy)]
+struct Document<'d> {
+    definitions: &'d Object<'d>,
+    left: usize,
 }
 
 /// Keywords that say nothing about validity.
-const ANNOTATIONS: &[&str] = &["$schema", "$id", "$comment", "title", "description", "examples", "default"];
+const ANNOTATIONS: &[&str] =
+    &["$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated"];
 
 /// Keywords that this reader knows.
 const KEYWORDS: &[&str] = &[
@@ -72,6 +91,7 @@ const KEYWORDS: &[&str] = &[
     "minimum",
     "maximum",
     "minLength",
+    "allOf",
 ];
 
 impl Shape {
@@ -79,6 +99,11 @@ impl Shape {
     ///
     /// It is read as text, since a DOM would lose the order of the properties.
     pub fn compile(schema: Json<'_>) -> Option<Self> {
+        let definitions = schema.object().and_then(|map| map.object("$defs")).unwrap_or_default();
+        Self::within_document(schema, Document { definitions: &definitions, left: MAX_REFS })
+    }
+
+    fn within_document(schema: Json<'_>, document: Document<'_>) -> Option<Self> {
         if schema.bool() == Some(true) {
             return Some(Self::anything());
         }
@@ -86,6 +111,13 @@ impl Shape {
         let keywords = || map.iter().map(|(key, _)| key).filter(|key| !ANNOTATIONS.contains(key));
         if keywords().next().is_none() {
             return Some(Self::anything());
+        }
+        if let Some(reference) = map.str("$ref") {
+            // A definition that holds itself has no end, and neither would its shape.
+            let left = document.left.checked_sub(1)?;
+            let definition = document.definitions.get(reference.strip_prefix("#/$defs/")?)?;
+            let alone = keywords().count() == 1;
+            return if alone { Self::within_document(definition, Document { left, ..document }) } else { None };
         }
         if keywords().any(|key| !KEYWORDS.contains(&key)) {
             return None;
@@ -96,6 +128,8 @@ impl Shape {
             Some(word) if word.kind() == Kind::String => vec![word.str()?],
             Some(list) => list.items().into_iter().map(Json::str).collect::<Option<_>>()?,
             None if words.is_some() => vec![Cow::Borrowed("string")],
+            // Whatever is no object would be valid too; the full validator knows.
+            None if map.get("properties").is_some() || map.get("required").is_some() => vec![Cow::Borrowed("object")],
             None => return None,
         };
         for word in types {
@@ -119,13 +153,18 @@ impl Shape {
                 "array" if words.is_none() => {
                     let items = match map.get("items") {
                         None => None,
-                        Some(items) => Some(Box::new(Self::compile(items)?)).filter(|items| !items.any),
+                        Some(items) => {
+                            Some(Box::new(Self::within_document(items, document)?)).filter(|items| !items.any)
+                        }
                     };
                     shape.array = Some(ArrayShape { items, min_items: count_of(&map, "minItems")? });
                 }
-                "object" if words.is_none() => shape.object = Some(Box::new(ObjectShape::compile(&map)?)),
+                "object" if words.is_none() => shape.object = Some(Box::new(ObjectShape::compile(&map, document)?)),
                 _ => return None,
             }
+        }
+        if map.get("allOf").is_some() && shape.object.is_none() {
+            return None;
         }
         shape.minimum = bound_of(&map, "minimum")?;
         shape.maximum = bound_of(&map, "maximum")?;
@@ -233,7 +272,12 @@ impl ArrayShape {
 
 impl ObjectShape {
     fn reads(&self, scan: &mut Scan<'_>) -> bool {
-        if self.open && self.properties.is_empty() {
+        let start = *scan;
+        self.reads_fields(scan) && self.variants.as_ref().is_none_or(|variants| variants.read(start))
+    }
+
+    fn reads_fields(&self, scan: &mut Scan<'_>) -> bool {
+        if matches!(self.rest, Rest::Open) && self.properties.is_empty() {
             return scan.value().is_some();
         }
         let (mut seen, mut next) = (0u64, 0);
@@ -251,12 +295,16 @@ impl ObjectShape {
                     seen |= 1 << at;
                     next = at + 1;
                 }
-                None if self.open => {
-                    if scan.value().is_none() {
+                None => {
+                    let fits = match &self.rest {
+                        Rest::Closed => false,
+                        Rest::Open => scan.value().is_some(),
+                        Rest::Each(shape) => shape.reads(scan),
+                    };
+                    if !fits {
                         return false;
                     }
                 }
-                None => return false,
             }
         }
         scan.take(b'}') && seen & self.required == self.required
@@ -268,10 +316,10 @@ impl ObjectShape {
         if is_due { Some(due) } else { self.properties.iter().position(|(name, _)| name == key) }
     }
 
-    fn compile(map: &Object<'_>) -> Option<Self> {
+    fn compile(map: &Object<'_>, document: Document<'_>) -> Option<Self> {
         let mut properties = Vec::new();
         for (name, schema) in map.object("properties").unwrap_or_default().iter() {
-            properties.push((name.to_owned(), Shape::compile(schema)?));
+            properties.push((name.to_owned(), Shape::within_document(schema, document)?));
         }
         if properties.len() > 64 {
             return None;
@@ -282,11 +330,19 @@ impl ObjectShape {
             let at = properties.iter().position(|(known, _)| *known == name)?;
             required |= 1 << at;
         }
-        let open = match map.get("additionalProperties") {
-            None => true,
-            Some(allowed) => allowed.bool()?,
+        let rest = match map.get("additionalProperties") {
+            None => Rest::Open,
+            Some(allowed) if allowed.bool() == Some(false) => Rest::Closed,
+            Some(allowed) => match Shape::within_document(allowed, document)? {
+                shape if shape.any => Rest::Open,
+                shape => Rest::Each(Box::new(shape)),
+            },
         };
-        Some(Self { properties, required, open })
+        let variants = match map.get("allOf") {
+            None => None,
+            Some(list) => Some(Variants::compile(list, document)?),
+        };
+        Some(Self { properties, required, rest, variants })
     }
 }
 
@@ -305,47 +361,6 @@ impl StringShape {
             && self.format.is_none_or(|format| format.accepts(text))
             && (self.min_length == 0 || text.chars().take(self.min_length).count() == self.min_length)
     }
-}
-
-impl Format {
-    /// The spellings that we write; other valid ones are left to the full validator.
-    fn accepts(self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        match self {
-            Self::Uuid => {
-                bytes.len() == 36
-                    && bytes.iter().enumerate().all(|(at, byte)| match at {
-                        8 | 13 | 18 | 23 => *byte == b'-',
-                        _ => byte.is_ascii_hexdigit(),
-                    })
-            }
-            Self::DateTime => date_time(bytes),
-        }
-    }
-}
-
-/// `YYYY-MM-DDThh:mm:ss[.fff]Z`, days up to 28 and seconds up to 59.
-fn date_time(bytes: &[u8]) -> bool {
-    let Some((whole, fraction)) = bytes.split_at_checked(19) else { return false };
-    let shape = whole.iter().zip(b"dddd-dd-ddTdd:dd:dd").all(|(byte, expected)| match expected {
-        b'd' => byte.is_ascii_digit(),
-        _ => byte == expected,
-    });
-    let two = |at: usize| {
-        whole.get(at..at + 2).and_then(|pair| std::str::from_utf8(pair).ok()?.parse::<u8>().ok()).unwrap_or(99)
-    };
-    let fraction = fraction.strip_suffix(b"Z").is_some_and(|digits| match digits {
-        [] => true,
-        [b'.', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_digit),
-        _ => false,
-    });
-    shape
-        && fraction
-        && (1..=12).contains(&two(5))
-        && (1..=28).contains(&two(8))
-        && two(11) < 24
-        && two(14) < 60
-        && two(17) < 60
 }
 
 #[cfg(test)]
@@ -391,10 +406,74 @@ mod tests {
     }
 
     #[test]
+    fn definitions_maps_and_variants_are_followed() {
+        let schema = json!({
+            "type": "object", "required": ["type", "parts"], "additionalProperties": false,
+            "properties": {
+                "type": {"const": "m"}, "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+                "by": {"type": "object", "additionalProperties": {"$ref": "#/$defs/count"}}
+            },
+            "$defs": {
+                "count": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}},
+                "part": {
+                    "type": "object", "required": ["type"], "properties": {"type": {"enum": ["a", "b", "c"]}},
+                    "allOf": [
+                        {"if": {"properties": {"type": {"const": "a"}}}, "then": {"$ref": "#/$defs/a"}},
+                        {"if": {"required": ["type"], "properties": {"type": {"const": "b"}}}, "then": {"required": ["x"], "properties": {"x": {"type": "null"}}}}
+                    ]
+                },
+                "a": {"type": "object", "additionalProperties": false, "properties": {"type": {"const": "a"}, "in": {"type": "array", "items": {"type": "string"}}}}
+            }
+        });
+        let text = schema.to_string();
+        let shape = Shape::compile(Json::parse(&text).unwrap()).unwrap();
+        let full = jsonschema::draft202012::options().build(&schema).unwrap();
+        for (part, expected) in [
+            (json!({"type": "a", "in": ["x"]}), true),
+            (json!({"in": ["x"], "type": "a"}), true),
+            (json!({"type": "a", "in": [1]}), false),
+            (json!({"type": "a", "more": 1}), false),
+            (json!({"type": "b", "x": null, "more": 1}), true),
+            (json!({"type": "b"}), false),
+            (json!({"type": "c", "any": 1}), true),
+            (json!({"type": "d"}), false),
+            (json!({}), false),
+            (json!(1), false),
+        ] {
+            let event = json!({"type": "m", "parts": [{"type": "c"}, part], "by": {"k": {"n": 1}}});
+            assert_eq!(shape.accepts(&event.to_string(), &(0..0)), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+        for (by, expected) in [(json!({}), true), (json!({"k": {"n": "1"}}), false), (json!({"k": 1}), false)] {
+            let event = json!({"type": "m", "parts": [], "by": by});
+            assert_eq!(shape.accepts(&event.to_string(), &(0..0)), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn of_a_repeated_type_nothing_is_sure() {
+        let schema = r#"{"type":"object","properties":{"type":{"enum":["a","b"]}},"allOf":[{"if":{"properties":{"type":{"const":"a"}}},"then":{"properties":{"x":{"type":"null"}}}}]}"#;
+        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
+        assert!(shape.accepts(r#"{"type":"b","x":1}"#, &(0..0)));
+        // To the full validator, the last one counts.
+        assert!(!shape.accepts(r#"{"type":"b","type":"a","x":1}"#, &(0..0)));
+        assert!(!shape.accepts(r#"{"type":"a","type":"b","x":1}"#, &(0..0)));
+    }
+
+    #[test]
     fn a_schema_with_an_unknown_keyword_has_no_shape() {
-        for schema in
-            [r#"{"type":"string","pattern":"^x"}"#, r#"{"oneOf":[]}"#, r#"{"type":"array","items":{"not":{}}}"#]
-        {
+        for schema in [
+            r#"{"type":"string","pattern":"^x"}"#,
+            r#"{"oneOf":[]}"#,
+            r#"{"type":"array","items":{"not":{}}}"#,
+            r#"{"type":"object","allOf":[{"required":["a"]}]}"#,
+            r#"{"type":"string","allOf":[]}"#,
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}}}}}"##,
+            r#"{"$ref":"other.json"}"#,
+            r#"{"type":"object","allOf":[{"if":{"properties":{"a":{"const":"x"}}},"then":{},"else":{}}]}"#,
+            r#"{"type":"object","allOf":[{"if":{"properties":{"a":{"const":"x"}}},"then":{}},{"if":{"properties":{"b":{"const":"x"}}},"then":{}}]}"#,
+        ] {
             assert!(Shape::compile(Json::parse(schema).unwrap()).is_none(), "{schema}");
         }
     }

@@ -1,0 +1,70 @@
+//! What holds for an object of one type: `allOf` of `if` its type is a word, `then` a schema.
+//!
+//! In: such a list, once; then objects. Out: `true` where an object surely keeps what holds for its type. Never: `true` where
+//! its type is not sure.
+
+use super::{Document, Shape};
+use crate::json::scan::Scan;
+use crate::json::{Json, Object};
+
+#[derive(Debug)]
+pub(super) struct Variants {
+    /// The field that says the type.
+    key: String,
+    by_word: Vec<(String, Shape)>,
+}
+
+impl Variants {
+    /// Reads the list; `None` where it is any other use of `allOf`.
+    pub(super) fn compile(list: Json<'_>, document: Document<'_>) -> Option<Self> {
+        let mut this = Self { key: String::new(), by_word: Vec::new() };
+        for branch in list.items() {
+            let branch = branch.object()?;
+            let (key, word) = condition(&branch.object("if")?)?;
+            if branch.len() != 2 || !(this.key.is_empty() || this.key == key) {
+                return None;
+            }
+            this.key = key;
+            this.by_word.push((word, Shape::within_document(branch.get("then")?, document)?));
+        }
+        (!this.key.is_empty()).then_some(this)
+    }
+
+    /// Whether the object at this place keeps what holds for its type.
+    pub(super) fn read(&self, object: Scan<'_>) -> bool {
+        let mut fields = object;
+        let mut word = None;
+        while let Some(key) = fields.key() {
+            if key.escaped {
+                return false;
+            }
+            if key.inner == self.key {
+                // Of a repeated type nothing is sure.
+                match fields.string().filter(|text| !text.escaped && word.is_none()) {
+                    Some(text) => word = Some(text.inner),
+                    None => return false,
+                }
+            } else if fields.value().is_none() {
+                return false;
+            }
+        }
+        // Of an object without a type, every condition may hold.
+        let Some(word) = word else { return false };
+        let mut meant = self.by_word.iter().filter(|(known, _)| known == word);
+        meant.all(|(_, shape)| shape.reads(&mut object.clone()))
+    }
+}
+
+/// `{"properties": {KEY: {"const": WORD}}}`, with or without `"required": [KEY]`.
+fn condition(when: &Object<'_>) -> Option<(String, String)> {
+    let properties = when.object("properties")?;
+    let (key, schema) = properties.iter().next().filter(|_| properties.len() == 1)?;
+    let schema = schema.object().filter(|schema| schema.len() == 1)?;
+    let word = schema.str("const")?;
+    let rest = when.len() - 1;
+    let requires_it = || {
+        let required = when.items("required");
+        required.len() == 1 && required.iter().all(|name| name.str().as_deref() == Some(key))
+    };
+    (rest == 0 || (rest == 1 && requires_it())).then(|| (key.to_owned(), word.into_owned()))
+}
