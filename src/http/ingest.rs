@@ -45,6 +45,7 @@ pub(super) async fn ingest(
         Some(runner) => Ingest::new(runs, runner, framing, limits),
         None => Ingest::auto(runs, framing, limits),
     };
+    let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
     let ingested = ingest.ingested();
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
     let mut body = Upload { body: request.into_body(), bounds, taken: 0 };

@@ -3,6 +3,7 @@
 //! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: the next chunk before the
 //! last one's frames are kept (that is the back-pressure), an open run behind the end of the input.
 
+mod drift;
 mod whose;
 
 pub use whose::{Whose, unknown};
@@ -39,6 +40,12 @@ impl Ingest {
         Self::of(runs, pipeline::Ingest::auto(framing, limits, identity, Window::default()))
     }
 
+    /// Compares each record with what is known of its runner.
+    #[must_use]
+    pub fn watching_drift(self) -> Self {
+        Self { pipeline: self.pipeline.watching_drift(), ..self }
+    }
+
     fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
         Self { runs, pipeline, ingested: Ingested::default(), whose: Whose::default() }
     }
@@ -65,6 +72,7 @@ impl Ingest {
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
         let frames: Vec<_> = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
+        drift::tell(&mut self.pipeline);
         match keep(&self.runs, &self.ingested, &frames).await {
             Ok(()) => {
                 self.ingested.wake(false);
@@ -89,6 +97,7 @@ impl Ingest {
     pub async fn finish(mut self) -> Result<Option<u64>, LogError> {
         let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
+        drift::tell(&mut self.pipeline);
         let kept = keep(&self.runs, &self.ingested, &frames).await;
         self.ingested.wake(true);
         kept.map(|()| (!self.pipeline.is_unknown()).then(|| self.pipeline.records()))

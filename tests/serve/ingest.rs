@@ -149,3 +149,25 @@ fn auto_refuses_what_is_nobodys() {
     let runs = get(proxy.address, "/v1/runs", &[]).json();
     assert_eq!(runs["data"].as_array().unwrap().len(), 2, "{runs:#}");
 }
+
+#[test]
+fn drift_is_counted_on_the_run_and_told_once_in_the_log() {
+    let clean = recording("open-responses", "fastresponses__text.sse");
+    let text = String::from_utf8(clean.clone()).unwrap();
+    let deltas = text.matches("\"type\":\"response.output_text.delta\"").count();
+    assert!(deltas > 1);
+    let drifted = text.replace("\"delta\":", "\"piece\":") + "data: nonsense\n\n";
+    let status = |proxy: &Proxy, bytes: &[u8]| {
+        let made = post(proxy.address, "/v1/ingest/open-responses", &[], bytes).json();
+        made["runs"][0]["drift"].clone()
+    };
+    let proxy = Proxy::start();
+    assert_eq!(status(&proxy, &clean), serde_json::Value::Null);
+    for _ in 0..2 {
+        let drift = status(&proxy, drifted.as_bytes());
+        assert_eq!(drift["unknown_field"], deltas, "{drift}");
+        assert_eq!(drift["missing_field"], deltas, "{drift}");
+    }
+    let off = Proxy::with(&[("FRAMEGATE__INGEST__DRIFT", "false")]);
+    assert_eq!(status(&off, drifted.as_bytes()), serde_json::Value::Null);
+}

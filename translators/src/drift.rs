@@ -9,8 +9,10 @@
 mod classify;
 mod closed;
 mod finding;
+mod live;
 
 pub use finding::{DriftFinding, DriftKey, DriftKind, Position};
+pub use live::LiveDrift;
 
 use crate::decode::Record;
 use crate::json::Kind;
@@ -138,10 +140,18 @@ impl Drift {
 
     /// Takes the next record.
     pub fn record(&mut self, record: &Record<'_>) {
+        self.record_with(record, &mut |_, _, _| {});
+    }
+
+    /// Takes the next record; `each` gets what drifts in it, whether it is new, and what is wrong.
+    fn record_with(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&DriftKey, bool, &str)) {
         self.records += 1;
         let at = Position { record: self.records, offset: record.offset };
         let Self { known, seen, more, .. } = self;
-        known.compare(record, &mut |key, expected| count(seen, more, key, expected, at));
+        known.compare(record, &mut |key, expected| {
+            each(&key, seen.len() < PLACES && !seen.contains_key(&key), &expected);
+            count(seen, more, key, expected, at);
+        });
     }
 
     /// The next record is no JSON.

@@ -5,6 +5,7 @@
 
 use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
+use crate::drift::{DriftKey, DriftKind, LiveDrift};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
@@ -12,7 +13,7 @@ use crate::json::{Json, Kind, Object, one_line};
 use crate::ledger::Ledger;
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
 use crate::records::{self, Part};
-use crate::runners::Runner;
+use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -27,6 +28,7 @@ pub struct Ingest {
     /// What a stage without frames drains.
     none: Vec<Frame>,
     recognised: Option<Recognised>,
+    watches_drift: bool,
 }
 
 enum Stage {
@@ -49,20 +51,44 @@ struct State {
     preview_bytes: usize,
     doubt: Doubt,
     mistaken: Option<Recognised>,
+    drift: Option<LiveDrift>,
+    runner: &'static str,
 }
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
     pub fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reading = Reading::new(runner, framing, limits, identity);
-        Self { stage: Stage::Reading(Box::new(reading)), none: Vec::new(), recognised: None }
+        Self::at(Stage::Reading(Box::new(reading)))
+    }
+
+    fn at(stage: Stage) -> Self {
+        Self { stage, none: Vec::new(), recognised: None, watches_drift: false }
     }
 
     /// An ingest that finds out by itself whose output it reads. Until it knows, it holds what comes; then nothing is
     /// lost of it. See [`Ingest::is_unknown`].
     pub fn auto(framing: Option<Framing>, limits: Limits, identity: Identity, window: Window) -> Self {
         let holding = Holding::new(framing, limits, identity, window);
-        Self { stage: Stage::Holding(Box::new(holding)), none: Vec::new(), recognised: None }
+        Self::at(Stage::Holding(Box::new(holding)))
+    }
+
+    /// Compares each record with what is known of its runner.
+    #[must_use]
+    pub fn watching_drift(mut self) -> Self {
+        self.watches_drift = true;
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.watch_drift();
+        }
+        self
+    }
+
+    /// The places in which records drifted and none had before, with what is wrong there. Each is told once.
+    pub fn take_drift(&mut self) -> Vec<(DriftKey, String)> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.drift.as_mut().map(LiveDrift::take_news).unwrap_or_default(),
+            Stage::Holding(_) | Stage::Unknown => Vec::new(),
+        }
     }
 
     /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
@@ -101,6 +127,14 @@ impl Ingest {
         self.recognised
     }
 
+    /// The name of the runner, once it is known.
+    pub fn runner(&self) -> Option<&'static str> {
+        match &self.stage {
+            Stage::Reading(reading) => Some(reading.state.runner),
+            Stage::Holding(_) | Stage::Unknown => None,
+        }
+    }
+
     /// Whether it is known whose output it is.
     pub fn is_known(&self) -> bool {
         matches!(self.stage, Stage::Reading(_))
@@ -130,6 +164,9 @@ impl Ingest {
         self.recognised = Some(found);
         let (held, framing, limits, identity) = holding.into_parts();
         let mut reading = Reading::new(found.runner, framing, limits, identity);
+        if self.watches_drift {
+            reading.watch_drift();
+        }
         reading.feed(&held, now_ms);
         self.stage = Stage::Reading(Box::new(reading));
     }
@@ -152,8 +189,14 @@ impl Reading {
             preview_bytes: limits.preview_bytes,
             doubt: Doubt::new(runner),
             mistaken: None,
+            drift: None,
+            runner: runner.name,
         };
         Self { reader, state }
+    }
+
+    fn watch_drift(&mut self) {
+        self.state.drift = RUNNERS.iter().find(|runner| runner.name == self.state.runner).map(LiveDrift::new);
     }
 
     fn feed(&mut self, chunk: &[u8], now_ms: u64) {
@@ -201,6 +244,8 @@ impl State {
         // A document may span lines, and so may the data of an SSE event; a frame may not.
         let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
         let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
+        let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
+        let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
         self.ledger.begin(
             Box::new(ProviderEvent {
                 status: ProviderStatus::Event,
@@ -211,10 +256,10 @@ impl State {
                 sse: is_sse(unit),
                 errors,
                 response_errors: Vec::new(),
+                drift,
             }),
             now_ms,
         );
-        let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
         if let Some(other) = self.doubt.record(&record) {
             self.mistaken = Some(other);
         }
@@ -223,6 +268,7 @@ impl State {
     }
 
     fn opaque(&mut self, unit: &Unit<'_>, status: ProviderStatus, bytes: &[u8], errors: Vec<String>, now_ms: u64) {
+        let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
         self.ledger.begin(
             Box::new(ProviderEvent {
@@ -234,6 +280,7 @@ impl State {
                 sse: is_sse(unit),
                 errors,
                 response_errors: Vec::new(),
+                drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
             }),
             now_ms,
         );

@@ -6,7 +6,10 @@ mod support;
 
 use framegate_translators::decode::Record;
 use framegate_translators::drift::{Drift, DriftFinding, DriftKind, Known, NoDrift, PLACES};
+use framegate_translators::frame::Body;
 use framegate_translators::framing::{Limits, Reader, Unit};
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::recognise::Window;
 use framegate_translators::records::{Part, read};
 use framegate_translators::runners::{RUNNERS, Runner, Surface, runner};
 use framegate_translators::schema::SchemaFile;
@@ -351,4 +354,47 @@ fn nothing_panics_on_any_record_of_anybody() {
         }
     }
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), DriftKind::ALL);
+}
+
+#[test]
+fn records_are_compared_on_their_way_and_told_of_once() {
+    let mut lines = clean_events();
+    let runner = runner("open-responses").unwrap();
+    let plain = Ingest::new(runner, None, Limits::default(), identity());
+    let watching = Ingest::new(runner, None, Limits::default(), identity()).watching_drift();
+    let auto = Ingest::auto(None, Limits::default(), identity(), Window::default()).watching_drift();
+    let deltas = lines.iter_mut().filter(|event| event["type"] == "response.output_text.delta");
+    let count = deltas.map(|event| event["mood"] = json!(1)).count();
+    let text = ndjson(&lines);
+    for (mut ingest, expected) in [(plain, 0), (watching, count), (auto, count)] {
+        let drift: Vec<DriftKind> = ingest
+            .feed(text.as_bytes(), EPOCH_MS)
+            .filter_map(|frame| match frame.body {
+                Body::ProviderEvent(record) => Some(record.drift),
+                _ => None,
+            })
+            .flatten()
+            .collect();
+        assert_eq!(drift, vec![DriftKind::UnknownField; expected]);
+        let news = ingest.take_drift();
+        let places: Vec<&str> = news.iter().map(|(key, _)| key.pointer.as_str()).collect();
+        assert_eq!(places, if expected > 0 { vec!["/mood"] } else { vec![] });
+        assert!(ingest.take_drift().is_empty());
+    }
+}
+
+#[test]
+fn comparing_changes_no_frame() {
+    for recording in recordings() {
+        let runner = recording.runner;
+        let mut ingest = Ingest::new(runner, None, Limits::default(), identity()).watching_drift();
+        let mut found: Vec<_> = ingest.feed(&recording.bytes, EPOCH_MS).collect();
+        found.extend(ingest.finish(EPOCH_MS));
+        for frame in &mut found {
+            if let Body::ProviderEvent(record) = &mut frame.body {
+                record.drift.clear();
+            }
+        }
+        assert_eq!(format!("{found:?}"), format!("{:?}", frames(runner, &recording.bytes)), "{}", recording.name);
+    }
 }
