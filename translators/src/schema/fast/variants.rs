@@ -68,3 +68,72 @@ fn condition(when: &Object<'_>) -> Option<(String, String)> {
     };
     (rest == 0 || (rest == 1 && requires_it())).then(|| (key.to_owned(), word.into_owned()))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn definitions_maps_and_variants_are_followed() {
+        let schema = json!({
+            "type": "object", "required": ["type", "parts"], "additionalProperties": false,
+            "properties": {
+                "type": {"const": "m"}, "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+                "by": {"type": "object", "additionalProperties": {"$ref": "#/$defs/count"}},
+                "maybe": {"type": ["object", "null"], "if": {"type": "object"}, "then": {"$ref": "#/$defs/count"}}
+            },
+            "$defs": {
+                "count": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}},
+                "part": {
+                    "type": "object", "required": ["type"], "properties": {"type": {"enum": ["a", "b", "c"]}},
+                    "allOf": [
+                        {"if": {"properties": {"type": {"const": "a"}}}, "then": {"$ref": "#/$defs/a"}},
+                        {"if": {"required": ["type"], "properties": {"type": {"const": "b"}}}, "then": {"required": ["x"], "properties": {"x": {"type": "null"}}}}
+                    ]
+                },
+                "a": {"type": "object", "additionalProperties": false, "properties": {"type": {"const": "a"}, "in": {"type": "array", "items": {"type": "string"}}}}
+            }
+        });
+        let text = schema.to_string();
+        let shape = Shape::compile(Json::parse(&text).unwrap()).unwrap();
+        let full = jsonschema::draft202012::options().build(&schema).unwrap();
+        for (part, expected) in [
+            (json!({"type": "a", "in": ["x"]}), true),
+            (json!({"in": ["x"], "type": "a"}), true),
+            (json!({"type": "a", "in": [1]}), false),
+            (json!({"type": "a", "more": 1}), false),
+            (json!({"type": "b", "x": null, "more": 1}), true),
+            (json!({"type": "b"}), false),
+            (json!({"type": "c", "any": 1}), true),
+            (json!({"type": "d"}), false),
+            (json!({}), false),
+            (json!(1), false),
+        ] {
+            let event = json!({"type": "m", "parts": [{"type": "c"}, part], "by": {"k": {"n": 1}}});
+            assert_eq!(shape.accepts(&event.to_string(), &(0..0)), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+        for (maybe, expected) in [(json!(null), true), (json!({"n": 1}), true), (json!({}), false), (json!("x"), false)]
+        {
+            let event = json!({"type": "m", "parts": [], "maybe": maybe});
+            assert_eq!(shape.accepts(&event.to_string(), &(0..0)), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+        for (by, expected) in [(json!({}), true), (json!({"k": {"n": "1"}}), false), (json!({"k": 1}), false)] {
+            let event = json!({"type": "m", "parts": [], "by": by});
+            assert_eq!(shape.accepts(&event.to_string(), &(0..0)), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn of_a_repeated_type_nothing_is_sure() {
+        let schema = r#"{"type":"object","properties":{"type":{"enum":["a","b"]}},"allOf":[{"if":{"properties":{"type":{"const":"a"}}},"then":{"properties":{"x":{"type":"null"}}}}]}"#;
+        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
+        assert!(shape.accepts(r#"{"type":"b","x":1}"#, &(0..0)));
+        // To the full validator, the last one counts.
+        assert!(!shape.accepts(r#"{"type":"b","type":"a","x":1}"#, &(0..0)));
+        assert!(!shape.accepts(r#"{"type":"a","type":"b","x":1}"#, &(0..0)));
+    }
+}
