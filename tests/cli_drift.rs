@@ -122,7 +122,7 @@ fn drift_is_counted_by_place_with_its_first_record() {
 
 #[test]
 fn the_surface_can_be_said_where_the_records_do_not_show_it() {
-    check(&[], "nonsense\n{\"a\":1}\n").exits(2).says(&["stdin", "--surface (sse, ndjson, response)"][1..]);
+    check(&[], "nonsense\n{\"a\":1}\n").exits(2).says(&["the standard input", "--surface (sse, ndjson, response)"]);
     let ran = check(&["--surface", "sse"], "nonsense\n{\"a\":1}\n").exits(1);
     ran.prints(&["stdin:1: error[drift.not_json]", "stdin:2: error[drift.unknown_type]", "does not say its type"]);
     check(&["--surface", "sse"], "").exits(1).prints(&["error[records.none]"]);

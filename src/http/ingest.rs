@@ -1,5 +1,6 @@
 //! `POST /v1/ingest/{runner}`: a runner's output comes in; where the client accepts a stream, its translation goes out in
-//! the same exchange, else the list of runs that were made.
+//! the same exchange, else the list of runs that were made. `auto` stands for whichever runner the first records show; where
+//! they show none, that is told (422), and nothing is kept.
 
 use super::body::{Body, Source, events};
 use super::events::{options_of, stream_headers, wanted_of};

@@ -70,15 +70,18 @@ impl Known {
         Ok(Self { surface, schemas: Arc::new(schemas) })
     }
 
-    /// Compares a record with what is known of its kind; `sink` gets each drift with what was expected there. A list is
-    /// compared item by item.
+    /// Compares a record with what is known of its kind; `sink` gets each drift with what was expected there. A list
+    /// that is no kind of its own is compared item by item.
     pub fn compare(&self, record: &Record<'_>, sink: &mut dyn FnMut(DriftKey, String)) {
         match record.json.kind() {
-            Kind::Object => self.object(record, sink),
+            Kind::Object => self.one(record, sink),
+            Kind::Array if (self.surface.kind_of)(record).is_some_and(|kind| self.schemas.knows(&kind)) => {
+                self.one(record, sink);
+            }
             Kind::Array => {
                 for json in record.json.items() {
                     match item_of(record, json) {
-                        Some(item) => self.object(&item, sink),
+                        Some(item) => self.one(&item, sink),
                         None => sink(DriftKey::of_record(DriftKind::ChangedType, None), no_object(json.kind())),
                     }
                 }
@@ -87,7 +90,7 @@ impl Known {
         }
     }
 
-    fn object(&self, record: &Record<'_>, sink: &mut dyn FnMut(DriftKey, String)) {
+    fn one(&self, record: &Record<'_>, sink: &mut dyn FnMut(DriftKey, String)) {
         let Some(kind) = (self.surface.kind_of)(record) else {
             sink(DriftKey::of_record(DriftKind::UnknownType, None), "the record does not say its type".to_owned());
             return;

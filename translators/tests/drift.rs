@@ -191,12 +191,16 @@ fn the_first_record_is_the_place() {
     assert_eq!(found.len(), 2);
 }
 
+fn list_of_two(record: &Record<'_>) -> Option<Cow<'static, str>> {
+    (record.json.items().len() == 2).then_some(Cow::Borrowed("two"))
+}
+
 /// A surface of no runner, in the words that schemas of runners are written in.
 const FAKE: Surface = Surface {
     name: "fake",
     source: "a test",
     recognise: |_| None,
-    kind_of: |record| match record.fields.str("type")? {
+    kind_of: |record| match record.fields.str("type").or_else(|| list_of_two(record))? {
         kind if kind == "system" => Some(Cow::Owned(format!("system.{}", record.fields.str("subtype")?))),
         kind => Some(kind),
     },
@@ -238,6 +242,7 @@ const FAKE: Surface = Surface {
                 }
             }"##,
         },
+        SchemaFile { kind: "two", text: r#"{"type": "array", "items": {"type": "object"}}"# },
         SchemaFile {
             kind: "system.init",
             text: r#"{"type": "object", "required": ["type", "subtype"], "properties": {"type": {}, "subtype": {}, "0": {"type": "null"}}, "additionalProperties": true}"#,
@@ -292,6 +297,10 @@ fn places_are_told_as_the_schema_names_them() {
     );
     assert_eq!(tell(json!({"type": "system", "subtype": "init", "0": 1})), ["changed_type /0"]);
     assert_eq!(tell(json!({"type": "system", "subtype": "other"})), ["unknown_type "]);
+    // A list may be a kind of its own; any other is taken apart.
+    assert!(tell(json!([{"type": "none"}, {}])).is_empty());
+    assert_eq!(tell(json!([{}, 1])), ["changed_type /*"]);
+    assert_eq!(tell(json!([{"type": "none"}])), ["unknown_type "]);
     assert_eq!(tell(json!({"type": "message", "parts": [], "a/b~c": 1})), ["unknown_field /a~1b~0c"]);
 }
 
@@ -365,7 +374,7 @@ fn records_are_compared_on_their_way_and_told_of_once() {
     let auto = Ingest::auto(None, Limits::default(), identity(), Window::default()).watching_drift();
     let deltas = lines.iter_mut().filter(|event| event["type"] == "response.output_text.delta");
     let count = deltas.map(|event| event["mood"] = json!(1)).count();
-    let text = ndjson(&lines);
+    let text = ndjson(&lines) + "nonsense\n";
     for (mut ingest, expected) in [(plain, 0), (watching, count), (auto, count)] {
         let drift: Vec<DriftKind> = ingest
             .feed(text.as_bytes(), EPOCH_MS)
@@ -375,7 +384,9 @@ fn records_are_compared_on_their_way_and_told_of_once() {
             })
             .flatten()
             .collect();
-        assert_eq!(drift, vec![DriftKind::UnknownField; expected]);
+        let mut kinds = vec![DriftKind::UnknownField; expected];
+        kinds.extend((expected > 0).then_some(DriftKind::NotJson));
+        assert_eq!(drift, kinds);
         let news = ingest.take_drift();
         let places: Vec<&str> = news.iter().map(|(key, _)| key.pointer.as_str()).collect();
         assert_eq!(places, if expected > 0 { vec!["/mood"] } else { vec![] });
