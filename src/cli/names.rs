@@ -43,6 +43,28 @@ fn contract_of(fits: fn(&Contract) -> bool) -> impl TypedValueParser<Value = Con
         .try_map(|name| framegate_translators::contracts::contract(&name).map(ContractName).context("not registered"))
 }
 
+/// Who wrote an input.
+#[derive(Clone, Copy, Debug)]
+pub(super) enum From {
+    /// This runner.
+    Runner(RunnerName),
+    /// Whoever it is: the input shows it.
+    Auto,
+}
+
+/// A runner, or `auto`.
+pub(super) fn runner_or_auto() -> impl TypedValueParser<Value = From> {
+    let auto = PossibleValue::new("auto").help("Whichever of these the input shows");
+    let known = RUNNERS.iter().map(|runner| PossibleValue::new(runner.name).help(runner.about));
+    PossibleValuesParser::new(known.chain([auto])).try_map(|name| match name.as_str() {
+        "auto" => anyhow::Ok(From::Auto),
+        name => {
+            let found = framegate_translators::runners::runner(name).context("not registered")?;
+            Ok(From::Runner(RunnerName(found)))
+        }
+    })
+}
+
 /// A runner.
 pub(super) fn runner() -> impl TypedValueParser<Value = RunnerName> {
     PossibleValuesParser::new(RUNNERS.iter().map(|runner| PossibleValue::new(runner.name).help(runner.about)))

@@ -6,15 +6,17 @@
 use super::EXIT_CLEAN;
 use super::diagnostics::Diagnostics;
 use super::input::{Input, shown};
-use super::names::{self, ContractName, RunnerName};
+use super::names::{self, ContractName, From};
 use super::output::{EventWriter, Form};
 use crate::clock::Clock;
 use crate::config::GateMode;
+use crate::ingest::{Whose, unknown};
 use anyhow::{Context, bail};
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
+use framegate_translators::recognise::Window;
 use framegate_translators::sequence::{Identity, uuid_of};
 use std::io;
 use std::path::PathBuf;
@@ -22,9 +24,9 @@ use std::process::ExitCode;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Who wrote the input
-    #[arg(long, value_name = "RUNNER", value_parser = names::runner())]
-    from: RunnerName,
+    /// Who wrote the input; auto finds it out from the first records
+    #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto())]
+    from: From,
     /// The contract of the output
     #[arg(long, value_name = "CONTRACT", value_parser = names::contract())]
     to: ContractName,
@@ -71,10 +73,14 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         run_id: args.run_id.as_deref().map_or_else(|| Clock::System.new_id(), uuid_of),
         session_id: args.session_id.as_deref().map(uuid_of),
     };
-    let ingest = Ingest::new(args.from.0, None, Limits::default(), identity);
+    let ingest = match args.from {
+        From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
+        From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
+    };
     let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
     let mut translator = Translator::new(ingest, contract, options);
     let mut diagnostics = Diagnostics::new(contract, args.validate)?;
+    let mut whose = Whose::default();
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
     let read = loop {
         let chunk = match input.next() {
@@ -83,10 +89,19 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Err(error) => break Err(error),
         };
         translator.feed(chunk, clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
+        whose.tell(translator.ingest());
+        if translator.ingest().is_unknown() {
+            break Ok(());
+        }
         writer.flush().context("cannot write")?;
     };
     // An input that breaks off is ended like one that is over: whoever reads the output gets every run closed.
     translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
+    whose.tell(translator.ingest());
+    if translator.ingest().is_unknown() {
+        read.with_context(cannot_read)?;
+        bail!("{}: {}; say whose it is with --from", shown(&args.file), unknown());
+    }
     writer.finish().context("cannot write")?;
     diagnostics.sum_up(translator.records());
     read.with_context(cannot_read)?;

@@ -72,6 +72,8 @@ pub struct Ingest {
     pub idle_timeout_ms: u64,
     /// How many ingests may be open at once.
     pub max_open: usize,
+    /// Whether each record is compared with what is known of its runner.
+    pub drift: bool,
 }
 
 /// What is kept.
@@ -162,6 +164,7 @@ impl Default for Ingest {
             preview_bytes: limits.preview_bytes,
             idle_timeout_ms: 0,
             max_open: 256,
+            drift: true,
         }
     }
 }

@@ -1,5 +1,6 @@
 //! `POST /v1/ingest/{runner}`: a runner's output comes in; where the client accepts a stream, its translation goes out in
-//! the same exchange, else the list of runs that were made.
+//! the same exchange, else the list of runs that were made. `auto` stands for whichever runner the first records show; where
+//! they show none, that is told (422), and nothing is kept.
 
 use super::body::{Body, Source, events};
 use super::events::{options_of, stream_headers, wanted_of};
@@ -7,13 +8,13 @@ use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
 use super::router::json_response;
 use super::{Shared, negotiate::Wanted};
-use crate::ingest::Ingest;
+use crate::ingest::{Ingest, unknown};
 use crate::runs::{RunStatus, Wire};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
 use framegate_translators::runners::{RUNNERS, runner};
 use http_body_util::BodyExt;
-use hyper::body::Incoming;
+use hyper::body::{Bytes, Incoming};
 use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
@@ -27,24 +28,31 @@ pub(super) async fn ingest(
     name: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let Some(runner) = runner(name) else {
+    let runner = runner(name);
+    if runner.is_none() && name != AUTO {
         let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
-        return Err(Problem::not_found(format!("there is no runner {name:?}; there is {}", known.join(", "))));
-    };
+        let known = known.join(", ");
+        return Err(Problem::not_found(format!("there is no runner {name:?}; there is {known}, and {AUTO}")));
+    }
     let Ok(permit) = shared.ingests.clone().try_acquire_owned() else {
         let detail = format!("{} ingests are open, which is the limit; try again later", shared.settings.max_ingests);
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
     };
     let stream = live_answer(&request, &shared)?;
     let framing = framing_of(request.headers());
-    let ingest = Ingest::new(shared.runs.clone(), runner, framing, shared.settings.limits);
+    let (runs, limits) = (shared.runs.clone(), shared.settings.limits);
+    let ingest = match runner {
+        Some(runner) => Ingest::new(runs, runner, framing, limits),
+        None => Ingest::auto(runs, framing, limits),
+    };
+    let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
     let ingested = ingest.ingested();
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
-    let body = request.into_body();
+    let mut body = Upload { body: request.into_body(), bounds, taken: 0 };
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
         let done = tokio::spawn(async move {
-            let done = pump(ingest, body, bounds).await;
+            let done = pump(ingest, body).await;
             drop(permit);
             done
         });
@@ -69,12 +77,15 @@ pub(super) async fn ingest(
             Err(stopped) => Err(stopped.into_problem()),
         };
     };
-    tokio::spawn(async move {
-        if let Err(stopped) = pump(ingest, body, bounds).await {
-            tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
-        }
-        drop(permit);
-    });
+    // Whoever streams the answer gets none before it is known that there is one.
+    if let Some(ingest) = until_known(ingest, &mut body).await.map_err(Stopped::into_problem)? {
+        tokio::spawn(async move {
+            if let Err(stopped) = pump(ingest, body).await {
+                tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
+            }
+            drop(permit);
+        });
+    }
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
     let options = negotiated.options.clone();
@@ -105,12 +116,16 @@ fn framing_of(headers: &HeaderMap) -> Option<Framing> {
     }
 }
 
+/// The name that stands for whichever runner the input shows.
+const AUTO: &str = "auto";
+
 /// Why an ingest stopped before its input's end.
 enum Stopped {
     Broken,
     Idle,
     TooLarge(u64),
     Full(String),
+    Unknown,
     Inside,
 }
 
@@ -121,16 +136,21 @@ impl Stopped {
             Self::Idle => "the client was silent for too long (ingest.idle_timeout_ms)".to_owned(),
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
             Self::Full(reason) => reason.clone(),
+            Self::Unknown => format!("{}; name the runner in the path", unknown()),
             Self::Inside => "an internal error".to_owned(),
         }
     }
 
     fn into_problem(self) -> Problem {
+        if matches!(self, Self::Unknown) {
+            return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, self.reason());
+        }
         let status = match self {
             Self::Broken => StatusCode::BAD_REQUEST,
             Self::Idle => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Problem::new(status, format!("the ingest was stopped: {}; its runs were closed as interrupted", self.reason()))
@@ -144,32 +164,68 @@ struct Bounds {
     bytes: Option<u64>,
 }
 
-/// Feeds the body into the ingest; gives the number of records.
-async fn pump(mut ingest: Ingest, mut body: Incoming, bounds: Bounds) -> Result<u64, Stopped> {
-    let mut taken = 0;
-    let outcome = loop {
-        let frame = match bounds.idle {
-            None => body.frame().await,
-            Some(limit) => match tokio::time::timeout(limit, body.frame()).await {
-                Ok(frame) => frame,
-                Err(_) => break Err(Stopped::Idle),
-            },
-        };
-        match frame {
-            None => break Ok(()),
-            Some(Err(_)) => break Err(Stopped::Broken),
-            Some(Ok(frame)) => {
-                if let Some(chunk) = frame.data_ref() {
-                    taken += chunk.len() as u64;
-                    if let Some(limit) = bounds.bytes.filter(|limit| taken > *limit) {
-                        break Err(Stopped::TooLarge(limit));
-                    }
-                    // On failure the ingest has closed its runs already.
-                    ingest.feed(chunk).await.map_err(|error| Stopped::Full(error.to_string()))?;
+/// The body of an ingest.
+struct Upload {
+    body: Incoming,
+    bounds: Bounds,
+    taken: u64,
+}
+
+impl Upload {
+    /// The next bytes; `None` at the end.
+    async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
+        loop {
+            let frame = match self.bounds.idle {
+                None => self.body.frame().await,
+                Some(limit) => match tokio::time::timeout(limit, self.body.frame()).await {
+                    Ok(frame) => frame,
+                    Err(_) => return Err(Stopped::Idle),
+                },
+            };
+            match frame {
+                None => return Ok(None),
+                Some(Err(_)) => return Err(Stopped::Broken),
+                Some(Ok(frame)) => {
+                    let Ok(chunk) = frame.into_data() else { continue };
+                    self.taken += chunk.len() as u64;
+                    return match self.bounds.bytes.filter(|limit| self.taken > *limit) {
+                        Some(limit) => Err(Stopped::TooLarge(limit)),
+                        None => Ok(Some(chunk)),
+                    };
                 }
             }
         }
+    }
+}
+
+/// Feeds the body until it is known whose it is; `None` where it is over by then.
+async fn until_known(mut ingest: Ingest, body: &mut Upload) -> Result<Option<Ingest>, Stopped> {
+    while !ingest.is_known() {
+        let Some(chunk) = body.next().await? else {
+            let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
+            return records.map(|_| None).ok_or(Stopped::Unknown);
+        };
+        ingest.feed(&chunk).await.map_err(|error| Stopped::Full(error.to_string()))?;
+        if ingest.is_unknown() {
+            return Err(Stopped::Unknown);
+        }
+    }
+    Ok(Some(ingest))
+}
+
+/// Feeds the body into the ingest; gives the number of records.
+async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
+    let outcome = loop {
+        match body.next().await {
+            Ok(None) => break Ok(()),
+            Err(stopped) => break Err(stopped),
+            // On failure the ingest has closed its runs already.
+            Ok(Some(chunk)) => ingest.feed(&chunk).await.map_err(|error| Stopped::Full(error.to_string()))?,
+        }
+        if ingest.is_unknown() {
+            return Err(Stopped::Unknown);
+        }
     };
     let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
-    outcome.map(|()| records)
+    outcome.and_then(|()| records.ok_or(Stopped::Unknown))
 }

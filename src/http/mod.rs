@@ -51,6 +51,8 @@ pub struct Settings {
     pub ingest_idle: Option<Duration>,
     /// Ingests at a time.
     pub max_ingests: usize,
+    /// Whether the records of ingests are compared with what is known of their runners.
+    pub drift: bool,
     /// What bounds a record.
     pub limits: Limits,
     /// Events on a page, unless the client says otherwise.
@@ -75,6 +77,7 @@ impl Default for Settings {
             shutdown_grace: Duration::from_secs(10),
             ingest_idle: None,
             max_ingests: 256,
+            drift: true,
             limits: Limits::default(),
             page_default: 200,
             page_max: 500,

@@ -3,12 +3,18 @@
 //! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: the next chunk before the
 //! last one's frames are kept (that is the back-pressure), an open run behind the end of the input.
 
+mod drift;
+mod whose;
+
+pub use whose::{Whose, unknown};
+
 use crate::clock::Clock;
 use crate::log::{LogError, stream_id};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::Frame;
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline;
+use framegate_translators::recognise::Window;
 use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
 use std::sync::Arc;
@@ -18,14 +24,40 @@ pub struct Ingest {
     runs: Arc<Runs>,
     pipeline: pipeline::Ingest,
     ingested: Ingested,
+    whose: Whose,
 }
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
     pub fn new(runs: Arc<Runs>, runner: &Runner, framing: Option<Framing>, limits: Limits) -> Self {
         let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
-        let pipeline = pipeline::Ingest::new(runner, framing, limits, identity);
-        Self { runs, pipeline, ingested: Ingested::default() }
+        Self::of(runs, pipeline::Ingest::new(runner, framing, limits, identity))
+    }
+
+    /// An ingest that finds out by itself whose output it reads; until it knows, no run begins.
+    pub fn auto(runs: Arc<Runs>, framing: Option<Framing>, limits: Limits) -> Self {
+        let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
+        Self::of(runs, pipeline::Ingest::auto(framing, limits, identity, Window::default()))
+    }
+
+    /// Compares each record with what is known of its runner.
+    #[must_use]
+    pub fn watching_drift(self) -> Self {
+        Self { pipeline: self.pipeline.watching_drift(), ..self }
+    }
+
+    fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
+        Self { runs, pipeline, ingested: Ingested::default(), whose: Whose::default() }
+    }
+
+    /// Whether it is known whose output it is.
+    pub fn is_known(&self) -> bool {
+        self.pipeline.is_known()
+    }
+
+    /// Whether it could not be found out whose output it is. Nothing was kept of it then.
+    pub fn is_unknown(&self) -> bool {
+        self.pipeline.is_unknown()
     }
 
     /// What the ingest makes; can be followed from its beginning at any time.
@@ -39,6 +71,8 @@ impl Ingest {
     /// The log took nothing more; every run of the ingest is closed, and nothing may be fed.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
         let frames: Vec<_> = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
+        self.whose.tell(&mut self.pipeline);
+        drift::tell(&mut self.pipeline);
         match keep(&self.runs, &self.ingested, &frames).await {
             Ok(()) => {
                 self.ingested.wake(false);
@@ -55,15 +89,18 @@ impl Ingest {
         }
     }
 
-    /// The input is over, well or badly: what is open is closed. Gives the number of records.
+    /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows
+    /// whose they are.
     ///
     /// # Errors
     /// The log's.
-    pub async fn finish(mut self) -> Result<u64, LogError> {
+    pub async fn finish(mut self) -> Result<Option<u64>, LogError> {
         let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
+        self.whose.tell(&mut self.pipeline);
+        drift::tell(&mut self.pipeline);
         let kept = keep(&self.runs, &self.ingested, &frames).await;
         self.ingested.wake(true);
-        kept.map(|()| self.pipeline.records())
+        kept.map(|()| (!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
     }
 }
 

@@ -57,6 +57,9 @@ pub struct RunStatus {
     pub usage: UsageTotal,
     /// How often each of the warnings was given, by its code.
     pub warnings: BTreeMap<&'static str, u64>,
+    /// How often upstream records differed from what is known of the runner, by the kind of difference.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub drift: BTreeMap<&'static str, u64>,
     /// Events that broke their schema, by contract.
     pub validation_failures: BTreeMap<&'static str, u64>,
     /// Approvals that wait for an answer.
@@ -149,6 +152,7 @@ impl RunStatus {
             tool_calls: 0,
             usage: UsageTotal::default(),
             warnings: BTreeMap::new(),
+            drift: BTreeMap::new(),
             validation_failures: BTreeMap::new(),
             pending_approvals: Vec::new(),
             final_text: None,
@@ -173,6 +177,9 @@ impl RunStatus {
             Body::ProviderEvent(record) => {
                 self.records += 1;
                 self.invalid_records += u64::from(record.status == ProviderStatus::InvalidJson);
+                for kind in &record.drift {
+                    *self.drift.entry(kind.as_str()).or_default() += 1;
+                }
                 self.records_with_errors += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
             }
             Body::ToolStarted { .. } => self.tool_calls += 1,

@@ -93,3 +93,81 @@ fn bad_input_is_kept_and_counted() {
     assert_eq!(answer.status, 201);
     assert_eq!(answer.json()["records"], 4);
 }
+
+#[test]
+fn auto_finds_out_whose_output_it_is() {
+    let proxy = Proxy::start();
+    for (runner, name) in [
+        ("claude-code", "text_plain.partial.ndjson"),
+        ("codex", "exec-text-plain.ndjson"),
+        ("opencode", "event-text.sse"),
+        ("open-responses", "fastresponses__text.sse"),
+    ] {
+        let bytes = recording(runner, name);
+        let answer = post(proxy.address, "/v1/ingest/auto", &[], &bytes);
+        assert_eq!(answer.status, 201, "{name}");
+        let auto = answer.json();
+        let named = post(proxy.address, &format!("/v1/ingest/{runner}"), &[], &bytes).json();
+        assert_eq!(auto["records"], named["records"], "{name}");
+        assert_eq!(auto["runs"][0]["runner"], named["runs"][0]["runner"], "{name}");
+        assert_eq!(auto["runs"][0]["frames"], named["runs"][0]["frames"], "{name}");
+    }
+}
+
+#[test]
+fn auto_streams_its_answer_as_soon_as_it_knows() {
+    let proxy = Proxy::start();
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let accept = [("accept", "text/event-stream; contract=sse.v1")];
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/auto", &accept);
+    upload.send(b"{\"of\":\"nobody\"}\n");
+    let (first, rest) = bytes.split_at(bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1);
+    upload.send(first);
+    let mut answer = upload.answer();
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.event().unwrap().name.as_deref(), Some("run_started"));
+    upload.send(rest);
+    upload.end();
+    let events = answer.events();
+    assert_eq!(events.last().unwrap().name.as_deref(), Some("run_completed"));
+}
+
+#[test]
+fn auto_refuses_what_is_nobodys() {
+    let proxy = Proxy::start();
+    for headers in [&[][..], &[("accept", "text/event-stream")][..]] {
+        for body in [&b"{\"a\":1}\n"[..], b"", b"{\"a\":1}"] {
+            let answer = post(proxy.address, "/v1/ingest/auto", headers, body);
+            assert_eq!(answer.status, 422);
+            assert_eq!(answer.header("content-type"), "application/problem+json");
+            assert!(answer.json()["detail"].as_str().unwrap().contains("claude-code, codex, opencode, open-responses"));
+        }
+        // A last line without its end is a record too.
+        let answer = post(proxy.address, "/v1/ingest/auto", headers, b"{\"type\":\"turn.started\"}");
+        assert!(answer.status == 201 || answer.status == 200, "{}", answer.status);
+    }
+    let runs = get(proxy.address, "/v1/runs", &[]).json();
+    assert_eq!(runs["data"].as_array().unwrap().len(), 2, "{runs:#}");
+}
+
+#[test]
+fn drift_is_counted_on_the_run_and_told_once_in_the_log() {
+    let clean = recording("open-responses", "fastresponses__text.sse");
+    let text = String::from_utf8(clean.clone()).unwrap();
+    let deltas = text.matches("\"type\":\"response.output_text.delta\"").count();
+    assert!(deltas > 1);
+    let drifted = text.replace("\"delta\":", "\"piece\":") + "data: nonsense\n\n";
+    let status = |proxy: &Proxy, bytes: &[u8]| {
+        let made = post(proxy.address, "/v1/ingest/open-responses", &[], bytes).json();
+        made["runs"][0]["drift"].clone()
+    };
+    let proxy = Proxy::start();
+    assert_eq!(status(&proxy, &clean), serde_json::Value::Null);
+    for _ in 0..2 {
+        let drift = status(&proxy, drifted.as_bytes());
+        assert_eq!(drift["unknown_field"], deltas, "{drift}");
+        assert_eq!(drift["missing_field"], deltas, "{drift}");
+    }
+    let off = Proxy::with(&[("FRAMEGATE__INGEST__DRIFT", "false")]);
+    assert_eq!(status(&off, drifted.as_bytes()), serde_json::Value::Null);
+}

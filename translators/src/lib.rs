@@ -13,10 +13,13 @@ pub mod framing;
 
 pub mod decode;
 pub mod ledger;
+pub mod recognise;
+pub mod records;
 pub mod sequence;
 
 pub mod encode;
 
+pub mod drift;
 pub mod schema;
 pub mod verify;
 pub mod warnings;

@@ -5,20 +5,42 @@
 
 use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
+use crate::drift::{DriftKey, DriftKind, LiveDrift};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
-use crate::json::{Front, Json, Kind, Object, front, one_line};
+use crate::json::{Json, Kind, Object, one_line};
 use crate::ledger::Ledger;
-use crate::runners::Runner;
+use crate::recognise::{Doubt, Recognised, Verdict, Window};
+use crate::records::{self, Part};
+use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
-use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
+mod holding;
+
+use holding::Holding;
+
 /// Reads one runner's output into frames.
 pub struct Ingest {
+    stage: Stage,
+    /// What a stage without frames drains.
+    none: Vec<Frame>,
+    recognised: Option<Recognised>,
+    watches_drift: bool,
+}
+
+enum Stage {
+    /// Whose output it is must still be found out.
+    Holding(Box<Holding>),
+    Reading(Box<Reading>),
+    /// Nobody's, as far as can be told.
+    Unknown,
+}
+
+struct Reading {
     reader: Reader,
     state: State,
 }
@@ -28,104 +50,180 @@ struct State {
     ledger: Ledger,
     records: u64,
     preview_bytes: usize,
+    doubt: Doubt,
+    mistaken: Option<Recognised>,
+    drift: Option<LiveDrift>,
+    runner: &'static str,
 }
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
     pub fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
-        let reader = match framing {
-            Some(framing) => Reader::new(framing, limits),
-            None => Reader::sniffing(limits),
+        let reading = Reading::new(runner, framing, limits, identity);
+        Self::at(Stage::Reading(Box::new(reading)))
+    }
+
+    fn at(stage: Stage) -> Self {
+        Self { stage, none: Vec::new(), recognised: None, watches_drift: false }
+    }
+
+    /// An ingest that finds out by itself whose output it reads. Until it knows, it holds what comes; then nothing is
+    /// lost of it. See [`Ingest::is_unknown`].
+    pub fn auto(framing: Option<Framing>, limits: Limits, identity: Identity, window: Window) -> Self {
+        let holding = Holding::new(framing, limits, identity, window);
+        Self::at(Stage::Holding(Box::new(holding)))
+    }
+
+    /// Compares each record with what is known of its runner.
+    #[must_use]
+    pub fn watching_drift(mut self) -> Self {
+        self.watches_drift = true;
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.watch_drift();
+        }
+        self
+    }
+
+    /// The places in which records drifted and none had before, with what is wrong there. Each is told once.
+    pub fn take_drift(&mut self) -> Vec<(DriftKey, String)> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.drift.as_mut().map(LiveDrift::take_news).unwrap_or_default(),
+            Stage::Holding(_) | Stage::Unknown => Vec::new(),
+        }
+    }
+
+    /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
+    pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Holding(holding) = &mut self.stage {
+            let verdict = holding.feed(chunk);
+            self.settle(verdict, now_ms);
+        } else if let Stage::Reading(reading) = &mut self.stage {
+            reading.feed(chunk, now_ms);
+        }
+        self.take()
+    }
+
+    /// The input is over: reads what is left and ends what is open.
+    pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Holding(holding) = &mut self.stage {
+            let verdict = holding.finish();
+            self.settle(verdict, now_ms);
+        }
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.finish(now_ms);
+        }
+        self.take()
+    }
+
+    /// How many records came so far; while it is not known whose they are, none.
+    pub fn records(&self) -> u64 {
+        match &self.stage {
+            Stage::Reading(reading) => reading.state.records,
+            Stage::Holding(_) | Stage::Unknown => 0,
+        }
+    }
+
+    /// Whose output it is, where that had to be found out and has been.
+    pub fn recognised(&self) -> Option<Recognised> {
+        self.recognised
+    }
+
+    /// The name of the runner, once it is known.
+    pub fn runner(&self) -> Option<&'static str> {
+        match &self.stage {
+            Stage::Reading(reading) => Some(reading.state.runner),
+            Stage::Holding(_) | Stage::Unknown => None,
+        }
+    }
+
+    /// Whether it is known whose output it is.
+    pub fn is_known(&self) -> bool {
+        matches!(self.stage, Stage::Reading(_))
+    }
+
+    /// Whether it could not be found out whose output it is. Then no frame ever comes, whatever is fed.
+    pub fn is_unknown(&self) -> bool {
+        matches!(self.stage, Stage::Unknown)
+    }
+
+    /// Whose output it looks like, where another runner's was expected. Told once.
+    pub fn mistaken(&mut self) -> Option<Recognised> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.mistaken.take(),
+            Stage::Holding(_) | Stage::Unknown => None,
+        }
+    }
+
+    fn settle(&mut self, verdict: Verdict, now_ms: u64) {
+        let found = match verdict {
+            Verdict::Undecided => return,
+            Verdict::Unknown => None,
+            Verdict::Found(found) => Some(found),
         };
+        let Stage::Holding(holding) = std::mem::replace(&mut self.stage, Stage::Unknown) else { return };
+        let Some(found) = found else { return };
+        self.recognised = Some(found);
+        let (held, framing, limits, identity) = holding.into_parts();
+        let mut reading = Reading::new(found.runner, framing, limits, identity);
+        if self.watches_drift {
+            reading.watch_drift();
+        }
+        reading.feed(&held, now_ms);
+        self.stage = Stage::Reading(Box::new(reading));
+    }
+
+    fn take(&mut self) -> std::vec::Drain<'_, Frame> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.ledger.take(),
+            Stage::Holding(_) | Stage::Unknown => self.none.drain(..),
+        }
+    }
+}
+
+impl Reading {
+    fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
+        let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
         let state = State {
             decoder: (runner.decoder)(),
             ledger: Ledger::new(runner.provider, identity),
             records: 0,
             preview_bytes: limits.preview_bytes,
+            doubt: Doubt::new(runner),
+            mistaken: None,
+            drift: None,
+            runner: runner.name,
         };
         Self { reader, state }
     }
 
-    /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
-    pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        let state = &mut self.state;
-        self.reader.feed(chunk, &mut |unit| state.unit(unit, now_ms));
-        state.ledger.take()
+    fn watch_drift(&mut self) {
+        self.state.drift = RUNNERS.iter().find(|runner| runner.name == self.state.runner).map(LiveDrift::new);
     }
 
-    /// The input is over: reads what is left and ends what is open.
-    pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+    fn feed(&mut self, chunk: &[u8], now_ms: u64) {
         let state = &mut self.state;
-        self.reader.finish(&mut |unit| state.unit(unit, now_ms));
+        self.reader.feed(chunk, &mut |unit| state.unit(&unit, now_ms));
+    }
+
+    fn finish(&mut self, now_ms: u64) {
+        let state = &mut self.state;
+        self.reader.finish(&mut |unit| state.unit(&unit, now_ms));
         state.decoder.end(&mut state.ledger);
         state.ledger.finish(now_ms);
-        state.ledger.take()
-    }
-
-    /// How many records came so far.
-    pub fn records(&self) -> u64 {
-        self.state.records
     }
 }
 
 impl State {
-    fn unit(&mut self, unit: Unit<'_>, now_ms: u64) {
-        if let Some(size) = unit.oversized {
-            let error = format!(
-                "record at byte {} has {size} bytes, more than the limit; its first {} are kept",
-                unit.offset,
-                unit.payload.len()
-            );
-            self.invalid(&unit, unit.payload, error, now_ms);
-            return;
-        }
-        let (text, broken) = match std::str::from_utf8(unit.payload) {
-            Ok(text) => (Cow::Borrowed(text), None),
-            Err(error) => {
-                let at = unit.offset + error.valid_up_to() as u64;
-                (String::from_utf8_lossy(unit.payload), Some(format!("invalid UTF-8 at byte {at}")))
+    fn unit(&mut self, unit: &Unit<'_>, now_ms: u64) {
+        records::read(unit, &mut |part| match part {
+            Part::Value { json, fields, source, whole, broken } => {
+                self.record(unit, json, fields, source, whole, broken, now_ms);
             }
-        };
-        let body = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
-        if body.trim() == "[DONE]" {
-            self.done(&unit, now_ms);
-            return;
-        }
-        self.values(&unit, body, broken, now_ms);
-    }
-
-    /// Reads the values of one unit; each is a record of its own.
-    fn values(&mut self, unit: &Unit<'_>, body: &str, broken: Option<String>, now_ms: u64) {
-        let mut rest = body;
-        let mut first = true;
-        loop {
-            // The usual case, in one pass: the unit is one object and nothing else.
-            let (json, fields, tail) = match front(rest) {
-                Front::Blank if first => {
-                    self.invalid(unit, unit.payload, "an empty record".to_owned(), now_ms);
-                    return;
-                }
-                Front::Blank => return,
-                Front::Value(json, fields, tail) => (json, fields, tail),
-                Front::Invalid(error) => {
-                    let what =
-                        if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
-                    let at = unit.offset + (body.len() - rest.len()) as u64;
-                    let bytes = if first { unit.payload } else { rest.as_bytes() };
-                    self.invalid(unit, bytes, format!("{what} (record at byte {at}): {error}"), now_ms);
-                    return;
-                }
-            };
-            let whole = first && tail.trim().is_empty();
-            let source =
-                if whole { unit.payload } else { rest.get(..rest.len() - tail.len()).unwrap_or_default().as_bytes() };
-            self.record(unit, json, fields, source, whole, broken.clone(), now_ms);
-            if whole {
-                return;
+            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), now_ms),
+            Part::Invalid { bytes, error } => {
+                self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], now_ms);
             }
-            rest = tail;
-            first = false;
-        }
+        });
     }
 
     #[allow(clippy::too_many_arguments, reason = "the parts of one record, used once")]
@@ -136,10 +234,10 @@ impl State {
         fields: Object<'_>,
         source: &[u8],
         whole: bool,
-        broken: Option<String>,
+        broken: Option<&str>,
         now_ms: u64,
     ) {
-        let mut errors: Vec<String> = broken.into_iter().collect();
+        let mut errors: Vec<String> = broken.map(str::to_owned).into_iter().collect();
         let is_object = json.kind() == Kind::Object;
         if !is_object {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
@@ -147,6 +245,8 @@ impl State {
         // A document may span lines, and so may the data of an SSE event; a frame may not.
         let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
         let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
+        let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
+        let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
         self.ledger.begin(
             Box::new(ProviderEvent {
                 status: ProviderStatus::Event,
@@ -157,23 +257,19 @@ impl State {
                 sse: is_sse(unit),
                 errors,
                 response_errors: Vec::new(),
+                drift,
             }),
             now_ms,
         );
-        let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
+        if let Some(other) = self.doubt.record(&record) {
+            self.mistaken = Some(other);
+        }
         self.decoder.record(&record, &mut self.ledger);
         self.close_record();
     }
 
-    fn invalid(&mut self, unit: &Unit<'_>, bytes: &[u8], error: String, now_ms: u64) {
-        self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], now_ms);
-    }
-
-    fn done(&mut self, unit: &Unit<'_>, now_ms: u64) {
-        self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), now_ms);
-    }
-
     fn opaque(&mut self, unit: &Unit<'_>, status: ProviderStatus, bytes: &[u8], errors: Vec<String>, now_ms: u64) {
+        let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
         self.ledger.begin(
             Box::new(ProviderEvent {
@@ -185,6 +281,7 @@ impl State {
                 sse: is_sse(unit),
                 errors,
                 response_errors: Vec::new(),
+                drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
             }),
             now_ms,
         );
@@ -286,6 +383,11 @@ impl Translator {
     /// How many records came so far.
     pub fn records(&self) -> u64 {
         self.ingest.records()
+    }
+
+    /// The ingest that it translates.
+    pub fn ingest(&mut self) -> &mut Ingest {
+        &mut self.ingest
     }
 }
 

@@ -3,6 +3,7 @@
 //! `Option` means that the runner may not say; `None` is written as null or left out, as the contract has it, and never
 //! as 0 or "".
 
+use crate::drift::DriftKind;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -387,6 +388,8 @@ pub struct ProviderEvent {
     pub errors: Vec<String>,
     /// What is wrong with the response object in the record.
     pub response_errors: Vec<String>,
+    /// How the record differs from what is known of the runner, where that is looked at. Not on the wire.
+    pub drift: Vec<DriftKind>,
 }
 
 /// What an upstream record was.

@@ -17,6 +17,9 @@ pub struct Runner {
     pub provider: &'static str,
     /// One line for people.
     pub about: &'static str,
+    /// Whether its output is a standard's that anyone may extend. The schemas then say nothing of other fields, which are no
+    /// fault; but they are drift.
+    pub extensible: bool,
     /// What its output comes as: surface by surface.
     pub surfaces: &'static [Surface],
     /// Makes a decoder at the start of an input.
@@ -36,6 +39,12 @@ pub struct Surface {
     pub kind_of: for<'r> fn(&'r Record<'_>) -> Option<Cow<'r, str>>,
     /// What is known of the surface's records: one schema for each kind.
     pub schemas: &'static [SchemaFile],
+}
+
+impl std::fmt::Debug for Runner {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(self.name)
+    }
 }
 
 /// Every runner, in the order of `--help` and of the documentation.

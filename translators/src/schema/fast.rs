@@ -6,10 +6,15 @@
 //! It knows the keywords that our schemas use. A schema with any other keyword has no [`Shape`], so all of its events go to
 //! the full validator.
 
+mod format;
+mod variants;
+
 use crate::json::scan::{Quoted, Scan};
 use crate::json::{Json, Kind, Object};
+use format::{Format, is_ulid};
 use std::borrow::Cow;
 use std::ops::Range;
+use variants::Variants;
 
 /// A schema, ready to be read along with a text.
 #[derive(Debug)]
@@ -36,12 +41,6 @@ struct StringShape {
     min_length: usize,
 }
 
-#[derive(Clone, Copy, Debug)]
-enum Format {
-    Uuid,
-    DateTime,
-}
-
 #[derive(Debug)]
 struct ArrayShape {
     items: Option<Box<Shape>>,
@@ -55,12 +54,32 @@ struct ObjectShape {
     keys: Vec<String>,
     /// For each property, whether it must be there; as bits.
     required: u64,
-    /// Whether properties beyond those are allowed.
-    open: bool,
+    /// What properties beyond those may be.
+    rest: Rest,
+    /// What else holds for objects of one type.
+    variants: Option<Variants>,
+}
+
+#[derive(Debug)]
+enum Rest {
+    Closed,
+    Open,
+    Each(Box<Shape>),
+}
+
+/// Definitions that refer to each other are followed so deep.
+const MAX_REFS: usize = 12;
+
+/// The document that a schema stands in.
+#[derive(Clone, Copy)]
+struct Document<'d> {
+    definitions: &'d Object<'d>,
+    left: usize,
 }
 
 /// Keywords that say nothing about validity.
-const ANNOTATIONS: &[&str] = &["$schema", "$id", "$comment", "title", "description", "examples", "default"];
+const ANNOTATIONS: &[&str] =
+    &["$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated"];
 
 /// Keywords that this reader knows.
 const KEYWORDS: &[&str] = &[
@@ -77,6 +96,9 @@ const KEYWORDS: &[&str] = &[
     "maximum",
     "minLength",
     "pattern",
+    "allOf",
+    "if",
+    "then",
 ];
 
 /// What follows the prefix in the one kind of `pattern` that this reader knows: `^run_[…]{26}$`.
@@ -87,6 +109,11 @@ impl Shape {
     ///
     /// It is read as text, since a DOM would lose the order of the properties.
     pub fn compile(schema: Json<'_>) -> Option<Self> {
+        let definitions = schema.object().and_then(|map| map.object("$defs")).unwrap_or_default();
+        Self::within_document(schema, Document { definitions: &definitions, left: MAX_REFS })
+    }
+
+    fn within_document(schema: Json<'_>, document: Document<'_>) -> Option<Self> {
         if schema.bool() == Some(true) {
             return Some(Self::anything());
         }
@@ -94,6 +121,13 @@ impl Shape {
         let keywords = || map.iter().map(|(key, _)| key).filter(|key| !ANNOTATIONS.contains(key));
         if keywords().next().is_none() {
             return Some(Self::anything());
+        }
+        if let Some(reference) = map.str("$ref") {
+            // A definition that holds itself has no end, and neither would its shape.
+            let left = document.left.checked_sub(1)?;
+            let definition = document.definitions.get(reference.strip_prefix("#/$defs/")?)?;
+            let alone = keywords().count() == 1;
+            return if alone { Self::within_document(definition, Document { left, ..document }) } else { None };
         }
         if keywords().any(|key| !KEYWORDS.contains(&key)) {
             return None;
@@ -104,6 +138,8 @@ impl Shape {
             Some(word) if word.kind() == Kind::String => vec![word.str()?],
             Some(list) => list.items().into_iter().map(Json::str).collect::<Option<_>>()?,
             None if words.is_some() => vec![Cow::Borrowed("string")],
+            // Whatever is no object would be valid too; the full validator knows.
+            None if map.get("properties").is_some() || map.get("required").is_some() => vec![Cow::Borrowed("object")],
             None => return None,
         };
         for word in types {
@@ -131,13 +167,20 @@ impl Shape {
                 "array" if words.is_none() => {
                     let items = match map.get("items") {
                         None => None,
-                        Some(items) => Some(Box::new(Self::compile(items)?)).filter(|items| !items.any),
+                        Some(items) => {
+                            Some(Box::new(Self::within_document(items, document)?)).filter(|items| !items.any)
+                        }
                     };
                     shape.array = Some(ArrayShape { items, min_items: count_of(&map, "minItems")? });
                 }
-                "object" if words.is_none() => shape.object = Some(Box::new(ObjectShape::compile(&map)?)),
+                "object" if map.get("if").is_some() => shape.object = Some(object_where_it_is_one(&map, document)?),
+                "object" if words.is_none() => shape.object = Some(Box::new(ObjectShape::compile(&map, document)?)),
                 _ => return None,
             }
+        }
+        let of_objects = ["allOf", "if", "then"];
+        if of_objects.iter().any(|keyword| map.get(keyword).is_some()) && shape.object.is_none() {
+            return None;
         }
         shape.minimum = bound_of(&map, "minimum")?;
         shape.maximum = bound_of(&map, "maximum")?;
@@ -200,6 +243,17 @@ impl Shape {
     }
 }
 
+/// What an object is by `"if": {"type": "object"}, "then": …`, which is how a schema says what an object or null is.
+fn object_where_it_is_one(map: &Object<'_>, document: Document<'_>) -> Option<Box<ObjectShape>> {
+    let when = map.object("if")?;
+    let is_simple = when.len() == 1 && when.str("type").as_deref() == Some("object");
+    let elsewhere = ["properties", "required", "additionalProperties", "allOf", "enum", "const"];
+    if !is_simple || elsewhere.iter().any(|keyword| map.get(keyword).is_some()) {
+        return None;
+    }
+    Shape::within_document(map.get("then")?, document)?.object
+}
+
 /// The words of `enum` or `const`, where all are strings or null; `Some(None)` where there is neither keyword.
 #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
 fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
@@ -251,7 +305,12 @@ impl ArrayShape {
 
 impl ObjectShape {
     fn reads(&self, scan: &mut Scan<'_>) -> bool {
-        if self.open && self.properties.is_empty() {
+        let start = *scan;
+        self.reads_fields(scan) && self.variants.as_ref().is_none_or(|variants| variants.read(start))
+    }
+
+    fn reads_fields(&self, scan: &mut Scan<'_>) -> bool {
+        if matches!(self.rest, Rest::Open) && self.properties.is_empty() {
             return scan.value().is_some();
         }
         let (mut seen, mut next) = (0u64, 0);
@@ -275,7 +334,12 @@ impl ObjectShape {
                     next = at + 1;
                 }
                 None => {
-                    if !self.open || scan.value().is_none() {
+                    let fits = match &self.rest {
+                        Rest::Closed => false,
+                        Rest::Open => scan.value().is_some(),
+                        Rest::Each(shape) => shape.reads(scan),
+                    };
+                    if !fits {
                         return false;
                     }
                 }
@@ -289,10 +353,10 @@ impl ObjectShape {
         (next..next + 2).find(|&at| self.keys.get(at).is_some_and(|key| scan.literal(key.as_bytes())))
     }
 
-    fn compile(map: &Object<'_>) -> Option<Self> {
+    fn compile(map: &Object<'_>, document: Document<'_>) -> Option<Self> {
         let mut properties = Vec::new();
         for (name, schema) in map.object("properties").unwrap_or_default().iter() {
-            properties.push((name.to_owned(), Shape::compile(schema)?));
+            properties.push((name.to_owned(), Shape::within_document(schema, document)?));
         }
         if properties.len() > 64 {
             return None;
@@ -303,12 +367,20 @@ impl ObjectShape {
             let at = properties.iter().position(|(known, _)| *known == name)?;
             required |= 1 << at;
         }
-        let open = match map.get("additionalProperties") {
-            None => true,
-            Some(allowed) => allowed.bool()?,
+        let rest = match map.get("additionalProperties") {
+            None => Rest::Open,
+            Some(allowed) if allowed.bool() == Some(false) => Rest::Closed,
+            Some(allowed) => match Shape::within_document(allowed, document)? {
+                shape if shape.any => Rest::Open,
+                shape => Rest::Each(Box::new(shape)),
+            },
         };
         let keys = properties.iter().map(|(name, _)| format!("\"{name}\":")).collect();
-        Some(Self { properties, keys, required, open })
+        let variants = match map.get("allOf") {
+            None => None,
+            Some(list) => Some(Variants::compile(list, document)?),
+        };
+        Some(Self { properties, keys, required, rest, variants })
     }
 }
 
@@ -329,54 +401,6 @@ impl StringShape {
             && self.ulid.as_deref().is_none_or(|prefix| text.strip_prefix(prefix).is_some_and(is_ulid))
             && (self.min_length == 0 || text.chars().take(self.min_length).count() == self.min_length)
     }
-}
-
-impl Format {
-    /// The spellings that we write; other valid ones are left to the full validator.
-    fn accepts(self, text: &str) -> bool {
-        let bytes = text.as_bytes();
-        match self {
-            Self::Uuid => {
-                // Without a way out of the loop, so that it is one of vectors.
-                let is_dashed = [8, 13, 18, 23].iter().all(|&at| bytes.get(at) == Some(&b'-'));
-                let count = |is: fn(&u8) -> bool| bytes.iter().map(|byte| usize::from(is(byte))).sum::<usize>();
-                bytes.len() == 36 && is_dashed && count(u8::is_ascii_hexdigit) == 32
-            }
-            Self::DateTime => date_time(bytes),
-        }
-    }
-}
-
-/// 26 characters of Crockford's base 32, upper case.
-fn is_ulid(text: &str) -> bool {
-    text.len() == 26
-        && text.bytes().all(|byte| {
-            byte.is_ascii_digit() || (byte.is_ascii_uppercase() && !matches!(byte, b'I' | b'L' | b'O' | b'U'))
-        })
-}
-
-/// `YYYY-MM-DDThh:mm:ss[.fff]Z`, days up to 28 and seconds up to 59.
-fn date_time(bytes: &[u8]) -> bool {
-    let Some((whole, fraction)) = bytes.split_at_checked(19) else { return false };
-    let shape = whole.iter().zip(b"dddd-dd-ddTdd:dd:dd").all(|(byte, expected)| match expected {
-        b'd' => byte.is_ascii_digit(),
-        _ => byte == expected,
-    });
-    let two = |at: usize| {
-        whole.get(at..at + 2).and_then(|pair| std::str::from_utf8(pair).ok()?.parse::<u8>().ok()).unwrap_or(99)
-    };
-    let fraction = fraction.strip_suffix(b"Z").is_some_and(|digits| match digits {
-        [] => true,
-        [b'.', digits @ ..] => !digits.is_empty() && digits.iter().all(u8::is_ascii_digit),
-        _ => false,
-    });
-    shape
-        && fraction
-        && (1..=12).contains(&two(5))
-        && (1..=28).contains(&two(8))
-        && two(11) < 24
-        && two(14) < 60
-        && two(17) < 60
 }
 
 #[cfg(test)]
@@ -432,9 +456,21 @@ mod tests {
 
     #[test]
     fn a_schema_with_an_unknown_keyword_has_no_shape() {
-        for schema in
-            [r#"{"type":"string","pattern":"^x"}"#, r#"{"oneOf":[]}"#, r#"{"type":"array","items":{"not":{}}}"#]
-        {
+        for schema in [
+            r#"{"type":"string","pattern":"^x"}"#,
+            r#"{"oneOf":[]}"#,
+            r#"{"type":"array","items":{"not":{}}}"#,
+            r#"{"type":"object","allOf":[{"required":["a"]}]}"#,
+            r#"{"type":"string","allOf":[]}"#,
+            r##"{"$ref":"#/$defs/a","$defs":{"a":{"type":"object","properties":{"a":{"$ref":"#/$defs/a"}}}}}"##,
+            r#"{"$ref":"other.json"}"#,
+            r#"{"type":["object","null"],"if":{"type":"object"}}"#,
+            r#"{"type":["object","null"],"if":{"type":"null"},"then":{"type":"object"}}"#,
+            r#"{"type":"object","properties":{},"if":{"type":"object"},"then":{"type":"object"}}"#,
+            r#"{"type":"string","if":{"type":"object"},"then":{"type":"object"}}"#,
+            r#"{"type":"object","allOf":[{"if":{"properties":{"a":{"const":"x"}}},"then":{},"else":{}}]}"#,
+            r#"{"type":"object","allOf":[{"if":{"properties":{"a":{"const":"x"}}},"then":{}},{"if":{"properties":{"b":{"const":"x"}}},"then":{}}]}"#,
+        ] {
             assert!(Shape::compile(Json::parse(schema).unwrap()).is_none(), "{schema}");
         }
     }

@@ -65,20 +65,38 @@ impl Schemas {
         for file in shared {
             let schema = parse(file)?;
             let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
-            registry = registry.add(id, schema).map_err(|error| format!("schema of {}: {error}", file.kind))?;
+            registry = registry.add(id, schema).map_err(|error| of(file, &error))?;
         }
         let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
         let mut by_kind = HashMap::with_capacity(files.len());
         for file in files {
             let schema = parse(file)?;
-            let validator = jsonschema::draft202012::options()
-                .should_validate_formats(true)
-                .with_pattern_options(jsonschema::PatternOptions::regex())
-                .with_registry(&registry)
-                .build(&schema)
-                .map_err(|error| format!("schema of {}: {error}", file.kind))?;
+            let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
             by_kind
                 .insert(file.kind, Compiled { shape: Json::parse(file.text).ok().and_then(Shape::compile), validator });
+        }
+        Ok(Self { by_kind })
+    }
+
+    /// Compiles schemas that may refer to each other by their `$id`, each one as `read` has it.
+    ///
+    /// # Errors
+    /// As [`Schemas::compile`]; also a reference to what is not among them.
+    pub fn compile_each(files: &[SchemaFile], read: fn(Value) -> Value) -> Result<Self, String> {
+        let documents = files.iter().map(|file| parse(file).map(read)).collect::<Result<Vec<_>, _>>()?;
+        let mut registry = jsonschema::Registry::new();
+        for (file, document) in files.iter().zip(&documents) {
+            if let Some(id) = document.get("$id").and_then(Value::as_str) {
+                registry = registry.add(id, document.clone()).map_err(|error| of(file, &error))?;
+            }
+        }
+        let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
+        let mut by_kind = HashMap::with_capacity(files.len());
+        for (file, document) in files.iter().zip(&documents) {
+            let text = document.to_string();
+            let shape = Json::parse(&text).ok().and_then(Shape::compile);
+            let validator = build(document, &registry).map_err(|error| of(file, &error))?;
+            by_kind.insert(file.kind, Compiled { shape, validator });
         }
         Ok(Self { by_kind })
     }
@@ -102,6 +120,18 @@ impl Schemas {
     /// Every breach that was found, at least one.
     pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Breach>> {
         self.check_parts(kind, text, &[])
+    }
+
+    /// Whether text that is JSON surely keeps the schema of its kind; `false` says nothing.
+    pub(crate) fn surely_keeps(&self, kind: &str, text: &str) -> bool {
+        let shape = self.by_kind.get(kind).and_then(|compiled| compiled.shape.as_ref());
+        shape.is_some_and(|shape| shape.accepts(text, &[]))
+    }
+
+    /// The errors of the full validator.
+    pub(crate) fn errors<'v>(&'v self, kind: &str, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
+        let compiled = self.by_kind.get(kind).filter(|compiled| !compiled.validator.is_valid(value));
+        compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
     }
 
     fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>]) -> Result<(), Vec<Breach>> {
@@ -142,8 +172,24 @@ impl Compiled {
     }
 }
 
+fn build(
+    schema: &Value,
+    registry: &jsonschema::Registry<'_>,
+) -> Result<Validator, jsonschema::ValidationError<'static>> {
+    jsonschema::draft202012::options()
+        .should_validate_formats(true)
+        .with_pattern_options(jsonschema::PatternOptions::regex())
+        .with_registry(registry)
+        .build(schema)
+        .map_err(|error| error.to_owned())
+}
+
 fn parse(file: &SchemaFile) -> Result<Value, String> {
-    serde_json::from_str(file.text).map_err(|error| format!("schema of {}: {error}", file.kind))
+    serde_json::from_str(file.text).map_err(|error| of(file, &error))
+}
+
+fn of(file: &SchemaFile, error: &dyn std::fmt::Display) -> String {
+    format!("schema of {}: {error}", file.kind)
 }
 
 fn unknown(kind: &str) -> Breach {

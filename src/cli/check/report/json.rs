@@ -1,12 +1,14 @@
 //! Findings for programs: `{"contract":…,"findings":[…],"files":[…],"summary":{…}}`, findings as they come.
+//!
+//! Of a runner's output, `runner` stands for `contract` and `records` for `events`; a finding then says how often it came
+//! (`count`), where its first record begins (`offset`, in bytes) and what may be done (`suggestion`).
 
-use super::{Found, Report, Tally, word};
-use framegate_translators::contracts::Contract;
+use super::{Found, Report, Subject, Tally, word};
 use serde::Serialize;
 use std::io::{self, Write};
 
 pub(super) struct Json {
-    contract: &'static Contract,
+    subject: Subject,
     begun: bool,
     files: Vec<FileEntry>,
 }
@@ -23,12 +25,32 @@ struct FindingEntry<'a> {
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<&'a str>,
+    #[serde(flatten)]
+    drift: Option<DriftEntry<'a>>,
+}
+
+#[derive(Serialize)]
+struct DriftEntry<'a> {
+    count: u64,
+    offset: u64,
+    suggestion: &'a str,
+}
+
+/// What was counted: events of a contract, records of a runner.
+#[derive(Serialize)]
+#[serde(rename_all = "lowercase")]
+enum Count {
+    Events(u64),
+    Records(u64),
 }
 
 #[derive(Serialize)]
 struct FileEntry {
     file: String,
-    events: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    surface: Option<&'static str>,
+    #[serde(flatten)]
+    count: Count,
     errors: u64,
     warnings: u64,
     /// Why the file could not be read to its end; null where it was.
@@ -38,15 +60,23 @@ struct FileEntry {
 #[derive(Serialize)]
 struct Summary {
     files: u64,
-    events: u64,
+    #[serde(flatten)]
+    count: Count,
     errors: u64,
     warnings: u64,
     unreadable: u64,
 }
 
 impl Json {
-    pub(super) fn new(contract: &'static Contract) -> Self {
-        Self { contract, begun: false, files: Vec::new() }
+    pub(super) fn new(subject: Subject) -> Self {
+        Self { subject, begun: false, files: Vec::new() }
+    }
+
+    fn count(&self, tally: &Tally) -> Count {
+        match self.subject {
+            Subject::Contract(_) => Count::Events(tally.events),
+            Subject::Runner(_) => Count::Records(tally.events),
+        }
     }
 
     /// What stands before the next finding.
@@ -54,7 +84,11 @@ impl Json {
         if std::mem::replace(&mut self.begun, true) {
             return out.write_all(b",\n");
         }
-        writeln!(out, "{{\"contract\":\"{}\",\"findings\":[", self.contract.name)
+        let key = match self.subject {
+            Subject::Contract(_) => "contract",
+            Subject::Runner(_) => "runner",
+        };
+        writeln!(out, "{{\"{key}\":\"{}\",\"findings\":[", self.subject.name())
     }
 }
 
@@ -71,6 +105,11 @@ impl Report for Json {
             severity: word(located.finding.severity),
             message: &located.finding.message,
             payload: found.payload,
+            drift: found.drift.map(|drift| DriftEntry {
+                count: drift.count,
+                offset: drift.first.offset,
+                suggestion: &drift.suggestion,
+            }),
         };
         out.write_all(&serde_json::to_vec(&entry)?)
     }
@@ -78,7 +117,8 @@ impl Report for Json {
     fn file(&mut self, _: &mut dyn Write, file: &str, tally: &Tally, unreadable: Option<&str>) -> io::Result<()> {
         self.files.push(FileEntry {
             file: file.to_owned(),
-            events: tally.events,
+            surface: tally.surface,
+            count: self.count(tally),
             errors: tally.errors,
             warnings: tally.warnings,
             unreadable: unreadable.map(str::to_owned),
@@ -90,8 +130,8 @@ impl Report for Json {
         if !self.begun {
             self.lead(out)?;
         }
-        let &Tally { files, events, errors, warnings, unreadable } = total;
-        let summary = Summary { files, events, errors, warnings, unreadable };
+        let &Tally { files, errors, warnings, unreadable, .. } = total;
+        let summary = Summary { files, count: self.count(total), errors, warnings, unreadable };
         let (files, summary) = (serde_json::to_string(&self.files)?, serde_json::to_string(&summary)?);
         writeln!(out, "\n],\"files\":{files},\"summary\":{summary}}}")?;
         out.flush()

@@ -2,8 +2,7 @@
 //!
 //! The counts stand before the cases, so cases are held to the end; of each file only so many findings are.
 
-use super::{Found, Report, Tally, line};
-use framegate_translators::contracts::Contract;
+use super::{Found, Report, Subject, Tally, line};
 use framegate_translators::verify::Severity;
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -15,7 +14,7 @@ const SHOWN: u64 = 1000;
 const PAYLOAD_CHARS: usize = 4096;
 
 pub(super) struct Junit {
-    contract: &'static Contract,
+    subject: Subject,
     /// The cases that are complete.
     cases: String,
     failures: String,
@@ -25,8 +24,8 @@ pub(super) struct Junit {
 }
 
 impl Junit {
-    pub(super) fn new(contract: &'static Contract) -> Self {
-        Self { contract, cases: String::new(), failures: String::new(), warnings: String::new(), shown: 0, failed: 0 }
+    pub(super) fn new(subject: Subject) -> Self {
+        Self { subject, cases: String::new(), failures: String::new(), warnings: String::new(), shown: 0, failed: 0 }
     }
 }
 
@@ -53,7 +52,7 @@ impl Report for Junit {
 
     fn file(&mut self, _: &mut dyn Write, file: &str, tally: &Tally, unreadable: Option<&str>) -> io::Result<()> {
         self.failed += u64::from(tally.errors > 0 && unreadable.is_none());
-        let (name, class) = (xml(file), xml(self.contract.name));
+        let (name, class) = (xml(file), xml(self.subject.name()));
         let _ = writeln!(self.cases, "    <testcase name=\"{name}\" classname=\"{class}\">");
         self.cases.push_str(&self.failures);
         if self.shown > SHOWN {
@@ -76,7 +75,7 @@ impl Report for Junit {
         let counts = format!("tests=\"{}\" failures=\"{}\" errors=\"{}\"", total.files, self.failed, total.unreadable);
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>")?;
         writeln!(out, "<testsuites {counts}>")?;
-        writeln!(out, "  <testsuite name=\"framegate check {}\" {counts}>", xml(self.contract.name))?;
+        writeln!(out, "  <testsuite name=\"framegate check {}\" {counts}>", xml(self.subject.name()))?;
         out.write_all(self.cases.as_bytes())?;
         writeln!(out, "  </testsuite>\n</testsuites>")?;
         out.flush()

@@ -8,7 +8,6 @@ mod junit;
 mod text;
 
 use super::Found;
-use framegate_translators::contracts::Contract;
 use framegate_translators::verify::Severity;
 use std::io::{self, ErrorKind, Write};
 
@@ -23,6 +22,31 @@ pub(super) enum Format {
     Junit,
 }
 
+/// What is checked, and what it consists of.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Subject {
+    /// Events of this contract.
+    Contract(&'static str),
+    /// Records of this runner.
+    Runner(&'static str),
+}
+
+impl Subject {
+    fn name(self) -> &'static str {
+        match self {
+            Self::Contract(name) | Self::Runner(name) => name,
+        }
+    }
+
+    /// The word for one of its parts.
+    fn unit(self) -> &'static str {
+        match self {
+            Self::Contract(_) => "event",
+            Self::Runner(_) => "record",
+        }
+    }
+}
+
 /// What was counted, of a file or of all.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
@@ -31,6 +55,8 @@ pub(super) struct Tally {
     pub(super) errors: u64,
     pub(super) warnings: u64,
     pub(super) unreadable: u64,
+    /// The form of a runner's output.
+    pub(super) surface: Option<&'static str>,
 }
 
 impl Tally {
@@ -57,11 +83,11 @@ pub(super) trait Report {
 }
 
 /// A report in this format.
-pub(super) fn new(format: Format, contract: &'static Contract) -> Box<dyn Report> {
+pub(super) fn new(format: Format, subject: Subject) -> Box<dyn Report> {
     match format {
-        Format::Text => Box::new(text::Text),
-        Format::Json => Box::new(json::Json::new(contract)),
-        Format::Junit => Box::new(junit::Junit::new(contract)),
+        Format::Text => Box::new(text::Text::new(subject)),
+        Format::Json => Box::new(json::Json::new(subject)),
+        Format::Junit => Box::new(junit::Junit::new(subject)),
     }
 }
 
@@ -103,6 +129,11 @@ fn line(file: &str, found: &Found<'_>) -> String {
         }
     }
     let _ = write!(line, ": {}", plain(&located.finding.message));
+    if let Some(drift) = found.drift {
+        let times = if drift.count == 1 { "once".to_owned() } else { format!("{} times", drift.count) };
+        let at = drift.first.offset;
+        let _ = write!(line, " ({times}, first in the record at byte {at}): {}", plain(&drift.suggestion));
+    }
     line
 }
 
@@ -156,9 +187,12 @@ mod tests {
     fn a_finding_is_one_line_without_control_characters() {
         let finding = Finding::error("schema", "/a\nb", "bad \u{1B}[31mthing");
         let located = Located { record: 3, kind: Some("x\u{202E}y".to_owned()), finding };
-        let found = Found { located: &located, payload: None };
+        let found = Found { located: &located, payload: None, drift: None };
         assert_eq!(line("a\tb", &found), "a\\tb:3: error[schema] x\\u{202e}y /a\\nb: bad \\u{1b}[31mthing");
         let of_stream = Located { record: 0, kind: None, finding: Finding::error("end.missing", "", "no end") };
-        assert_eq!(line("f", &Found { located: &of_stream, payload: None }), "f: error[end.missing]: no end");
+        assert_eq!(
+            line("f", &Found { located: &of_stream, payload: None, drift: None }),
+            "f: error[end.missing]: no end"
+        );
     }
 }

@@ -1,9 +1,17 @@
 //! Findings for people: one a line, then a summary.
 
-use super::{Found, Report, Tally, line, plain};
+use super::{Found, Report, Subject, Tally, line, plain};
 use std::io::{self, Write};
 
-pub(super) struct Text;
+pub(super) struct Text {
+    subject: Subject,
+}
+
+impl Text {
+    pub(super) fn new(subject: Subject) -> Self {
+        Self { subject }
+    }
+}
 
 impl Report for Text {
     fn finding(&mut self, out: &mut dyn Write, file: &str, found: &Found<'_>) -> io::Result<()> {
@@ -22,7 +30,7 @@ impl Report for Text {
     fn end(&mut self, out: &mut dyn Write, total: &Tally) -> io::Result<()> {
         let count = |number: u64, what: &str| format!("{number} {what}{}", if number == 1 { "" } else { "s" });
         let (errors, warnings) = (count(total.errors, "error"), count(total.warnings, "warning"));
-        let (events, files) = (count(total.events, "event"), count(total.files, "file"));
+        let (events, files) = (count(total.events, self.subject.unit()), count(total.files, "file"));
         write!(out, "{errors}, {warnings} in {events} of {files}")?;
         if total.unreadable > 0 {
             write!(out, "; {} could not be read", count(total.unreadable, "file"))?;

@@ -13,6 +13,7 @@ mod files;
 mod message;
 mod outcome;
 mod plan;
+mod recognise;
 mod result;
 mod runs;
 mod schemas;
@@ -31,25 +32,26 @@ pub const RUNNER: Runner = Runner {
     name: "claude-code",
     provider: "claude-code",
     about: "Claude Code (claude -p --output-format stream-json), and its session transcripts",
+    extensible: false,
     surfaces: &[
         Surface {
             name: "stream-json",
             source: "claude -p --output-format stream-json --verbose",
-            recognise: |_| None,
+            recognise: recognise::stream_json,
             kind_of: schemas::kind_of_record,
             schemas: schemas::STREAM_JSON,
         },
         Surface {
             name: "json",
             source: "claude -p --output-format json",
-            recognise: |_| None,
+            recognise: recognise::json,
             kind_of: schemas::kind_of_json,
             schemas: schemas::JSON,
         },
         Surface {
             name: "transcript",
             source: "~/.claude/projects/<directory>/<session>.jsonl",
-            recognise: |_| None,
+            recognise: recognise::transcript,
             kind_of: schemas::kind_of_record,
             schemas: schemas::TRANSCRIPT,
         },

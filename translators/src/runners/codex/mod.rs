@@ -8,6 +8,7 @@ mod app_server;
 mod errors;
 mod exec;
 mod items;
+mod recognise;
 mod rollout;
 mod schemas;
 mod stage;
@@ -23,25 +24,26 @@ pub const RUNNER: Runner = Runner {
     name: "codex",
     provider: "codex",
     about: "Codex (codex exec --json, codex app-server), and its session files",
+    extensible: false,
     surfaces: &[
         Surface {
             name: "exec",
             source: "codex exec --json",
-            recognise: |_| None,
+            recognise: recognise::exec,
             kind_of: schemas::exec_kind,
             schemas: schemas::EXEC,
         },
         Surface {
             name: "app-server",
             source: "codex app-server",
-            recognise: |_| None,
+            recognise: recognise::app_server,
             kind_of: schemas::app_server_kind,
             schemas: schemas::APP_SERVER,
         },
         Surface {
             name: "rollout",
             source: "$CODEX_HOME/sessions/**/rollout-*.jsonl",
-            recognise: |_| None,
+            recognise: recognise::rollout,
             kind_of: schemas::rollout_kind,
             schemas: schemas::ROLLOUT,
         },

@@ -8,7 +8,8 @@
 //! | part | where |
 //! |---|---|
 //! | event types | `event` |
-//! | schemas | `validation` |
+//! | recognition; what is known of records | `recognise`, `schemas` |
+//! | faults of records | `validation` |
 //! | items, and how events find theirs | `item`, `items` |
 //! | events to items | `dispatch` |
 //! | text and reasoning | `text` |
@@ -23,7 +24,9 @@ mod event;
 mod item;
 mod items;
 mod output;
+mod recognise;
 mod run;
+mod schemas;
 mod text;
 mod tool;
 mod validation;
@@ -44,27 +47,28 @@ pub const RUNNER: Runner = Runner {
     name: "open-responses",
     provider: "openresponses",
     about: "Open Responses, OpenAI's Responses API, and the servers and gateways that speak it",
+    extensible: true,
     surfaces: &[
         Surface {
             name: "sse",
             source: "POST /v1/responses with \"stream\": true",
-            recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            recognise: recognise::event,
+            kind_of: recognise::kind,
+            schemas: schemas::SCHEMAS,
         },
         Surface {
             name: "ndjson",
             source: "the same events, one a line",
-            recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            recognise: recognise::event,
+            kind_of: recognise::kind,
+            schemas: schemas::SCHEMAS,
         },
         Surface {
             name: "response",
             source: "POST /v1/responses without streaming: one response object",
-            recognise: |_| None,
-            kind_of: |_| None,
-            schemas: &[],
+            recognise: recognise::response,
+            kind_of: recognise::kind,
+            schemas: schemas::SCHEMAS,
         },
     ],
     decoder: || Box::new(OpenResponses::default()),

@@ -16,6 +16,7 @@ mod messages;
 mod next;
 mod parts;
 mod prompt;
+mod recognise;
 mod run;
 mod schemas;
 mod sessions;
@@ -38,39 +39,40 @@ pub const RUNNER: Runner = Runner {
     name: "opencode",
     provider: "opencode",
     about: "OpenCode (opencode run --format json), the event feeds of its server, and exported sessions",
+    extensible: false,
     surfaces: &[
         Surface {
             name: "run",
             source: "opencode run --format json",
-            recognise: |_| None,
+            recognise: recognise::run,
             kind_of: schemas::type_of,
             schemas: schemas::RUN,
         },
         Surface {
             name: "event",
             source: "GET /event of opencode serve",
-            recognise: |_| None,
+            recognise: recognise::event,
             kind_of: schemas::type_of,
             schemas: schemas::EVENT,
         },
         Surface {
             name: "global-event",
             source: "GET /global/event of opencode serve",
-            recognise: |_| None,
+            recognise: recognise::global_event,
             kind_of: schemas::global_event_kind,
             schemas: schemas::GLOBAL_EVENT,
         },
         Surface {
             name: "next-event",
             source: "GET /api/event of opencode serve",
-            recognise: |_| None,
+            recognise: recognise::next_event,
             kind_of: schemas::type_of,
             schemas: schemas::NEXT_EVENT,
         },
         Surface {
             name: "export",
             source: "opencode export SESSION",
-            recognise: |_| None,
+            recognise: recognise::export,
             kind_of: schemas::export_kind,
             schemas: schemas::EXPORT,
         },

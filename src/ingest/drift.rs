@@ -1,0 +1,33 @@
+//! Drift in the log: each kind in each place once in the life of the process.
+//!
+//! In: an ingest, after each chunk. Out: log lines. Never: a value of a record that is no short word; more places remembered
+//! than there may be of one input.
+
+use framegate_translators::drift::{DriftKey, PLACES};
+use framegate_translators::pipeline::Ingest;
+use std::collections::HashSet;
+use std::sync::{Mutex, PoisonError};
+
+/// Tells what is new.
+pub(super) fn tell(ingest: &mut Ingest) {
+    static TOLD: Mutex<Option<HashSet<(&'static str, DriftKey)>>> = Mutex::new(None);
+    let news = ingest.take_drift();
+    if news.is_empty() {
+        return;
+    }
+    let runner = ingest.runner().unwrap_or_default();
+    let mut told = TOLD.lock().unwrap_or_else(PoisonError::into_inner);
+    let told = told.get_or_insert_with(HashSet::new);
+    for (key, wrong) in news {
+        if told.len() < PLACES && told.insert((runner, key.clone())) {
+            tracing::warn!(
+                runner,
+                drift = key.kind.as_str(),
+                record_type = key.record_kind,
+                pointer = key.pointer,
+                word = key.word,
+                "the runner's output is not what is known of it: {wrong}"
+            );
+        }
+    }
+}

@@ -1,0 +1,167 @@
+//! What a broken schema means for the runner's output.
+//!
+//! In: one of the validator's errors. Out: the kinds of drift in it, each with its place. Never: a place that is in the data
+//! alone: an index of an array, or a key of a map, is `*`.
+
+use super::finding::{DriftKey, DriftKind, short};
+use jsonschema::ValidationError;
+use jsonschema::error::{TypeKind, ValidationErrorKind as Broken};
+use serde_json::Value;
+
+/// Fields that say what kind of thing an object is: a new word there is a new kind.
+const DISCRIMINATORS: &[&str] = &["type", "subtype", "kind", "method", "object"];
+
+/// The errors that mean something: where an object does not say its type, those of all its alternatives are left out.
+pub(super) fn meant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationError<'_>> {
+    let is_untyped = |error: &ValidationError<'_>| match error.kind() {
+        Broken::Required { property } => property.as_str().is_some_and(|name| DISCRIMINATORS.contains(&name)),
+        _ => false,
+    };
+    let untyped: Vec<(String, String)> = errors
+        .iter()
+        .filter(|error| is_untyped(error))
+        .filter_map(|error| {
+            let union = error.evaluation_path().as_str().strip_suffix("required")?;
+            Some((error.instance_path().as_str().to_owned(), format!("{union}allOf/")))
+        })
+        .collect();
+    errors.retain(|error| {
+        let (place, way) = (error.instance_path().as_str(), error.evaluation_path().as_str());
+        !untyped.iter().any(|(object, union)| place.starts_with(object) && way.starts_with(union))
+    });
+    errors
+}
+
+/// Tells what drifted.
+pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dyn FnMut(DriftKey, String)) {
+    let place = place(error);
+    let mut tell = |kind, pointer: String, word, expected| {
+        sink(DriftKey { kind, record_kind: short(record_kind), pointer, word }, expected);
+    };
+    match error.kind() {
+        Broken::AdditionalProperties { unexpected } | Broken::UnevaluatedProperties { unexpected } => {
+            for name in unexpected {
+                tell(DriftKind::UnknownField, below(&place, name), None, "no such field is known".to_owned());
+            }
+        }
+        Broken::Required { property } => {
+            let name = property.as_str().unwrap_or_default();
+            tell(DriftKind::MissingField, below(&place, name), None, "the field was always there".to_owned());
+        }
+        Broken::Type { kind } => {
+            let expected = match kind {
+                TypeKind::Single(one) => one.to_string(),
+                TypeKind::Multiple(several) => {
+                    several.iter().map(|one| one.to_string()).collect::<Vec<_>>().join(" or ")
+                }
+            };
+            tell(DriftKind::ChangedType, place, None, format!("{} instead of {expected}", type_of(error.instance())));
+        }
+        Broken::AnyOf { context } | Broken::OneOfNotValid { context } => match nearest(error, context) {
+            Some(branch) => branch.iter().for_each(|error| each(error, record_kind, sink)),
+            None => {
+                let expected = format!("{} is none of the types that are known here", type_of(error.instance()));
+                tell(DriftKind::ChangedType, place, None, expected);
+            }
+        },
+        // A field that must not be there.
+        Broken::FalseSchema => tell(DriftKind::UnknownField, place, None, "no such field is known".to_owned()),
+        _ => {
+            let is_kind = place.rsplit('/').next().is_some_and(|name| DISCRIMINATORS.contains(&name));
+            let kind = if is_kind { DriftKind::UnknownType } else { DriftKind::UnknownValue };
+            let expected = match error.kind() {
+                Broken::Enum { options } => known_words(options),
+                Broken::Constant { expected_value } => known_words(expected_value),
+                Broken::Pattern { .. } => "it is not spelled like the known ones".to_owned(),
+                kind => format!("it breaks the schema's {:?}", kind.keyword()),
+            };
+            tell(kind, place, word(error.instance()), expected);
+        }
+    }
+}
+
+/// The alternative that the value was probably meant as: of those whose type fits, the one with the least errors.
+fn nearest<'e, 'v>(
+    error: &ValidationError<'_>,
+    context: &'e [Vec<ValidationError<'v>>],
+) -> Option<&'e [ValidationError<'v>]> {
+    let here = error.instance_path();
+    let fits = |branch: &&Vec<ValidationError<'_>>| {
+        !branch.iter().any(|error| matches!(error.kind(), Broken::Type { .. }) && error.instance_path() == here)
+    };
+    context.iter().filter(fits).min_by_key(|branch| branch.len()).map(Vec::as_slice)
+}
+
+/// The words that are known, as far as they are few.
+fn known_words(options: &Value) -> String {
+    let all: Vec<String> = match options {
+        Value::Array(list) => list.iter().map(ToString::to_string).collect(),
+        one => vec![one.to_string()],
+    };
+    let shown = all.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
+    match all.len().checked_sub(12) {
+        Some(more) if more > 0 => format!("known are {shown} and {more} more"),
+        _ => format!("known is {shown}"),
+    }
+}
+
+/// A value that may be told: a short word, as only names of kinds and states are.
+fn word(value: &Value) -> Option<String> {
+    let text = value.as_str()?;
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':' | '/');
+    ((1..=64).contains(&text.len()) && text.chars().all(is_plain)).then(|| text.to_owned())
+}
+
+fn type_of(value: &Value) -> &'static str {
+    match value {
+        Value::Null => "null",
+        Value::Bool(_) => "boolean",
+        Value::Number(number) if number.is_f64() => "number",
+        Value::Number(_) => "integer",
+        Value::String(_) => "string",
+        Value::Array(_) => "array",
+        Value::Object(_) => "object",
+    }
+}
+
+fn below(place: &str, name: &str) -> String {
+    format!("{place}/{}", short(name).replace('~', "~0").replace('/', "~1"))
+}
+
+/// The place as the schema names it.
+///
+/// The way through the schema tells the fields, which have names there, from items and keys, which have none.
+fn place(error: &ValidationError<'_>) -> String {
+    let depth = error.instance_path().as_str().matches('/').count();
+    let (mut place, mut at) = (String::new(), 0);
+    let mut way = error.evaluation_path().as_str().split('/').skip(1);
+    while at < depth {
+        match way.next() {
+            None => break,
+            Some("properties") => {
+                place.push('/');
+                place.push_str(way.next().unwrap_or_default());
+                at += 1;
+            }
+            Some("items" | "additionalProperties" | "unevaluatedProperties" | "unevaluatedItems" | "contains") => {
+                place.push_str("/*");
+                at += 1;
+            }
+            Some("prefixItems" | "patternProperties") => {
+                way.next();
+                place.push_str("/*");
+                at += 1;
+            }
+            Some("allOf" | "anyOf" | "oneOf" | "dependentSchemas") => {
+                way.next();
+            }
+            Some(_) => {}
+        }
+    }
+    if at == depth { place } else { without_indices(error.instance_path().as_str()) }
+}
+
+fn without_indices(pointer: &str) -> String {
+    let is_index = |part: &str| !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_digit());
+    pointer.split('/').map(|part| if is_index(part) { "*" } else { part }).collect::<Vec<_>>().join("/")
+}

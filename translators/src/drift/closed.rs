@@ -1,0 +1,72 @@
+//! Which objects are known to the last field.
+//!
+//! In: a schema document of a standard that anyone may extend. Out: the same, with `additionalProperties: false` wherever an
+//! object lists its properties and nothing is said of others. Never: a change to an object that is described in several
+//! places, of which none knows all of its properties.
+
+use serde_json::Value;
+
+/// Reads a document.
+pub(super) fn read(mut document: Value) -> Value {
+    close(&mut document, true);
+    document
+}
+
+/// Closes a schema and what is in it; the schema itself only where it is all that is said of its object.
+fn close(schema: &mut Value, alone: bool) {
+    let Some(map) = schema.as_object_mut() else { return };
+    for (keyword, inner) in map.iter_mut() {
+        match (keyword.as_str(), inner) {
+            ("properties" | "$defs" | "patternProperties", Value::Object(named)) => {
+                named.values_mut().for_each(|schema| close(schema, true));
+            }
+            ("items" | "additionalProperties", inner) => close(inner, true),
+            ("prefixItems", Value::Array(list)) => list.iter_mut().for_each(|schema| close(schema, true)),
+            ("allOf" | "anyOf" | "oneOf", Value::Array(list)) => {
+                list.iter_mut().for_each(|schema| close(schema, false));
+            }
+            ("then" | "else", inner) => close(inner, false),
+            _ => {}
+        }
+    }
+    let is_whole = ["$ref", "allOf", "anyOf", "oneOf", "if", "patternProperties", "additionalProperties"]
+        .iter()
+        .all(|keyword| !map.contains_key(*keyword));
+    if alone && is_whole && map.contains_key("properties") {
+        map.insert("additionalProperties".to_owned(), Value::Bool(false));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn objects_that_list_their_properties_are_closed_where_nothing_is_said() {
+        let closed = read(json!({
+            "properties": {"a": {"type": "object"}, "b": {"items": {"properties": {"c": {}}}}, "m": {"additionalProperties": {"type": "string"}}},
+            "$defs": {
+                "union": {"properties": {"type": {}}, "allOf": [{"if": {"properties": {"type": {}}}, "then": {"properties": {"d": {"properties": {}}}}}]}
+            }
+        }));
+        assert_eq!(closed["additionalProperties"], false);
+        assert_eq!(closed["properties"]["a"], json!({"type": "object"}));
+        assert_eq!(closed["properties"]["b"]["items"]["additionalProperties"], false);
+        assert_eq!(closed["properties"]["m"], json!({"additionalProperties": {"type": "string"}}));
+        let union = &closed["$defs"]["union"];
+        assert!(union.get("additionalProperties").is_none());
+        assert!(union["allOf"][0]["if"].get("additionalProperties").is_none());
+        let then = &union["allOf"][0]["then"];
+        assert!(then.get("additionalProperties").is_none());
+        assert_eq!(then["properties"]["d"]["additionalProperties"], false);
+    }
+
+    #[test]
+    fn what_is_said_of_other_properties_stands() {
+        for said in [json!(true), json!(false), json!({"type": "string"})] {
+            let document = json!({"properties": {"a": {}}, "additionalProperties": said});
+            assert_eq!(read(document.clone()), document);
+        }
+    }
+}

@@ -1,0 +1,94 @@
+//! Units to records: what a line, a server-sent event or a document says.
+//!
+//! In: a [`Unit`]. Out: its records, one or more, and what is no record. Never: a byte of the unit that belongs to none of
+//! them (blanks between values aside), a copy of what can be borrowed.
+
+use crate::framing::Unit;
+use crate::json::{Front, Json, Object, front};
+use std::borrow::Cow;
+
+/// One thing that a unit holds.
+#[derive(Debug)]
+pub enum Part<'p> {
+    /// A JSON value.
+    Value {
+        /// The value.
+        json: Json<'p>,
+        /// Its fields, where it is an object.
+        fields: Object<'p>,
+        /// Its bytes in the unit.
+        source: &'p [u8],
+        /// Whether it is all that the unit holds.
+        whole: bool,
+        /// What is wrong with the bytes: text that is no UTF-8 is read with replacements.
+        broken: Option<&'p str>,
+    },
+    /// The end marker `[DONE]`.
+    Done,
+    /// No JSON.
+    Invalid {
+        /// Its bytes; of what is too large, the beginning.
+        bytes: &'p [u8],
+        /// What is wrong.
+        error: String,
+    },
+}
+
+/// Reads what a unit holds.
+pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
+    if let Some(size) = unit.oversized {
+        let error = format!(
+            "record at byte {} has {size} bytes, more than the limit; its first {} are kept",
+            unit.offset,
+            unit.payload.len()
+        );
+        sink(Part::Invalid { bytes: unit.payload, error });
+        return;
+    }
+    let (text, broken) = match std::str::from_utf8(unit.payload) {
+        Ok(text) => (Cow::Borrowed(text), None),
+        Err(error) => {
+            let at = unit.offset + error.valid_up_to() as u64;
+            (String::from_utf8_lossy(unit.payload), Some(format!("invalid UTF-8 at byte {at}")))
+        }
+    };
+    let body = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
+    if body.trim() == "[DONE]" {
+        sink(Part::Done);
+        return;
+    }
+    values(unit, body, broken.as_deref(), sink);
+}
+
+/// Reads the values of one unit; each is a record of its own.
+fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMut(Part<'_>)) {
+    let mut rest = body;
+    let mut first = true;
+    loop {
+        // The usual case, in one pass: the unit is one object and nothing else.
+        let (json, fields, tail) = match front(rest) {
+            Front::Blank if first => {
+                sink(Part::Invalid { bytes: unit.payload, error: "an empty record".to_owned() });
+                return;
+            }
+            Front::Blank => return,
+            Front::Value(json, fields, tail) => (json, fields, tail),
+            Front::Invalid(error) => {
+                let what = if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
+                let at = unit.offset + (body.len() - rest.len()) as u64;
+                let bytes = if first { unit.payload } else { rest.as_bytes() };
+                sink(Part::Invalid { bytes, error: format!("{what} (record at byte {at}): {error}") });
+                return;
+            }
+        };
+        let whole = first && tail.trim().is_empty();
+        let source =
+            if whole { unit.payload } else { rest.get(..rest.len() - tail.len()).unwrap_or_default().as_bytes() };
+        sink(Part::Value { json, fields, source, whole, broken });
+        if whole {
+            return;
+        }
+        rest = tail;
+        first = false;
+    }
+}

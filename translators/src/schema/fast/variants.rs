@@ -1,0 +1,139 @@
+//! What holds for an object of one type: `allOf` of `if` its type is a word, `then` a schema.
+//!
+//! In: such a list, once; then objects. Out: `true` where an object surely keeps what holds for its type. Never: `true` where
+//! its type is not sure.
+
+use super::{Document, Shape};
+use crate::json::scan::Scan;
+use crate::json::{Json, Object};
+
+#[derive(Debug)]
+pub(super) struct Variants {
+    /// The field that says the type.
+    key: String,
+    by_word: Vec<(String, Shape)>,
+}
+
+impl Variants {
+    /// Reads the list; `None` where it is any other use of `allOf`.
+    pub(super) fn compile(list: Json<'_>, document: Document<'_>) -> Option<Self> {
+        let mut this = Self { key: String::new(), by_word: Vec::new() };
+        for branch in list.items() {
+            let branch = branch.object()?;
+            let (key, word) = condition(&branch.object("if")?)?;
+            if branch.len() != 2 || !(this.key.is_empty() || this.key == key) {
+                return None;
+            }
+            this.key = key;
+            this.by_word.push((word, Shape::within_document(branch.get("then")?, document)?));
+        }
+        (!this.key.is_empty()).then_some(this)
+    }
+
+    /// Whether the object at this place keeps what holds for its type.
+    pub(super) fn read(&self, object: Scan<'_>) -> bool {
+        let mut fields = object;
+        let mut word = None;
+        while let Some(key) = fields.key() {
+            if key.escaped {
+                return false;
+            }
+            if key.inner == self.key {
+                // Of a repeated type nothing is sure.
+                match fields.string().filter(|text| !text.escaped && word.is_none()) {
+                    Some(text) => word = Some(text.inner),
+                    None => return false,
+                }
+            } else if fields.value().is_none() {
+                return false;
+            }
+        }
+        // Of an object without a type, every condition may hold.
+        let Some(word) = word else { return false };
+        let mut meant = self.by_word.iter().filter(|(known, _)| known == word);
+        meant.all(|(_, shape)| shape.reads(&mut object.clone()))
+    }
+}
+
+/// `{"properties": {KEY: {"const": WORD}}}`, with or without `"required": [KEY]`.
+fn condition(when: &Object<'_>) -> Option<(String, String)> {
+    let properties = when.object("properties")?;
+    let (key, schema) = properties.iter().next().filter(|_| properties.len() == 1)?;
+    let schema = schema.object().filter(|schema| schema.len() == 1)?;
+    let word = schema.str("const")?;
+    let rest = when.len() - 1;
+    let requires_it = || {
+        let required = when.items("required");
+        required.len() == 1 && required.iter().all(|name| name.str().as_deref() == Some(key))
+    };
+    (rest == 0 || (rest == 1 && requires_it())).then(|| (key.to_owned(), word.into_owned()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    #[test]
+    fn definitions_maps_and_variants_are_followed() {
+        let schema = json!({
+            "type": "object", "required": ["type", "parts"], "additionalProperties": false,
+            "properties": {
+                "type": {"const": "m"}, "parts": {"type": "array", "items": {"$ref": "#/$defs/part"}},
+                "by": {"type": "object", "additionalProperties": {"$ref": "#/$defs/count"}},
+                "maybe": {"type": ["object", "null"], "if": {"type": "object"}, "then": {"$ref": "#/$defs/count"}}
+            },
+            "$defs": {
+                "count": {"type": "object", "required": ["n"], "properties": {"n": {"type": "integer"}}},
+                "part": {
+                    "type": "object", "required": ["type"], "properties": {"type": {"enum": ["a", "b", "c"]}},
+                    "allOf": [
+                        {"if": {"properties": {"type": {"const": "a"}}}, "then": {"$ref": "#/$defs/a"}},
+                        {"if": {"required": ["type"], "properties": {"type": {"const": "b"}}}, "then": {"required": ["x"], "properties": {"x": {"type": "null"}}}}
+                    ]
+                },
+                "a": {"type": "object", "additionalProperties": false, "properties": {"type": {"const": "a"}, "in": {"type": "array", "items": {"type": "string"}}}}
+            }
+        });
+        let text = schema.to_string();
+        let shape = Shape::compile(Json::parse(&text).unwrap()).unwrap();
+        let full = jsonschema::draft202012::options().build(&schema).unwrap();
+        for (part, expected) in [
+            (json!({"type": "a", "in": ["x"]}), true),
+            (json!({"in": ["x"], "type": "a"}), true),
+            (json!({"type": "a", "in": [1]}), false),
+            (json!({"type": "a", "more": 1}), false),
+            (json!({"type": "b", "x": null, "more": 1}), true),
+            (json!({"type": "b"}), false),
+            (json!({"type": "c", "any": 1}), true),
+            (json!({"type": "d"}), false),
+            (json!({}), false),
+            (json!(1), false),
+        ] {
+            let event = json!({"type": "m", "parts": [{"type": "c"}, part], "by": {"k": {"n": 1}}});
+            assert_eq!(shape.accepts(&event.to_string(), &[]), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+        for (maybe, expected) in [(json!(null), true), (json!({"n": 1}), true), (json!({}), false), (json!("x"), false)]
+        {
+            let event = json!({"type": "m", "parts": [], "maybe": maybe});
+            assert_eq!(shape.accepts(&event.to_string(), &[]), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+        for (by, expected) in [(json!({}), true), (json!({"k": {"n": "1"}}), false), (json!({"k": 1}), false)] {
+            let event = json!({"type": "m", "parts": [], "by": by});
+            assert_eq!(shape.accepts(&event.to_string(), &[]), expected, "{event}");
+            assert_eq!(full.is_valid(&event), expected, "{event}");
+        }
+    }
+
+    #[test]
+    fn of_a_repeated_type_nothing_is_sure() {
+        let schema = r#"{"type":"object","properties":{"type":{"enum":["a","b"]}},"allOf":[{"if":{"properties":{"type":{"const":"a"}}},"then":{"properties":{"x":{"type":"null"}}}}]}"#;
+        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
+        assert!(shape.accepts(r#"{"type":"b","x":1}"#, &[]));
+        // To the full validator, the last one counts.
+        assert!(!shape.accepts(r#"{"type":"b","type":"a","x":1}"#, &[]));
+        assert!(!shape.accepts(r#"{"type":"a","type":"b","x":1}"#, &[]));
+    }
+}

@@ -1,0 +1,202 @@
+//! Whose output it is: every recording is recognised as its own runner's, and no record of it as another's.
+
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::decode::Record;
+use framegate_translators::framing::{Limits, Reader};
+use framegate_translators::json::Object;
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::recognise::{Recogniser, Verdict, Window, recognise, recognise_as};
+use framegate_translators::records::{Part, read};
+use framegate_translators::runners::{RUNNERS, runner};
+use support::*;
+
+/// Recordings that nothing tells from those of others: no record at all, an error without a word of whose it is, and the
+/// events of another interface, sent by mistake.
+const NOBODYS: &[&str] = &["scripted__chat-chunks.sse", "scripted__empty-body.sse", "scripted__http-error-json.sse"];
+
+/// The surface that a recording is of, by its name.
+fn surface_of(recording: &Recording) -> &'static str {
+    let name = recording.name.as_str();
+    match recording.runner.name {
+        "claude-code" if name.ends_with(".transcript.jsonl") => "transcript",
+        "claude-code" if name.ends_with(".json") => "json",
+        "claude-code" => "stream-json",
+        "codex" if name.starts_with("rollout-") => "rollout",
+        "codex" if name.starts_with("appserver-") => "app-server",
+        "codex" => "exec",
+        "opencode" if name.ends_with(".global.sse") => "global-event",
+        "opencode" if name.ends_with(".api.sse") => "next-event",
+        "opencode" if name.starts_with("event-") => "event",
+        "opencode" if name.starts_with("export-") => "export",
+        "opencode" => "run",
+        _ if recording.bytes.starts_with(b"{") => "ndjson",
+        _ => "sse",
+    }
+}
+
+fn each_record(bytes: &[u8], mut each: impl FnMut(&Record<'_>)) {
+    let mut index = 0;
+    let mut reader = Reader::sniffing(Limits::default());
+    let mut sink = |unit: framegate_translators::framing::Unit<'_>| {
+        read(&unit, &mut |part| {
+            if let Part::Value { json, fields, .. } = part {
+                each(&Record { json, fields, event_name: unit.event_name, index, offset: unit.offset });
+            }
+            index += 1;
+        });
+    };
+    reader.feed(bytes, &mut sink);
+    reader.finish(&mut sink);
+}
+
+#[test]
+fn no_record_of_one_runner_is_taken_for_another_runners() {
+    let mut records = 0u64;
+    for recording in recordings() {
+        each_record(&recording.bytes, |record| {
+            records += 1;
+            for other in RUNNERS.iter().filter(|other| other.name != recording.runner.name) {
+                let found = recognise_as(other, record, None);
+                let start = &record.json.text()[..record.json.text().floor_char_boundary(200)];
+                assert!(found.is_none(), "{}: {found:?}: {start}", recording.name);
+            }
+        });
+    }
+    assert!(records > 5000, "only {records} records were looked at");
+}
+
+#[test]
+fn every_recording_is_recognised_by_its_first_record() {
+    for recording in recordings() {
+        let mut recogniser = Recogniser::new(None, Limits::default(), Window::default());
+        recogniser.feed(&recording.bytes);
+        match recogniser.finish() {
+            Verdict::Found(found) => {
+                let named = (found.runner.name, found.surface.name);
+                assert_eq!(named, (recording.runner.name, surface_of(&recording)), "{}", recording.name);
+                assert_eq!(found.record, 0, "{}: {found:?}", recording.name);
+                assert!(!NOBODYS.contains(&recording.name.as_str()), "{} is known after all", recording.name);
+            }
+            _ => assert!(NOBODYS.contains(&recording.name.as_str()), "{} is not recognised", recording.name),
+        }
+    }
+}
+
+#[test]
+fn the_bytes_that_were_held_are_read_like_any_others() {
+    for recording in recordings().filter(|recording| !NOBODYS.contains(&recording.name.as_str())) {
+        let expected = frames(recording.runner, &recording.bytes);
+        let mut ingest = Ingest::auto(None, Limits::default(), identity(), Window::default());
+        let mut found = Vec::new();
+        for chunk in recording.bytes.chunks(777) {
+            found.extend(ingest.feed(chunk, EPOCH_MS));
+        }
+        found.extend(ingest.finish(EPOCH_MS));
+        assert_eq!(format!("{found:?}"), format!("{expected:?}"), "{}", recording.name);
+        assert_eq!(ingest.recognised().unwrap().runner.name, recording.runner.name);
+    }
+}
+
+fn nonsense(records: usize) -> Vec<u8> {
+    b"{\"a\":1}\n".repeat(records)
+}
+
+const INIT: &[u8] = b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n";
+
+#[test]
+fn the_window_is_so_many_records() {
+    let window = Window { records: 8, bytes: 1 << 20 };
+    for (before, known) in [(7, true), (8, false)] {
+        let mut ingest = Ingest::auto(None, Limits::default(), identity(), window);
+        for line in [nonsense(before).as_slice(), INIT] {
+            assert!(ingest.feed(line, EPOCH_MS).count() == 0 || known);
+        }
+        assert_eq!(ingest.recognised().is_some(), known, "{before} records before it");
+        assert_eq!(ingest.is_unknown(), !known);
+        assert_eq!(ingest.records(), if known { 8 } else { 0 });
+        let more = ingest.finish(EPOCH_MS).count();
+        assert_eq!(more > 0, known);
+    }
+}
+
+#[test]
+fn the_window_is_so_many_bytes_but_never_less_than_a_record() {
+    let window = Window { records: 64, bytes: 100 };
+    let one = |bytes: usize| format!("{{\"a\":\"{}\"}}\n", "x".repeat(bytes - 9)).into_bytes();
+    for (first, known) in [(99, true), (100, false)] {
+        let mut recogniser = Recogniser::new(None, Limits::default(), window);
+        recogniser.feed(&one(first));
+        assert_eq!(matches!(recogniser.feed(INIT), Verdict::Found(_)), known, "{first} bytes before it");
+    }
+    let long =
+        format!("{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"x\":\"{}\"}}\n", "y".repeat(500));
+    let mut recogniser = Recogniser::new(None, Limits::default(), window);
+    let (head, tail) = long.as_bytes().split_at(300);
+    assert!(matches!(recogniser.feed(head), Verdict::Undecided));
+    assert!(matches!(recogniser.feed(tail), Verdict::Found(_)));
+}
+
+#[test]
+fn what_is_held_has_an_end_also_where_no_record_has() {
+    let limits = Limits { record_bytes: 1000, preview_bytes: 10 };
+    let mut ingest = Ingest::auto(None, limits, identity(), Window { records: 4, bytes: 100 });
+    for at in 0..=11 {
+        assert_eq!(ingest.is_unknown(), at > 11, "after {} bytes", at * 100);
+        assert_eq!(ingest.feed(&[b'x'; 100], EPOCH_MS).count(), 0);
+    }
+    assert!(ingest.is_unknown());
+}
+
+#[test]
+fn an_input_of_another_runner_is_told_once_and_nothing_is_lost() {
+    for recording in recordings().filter(|recording| !NOBODYS.contains(&recording.name.as_str())) {
+        for said in RUNNERS {
+            let mut ingest = Ingest::new(said, None, Limits::default(), identity());
+            let mut told = Vec::new();
+            let half = recording.bytes.len() / 2;
+            let mut kept = ingest.feed(&recording.bytes[..half], EPOCH_MS).filter(is_record).count();
+            told.extend(ingest.mistaken());
+            kept += ingest.feed(&recording.bytes[half..], EPOCH_MS).filter(is_record).count();
+            told.extend(ingest.mistaken());
+            kept += ingest.finish(EPOCH_MS).filter(is_record).count();
+            told.extend(ingest.mistaken());
+            let told: Vec<&str> = told.iter().map(|other| other.runner.name).collect();
+            let expected = if said.name == recording.runner.name { vec![] } else { vec![recording.runner.name] };
+            assert_eq!(told, expected, "{} as {}", recording.name, said.name);
+            assert_eq!(kept as u64, ingest.records(), "{} as {}", recording.name, said.name);
+        }
+    }
+}
+
+fn is_record(frame: &framegate_translators::frame::Frame) -> bool {
+    matches!(frame.body, framegate_translators::frame::Body::ProviderEvent(_))
+}
+
+#[test]
+fn what_could_be_anybodys_is_nobodys() {
+    for text in [
+        r#"{"type":"error","message":"no"}"#,
+        r#"{"type":"result"}"#,
+        r#"{"jsonrpc":"2.0","method":"session/update","params":{}}"#,
+        r#"{"type":"message","content":"hi"}"#,
+        r#"{"type":"response.created"}"#,
+        r#"{"prompt":"hi"}"#,
+        r#"{"type":1,"session_id":2,"message":{}}"#,
+        r#"["type","session_id"]"#,
+        "null",
+    ] {
+        each_record(text.as_bytes(), |record| assert!(recognise(record, None).is_none(), "{text}"));
+    }
+    // What two runners would recognise is neither's.
+    let both = r#"{"type":"response.created","response":{},"properties":{}}"#;
+    let fields = Object::parse(both).unwrap();
+    assert!(fields.len() == 3);
+    each_record(both.as_bytes(), |record| {
+        assert!(recognise_as(runner("opencode").unwrap(), record, None).is_some());
+        assert!(recognise_as(runner("open-responses").unwrap(), record, None).is_some());
+        assert!(recognise(record, None).is_none());
+    });
+}
