@@ -149,17 +149,24 @@ impl Shape {
                 "integer" if words.is_none() => shape.integer = true,
                 "number" if words.is_none() => shape.number = true,
                 "string" => {
+                    let pattern = map.str("pattern");
+                    let listed = pattern.as_deref().and_then(words_of_pattern);
+                    let ulid = pattern.as_deref().filter(|_| listed.is_none()).map(ulid_prefix);
+                    if listed.is_some() && words.is_some() {
+                        return None;
+                    }
+                    let one_of = words.clone().map(|words| words.into_iter().flatten().collect());
                     shape.string = Some(StringShape {
-                        one_of: words.clone().map(|words| words.into_iter().flatten().collect()),
+                        one_of: one_of.or(listed),
                         format: match map.str("format").as_deref() {
                             None => None,
                             Some("uuid") => Some(Format::Uuid),
                             Some("date-time") => Some(Format::DateTime),
                             Some(_) => return None,
                         },
-                        ulid: match map.str("pattern") {
+                        ulid: match ulid {
                             None => None,
-                            Some(pattern) => Some(ulid_prefix(&pattern)?),
+                            Some(prefix) => Some(prefix?),
                         },
                         min_length: count_of(&map, "minLength")?,
                     });
@@ -269,6 +276,13 @@ fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
 /// A count; 0 where the keyword is absent, `None` where it is no count.
 fn count_of(map: &Object<'_>, keyword: &str) -> Option<usize> {
     map.get(keyword).map_or(Some(0), |count| usize::try_from(count.u64()?).ok())
+}
+
+/// The plain words of a pattern `^(word|word|…)$`. What else it lets through is left to the full validator.
+fn words_of_pattern(pattern: &str) -> Option<Vec<String>> {
+    let list = pattern.strip_prefix("^(")?.strip_suffix(")$")?;
+    let is_word = |word: &&str| word.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_') && !word.is_empty();
+    Some(list.split('|').filter(is_word).map(str::to_owned).collect())
 }
 
 /// The prefix that a pattern of ids asks for; `None` where it is another pattern.
@@ -419,7 +433,8 @@ mod tests {
                 "w": {"enum": ["x", "y"]},
                 "d": {"type": ["object", "null"]},
                 "l": {"type": "array", "items": {"type": "string", "minLength": 1}},
-                "i": {"type": "string", "pattern": "^run_[0-9A-HJKMNP-TV-Z]{26}$"}
+                "i": {"type": "string", "pattern": "^run_[0-9A-HJKMNP-TV-Z]{26}$"},
+                "p": {"type": "string", "pattern": "^(message|function_call)$"}
             }
         });
         let text = schema.to_string();
@@ -439,6 +454,8 @@ mod tests {
             (json!({"a": 1, "u": uuid, "l": [""]}), false),
             (json!({"a": 1, "u": uuid, "t": "2026-13-14T21:03:00Z"}), false),
             (json!([]), false),
+            (json!({"a": 1, "u": uuid, "p": "function_call"}), true),
+            (json!({"a": 1, "u": uuid, "p": "function"}), false),
             (json!({"a": 1, "u": uuid, "i": "run_0123456789ABCDEFGHJKMNPQRS"}), true),
             (json!({"a": 1, "u": uuid, "i": "run_TVWXYZ00000000000000000000"}), true),
             (json!({"a": 1, "u": uuid, "i": "evt_0123456789ABCDEFGHJKMNPQRS"}), false),
