@@ -74,6 +74,8 @@ const MAX_REFS: usize = 12;
 #[derive(Clone, Copy)]
 struct Document<'d> {
     definitions: &'d Object<'d>,
+    /// Other documents that may be referred to: `$id` and definitions.
+    others: &'d [(String, Object<'d>)],
     left: usize,
 }
 
@@ -109,8 +111,15 @@ impl Shape {
     ///
     /// It is read as text, since a DOM would lose the order of the properties.
     pub fn compile(schema: Json<'_>) -> Option<Self> {
-        let definitions = schema.object().and_then(|map| map.object("$defs")).unwrap_or_default();
-        Self::within_document(schema, Document { definitions: &definitions, left: MAX_REFS })
+        Self::compile_with(schema, &[])
+    }
+
+    /// Reads a schema that may refer to definitions of others, by the end of their `$id`.
+    pub fn compile_with(schema: Json<'_>, others: &[Json<'_>]) -> Option<Self> {
+        let id_of = |of: Json<'_>| of.object().and_then(|map| map.str("$id").map(Cow::into_owned)).unwrap_or_default();
+        let own = definitions_of(schema);
+        let others: Vec<_> = others.iter().map(|&other| (id_of(other), definitions_of(other))).collect();
+        Self::within_document(schema, Document { definitions: &own, others: &others, left: MAX_REFS })
     }
 
     fn within_document(schema: Json<'_>, document: Document<'_>) -> Option<Self> {
@@ -125,9 +134,14 @@ impl Shape {
         if let Some(reference) = map.str("$ref") {
             // A definition that holds itself has no end, and neither would its shape.
             let left = document.left.checked_sub(1)?;
-            let definition = document.definitions.get(reference.strip_prefix("#/$defs/")?)?;
+            let (file, name) = reference.split_once("#/$defs/")?;
+            let definitions = match file.rsplit('/').next() {
+                None | Some("") => document.definitions,
+                Some(file) => &document.others.iter().find(|(id, _)| id.rsplit('/').next() == Some(file))?.1,
+            };
+            let document = Document { definitions, left, ..document };
             let alone = keywords().count() == 1;
-            return if alone { Self::within_document(definition, Document { left, ..document }) } else { None };
+            return if alone { Self::within_document(definitions.get(name)?, document) } else { None };
         }
         if keywords().any(|key| !KEYWORDS.contains(&key)) {
             return None;
@@ -276,6 +290,10 @@ fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
 /// A count; 0 where the keyword is absent, `None` where it is no count.
 fn count_of(map: &Object<'_>, keyword: &str) -> Option<usize> {
     map.get(keyword).map_or(Some(0), |count| usize::try_from(count.u64()?).ok())
+}
+
+fn definitions_of(schema: Json<'_>) -> Object<'_> {
+    schema.object().and_then(|map| map.object("$defs")).unwrap_or_default()
 }
 
 /// The plain words of a pattern `^(word|word|…)$`. What else it lets through is left to the full validator.

@@ -68,12 +68,13 @@ impl Schemas {
             registry = registry.add(id, schema).map_err(|error| of(file, &error))?;
         }
         let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
+        let others: Vec<Json<'_>> = shared.iter().filter_map(|file| Json::parse(file.text).ok()).collect();
         let mut by_kind = HashMap::with_capacity(files.len());
         for file in files {
             let schema = parse(file)?;
             let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
-            by_kind
-                .insert(file.kind, Compiled { shape: Json::parse(file.text).ok().and_then(Shape::compile), validator });
+            let shape = Json::parse(file.text).ok().and_then(|schema| Shape::compile_with(schema, &others));
+            by_kind.insert(file.kind, Compiled { shape, validator });
         }
         Ok(Self { by_kind })
     }
