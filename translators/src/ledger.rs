@@ -99,6 +99,11 @@ impl RunEnd {
 /// The code of a run whose stream ended without the runner's own end.
 pub const STREAM_ENDED: &str = "stream_ended";
 
+/// A subagent is spoken of by its id; one that the runner left nameless has this one.
+fn named(subagent_id: &str) -> &str {
+    if subagent_id.is_empty() { "unnamed" } else { subagent_id }
+}
+
 /// The book of one ingest.
 #[derive(Debug)]
 pub struct Ledger {
@@ -484,7 +489,7 @@ impl Ledger {
         task: Option<String>,
         depth: u32,
     ) {
-        let subagent_id = Name::from(subagent_id);
+        let subagent_id = Name::from(named(subagent_id));
         if self.book(place.stream).begin_subagent(&subagent_id, place.parent) {
             self.emit(place, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
         }
@@ -492,7 +497,7 @@ impl Ledger {
 
     /// A subagent is done. One that does not work is left out.
     pub fn subagent_ended(&mut self, stream: StreamKey, subagent_id: &str, status: &str, summary: Option<String>) {
-        if let Some((subagent_id, parent)) = self.book(stream).end_subagent(subagent_id) {
+        if let Some((subagent_id, parent)) = self.book(stream).end_subagent(named(subagent_id)) {
             let body = Body::SubagentEnded { subagent_id, status: Name::from(status), summary };
             self.emit(Place { stream, parent }, body);
         }

@@ -217,7 +217,8 @@ fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
     for attachment in &message.attachments {
         let attached = Attached {
             turn_index,
-            kind: &attachment.kind,
+            // What it is must be said; a runner that does not say leaves a file.
+            kind: if attachment.kind.is_empty() { "file" } else { &attachment.kind },
             mime: attachment.mime.as_deref(),
             artifact_id: attachment.artifact_id.as_deref().map(ids::artifact_id),
             name: attachment.name.as_deref(),
