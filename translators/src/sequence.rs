@@ -39,6 +39,8 @@ pub struct Sequencer {
     /// Few streams are open at a time, so a tree is found through faster than a hash is made.
     open: BTreeMap<StreamKey, Numbering>,
     sessions: HashMap<Arc<str>, (Arc<Session>, StreamKey)>,
+    /// How often each task's stream was opened: one that begins again is another stream.
+    tasks: HashMap<Uuid, u32>,
 }
 
 #[derive(Debug)]
@@ -51,7 +53,15 @@ struct Numbering {
 impl Sequencer {
     /// No stream is open yet.
     pub fn new(provider: &'static str, identity: Identity) -> Self {
-        Self { provider, identity, runs: 0, next_key: 0, open: BTreeMap::new(), sessions: HashMap::new() }
+        Self {
+            provider,
+            identity,
+            runs: 0,
+            next_key: 0,
+            open: BTreeMap::new(),
+            sessions: HashMap::new(),
+            tasks: HashMap::new(),
+        }
     }
 
     /// Opens the next run of the session that the runner calls `session`.
@@ -72,7 +82,12 @@ impl Sequencer {
             Some(stream) => stream.session.clone(),
             None => self.session("").0,
         };
-        let id = Uuid::new_v5(&session.id, format!("task/{task_id}").as_bytes());
+        let mut id = Uuid::new_v5(&session.id, format!("task/{task_id}").as_bytes());
+        let times = self.tasks.entry(id).or_default();
+        if *times > 0 {
+            id = Uuid::new_v5(&id, format!("again/{times}").as_bytes());
+        }
+        *times += 1;
         let origin_run = origin.filter(|stream| stream.kind == StreamKind::Session).map(|stream| stream.id);
         self.open(Stream { kind: StreamKind::Task, id, session, origin_run, provider: self.provider })
     }
@@ -119,6 +134,11 @@ impl Sequencer {
         };
         let first = self.sessions.keys().all(|known| known.is_empty());
         let id = self.identity.session_id.filter(|_| first).unwrap_or(own);
+        // The same id in another spelling is the same session.
+        if let Some(known) = self.sessions.values().find(|(session, _)| session.id == id).cloned() {
+            self.sessions.insert(Arc::from(name), known.clone());
+            return known;
+        }
         let session = Arc::new(Session { id, name: Arc::from(name) });
         let stream = Stream {
             kind: StreamKind::Thread,

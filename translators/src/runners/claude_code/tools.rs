@@ -7,7 +7,7 @@
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict, result_text};
 use crate::frame::{Body, FileChanged, Name, OutputStream, RawJson, SkillEvent, SkillMode, Tool, ToolCall, ToolKind};
-use crate::json::{Json, Object, to_raw};
+use crate::json::{Json, Kind, Object, to_raw};
 use crate::ledger::{Ledger, Place};
 
 /// A call that waits for its result.
@@ -74,7 +74,9 @@ impl Claude {
         if &*name == "Skill"
             && let Some(skill) = fields.str("skill").or_else(|| fields.str("command"))
         {
-            let args = fields.some("args").map(Json::to_raw);
+            // A skill takes text or an object; anything else is not an argument.
+            let is_args = |args: &Json<'_>| matches!(args.kind(), Kind::String | Kind::Object);
+            let args = fields.some("args").filter(is_args).map(Json::to_raw);
             let name = Name::from(&*skill);
             let event = SkillEvent::Invoked { name, args, mode: SkillMode::Auto, effective_allowed_tools: None };
             ledger.push(place, Body::Skill(Box::new(event)));
