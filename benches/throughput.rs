@@ -81,7 +81,10 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
     let schemas: HashMap<&str, Schemas> =
         CONTRACTS.iter().map(|contract| (contract.name, Schemas::compile(contract.schemas).unwrap())).collect();
     let mut stages = vec![
-        Stage::new("floor: Value round trip", || inputs.iter().map(|input| round_trip(input)).sum()),
+        Stage::new("floor: Value round trip", {
+            let mut out = Vec::new();
+            move || inputs.iter().map(|input| round_trip(input, &mut out)).sum()
+        }),
         Stage::new("decode to frames", || {
             inputs.iter().map(|input| Counts { events: decode(runner, input).len() as u64, bytes_out: 0 }).sum()
         }),
@@ -90,16 +93,19 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
         let schemas = &schemas[contract.name];
         let frames = &frames;
         let checks = !contract.schemas.is_empty();
+        let mut out = Vec::new();
         stages.push(Stage::new(format!("encode {}", contract.name), move || {
-            frames.iter().map(|frames| encode(frames, contract, None)).sum()
+            frames.iter().map(|frames| encode(frames, contract, None, &mut out)).sum()
         }));
         if checks {
+            let mut out = Vec::new();
             stages.push(Stage::new(format!("encode and validate {}", contract.name), move || {
-                frames.iter().map(|frames| encode(frames, contract, Some(schemas))).sum()
+                frames.iter().map(|frames| encode(frames, contract, Some(schemas), &mut out)).sum()
             }));
         }
+        let mut out = Vec::new();
         stages.push(Stage::new(format!("whole path {}", contract.name), move || {
-            inputs.iter().map(|input| whole(runner, input, contract, checks.then_some(schemas))).sum()
+            inputs.iter().map(|input| whole(runner, input, contract, checks.then_some(schemas), &mut out)).sum()
         }));
     }
     stages.retain(|stage| stage.name.starts_with("floor") || stage.name.contains(only));
@@ -149,18 +155,28 @@ impl std::iter::Sum for Counts {
     }
 }
 
-fn round_trip(input: &[u8]) -> Counts {
-    let mut out = Vec::with_capacity(input.len());
+/// What all stages write into, over and over, as a socket's buffer is.
+fn written(out: &mut Vec<u8>, before: usize) -> u64 {
+    let bytes = (out.len() - before) as u64;
+    if out.len() > 1 << 20 {
+        black_box(&out);
+        out.clear();
+    }
+    bytes
+}
+
+fn round_trip(input: &[u8], out: &mut Vec<u8>) -> Counts {
     let mut counts = Counts::default();
     for line in input.split(|&byte| byte == b'\n') {
         let line = line.strip_prefix(b"data: ").unwrap_or(line);
         if let Ok(value) = serde_json::from_slice::<serde_json::Value>(line) {
-            serde_json::to_writer(&mut out, &value).unwrap();
+            let before = out.len();
+            serde_json::to_writer(&mut *out, &value).unwrap();
             out.push(b'\n');
             counts.events += 1;
+            counts.bytes_out += written(out, before);
         }
     }
-    counts.bytes_out = black_box(out).len() as u64;
     counts
 }
 
@@ -178,10 +194,9 @@ fn decode(runner: &Runner, input: &[u8]) -> Vec<Frame> {
     black_box(frames)
 }
 
-fn encode(frames: &[Frame], contract: &'static Contract, schemas: Option<&Schemas>) -> Counts {
+fn encode(frames: &[Frame], contract: &'static Contract, schemas: Option<&Schemas>, out: &mut Vec<u8>) -> Counts {
     let mut encoders: HashMap<(StreamKind, Uuid), Option<Box<dyn Encoder>>> = HashMap::new();
     let mut events = Events::default();
-    let mut out = Vec::with_capacity(1 << 16);
     let mut counts = Counts::default();
     for frame in frames {
         let encoder = encoders
@@ -192,20 +207,24 @@ fn encode(frames: &[Frame], contract: &'static Contract, schemas: Option<&Schema
             encoder.frame(frame, &mut events);
         }
         for event in events.iter() {
-            write(event, schemas, &mut out, &mut counts);
+            write(event, schemas, out, &mut counts);
         }
     }
-    black_box(out);
     counts
 }
 
-fn whole(runner: &Runner, input: &[u8], contract: &'static Contract, schemas: Option<&Schemas>) -> Counts {
+fn whole(
+    runner: &Runner,
+    input: &[u8],
+    contract: &'static Contract,
+    schemas: Option<&Schemas>,
+    out: &mut Vec<u8>,
+) -> Counts {
     let mut translator = Translator::new(ingest(runner), contract, EncoderOptions::default());
-    let mut out = Vec::with_capacity(1 << 16);
     let mut counts = Counts::default();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
-            write(event, schemas, &mut out, &mut counts);
+            write(event, schemas, out, &mut counts);
         }
     };
     for chunk in input.chunks(CHUNK) {
@@ -219,11 +238,8 @@ fn write(event: EventRef<'_>, schemas: Option<&Schemas>, out: &mut Vec<u8>, coun
     if let Some(schemas) = schemas {
         assert!(schemas.check(event).is_ok(), "an event of ours breaks its schema");
     }
-    if out.len() > 1 << 20 {
-        out.clear();
-    }
     let before = out.len();
     write_ndjson(event, out);
     counts.events += 1;
-    counts.bytes_out += (out.len() - before) as u64;
+    counts.bytes_out += written(out, before);
 }

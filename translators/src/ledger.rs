@@ -9,6 +9,7 @@ mod open;
 #[cfg(test)]
 mod tool_tests;
 
+use crate::derived::uuid_v5;
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent,
     RUN_ENDED_FIRST, RawJson, SessionEnded, Stream, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
@@ -387,7 +388,7 @@ impl Ledger {
 
     /// The names of a call: `scope` keeps equal call ids of different runs or sessions apart.
     pub fn tool(&self, scope: Uuid, call_id: &str) -> Tool {
-        Tool { id: Uuid::new_v5(&scope, call_id.as_bytes()), call_id: Name::from(call_id) }
+        Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id: Name::from(call_id) }
     }
 
     /// The model wants a tool to run.

@@ -6,6 +6,7 @@
 //! Nothing here waits, reads a clock, opens a file or a socket, or keeps state outside the values it hands out. Time
 //! comes in as an argument; identifiers are derived from identifiers that the caller gives.
 
+mod derived;
 pub mod frame;
 pub mod json;
 

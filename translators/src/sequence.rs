@@ -3,6 +3,7 @@
 //! In: frame bodies, each with the stream it belongs to. Out: frames. Never: a number twice or left out, a time that runs
 //! backwards within a stream, a frame behind a run's last one.
 
+use crate::derived::uuid_v5;
 use crate::frame::{Body, Frame, Session, Stream, StreamKind};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
@@ -13,7 +14,7 @@ const NAMESPACE: Uuid = Uuid::from_u128(0x6672_616d_6567_6174_8e00_0000_0000_000
 
 /// The id that stands for `name` wherever a UUID is needed: itself where it is one, else UUIDv5 of it.
 pub fn uuid_of(name: &str) -> Uuid {
-    Uuid::try_parse(name).unwrap_or_else(|_| Uuid::new_v5(&NAMESPACE, name.as_bytes()))
+    Uuid::try_parse(name).unwrap_or_else(|_| uuid_v5(&NAMESPACE, name.as_bytes()))
 }
 
 /// The ids from which all others of one ingest are derived.
@@ -68,7 +69,7 @@ impl Sequencer {
     pub fn open_run(&mut self, session: &str) -> StreamKey {
         let id = match self.runs {
             0 => self.identity.run_id,
-            nth => Uuid::new_v5(&self.identity.run_id, format!("run/{nth}").as_bytes()),
+            nth => uuid_v5(&self.identity.run_id, format!("run/{nth}").as_bytes()),
         };
         self.runs += 1;
         let session = self.session(session).0;
@@ -82,10 +83,10 @@ impl Sequencer {
             Some(stream) => stream.session.clone(),
             None => self.session("").0,
         };
-        let mut id = Uuid::new_v5(&session.id, format!("task/{task_id}").as_bytes());
+        let mut id = uuid_v5(&session.id, format!("task/{task_id}").as_bytes());
         let times = self.tasks.entry(id).or_default();
         if *times > 0 {
-            id = Uuid::new_v5(&id, format!("again/{times}").as_bytes());
+            id = uuid_v5(&id, format!("again/{times}").as_bytes());
         }
         *times += 1;
         let origin_run = origin.filter(|stream| stream.kind == StreamKind::Session).map(|stream| stream.id);
@@ -128,7 +129,7 @@ impl Sequencer {
         }
         let own = match name {
             // A runner that never says its session's name has one session for each ingest.
-            "" => Uuid::new_v5(&self.identity.run_id, b"session"),
+            "" => uuid_v5(&self.identity.run_id, b"session"),
             _ if Uuid::try_parse(name).is_ok() => uuid_of(name),
             _ => uuid_of(&format!("{}:{name}", self.provider)),
         };

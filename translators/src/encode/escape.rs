@@ -6,56 +6,63 @@
 /// Appends the string, quotes and all.
 pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
-    out.reserve(rest.len() + 2);
+    // Room for what text usually needs, so that its runs find it there.
+    out.reserve(rest.len() + rest.len() / 16 + 2);
     out.push(b'"');
     loop {
-        let clean = clean(rest);
-        let (run, tail) = rest.split_at(clean);
+        let (run, tail) = rest.split_at(clean(rest));
         out.extend_from_slice(run);
         let [byte, tail @ ..] = tail else { break };
         rest = tail;
-        let short = match byte {
-            b'"' => b'"',
-            b'\\' => b'\\',
-            b'\n' => b'n',
-            b'\r' => b'r',
-            b'\t' => b't',
-            0x08 => b'b',
-            0x0C => b'f',
-            control => {
+        match ESCAPES.get(usize::from(*byte)) {
+            Some(short) if *short != 0 => out.extend_from_slice(&[b'\\', *short]),
+            _ => {
                 let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(control >> 4), digit(control & 15)]);
-                continue;
+                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
             }
-        };
-        out.extend_from_slice(&[b'\\', short]);
+        }
     }
     out.push(b'"');
 }
+
+/// The letter behind the backslash, for the characters that have a short escape.
+const ESCAPES: [u8; 128] = {
+    let mut table = [0; 128];
+    table[b'"' as usize] = b'"';
+    table[b'\\' as usize] = b'\\';
+    table[b'\n' as usize] = b'n';
+    table[b'\r' as usize] = b'r';
+    table[b'\t' as usize] = b't';
+    table[0x08] = b'b';
+    table[0x0C] = b'f';
+    table
+};
 
 /// How many bytes from the start on need no escape.
 fn clean(text: &[u8]) -> usize {
     let mut at = 0;
-    for word in text.chunks_exact(8) {
-        let word = word.try_into().map_or(0, u64::from_ne_bytes);
-        if has_special(word) {
-            break;
+    let mut words = text.chunks_exact(8);
+    for word in words.by_ref() {
+        // Little-endian, so that the first byte's flag is the lowest: it is exact, those above it may be borrows of it.
+        let special = specials(word.try_into().map_or(0, u64::from_le_bytes));
+        if special != 0 {
+            return at + special.trailing_zeros() as usize / 8;
         }
         at += 8;
     }
-    let tail = text.get(at..).unwrap_or_default();
+    let tail = words.remainder();
     at + tail.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(tail.len())
 }
 
-/// Whether one of the eight bytes is a control character, a quote or a backslash.
-fn has_special(word: u64) -> bool {
+/// Flags the control characters, quotes and backslashes of eight bytes; the lowest flag is right, and none is missing.
+fn specials(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;
-    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word & HIGHS;
-    let controls = word.wrapping_sub(ONES * 0x20) & !word & HIGHS;
-    let quotes = is_zero(word ^ (ONES * u64::from(b'"')));
-    let backslashes = is_zero(word ^ (ONES * u64::from(b'\\')));
-    controls | quotes | backslashes != 0
+    let is_zero = |word: u64| word.wrapping_sub(ONES) & !word;
+    let controls = word.wrapping_sub(ONES * 0x20) & !word;
+    let quotes = is_zero(word ^ (ONES * b'"' as u64));
+    let backslashes = is_zero(word ^ (ONES * b'\\' as u64));
+    (controls | quotes | backslashes) & HIGHS
 }
 
 #[cfg(test)]

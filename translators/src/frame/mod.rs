@@ -10,6 +10,7 @@ mod stream;
 pub use body::*;
 pub use stream::*;
 
+use crate::derived::uuid_v5;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -32,7 +33,7 @@ impl Frame {
     /// The frame's id: UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay gives it again.
     pub fn id(&self) -> Uuid {
         let mut digits = [0u8; 20];
-        Uuid::new_v5(&self.stream.id, decimal(self.seq, &mut digits))
+        uuid_v5(&self.stream.id, decimal(self.seq, &mut digits))
     }
 
     /// Whether a subagent caused the frame.

@@ -24,7 +24,10 @@ pub fn raw(value: &Value) -> RawJson {
 }
 
 pub fn tool(call_id: &str) -> Tool {
-    Tool { id: Uuid::new_v5(&uuid(1), call_id.as_bytes()), call_id: Name::from(call_id) }
+    Tool {
+        id: Uuid::from_u128(call_id.bytes().fold(1, |sum, byte| sum << 8 | u128::from(byte))),
+        call_id: Name::from(call_id),
+    }
 }
 
 pub fn call(call_id: &str, name: &str, kind: ToolKind, args: &Value) -> ToolCall {

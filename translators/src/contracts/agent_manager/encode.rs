@@ -5,6 +5,7 @@
 
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{as_object, rfc3339_millis};
+use crate::derived::uuid_v5;
 use crate::encode::{Encoder, EncoderOptions, EventId, Events};
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
@@ -279,7 +280,7 @@ impl AgentManager {
         let sequence = self.next;
         self.next += 1;
         let envelope = Envelope {
-            id: Uuid::new_v5(&frame.stream.id, format!("agent-manager/{sequence}").as_bytes()),
+            id: uuid_v5(&frame.stream.id, format!("agent-manager/{sequence}").as_bytes()),
             run_id: &frame.stream.id,
             sequence,
             event_type,

@@ -7,6 +7,7 @@
 //! The task is the conversation: its runs belong together, and a server finds it by the path alone. An event's id is 48
 //! bits of time, 40 of sequence and 40 that stand for the run; time never runs backwards in a run, so ids sort as strings.
 
+use crate::derived::uuid_v5;
 use uuid::Uuid;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
@@ -50,7 +51,7 @@ pub(super) fn checkpoint_id(checkpoint: Uuid) -> String {
 
 /// The id of a call that the runner does not know as one: the nth event of a run.
 pub(super) fn call_id(run: Uuid, sequence: u64) -> String {
-    prefixed("call_", Uuid::new_v5(&run, format!("hecate/call/{sequence}").as_bytes()).as_u128())
+    prefixed("call_", uuid_v5(&run, format!("hecate/call/{sequence}").as_bytes()).as_u128())
 }
 
 /// The id of a call that has none of the runner's own.
@@ -62,7 +63,7 @@ pub(super) fn tool_call_id(tool: Uuid) -> String {
 pub(super) fn artifact_id(artifact: &str) -> String {
     let digest = artifact.strip_prefix("sha256:").filter(|digest| digest.len() == 64);
     let bits = digest.and_then(|digest| u128::from_str_radix(digest.get(..32)?, 16).ok());
-    let bits = bits.unwrap_or_else(|| Uuid::new_v5(&Uuid::NAMESPACE_OID, artifact.as_bytes()).as_u128());
+    let bits = bits.unwrap_or_else(|| uuid_v5(&Uuid::NAMESPACE_OID, artifact.as_bytes()).as_u128());
     prefixed("art_", bits)
 }
 
@@ -75,7 +76,7 @@ const FORTY_BITS: u128 = (1 << 40) - 1;
 impl RunBits {
     pub(super) fn new(run: Uuid) -> Self {
         // Ids that a person chose may differ in any bit; a hash differs in all.
-        Self(Uuid::new_v5(&run, b"hecate").as_u128() & FORTY_BITS)
+        Self(uuid_v5(&run, b"hecate").as_u128() & FORTY_BITS)
     }
 
     /// The id of an event.

@@ -4,6 +4,7 @@
 
 use super::is_ephemeral;
 use crate::contracts::wire::rfc3339_micros;
+use crate::derived::uuid_v5;
 use crate::encode::{EventId, Events};
 use crate::frame::Frame;
 use serde::Serialize;
@@ -49,6 +50,6 @@ impl Writer {
 /// 16 hexadecimal digits, the same on every replay.
 fn id(stream: &Uuid, nth: u64) -> String {
     // Both halves together: each alone holds bits that are the same in all UUIDs.
-    let (high, low) = Uuid::new_v5(stream, format!("pixir/{nth}").as_bytes()).as_u64_pair();
+    let (high, low) = uuid_v5(stream, format!("pixir/{nth}").as_bytes()).as_u64_pair();
     format!("{:016x}", high ^ low)
 }

@@ -8,6 +8,7 @@ use super::prompt::Prompt;
 use super::stage::Stage;
 use super::talk::Talk;
 use super::twins::Twins;
+use crate::derived::uuid_v5;
 use crate::frame::Name;
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
@@ -179,7 +180,7 @@ impl Feed {
         let (_, depth) = self.root(id);
         let scope = ledger.stream(place.stream)?.session.id;
         // A child's call may have the id of one of its parent's.
-        let scope = if depth > 0 { Uuid::new_v5(&scope, id.as_bytes()) } else { scope };
+        let scope = if depth > 0 { uuid_v5(&scope, id.as_bytes()) } else { scope };
         let calls = &mut self.runs.get_mut(&place.stream)?.calls;
         let session = self.sessions.get_mut(id)?;
         // What is said between the first idle and the last words was cut off.
