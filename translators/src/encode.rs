@@ -25,6 +25,9 @@ pub struct EncoderOptions {
 pub trait Encoder: Send {
     /// Turns the next frame of the stream into any number of events.
     fn frame(&mut self, frame: &Frame, out: &mut Events);
+
+    /// An encoder that stands where this one stands: a reader can go on from here later, without the frames before.
+    fn fork(&self) -> Box<dyn Encoder>;
 }
 
 /// Makes an encoder for a stream; `None` where the contract leaves the stream out.

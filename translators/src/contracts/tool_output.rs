@@ -8,12 +8,12 @@ use uuid::Uuid;
 const MAX_OUTPUT: usize = 1 << 20;
 
 /// The tools that run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct ToolOutputs {
     running: HashMap<Uuid, Running>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Running {
     name: Name,
     call_id: Name,
@@ -23,7 +23,7 @@ struct Running {
 }
 
 /// What a tool gave.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct ToolOutput {
     /// The tool's name.
     pub(crate) name: Name,

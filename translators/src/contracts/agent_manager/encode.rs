@@ -37,6 +37,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
     (stream.kind == StreamKind::Session).then(|| Box::new(encoder) as Box<dyn Encoder>)
 }
 
+#[derive(Clone)]
 struct AgentManager {
     /// The runner's name in status reasons.
     runner: &'static str,
@@ -200,6 +201,10 @@ impl Encoder for AgentManager {
                 }
             }
         }
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }
 

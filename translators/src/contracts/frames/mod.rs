@@ -69,6 +69,7 @@ fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> 
     Some(Box::new(FramesV2 { shared: wire::shared_fields(stream, Version::V2) }))
 }
 
+#[derive(Clone)]
 struct FramesV1 {
     next_seq: u64,
     /// The fields of the envelope that stay the same.
@@ -85,6 +86,10 @@ impl Encoder for FramesV1 {
         out.object(frame.body.kind(), EventId::Number(seq), |map| {
             wire::write(map, frame, &self.shared, seq, Version::V1)
         });
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }
 
@@ -108,6 +113,7 @@ fn in_v1(frame: &Frame) -> bool {
     }
 }
 
+#[derive(Clone)]
 struct FramesV2 {
     shared: Box<[u8]>,
 }
@@ -118,5 +124,9 @@ impl Encoder for FramesV2 {
         out.object(frame.body.kind(), EventId::Number(seq), |map| {
             wire::write(map, frame, &self.shared, seq, Version::V2)
         });
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }

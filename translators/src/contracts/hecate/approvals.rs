@@ -12,12 +12,12 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The questions that wait.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Approvals {
     open: HashMap<Name, Question>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Question {
     tool_id: Option<Uuid>,
     tool_name: Name,

@@ -16,7 +16,7 @@ pub(super) enum Voice {
 }
 
 /// The blocks that are open, and how the turn counts them.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
     open: HashMap<(Voice, Name, u32), Place>,
     turn_index: u32,

@@ -59,7 +59,7 @@ fn micros(usd: f64) -> Option<u64> {
 }
 
 /// The meter of a run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Meter {
     budget: Option<u64>,
     turns: Figures,

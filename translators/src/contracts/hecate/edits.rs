@@ -12,7 +12,7 @@ use crate::frame::{ArtifactWritten, FileChangeKind, FileChanged};
 use serde::Serialize;
 
 /// A changed file.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Edit {
     path: String,
     kind: FileChangeKind,

@@ -39,6 +39,7 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
     }))
 }
 
+#[derive(Clone)]
 struct Hecate {
     outlet: Outlet,
     provider: &'static str,
@@ -206,6 +207,10 @@ impl Encoder for Hecate {
             Body::GapDetected { reason, .. } => errors::disconnected(reason, stage),
             _ => {}
         }
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }
 

@@ -25,7 +25,7 @@ struct Envelope<'a, D> {
 }
 
 /// The events of one run so far, as far as the next one depends on them.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Outlet {
     run: Uuid,
     bits: RunBits,

@@ -17,7 +17,7 @@ pub(super) const WINDOW_MS: u64 = 50;
 pub(super) const JOINED_BYTES: usize = 8 << 10;
 
 /// A piece of output.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Chunk {
     pub(super) tool_call_id: Name,
     pub(super) tool_name: Name,
@@ -53,14 +53,14 @@ impl Chunk {
 }
 
 /// Output that waits for more.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Held {
     waiting: Option<Waiting>,
     /// When output last went out.
     released_ms: Option<u64>,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Waiting {
     chunk: Chunk,
     since_ms: u64,

@@ -22,7 +22,7 @@ const KEPT_BYTES: usize = 64 << 10;
 const REMEMBERED: usize = 1024;
 
 /// The calls that run, and the names of those that were proposed.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Tools {
     open: HashMap<Uuid, Running>,
     proposed: HashMap<Uuid, Name>,
@@ -30,7 +30,7 @@ pub(super) struct Tools {
 }
 
 /// A call that runs.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Running {
     pub(super) call_id: Name,
     pub(super) name: Name,
@@ -49,7 +49,7 @@ pub(super) struct Running {
 }
 
 /// The front of a stream, and how long it was.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Kept {
     pub(super) text: String,
     pub(super) bytes: u64,

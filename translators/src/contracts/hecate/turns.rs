@@ -9,14 +9,14 @@ use crate::frame::{ErrorReported, ErrorScope, Usage, UsageScope};
 use serde::Serialize;
 
 /// The turn that is open, and how many there were.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Turns {
     count: u32,
     open: Option<Turn>,
     last_index: u32,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct Turn {
     figures: Figures,
     /// The run's own total, where it came within the turn.
@@ -26,7 +26,7 @@ struct Turn {
     began_ms: u64,
 }
 
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Failure {
     code: String,
     message: String,

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The calls of one run that wait for their results.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     /// By call id: that is what pairs a result with its call.
     open: HashMap<Name, Call>,
@@ -18,7 +18,7 @@ pub(super) struct Calls {
 }
 
 /// A call without a result.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Call {
     pub(super) call_id: Name,
     pub(super) name: Name,
@@ -31,14 +31,14 @@ pub(super) struct Call {
 }
 
 /// A question that waits for its answer.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 struct Asked {
     tool_id: Option<Uuid>,
     tool_name: Name,
 }
 
 /// What a question was about.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct About {
     /// The call's id, where the question names a call that is known.
     pub(super) call_id: Option<Name>,

@@ -24,7 +24,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
 }
 
 /// The encoder of one run.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(super) struct Pixir {
     writer: Writer,
     /// The prompt that the run's start told: a message of its own may follow and repeat it.
@@ -51,6 +51,10 @@ impl Encoder for Pixir {
         } else {
             self.main(frame, out);
         }
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }
 

@@ -5,7 +5,7 @@
 use crate::frame::Name;
 
 /// The text since the last `assistant_message`.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Said {
     message_id: Option<Name>,
     text: String,

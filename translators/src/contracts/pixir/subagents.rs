@@ -7,7 +7,7 @@ use std::borrow::Cow;
 use uuid::Uuid;
 
 /// What is known of a subagent.
-#[derive(Debug)]
+#[derive(Clone, Debug)]
 pub(super) struct Subagent {
     pub(super) id: Name,
     pub(super) tool_id: Option<Uuid>,
@@ -17,7 +17,7 @@ pub(super) struct Subagent {
 }
 
 /// The subagents that work.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Subagents {
     open: Vec<Subagent>,
 }

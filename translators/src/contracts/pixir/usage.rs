@@ -7,7 +7,7 @@ use super::data::UsageSummary;
 use crate::frame::Usage;
 
 /// What was told of a run's usage.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Told {
     calls: u64,
     /// What calls said and no total has covered yet.

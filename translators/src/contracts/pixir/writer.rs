@@ -11,7 +11,7 @@ use serde::Serialize;
 use uuid::Uuid;
 
 /// Writes the events of one run.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Writer {
     /// How many events there were, of either sort.
     made: u64,

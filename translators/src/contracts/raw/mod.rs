@@ -26,6 +26,7 @@ fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     Some(Box::new(Raw { records: 0 }))
 }
 
+#[derive(Clone)]
 struct Raw {
     records: u64,
 }
@@ -44,6 +45,10 @@ impl Encoder for Raw {
         } else {
             out.bytes("line", id, payload(record));
         }
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }
 

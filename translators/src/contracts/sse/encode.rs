@@ -14,7 +14,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
     (stream.kind == StreamKind::Session).then(|| Box::new(Sse::default()) as Box<dyn Encoder>)
 }
 
-#[derive(Default)]
+#[derive(Clone, Default)]
 struct Sse {
     next: u64,
     outputs: ToolOutputs,
@@ -132,6 +132,10 @@ impl Encoder for Sse {
                 }
             }
         }
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
     }
 }
 
