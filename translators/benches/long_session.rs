@@ -105,7 +105,7 @@ fn main() {
     let quick = !args.iter().any(|arg| arg == "--bench");
     let mut words = args.iter().filter(|arg| !arg.starts_with('-'));
     let only = words.next();
-    let pieces = words.next().map(|pieces| pieces.parse().expect("PIECES is a number"));
+    let pieces: Option<usize> = words.next().map(|pieces| pieces.parse().unwrap());
     let surfaces = SURFACES.iter().filter(|surface| only.is_none_or(|only| surface.name == only));
     if let Some(pieces) = pieces {
         for surface in surfaces {
