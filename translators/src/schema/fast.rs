@@ -62,8 +62,8 @@ struct ObjectShape {
     keys: Vec<String>,
     /// For each property, whether it must be there; as bits.
     required: u64,
-    /// The properties that must be there, in the schema's order.
-    required_in_order: Vec<usize>,
+    /// The properties that must be there, in the schema's order, each with what is said where it is not.
+    required_in_order: Vec<(usize, String)>,
     /// For each property, its place in the order of the names' bytes.
     ranks: Vec<usize>,
     /// What properties beyond those may be.

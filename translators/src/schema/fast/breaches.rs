@@ -218,6 +218,11 @@ impl Words {
     }
 }
 
+/// What is said of an object without a property that must be there.
+pub(super) fn missing(name: &str) -> Option<String> {
+    serde_json::to_string(name).ok().map(|name| format!("{name} is a required property"))
+}
+
 fn not_one_of(shown: &[String]) -> Option<String> {
     let others = shown.len().checked_sub(NAMED).filter(|more| *more > 0).map(|more| more + 1);
     Some(match (shown, others) {
@@ -299,15 +304,8 @@ impl ObjectShape {
             return None;
         }
         if seen & self.required != self.required {
-            for &at in self.required_in_order.iter().filter(|&at| seen & 1 << at == 0) {
-                let before = found.0.len();
-                let (name, _) = self.properties.get(at)?;
-                found.push(
-                    place,
-                    "required",
-                    &format!("{} is a required property", serde_json::to_string(name).ok()?),
-                )?;
-                found.rank(before, 0);
+            for (_, message) in self.required_in_order.iter().filter(|(at, _)| seen & 1 << at == 0) {
+                found.push(place, "required", message)?;
             }
         }
         found.sort(first);

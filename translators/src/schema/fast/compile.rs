@@ -3,7 +3,7 @@
 //! In: a JSON Schema and the documents that it refers to. Out: its shape. Never: a shape of a schema with a keyword that
 //! the reader does not know, or with one where the reader does not expect it.
 
-use super::breaches::Told;
+use super::breaches::{Told, missing};
 use super::by_type::ByType;
 use super::format::{Format, Spelling};
 use super::variants::Variants;
@@ -197,7 +197,7 @@ impl ObjectShape {
             let name = name.str()?;
             let at = properties.iter().position(|(known, _)| *known == name)?;
             required |= 1 << at;
-            required_in_order.push(at);
+            required_in_order.push((at, missing(&name)?));
         }
         let rank = |name: &str| properties.iter().filter(|(other, _)| other.as_str() < name).count();
         let ranks = properties.iter().map(|(name, _)| rank(name)).collect();
