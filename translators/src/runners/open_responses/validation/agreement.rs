@@ -186,7 +186,7 @@ fn spell(value: &Value, how: Spelt, count: &mut usize, out: &mut String) {
     let space = if how.spaced { " \n\t" } else { "" };
     let string = |text: &str, count: &mut usize, out: &mut String| {
         *count += 1;
-        if how.escaped.is_some_and(|every| *count % every == 0) {
+        if how.escaped.is_some_and(|every| count.is_multiple_of(every)) {
             out.push('"');
             text.encode_utf16().for_each(|unit| write!(out, "\\u{unit:04x}").unwrap());
             out.push('"');
@@ -204,7 +204,7 @@ fn spell(value: &Value, how: Spelt, count: &mut usize, out: &mut String) {
             let mut first = true;
             for (key, field) in fields {
                 *count += 1;
-                let again = how.repeated.is_some_and(|every| *count % every == 0);
+                let again = how.repeated.is_some_and(|every| count.is_multiple_of(every));
                 for _ in 0..=usize::from(again) {
                     out.push_str(if first { "" } else { "," });
                     first = false;
