@@ -1,5 +1,6 @@
 //! Single events: a field that is missing or of another type is found, at its place, and nothing is found in a valid event.
 
+use crate::parsed;
 use crate::support::*;
 use crate::tables::{ALL, Table};
 use framegate_translators::contracts::{Contract, contract};
@@ -48,7 +49,7 @@ fn holds(field: &str, value: &str) -> bool {
 fn valid(contract: &'static Contract) -> BTreeMap<&'static str, Value> {
     let mut found = BTreeMap::new();
     for recording in recordings().filter(|recording| recording.bytes.len() < 60_000) {
-        for event in events(recording.runner, contract, &recording.bytes) {
+        for event in parsed(&recording, contract) {
             let kind = event[contract.type_key].as_str().unwrap();
             let kind = contract.schemas.iter().find(|file| file.kind == kind).unwrap().kind;
             found.entry(kind).or_insert(event);
