@@ -64,7 +64,8 @@ fn text(event: &Value, key: &str) -> String {
 fn has_keys(what: &str, event: &Value, keys: &[&str]) {
     let mut found: Vec<&str> = event.as_object().unwrap().keys().map(String::as_str).collect();
     let mut keys = keys.to_vec();
-    (found.sort_unstable(), keys.sort_unstable());
+    found.sort_unstable();
+    keys.sort_unstable();
     assert_eq!(found, keys, "{what}: {event}");
 }
 
