@@ -29,7 +29,7 @@ struct Check<'c> {
     checker: Checker<'c>,
     sse: SseRules,
     /// Where the event begins that is looked at.
-    line: u64,
+    line: Option<u64>,
     /// Nothing came yet: what comes may be a list.
     at_start: bool,
     /// A JSON list came: it is the whole file.
@@ -45,7 +45,7 @@ impl<'c> EventReader<'c> {
             contract,
             checker: Checker::new(contract, schemas),
             sse: SseRules::new(contract),
-            line: 1,
+            line: Some(1),
             at_start: true,
             list: false,
             stopped: None,
@@ -166,7 +166,7 @@ impl Check<'_> {
     }
 
     fn place(&self) -> Place {
-        Place { line: Some(self.line), ..Place::default() }
+        Place { line: self.line, ..Place::default() }
     }
 
     fn event(&mut self, text: &str, sink: &mut Sink<'_>) {

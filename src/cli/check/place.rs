@@ -17,6 +17,9 @@ pub(super) struct Place {
     pub(super) offset: Option<u64>,
 }
 
+/// How many line ends are remembered: more of them stand only in one event, or with no event between them.
+const LINE_ENDS: usize = 1 << 20;
+
 /// Tells the line of an offset.
 #[derive(Debug)]
 pub(super) struct LineCounter {
@@ -24,6 +27,8 @@ pub(super) struct LineCounter {
     /// Line ends behind the last offset that was asked for.
     ends: VecDeque<u64>,
     line: u64,
+    /// Line ends up to here were forgotten: there were too many of them.
+    forgotten: Option<u64>,
     /// A CR came last: an LF behind it belongs to it.
     after_cr: bool,
 }
@@ -31,7 +36,7 @@ pub(super) struct LineCounter {
 impl LineCounter {
     /// At the start of a file.
     pub(super) fn new() -> Self {
-        Self { read: 0, ends: VecDeque::new(), line: 1, after_cr: false }
+        Self { read: 0, ends: VecDeque::new(), line: 1, forgotten: None, after_cr: false }
     }
 
     /// Takes the next bytes.
@@ -43,27 +48,37 @@ impl LineCounter {
                 }
             } else if matches!(byte, b'\n' | b'\r') {
                 self.ends.push_back(self.read + at as u64);
+                if self.ends.len() > LINE_ENDS {
+                    self.forgotten = self.ends.pop_front();
+                    self.line += 1;
+                }
             }
             self.after_cr = *byte == b'\r';
         }
         self.read += chunk.len() as u64;
     }
 
-    /// The line in which the byte at that offset stands. Offsets go up.
-    pub(super) fn at(&mut self, offset: u64) -> u64 {
+    /// The line in which the byte at that offset stands, unless that was forgotten. Offsets go up.
+    pub(super) fn at(&mut self, offset: u64) -> Option<u64> {
+        if offset == 0 {
+            return Some(1);
+        }
+        if self.forgotten.is_some_and(|forgotten| offset <= forgotten) {
+            return None;
+        }
         while self.ends.front().is_some_and(|end| *end < offset) {
             self.ends.pop_front();
             self.line += 1;
         }
-        self.line
+        Some(self.line)
     }
 }
 
 /// The line of a part of a text whose first line has that number.
-pub(super) fn line_within(text: &str, first: u64, part: &str) -> u64 {
+pub(super) fn line_within(text: &str, first: Option<u64>, part: &str) -> Option<u64> {
     let start = (part.as_ptr() as usize).saturating_sub(text.as_ptr() as usize);
     let before = text.as_bytes().get(..start).unwrap_or_default();
-    first + before.iter().filter(|byte| **byte == b'\n').count() as u64
+    Some(first? + before.iter().filter(|byte| **byte == b'\n').count() as u64)
 }
 
 /// Where each record of a runner's output stands. It reads the input beside the translation, so that the way of a record
@@ -123,7 +138,7 @@ fn place(unit: &Unit<'_>, lines: &mut LineCounter, ahead: &mut VecDeque<Place>, 
     let line = lines.at(unit.offset);
     records::read(unit, &mut |_| {
         *read += 1;
-        ahead.push_back(Place { line: Some(line), record: Some(*read), offset: Some(unit.offset) });
+        ahead.push_back(Place { line, record: Some(*read), offset: Some(unit.offset) });
     });
 }
 
@@ -143,10 +158,22 @@ mod tests {
     }
 
     #[test]
+    fn no_more_line_ends_are_remembered_than_allowed_and_later_lines_are_right() {
+        let mut lines = LineCounter::new();
+        let more = LINE_ENDS as u64 + 10;
+        lines.feed(&vec![b'\n'; LINE_ENDS + 10]);
+        lines.feed(b"x\ny");
+        assert!(lines.ends.len() <= LINE_ENDS);
+        assert_eq!(lines.at(5), None);
+        assert_eq!(lines.at(more), Some(more + 1));
+        assert_eq!(lines.at(more + 2), Some(more + 2));
+    }
+
+    #[test]
     fn a_part_of_a_text_has_its_line() {
         let text = "[\n1,\n2]";
-        assert_eq!(line_within(text, 5, text.get(2..3).unwrap()), 6);
-        assert_eq!(line_within(text, 5, text.get(5..6).unwrap()), 7);
+        assert_eq!(line_within(text, Some(5), text.get(2..3).unwrap()), Some(6));
+        assert_eq!(line_within(text, Some(5), text.get(5..6).unwrap()), Some(7));
     }
 
     proptest! {
@@ -158,7 +185,7 @@ mod tests {
             lines.feed(&text.as_bytes()[cut..]);
             for (at, byte) in text.bytes().enumerate().filter(|(_, byte)| !matches!(byte, b'\r' | b'\n')) {
                 let before = text[..at].replace("\r\n", "\n").replace('\r', "\n");
-                prop_assert_eq!(lines.at(at as u64), before.matches('\n').count() as u64 + 1, "{} {}", at, byte);
+                prop_assert_eq!(lines.at(at as u64), Some(before.matches('\n').count() as u64 + 1), "{} {}", at, byte);
             }
         }
     }
