@@ -67,7 +67,7 @@ enum Command {
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
     Runners(list::TableArgs),
-    /// Print the JSON Schema of an event type, or all schemas of a contract
+    /// Print the JSON Schema of an event type or of a whole contract, or its TypeScript declarations
     Schema(list::SchemaArgs),
 }
 
