@@ -13,8 +13,7 @@ use std::sync::Arc;
 
 /// Answers a request, whatever it is.
 pub(super) async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
-    let authority = request.uri().authority().map(|authority| authority.as_str().to_owned());
-    let mut response = match guard::admit(request.headers(), authority.as_deref(), &shared.settings) {
+    let mut response = match guard::admit(&request, &shared.settings) {
         Ok(()) => route(request, shared).await.unwrap_or_else(Problem::into_response),
         Err(problem) => problem.into_response(),
     };
