@@ -17,8 +17,8 @@ export interface AgentManagerV1Events {
   error: ErrorEvent;
 }
 
-/** An agent invokes a tool. */
-export interface ToolCallEvent {
+/** What every event of agent-manager.v1 has. */
+export interface AgentManagerV1Envelope {
   /**
    * Unique event identifier.
    * @format uuid
@@ -34,13 +34,17 @@ export interface ToolCallEvent {
    * @minimum 0
    */
   sequence: number;
-  /** The event's type. */
-  eventType: "tool_call";
   /**
    * When it happened.
    * @format date-time
    */
   timestamp: string;
+}
+
+/** An agent invokes a tool. */
+export interface ToolCallEvent extends AgentManagerV1Envelope {
+  /** The event's type. */
+  eventType: "tool_call";
   /** What the type says. */
   data: {
     /** Name of the tool. */
@@ -54,29 +58,9 @@ export interface ToolCallEvent {
 }
 
 /** A tool call is over. */
-export interface ToolResultEvent {
-  /**
-   * Unique event identifier.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The run.
-   * @format uuid
-   */
-  runId: string;
-  /**
-   * Order within the run, from 0.
-   * @minimum 0
-   */
-  sequence: number;
+export interface ToolResultEvent extends AgentManagerV1Envelope {
   /** The event's type. */
   eventType: "tool_result";
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  timestamp: string;
   /** What the type says. */
   data: {
     /** Name of the tool. */
@@ -94,29 +78,9 @@ export interface ToolResultEvent {
 }
 
 /** A message of the conversation. */
-export interface MessageEvent {
-  /**
-   * Unique event identifier.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The run.
-   * @format uuid
-   */
-  runId: string;
-  /**
-   * Order within the run, from 0.
-   * @minimum 0
-   */
-  sequence: number;
+export interface MessageEvent extends AgentManagerV1Envelope {
   /** The event's type. */
   eventType: "message";
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  timestamp: string;
   /** What the type says. */
   data: {
     /** Who speaks. */
@@ -128,29 +92,9 @@ export interface MessageEvent {
 }
 
 /** Tokens and money. */
-export interface MetricEvent {
-  /**
-   * Unique event identifier.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The run.
-   * @format uuid
-   */
-  runId: string;
-  /**
-   * Order within the run, from 0.
-   * @minimum 0
-   */
-  sequence: number;
+export interface MetricEvent extends AgentManagerV1Envelope {
   /** The event's type. */
   eventType: "metric";
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  timestamp: string;
   /** What the type says. */
   data: {
     /**
@@ -185,29 +129,9 @@ export interface MetricEvent {
 }
 
 /** The run's status changed. */
-export interface StatusEvent {
-  /**
-   * Unique event identifier.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The run.
-   * @format uuid
-   */
-  runId: string;
-  /**
-   * Order within the run, from 0.
-   * @minimum 0
-   */
-  sequence: number;
+export interface StatusEvent extends AgentManagerV1Envelope {
   /** The event's type. */
   eventType: "status";
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  timestamp: string;
   /** What the type says. */
   data: {
     /** Before. */
@@ -221,29 +145,9 @@ export interface StatusEvent {
 }
 
 /** An informational message. */
-export interface LogEvent {
-  /**
-   * Unique event identifier.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The run.
-   * @format uuid
-   */
-  runId: string;
-  /**
-   * Order within the run, from 0.
-   * @minimum 0
-   */
-  sequence: number;
+export interface LogEvent extends AgentManagerV1Envelope {
   /** The event's type. */
   eventType: "log";
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  timestamp: string;
   /** What the type says. */
   data: {
     /** How loud. */
@@ -255,29 +159,9 @@ export interface LogEvent {
 }
 
 /** Something went wrong. */
-export interface ErrorEvent {
-  /**
-   * Unique event identifier.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The run.
-   * @format uuid
-   */
-  runId: string;
-  /**
-   * Order within the run, from 0.
-   * @minimum 0
-   */
-  sequence: number;
+export interface ErrorEvent extends AgentManagerV1Envelope {
   /** The event's type. */
   eventType: "error";
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  timestamp: string;
   /** What the type says. */
   data: {
     /**

@@ -22,8 +22,8 @@ export interface FramesV1Events {
   checkpoint_failed: CheckpointFailedEvent;
 }
 
-/** A run begins. The first frame of its stream. */
-export interface SessionStartedEvent {
+/** What every event of frames.v1 has. */
+export interface FramesV1Envelope {
   /**
    * The frame's id, a UUID in our own frames.
    * @minLength 1
@@ -44,6 +44,10 @@ export interface SessionStartedEvent {
    * @minimum 0
    */
   seq: number;
+}
+
+/** A run begins. The first frame of its stream. */
+export interface SessionStartedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "session_started";
   /** The prompt where the runner tells it, else empty. */
@@ -52,27 +56,7 @@ export interface SessionStartedEvent {
 }
 
 /** A piece of the assistant's text. */
-export interface OutputTextDeltaEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface OutputTextDeltaEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "output_text_delta";
   /** The piece. */
@@ -81,27 +65,7 @@ export interface OutputTextDeltaEvent {
 }
 
 /** A run is over. The last frame of its stream. */
-export interface SessionEndedEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SessionEndedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "session_ended";
   /**
@@ -113,27 +77,7 @@ export interface SessionEndedEvent {
 }
 
 /** A tool runs. */
-export interface ToolStartedEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolStartedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "tool_started";
   /**
@@ -156,27 +100,7 @@ export interface ToolStartedEvent {
 }
 
 /** A piece of a tool's standard output, or of its result where it has no streams. */
-export interface ToolStdoutEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolStdoutEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "tool_stdout";
   /**
@@ -190,27 +114,7 @@ export interface ToolStdoutEvent {
 }
 
 /** A piece of a tool's standard error. */
-export interface ToolStderrEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolStderrEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "tool_stderr";
   /**
@@ -224,27 +128,7 @@ export interface ToolStderrEvent {
 }
 
 /** A tool ran to its end, well or badly. */
-export interface ToolEndedEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolEndedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "tool_ended";
   /**
@@ -271,27 +155,7 @@ export interface ToolEndedEvent {
 }
 
 /** A tool never ran, was refused, or was cut off. */
-export interface ToolFailedEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolFailedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "tool_failed";
   /**
@@ -305,27 +169,7 @@ export interface ToolFailedEvent {
 }
 
 /** One upstream record, as it came. */
-export interface ProviderEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ProviderEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "provider_event";
   /**
@@ -351,27 +195,7 @@ export interface ProviderEvent {
 }
 
 /** A checkpoint of the workspace was made. */
-export interface CheckpointCreatedEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface CheckpointCreatedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "checkpoint_created";
   /**
@@ -396,27 +220,7 @@ export interface CheckpointCreatedEvent {
 }
 
 /** The workspace went back to a checkpoint. */
-export interface CheckpointRewoundEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface CheckpointRewoundEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "checkpoint_rewound";
   /**
@@ -432,27 +236,7 @@ export interface CheckpointRewoundEvent {
 }
 
 /** A checkpoint could not be made or restored. */
-export interface CheckpointFailedEvent {
-  /**
-   * The frame's id, a UUID in our own frames.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The stream's id: the run.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface CheckpointFailedEvent extends FramesV1Envelope {
   /** The event's type. */
   type: "checkpoint_failed";
   /** What was tried. */

@@ -55,8 +55,8 @@ export interface FramesV2Events {
   skill_warning: SkillWarningEvent;
 }
 
-/** A run begins. The first frame of its stream. */
-export interface SessionStartedEvent {
+/** What every event of frames.v2 has. */
+export interface FramesV2Envelope {
   /**
    * UUIDv5 of `seq` in the namespace of the stream's id.
    * @format uuid
@@ -84,53 +84,25 @@ export interface SessionStartedEvent {
    * @minimum 0
    */
   seq: number;
-  /** The event's type. */
-  type: "session_started";
   /**
    * The tool call in whose name a subagent caused the frame; absent on the main thread.
    * @format uuid
    */
   parent_tool_id?: string;
+}
+
+/** A run begins. The first frame of its stream. */
+export interface SessionStartedEvent extends FramesV2Envelope {
+  /** The event's type. */
+  type: "session_started";
   /** The prompt where the runner tells it, else empty. */
   input: string;
 }
 
 /** A run is over. The last frame of its stream. */
-export interface SessionEndedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SessionEndedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "session_ended";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** How it ended. */
   reason: "completed" | "failed" | "interrupted";
   /** The main thread's last whole text. */
@@ -142,41 +114,9 @@ export interface SessionEndedEvent {
 }
 
 /** A model call begins. */
-export interface TurnStartedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface TurnStartedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "turn_started";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * Counts the run's turns from 0.
    * @minimum 0
@@ -187,41 +127,9 @@ export interface TurnStartedEvent {
 }
 
 /** A model call, and what it asked for, is over. */
-export interface TurnEndedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface TurnEndedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "turn_ended";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The index that its `turn_started` had.
    * @minimum 0
@@ -237,41 +145,9 @@ export interface TurnEndedEvent {
 }
 
 /** A person, or a program in a person's place, said something. */
-export interface UserMessageEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface UserMessageEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "user_message";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The message's id. */
   message_id: string;
   /** Its text. */
@@ -295,41 +171,9 @@ export interface UserMessageEvent {
 }
 
 /** A piece of the assistant's text. */
-export interface OutputTextDeltaEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface OutputTextDeltaEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "output_text_delta";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The message that the block belongs to. */
   message_id: string;
   /**
@@ -342,41 +186,9 @@ export interface OutputTextDeltaEvent {
 }
 
 /** The whole text of a block: the concatenation of its deltas. */
-export interface OutputTextCompletedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface OutputTextCompletedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "output_text_completed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The message that the block belongs to. */
   message_id: string;
   /**
@@ -389,41 +201,9 @@ export interface OutputTextCompletedEvent {
 }
 
 /** A piece of the model's reasoning. */
-export interface ReasoningDeltaEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ReasoningDeltaEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "reasoning_delta";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The message that the block belongs to. */
   message_id: string;
   /**
@@ -436,41 +216,9 @@ export interface ReasoningDeltaEvent {
 }
 
 /** The whole reasoning of a block. */
-export interface ReasoningCompletedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ReasoningCompletedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "reasoning_completed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The message that the block belongs to. */
   message_id: string;
   /**
@@ -487,41 +235,9 @@ export interface ReasoningCompletedEvent {
 }
 
 /** A piece of a tool call's arguments. */
-export interface ToolInputDeltaEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolInputDeltaEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_input_delta";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -536,41 +252,9 @@ export interface ToolInputDeltaEvent {
 }
 
 /** The model wants a tool to run. */
-export interface ToolCallProposedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolCallProposedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_call_proposed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -589,41 +273,9 @@ export interface ToolCallProposedEvent {
 }
 
 /** A tool runs. */
-export interface ToolStartedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolStartedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_started";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -647,41 +299,9 @@ export interface ToolStartedEvent {
 }
 
 /** A piece of a tool's standard output, or of its result where it has no streams. */
-export interface ToolStdoutEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolStdoutEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_stdout";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -696,41 +316,9 @@ export interface ToolStdoutEvent {
 }
 
 /** A piece of a tool's standard error. */
-export interface ToolStderrEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolStderrEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_stderr";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -743,41 +331,9 @@ export interface ToolStderrEvent {
 }
 
 /** A tool ran to its end, well or badly. */
-export interface ToolEndedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolEndedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_ended";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -803,41 +359,9 @@ export interface ToolEndedEvent {
 }
 
 /** A tool never ran, was refused, or was cut off. */
-export interface ToolFailedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolFailedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_failed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * UUIDv5 of the runner's own call id.
    * @format uuid
@@ -850,41 +374,9 @@ export interface ToolFailedEvent {
 }
 
 /** One upstream record, as it came. */
-export interface ProviderEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ProviderEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "provider_event";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The runner, or the API it speaks.
    * @minLength 1
@@ -907,41 +399,9 @@ export interface ProviderEvent {
 }
 
 /** A checkpoint of the workspace was made. */
-export interface CheckpointCreatedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface CheckpointCreatedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "checkpoint_created";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The checkpoint.
    * @format uuid
@@ -963,41 +423,9 @@ export interface CheckpointCreatedEvent {
 }
 
 /** The workspace went back to a checkpoint. */
-export interface CheckpointRewoundEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface CheckpointRewoundEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "checkpoint_rewound";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The checkpoint.
    * @format uuid
@@ -1010,41 +438,9 @@ export interface CheckpointRewoundEvent {
 }
 
 /** A checkpoint could not be made or restored. */
-export interface CheckpointFailedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface CheckpointFailedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "checkpoint_failed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** What was tried. */
   action: "create" | "rewind";
   /** What went wrong. */
@@ -1052,41 +448,9 @@ export interface CheckpointFailedEvent {
 }
 
 /** A file of the workspace changed. */
-export interface FileChangedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface FileChangedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "file_changed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The call that did it.
    * @format uuid
@@ -1103,41 +467,9 @@ export interface FileChangedEvent {
 }
 
 /** Tokens and money, counted once. */
-export interface UsageReportedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface UsageReportedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "usage_reported";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** One model call, or the runner's own total of the run. */
   scope: "turn" | "run";
   /** The model, where the figures are of one. */
@@ -1172,41 +504,9 @@ export interface UsageReportedEvent {
 }
 
 /** The runner waits for a decision. */
-export interface ApprovalRequestedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ApprovalRequestedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "approval_requested";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The question's id.
    * @minLength 1
@@ -1228,41 +528,9 @@ export interface ApprovalRequestedEvent {
 }
 
 /** The decision fell. */
-export interface ApprovalResolvedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ApprovalResolvedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "approval_resolved";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The question's id.
    * @minLength 1
@@ -1279,41 +547,9 @@ export interface ApprovalResolvedEvent {
 }
 
 /** The whole plan, whenever any of it changed. */
-export interface PlanUpdatedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface PlanUpdatedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "plan_updated";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** All entries in order. */
   entries: {
     /** What is to be done. */
@@ -1326,41 +562,9 @@ export interface PlanUpdatedEvent {
 }
 
 /** The run went from one state to another. */
-export interface StatusChangedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface StatusChangedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "status_changed";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The state before. */
   old_status: string;
   /** The state now. */
@@ -1370,41 +574,9 @@ export interface StatusChangedEvent {
 }
 
 /** Something worth telling that has no word of its own. */
-export interface LogEmittedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface LogEmittedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "log_emitted";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** How loud. */
   level: "debug" | "info" | "warn" | "error";
   /** The text. */
@@ -1412,41 +584,9 @@ export interface LogEmittedEvent {
 }
 
 /** Something went wrong; the run may go on. */
-export interface ErrorReportedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ErrorReportedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "error_reported";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** How far it reaches. */
   scope: "run" | "turn" | "provider";
   /**
@@ -1477,41 +617,9 @@ export interface ErrorReportedEvent {
 }
 
 /** A subagent began its work. */
-export interface SubagentStartedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SubagentStartedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "subagent_started";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The subagent's id. */
   subagent_id: string;
   /**
@@ -1531,41 +639,9 @@ export interface SubagentStartedEvent {
 }
 
 /** A subagent is done. */
-export interface SubagentEndedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SubagentEndedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "subagent_ended";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** The subagent's id. */
   subagent_id: string;
   /** `completed`, `failed`, `cancelled` or `interrupted`. */
@@ -1575,41 +651,9 @@ export interface SubagentEndedEvent {
 }
 
 /** The runner replaced a part of its history by a summary. */
-export interface HistoryCompactedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface HistoryCompactedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "history_compacted";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** `manual`, `auto`, or the runner's own word. */
   trigger: string | null;
   /**
@@ -1627,41 +671,9 @@ export interface HistoryCompactedEvent {
 }
 
 /** A part of the stream is lost. */
-export interface GapDetectedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface GapDetectedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "gap_detected";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The first sequence that is missing.
    * @minimum 0
@@ -1677,41 +689,9 @@ export interface GapDetectedEvent {
 }
 
 /** Background work begins. */
-export interface ToolTaskSpawnedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskSpawnedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_spawned";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -1741,41 +721,9 @@ export interface ToolTaskSpawnedEvent {
 }
 
 /** Where background work stands. */
-export interface ToolTaskStatusEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskStatusEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_status";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -1804,41 +752,9 @@ export interface ToolTaskStatusEvent {
 }
 
 /** Somebody wants background work to stop. */
-export interface ToolTaskCancelRequestedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskCancelRequestedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_cancel_requested";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -1849,41 +765,9 @@ export interface ToolTaskCancelRequestedEvent {
 }
 
 /** Background work was stopped. */
-export interface ToolTaskCancelledEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskCancelledEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_cancelled";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -1899,41 +783,9 @@ export interface ToolTaskCancelledEvent {
 }
 
 /** A piece of a task's output. */
-export interface ToolTaskOutputDeltaEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskOutputDeltaEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_output_delta";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -1950,41 +802,9 @@ export interface ToolTaskOutputDeltaEvent {
 }
 
 /** Something was typed into a task's terminal. */
-export interface ToolTaskStdinWrittenEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskStdinWrittenEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_stdin_written";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -1995,41 +815,9 @@ export interface ToolTaskStdinWrittenEvent {
 }
 
 /** A task's terminal changed its size. */
-export interface ToolTaskResizedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskResizedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_resized";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -2050,41 +838,9 @@ export interface ToolTaskResizedEvent {
 }
 
 /** A task was sent a signal. */
-export interface ToolTaskSignalledEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ToolTaskSignalledEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "tool_task_signalled";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * The task.
    * @format uuid
@@ -2095,41 +851,9 @@ export interface ToolTaskSignalledEvent {
 }
 
 /** A stored object was written. */
-export interface ArtifactWrittenEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface ArtifactWrittenEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "artifact_written";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * Its id.
    * @minLength 1
@@ -2149,41 +873,9 @@ export interface ArtifactWrittenEvent {
 }
 
 /** The list of skills changed. */
-export interface SkillCatalogUpdatedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SkillCatalogUpdatedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "skill_catalog_updated";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /**
    * How many there are.
    * @minimum 0
@@ -2198,41 +890,9 @@ export interface SkillCatalogUpdatedEvent {
 }
 
 /** A skill was read. */
-export interface SkillLoadedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SkillLoadedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "skill_loaded";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** Its name. */
   name: string;
   /** Its path. */
@@ -2248,41 +908,9 @@ export interface SkillLoadedEvent {
 }
 
 /** A skill was put to use. */
-export interface SkillInvokedEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SkillInvokedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "skill_invoked";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** Its name. */
   name: string;
   /** Its arguments. */
@@ -2296,41 +924,9 @@ export interface SkillInvokedEvent {
 }
 
 /** Something is odd about a skill. */
-export interface SkillWarningEvent {
-  /**
-   * UUIDv5 of `seq` in the namespace of the stream's id.
-   * @format uuid
-   */
-  id: string;
-  /**
-   * The stream's id, for readers of v1.
-   * @format uuid
-   */
-  session_id: string;
-  /** What the stream is the stream of. */
-  stream_kind: "session" | "task" | "thread" | "artifact";
-  /**
-   * The stream's id.
-   * @format uuid
-   */
-  stream_id: string;
-  /**
-   * Unix epoch milliseconds.
-   * @minimum 0
-   */
-  timestamp_ms: number;
-  /**
-   * Position in the stream: 0 for its first event, then without a gap.
-   * @minimum 0
-   */
-  seq: number;
+export interface SkillWarningEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "skill_warning";
-  /**
-   * The tool call in whose name a subagent caused the frame; absent on the main thread.
-   * @format uuid
-   */
-  parent_tool_id?: string;
   /** Its name. */
   name: string | null;
   /** What kind of oddity. */

@@ -73,8 +73,8 @@ export interface HecateV1Events {
   "gap.run_disconnected": GapRunDisconnectedEvent;
 }
 
-/** The run was accepted and waits for a worker. */
-export interface RunQueuedEvent {
+/** What every event of hecate.v1 has. */
+export interface HecateV1Envelope {
   /** The version of the envelope. */
   schema_version: "1";
   /**
@@ -107,6 +107,10 @@ export interface RunQueuedEvent {
    * @format date-time
    */
   occurred_at: string;
+}
+
+/** The run was accepted and waits for a worker. */
+export interface RunQueuedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.queued";
   /** What the type says; open for additive evolution. */
@@ -137,39 +141,7 @@ export interface RunQueuedEvent {
 }
 
 /** A worker has claimed the run. */
-export interface RunStartedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface RunStartedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.started";
   /** What the type says; open for additive evolution. */
@@ -189,39 +161,7 @@ export interface RunStartedEvent {
 }
 
 /** The run went well; terminal. */
-export interface RunFinishedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface RunFinishedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.finished";
   /** What the type says; open for additive evolution. */
@@ -248,39 +188,7 @@ export interface RunFinishedEvent {
 }
 
 /** The run went badly; terminal. */
-export interface RunFailedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface RunFailedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.failed";
   /** What the type says; open for additive evolution. */
@@ -307,39 +215,7 @@ export interface RunFailedEvent {
 }
 
 /** The run was stopped; terminal. */
-export interface RunCancelledEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface RunCancelledEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.cancelled";
   /** What the type says; open for additive evolution. */
@@ -356,39 +232,7 @@ export interface RunCancelledEvent {
 }
 
 /** The first event of a run that goes on from another. */
-export interface RunResumedFromEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface RunResumedFromEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.resumed_from_event";
   /** What the type says; open for additive evolution. */
@@ -413,39 +257,7 @@ export interface RunResumedFromEvent {
 }
 
 /** The run can be resumed from here. */
-export interface RunCheckpointSavedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface RunCheckpointSavedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "run.checkpoint_saved";
   /** What the type says; open for additive evolution. */
@@ -460,39 +272,7 @@ export interface RunCheckpointSavedEvent {
 }
 
 /** A model call is about to begin. */
-export interface TurnStartedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface TurnStartedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "turn.started";
   /** What the type says; open for additive evolution. */
@@ -522,39 +302,7 @@ export interface TurnStartedEvent {
 }
 
 /** A turn is over; its figures are authoritative. */
-export interface TurnCompletedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface TurnCompletedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "turn.completed";
   /** What the type says; open for additive evolution. */
@@ -601,39 +349,7 @@ export interface TurnCompletedEvent {
 }
 
 /** A turn failed; the run may go on. */
-export interface TurnFailedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface TurnFailedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "turn.failed";
   /** What the type says; open for additive evolution. */
@@ -657,39 +373,7 @@ export interface TurnFailedEvent {
 }
 
 /** A piece of the assistant's text. */
-export interface AssistantTextDeltaEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface AssistantTextDeltaEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "assistant.text_delta";
   /** What the type says; open for additive evolution. */
@@ -711,39 +395,7 @@ export interface AssistantTextDeltaEvent {
 }
 
 /** A whole block of the assistant's text: the concatenation of its deltas. */
-export interface AssistantTextCompleteEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface AssistantTextCompleteEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "assistant.text_complete";
   /** What the type says; open for additive evolution. */
@@ -765,39 +417,7 @@ export interface AssistantTextCompleteEvent {
 }
 
 /** A piece of the model's thinking (experimental). */
-export interface AssistantThinkingDeltaEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface AssistantThinkingDeltaEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "assistant.thinking_delta";
   /** What the type says; open for additive evolution. */
@@ -819,39 +439,7 @@ export interface AssistantThinkingDeltaEvent {
 }
 
 /** A whole block of the model's thinking (experimental): the concatenation of its deltas. */
-export interface AssistantThinkingCompleteEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface AssistantThinkingCompleteEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "assistant.thinking_complete";
   /** What the type says; open for additive evolution. */
@@ -873,39 +461,7 @@ export interface AssistantThinkingCompleteEvent {
 }
 
 /** The model wants a tool to run; nothing ran yet. */
-export interface AssistantToolCallProposedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface AssistantToolCallProposedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "assistant.tool_call_proposed";
   /** What the type says; open for additive evolution. */
@@ -931,39 +487,7 @@ export interface AssistantToolCallProposedEvent {
 }
 
 /** The model is done. */
-export interface AssistantFinalAnswerEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface AssistantFinalAnswerEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "assistant.final_answer";
   /** What the type says; open for additive evolution. */
@@ -980,39 +504,7 @@ export interface AssistantFinalAnswerEvent {
 }
 
 /** The operator or user said something. */
-export interface UserMessageEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface UserMessageEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "user.message";
   /** What the type says; open for additive evolution. */
@@ -1029,39 +521,7 @@ export interface UserMessageEvent {
 }
 
 /** Something was attached to a turn. */
-export interface UserAttachmentEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface UserAttachmentEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "user.attachment";
   /** What the type says; open for additive evolution. */
@@ -1087,39 +547,7 @@ export interface UserAttachmentEvent {
 }
 
 /** The runtime accepted a call and is about to execute it. */
-export interface ToolInvokedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolInvokedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.invoked";
   /** What the type says; open for additive evolution. */
@@ -1149,39 +577,7 @@ export interface ToolInvokedEvent {
 }
 
 /** A tool runs. */
-export interface ToolStartedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolStartedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.started";
   /** What the type says; open for additive evolution. */
@@ -1211,39 +607,7 @@ export interface ToolStartedEvent {
 }
 
 /** A tool went well; terminal. */
-export interface ToolCompletedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolCompletedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.completed";
   /** What the type says; open for additive evolution. */
@@ -1284,39 +648,7 @@ export interface ToolCompletedEvent {
 }
 
 /** A tool ran and failed, or could not run; terminal. */
-export interface ToolFailedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolFailedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.failed";
   /** What the type says; open for additive evolution. */
@@ -1361,39 +693,7 @@ export interface ToolFailedEvent {
 }
 
 /** The operator did not let the tool run, or run on; terminal. */
-export interface ToolCancelledEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolCancelledEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.cancelled";
   /** What the type says; open for additive evolution. */
@@ -1438,39 +738,7 @@ export interface ToolCancelledEvent {
 }
 
 /** A tool took too long or said too much; terminal. */
-export interface ToolTimedOutEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolTimedOutEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.timed_out";
   /** What the type says; open for additive evolution. */
@@ -1515,39 +783,7 @@ export interface ToolTimedOutEvent {
 }
 
 /** What a shell tool executes. */
-export interface ToolShellCommandEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolShellCommandEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.shell.command";
   /** What the type says; open for additive evolution. */
@@ -1572,39 +808,7 @@ export interface ToolShellCommandEvent {
 }
 
 /** A piece of a shell tool's output. */
-export interface ToolShellOutputChunkEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolShellOutputChunkEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.shell.output_chunk";
   /** What the type says; open for additive evolution. */
@@ -1630,39 +834,7 @@ export interface ToolShellOutputChunkEvent {
 }
 
 /** A shell tool's process is over. */
-export interface ToolShellExitedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolShellExitedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.shell.exited";
   /** What the type says; open for additive evolution. */
@@ -1695,39 +867,7 @@ export interface ToolShellExitedEvent {
 }
 
 /** An edit is proposed (depends on artifacts). */
-export interface ToolEditProposedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolEditProposedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.edit.proposed";
   /** What the type says; open for additive evolution. */
@@ -1755,39 +895,7 @@ export interface ToolEditProposedEvent {
 }
 
 /** An edit was applied (depends on artifacts). */
-export interface ToolEditAppliedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolEditAppliedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.edit.applied";
   /** What the type says; open for additive evolution. */
@@ -1814,39 +922,7 @@ export interface ToolEditAppliedEvent {
 }
 
 /** An edit was taken back (depends on artifacts). */
-export interface ToolEditRevertedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolEditRevertedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.edit.reverted";
   /** What the type says; open for additive evolution. */
@@ -1872,39 +948,7 @@ export interface ToolEditRevertedEvent {
 }
 
 /** A batch of edits is proposed (depends on artifacts). */
-export interface ToolMultiEditProposedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolMultiEditProposedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.multi_edit.proposed";
   /** What the type says; open for additive evolution. */
@@ -1929,39 +973,7 @@ export interface ToolMultiEditProposedEvent {
 }
 
 /** A batch of edits was applied (depends on artifacts). */
-export interface ToolMultiEditAppliedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolMultiEditAppliedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.multi_edit.applied";
   /** What the type says; open for additive evolution. */
@@ -1985,39 +997,7 @@ export interface ToolMultiEditAppliedEvent {
 }
 
 /** A batch of edits was taken back (depends on artifacts). */
-export interface ToolMultiEditRevertedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolMultiEditRevertedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.multi_edit.reverted";
   /** What the type says; open for additive evolution. */
@@ -2040,39 +1020,7 @@ export interface ToolMultiEditRevertedEvent {
 }
 
 /** A new file is proposed (depends on artifacts). */
-export interface ToolFileWriteProposedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolFileWriteProposedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.file_write.proposed";
   /** What the type says; open for additive evolution. */
@@ -2100,39 +1048,7 @@ export interface ToolFileWriteProposedEvent {
 }
 
 /** A patch was made; the document names the type and leaves its payload open. */
-export interface ToolFilePatchEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolFilePatchEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.file.patch";
   /** What the type says; open for additive evolution. */
@@ -2153,39 +1069,7 @@ export interface ToolFilePatchEvent {
 }
 
 /** A patch was applied; the document names the type and leaves its payload open. */
-export interface ToolFileAppliedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolFileAppliedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.file.applied";
   /** What the type says; open for additive evolution. */
@@ -2206,39 +1090,7 @@ export interface ToolFileAppliedEvent {
 }
 
 /** A patch was taken back; the document names the type and leaves its payload open. */
-export interface ToolFileRevertedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolFileRevertedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.file.reverted";
   /** What the type says; open for additive evolution. */
@@ -2259,39 +1111,7 @@ export interface ToolFileRevertedEvent {
 }
 
 /** What a search for paths found. */
-export interface ToolGlobCompletedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolGlobCompletedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.glob.completed";
   /** What the type says; open for additive evolution. */
@@ -2319,39 +1139,7 @@ export interface ToolGlobCompletedEvent {
 }
 
 /** What a search for text found. */
-export interface ToolGrepCompletedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolGrepCompletedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.grep.completed";
   /** What the type says; open for additive evolution. */
@@ -2395,39 +1183,7 @@ export interface ToolGrepCompletedEvent {
 }
 
 /** A file was read. */
-export interface ToolFileReadCompletedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolFileReadCompletedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.file_read.completed";
   /** What the type says; open for additive evolution. */
@@ -2458,39 +1214,7 @@ export interface ToolFileReadCompletedEvent {
 }
 
 /** The whole todo list, which replaces the one before. */
-export interface ToolTodoWriteUpdatedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolTodoWriteUpdatedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.todo_write.updated";
   /** What the type says; open for additive evolution. */
@@ -2515,39 +1239,7 @@ export interface ToolTodoWriteUpdatedEvent {
 }
 
 /** An HTTP request is made. */
-export interface ToolHttpRequestedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolHttpRequestedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.http.requested";
   /** What the type says; open for additive evolution. */
@@ -2570,39 +1262,7 @@ export interface ToolHttpRequestedEvent {
 }
 
 /** An HTTP request was answered. */
-export interface ToolHttpResponseEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolHttpResponseEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.http.response";
   /** What the type says; open for additive evolution. */
@@ -2633,39 +1293,7 @@ export interface ToolHttpResponseEvent {
 }
 
 /** A fetch of a web page is made. */
-export interface ToolWebFetchRequestedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolWebFetchRequestedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.web_fetch.requested";
   /** What the type says; open for additive evolution. */
@@ -2688,39 +1316,7 @@ export interface ToolWebFetchRequestedEvent {
 }
 
 /** A fetch of a web page was answered. */
-export interface ToolWebFetchResponseEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolWebFetchResponseEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.web_fetch.response";
   /** What the type says; open for additive evolution. */
@@ -2753,39 +1349,7 @@ export interface ToolWebFetchResponseEvent {
 }
 
 /** A web search is made. */
-export interface ToolWebSearchRequestedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolWebSearchRequestedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.web_search.requested";
   /** What the type says; open for additive evolution. */
@@ -2810,39 +1374,7 @@ export interface ToolWebSearchRequestedEvent {
 }
 
 /** A web search was answered. */
-export interface ToolWebSearchResponseEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ToolWebSearchResponseEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "tool.web_search.response";
   /** What the type says; open for additive evolution. */
@@ -2877,39 +1409,7 @@ export interface ToolWebSearchResponseEvent {
 }
 
 /** The run waits for a decision. */
-export interface ApprovalRequestedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ApprovalRequestedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "approval.requested";
   /** What the type says; open for additive evolution. */
@@ -2932,39 +1432,7 @@ export interface ApprovalRequestedEvent {
 }
 
 /** The decision fell. */
-export interface ApprovalResolvedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ApprovalResolvedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "approval.resolved";
   /** What the type says; open for additive evolution. */
@@ -2987,39 +1455,7 @@ export interface ApprovalResolvedEvent {
 }
 
 /** Nobody decided in time. */
-export interface ApprovalTimedOutEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ApprovalTimedOutEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "approval.timed_out";
   /** What the type says; open for additive evolution. */
@@ -3039,39 +1475,7 @@ export interface ApprovalTimedOutEvent {
 }
 
 /** An artifact was stored (depends on artifacts). */
-export interface ArtifactCreatedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ArtifactCreatedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "artifact.created";
   /** What the type says; open for additive evolution. */
@@ -3100,39 +1504,7 @@ export interface ArtifactCreatedEvent {
 }
 
 /** An artifact was used (depends on artifacts). */
-export interface ArtifactReferencedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ArtifactReferencedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "artifact.referenced";
   /** What the type says; open for additive evolution. */
@@ -3151,39 +1523,7 @@ export interface ArtifactReferencedEvent {
 }
 
 /** An artifact changed (depends on artifacts). */
-export interface ArtifactUpdatedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ArtifactUpdatedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "artifact.updated";
   /** What the type says; open for additive evolution. */
@@ -3207,39 +1547,7 @@ export interface ArtifactUpdatedEvent {
 }
 
 /** What the run has used so far, at a turn's boundary. */
-export interface CostTickEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface CostTickEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "cost.tick";
   /** What the type says; open for additive evolution. */
@@ -3274,39 +1582,7 @@ export interface CostTickEvent {
 }
 
 /** A part of the budget is used up. */
-export interface CostBudgetWarningEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface CostBudgetWarningEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "cost.budget_warning";
   /** What the type says; open for additive evolution. */
@@ -3331,39 +1607,7 @@ export interface CostBudgetWarningEvent {
 }
 
 /** The budget is used up. */
-export interface CostBudgetExceededEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface CostBudgetExceededEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "cost.budget_exceeded";
   /** What the type says; open for additive evolution. */
@@ -3388,39 +1632,7 @@ export interface CostBudgetExceededEvent {
 }
 
 /** A policy refused a call. */
-export interface PolicyToolBlockedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface PolicyToolBlockedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "policy.tool_blocked";
   /** What the type says; open for additive evolution. */
@@ -3446,39 +1658,7 @@ export interface PolicyToolBlockedEvent {
 }
 
 /** A policy chose another model. */
-export interface PolicyModelRewroteEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface PolicyModelRewroteEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "policy.model_rewrote";
   /** What the type says; open for additive evolution. */
@@ -3500,39 +1680,7 @@ export interface PolicyModelRewroteEvent {
 }
 
 /** A tool cannot be used. */
-export interface ErrorToolUnavailableEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ErrorToolUnavailableEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "error.tool_unavailable";
   /** What the type says; open for additive evolution. */
@@ -3546,39 +1694,7 @@ export interface ErrorToolUnavailableEvent {
 }
 
 /** The model cannot do what is needed. */
-export interface ErrorModelCapabilityMissingEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ErrorModelCapabilityMissingEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "error.model_capability_missing";
   /** What the type says; open for additive evolution. */
@@ -3600,39 +1716,7 @@ export interface ErrorModelCapabilityMissingEvent {
 }
 
 /** Something upstream went wrong; the run may go on. */
-export interface ErrorUpstreamEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface ErrorUpstreamEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "error.upstream";
   /** What the type says; open for additive evolution. */
@@ -3668,39 +1752,7 @@ export interface ErrorUpstreamEvent {
 }
 
 /** Events that are no longer kept. */
-export interface GapEventsPrunedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface GapEventsPrunedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "gap.events_pruned";
   /** What the type says; open for additive evolution. */
@@ -3727,39 +1779,7 @@ export interface GapEventsPrunedEvent {
 }
 
 /** The runtime lost sight of the run for a while, or for good. */
-export interface GapRunDisconnectedEvent {
-  /** The version of the envelope. */
-  schema_version: "1";
-  /**
-   * Globally unique; sorts by time, and within a run by sequence.
-   * @pattern ^evt_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  event_id: string;
-  /**
-   * The run.
-   * @pattern ^run_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  run_id: string;
-  /**
-   * The task that the run belongs to.
-   * @pattern ^task_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  task_id?: string;
-  /**
-   * The conversation that the run belongs to.
-   * @pattern ^chat_[0-9A-HJKMNP-TV-Z]{26}$
-   */
-  session_id?: string;
-  /**
-   * Order within the run, from 0, without a gap.
-   * @minimum 0
-   */
-  sequence: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  occurred_at: string;
+export interface GapRunDisconnectedEvent extends HecateV1Envelope {
   /** The event's type. */
   type: "gap.run_disconnected";
   /** What the type says; open for additive evolution. */

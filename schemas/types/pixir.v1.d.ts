@@ -27,8 +27,8 @@ export interface PixirV1Events {
   context_pressure: ContextPressureEvent;
 }
 
-/** A person said something; it opens a turn. */
-export interface UserMessageEvent {
+/** What every event of pixir.v1 has. */
+export interface PixirV1Envelope {
   /**
    * Unique event identifier.
    * @minLength 1
@@ -40,15 +40,19 @@ export interface UserMessageEvent {
    */
   session_id: string;
   /**
-   * Order within the session, from 0; canonical events only.
-   * @minimum 0
-   */
-  seq: number;
-  /**
    * When it happened.
    * @format date-time
    */
   ts: string;
+}
+
+/** A person said something; it opens a turn. */
+export interface UserMessageEvent extends PixirV1Envelope {
+  /**
+   * Order within the session, from 0; canonical events only.
+   * @minimum 0
+   */
+  seq: number;
   /** The event's type. */
   type: "user_message";
   /** What the type says. */
@@ -77,27 +81,12 @@ export interface UserMessageEvent {
 }
 
 /** What the assistant said, whole: the text_delta chunks since the last one. */
-export interface AssistantMessageEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface AssistantMessageEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "assistant_message";
   /** What the type says. */
@@ -121,27 +110,12 @@ export interface AssistantMessageEvent {
 }
 
 /** An item of the model's reasoning that only its provider can read; it goes back to the provider as it is. */
-export interface ReasoningEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface ReasoningEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "reasoning";
   /** What the type says. */
@@ -157,27 +131,12 @@ export interface ReasoningEvent {
 }
 
 /** A skill was chosen for the turn. */
-export interface SkillActivationEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface SkillActivationEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "skill_activation";
   /** What the type says. */
@@ -205,27 +164,12 @@ export interface SkillActivationEvent {
 }
 
 /** Something in a subagent's life that its parent sees. */
-export interface SubagentEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface SubagentEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "subagent_event";
   /** What the type says. */
@@ -262,27 +206,12 @@ export interface SubagentEvent {
 }
 
 /** The session was forked from another one: its lineage, which is no part of the conversation. */
-export interface SessionForkEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface SessionForkEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "session_fork";
   /** What the type says. */
@@ -292,27 +221,12 @@ export interface SessionForkEvent {
 }
 
 /** A summary of the context that was carried into a fork. */
-export interface BranchSummaryEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface BranchSummaryEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "branch_summary";
   /** What the type says. */
@@ -322,27 +236,12 @@ export interface BranchSummaryEvent {
 }
 
 /** A part of the history was replaced by a summary. */
-export interface HistoryCompactionEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface HistoryCompactionEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "history_compaction";
   /** What the type says. */
@@ -366,27 +265,12 @@ export interface HistoryCompactionEvent {
 }
 
 /** What one model call used, or what a runner's own total adds to its calls. */
-export interface ProviderUsageEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface ProviderUsageEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "provider_usage";
   /** What the type says. */
@@ -438,27 +322,12 @@ export interface ProviderUsageEvent {
 }
 
 /** The model asked for a tool to run. */
-export interface ToolCallEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface ToolCallEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "tool_call";
   /** What the type says. */
@@ -478,27 +347,12 @@ export interface ToolCallEvent {
 }
 
 /** What came of a tool call. */
-export interface ToolResultEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface ToolResultEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "tool_result";
   /** What the type says. */
@@ -532,27 +386,12 @@ export interface ToolResultEvent {
 }
 
 /** It was decided whether a tool may run. */
-export interface PermissionDecisionEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface PermissionDecisionEvent extends PixirV1Envelope {
   /**
    * Order within the session, from 0; canonical events only.
    * @minimum 0
    */
   seq: number;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "permission_decision";
   /** What the type says. */
@@ -580,24 +419,9 @@ export interface PermissionDecisionEvent {
 }
 
 /** A piece of the assistant's text. */
-export interface TextDeltaEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface TextDeltaEvent extends PixirV1Envelope {
   /** Ephemeral events have no number and are not logged. */
   seq: null;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "text_delta";
   /** What the type says. */
@@ -609,24 +433,9 @@ export interface TextDeltaEvent {
 }
 
 /** A piece of the model's reasoning. */
-export interface ReasoningDeltaEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface ReasoningDeltaEvent extends PixirV1Envelope {
   /** Ephemeral events have no number and are not logged. */
   seq: null;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "reasoning_delta";
   /** What the type says. */
@@ -638,24 +447,9 @@ export interface ReasoningDeltaEvent {
 }
 
 /** The session went from one state to another. done, error and interrupted end the turn. */
-export interface StatusEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface StatusEvent extends PixirV1Envelope {
   /** Ephemeral events have no number and are not logged. */
   seq: null;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "status";
   /** What the type says. */
@@ -673,24 +467,9 @@ export interface StatusEvent {
 }
 
 /** The whole plan, whenever any of it changed. */
-export interface PlanEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface PlanEvent extends PixirV1Envelope {
   /** Ephemeral events have no number and are not logged. */
   seq: null;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "plan";
   /** What the type says. */
@@ -710,24 +489,9 @@ export interface PlanEvent {
 }
 
 /** The context is getting full. */
-export interface ContextPressureEvent {
-  /**
-   * Unique event identifier.
-   * @minLength 1
-   */
-  id: string;
-  /**
-   * The session.
-   * @minLength 1
-   */
-  session_id: string;
+export interface ContextPressureEvent extends PixirV1Envelope {
   /** Ephemeral events have no number and are not logged. */
   seq: null;
-  /**
-   * When it happened.
-   * @format date-time
-   */
-  ts: string;
   /** The event's type. */
   type: "context_pressure";
   /** What the type says. */

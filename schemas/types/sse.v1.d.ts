@@ -19,8 +19,8 @@ export interface SseV1Events {
   run_failed: RunFailedEvent;
 }
 
-/** A run begins. The first event. */
-export interface RunStartedEvent {
+/** What every event of sse.v1 has. */
+export interface SseV1Envelope {
   /**
    * Opaque; sorts as a string within a run.
    * @minLength 1
@@ -36,13 +36,17 @@ export interface RunStartedEvent {
    * @minLength 1
    */
   run_id: string;
-  /** The event's type. */
-  type: "run_started";
   /**
    * UTC.
    * @format date-time
    */
   ts: string;
+}
+
+/** A run begins. The first event. */
+export interface RunStartedEvent extends SseV1Envelope {
+  /** The event's type. */
+  type: "run_started";
   /** What the type says. */
   payload: {
     /** The run's status. */
@@ -52,29 +56,9 @@ export interface RunStartedEvent {
 }
 
 /** A piece of the assistant's text. */
-export interface AssistantDeltaEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface AssistantDeltaEvent extends SseV1Envelope {
   /** The event's type. */
   type: "assistant_delta";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /**
@@ -87,29 +71,9 @@ export interface AssistantDeltaEvent {
 }
 
 /** A tool call waits for a decision. */
-export interface ToolCallProposedEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface ToolCallProposedEvent extends SseV1Envelope {
   /** The event's type. */
   type: "tool_call_proposed";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /**
@@ -128,29 +92,9 @@ export interface ToolCallProposedEvent {
 }
 
 /** The tool call may run. */
-export interface ToolCallApprovedEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface ToolCallApprovedEvent extends SseV1Envelope {
   /** The event's type. */
   type: "tool_call_approved";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /**
@@ -163,29 +107,9 @@ export interface ToolCallApprovedEvent {
 }
 
 /** The tool call may not run. */
-export interface ToolCallRejectedEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface ToolCallRejectedEvent extends SseV1Envelope {
   /** The event's type. */
   type: "tool_call_rejected";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /**
@@ -200,29 +124,9 @@ export interface ToolCallRejectedEvent {
 }
 
 /** A tool ran. */
-export interface ToolResultEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface ToolResultEvent extends SseV1Envelope {
   /** The event's type. */
   type: "tool_result";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /** The tool's name. */
@@ -236,29 +140,9 @@ export interface ToolResultEvent {
 }
 
 /** The run was stopped. The last event. */
-export interface RunInterruptedEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface RunInterruptedEvent extends SseV1Envelope {
   /** The event's type. */
   type: "run_interrupted";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /** The run's status. */
@@ -268,29 +152,9 @@ export interface RunInterruptedEvent {
 }
 
 /** The run went well. The last event. */
-export interface RunCompletedEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface RunCompletedEvent extends SseV1Envelope {
   /** The event's type. */
   type: "run_completed";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /** The run's status. */
@@ -302,29 +166,9 @@ export interface RunCompletedEvent {
 }
 
 /** The run failed. The last event. */
-export interface RunFailedEvent {
-  /**
-   * Opaque; sorts as a string within a run.
-   * @minLength 1
-   */
-  event_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  session_id: string;
-  /**
-   * The same for the whole stream.
-   * @minLength 1
-   */
-  run_id: string;
+export interface RunFailedEvent extends SseV1Envelope {
   /** The event's type. */
   type: "run_failed";
-  /**
-   * UTC.
-   * @format date-time
-   */
-  ts: string;
   /** What the type says. */
   payload: {
     /** The run's status. */

@@ -1,6 +1,6 @@
 //! The command line: what is typed, and which command it means.
 //!
-//! A new command is a module with its arguments and a `run`, a variant of [`Command`] and an arm of [`run`].
+//! A new command is a module with its arguments and a `run`, a variant of `Command` and an arm of [`run`].
 
 mod check;
 mod diagnostics;

@@ -1,7 +1,7 @@
 //! TypeScript declarations of a contract's events.
 //!
-//! In: a contract's schemas. Out: one module: an interface for each type, their union, which the type key discriminates,
-//! and a map from type to interface. Descriptions become doc comments, and so does what a type cannot say (`@format`,
+//! In: a contract's schemas. Out: one module: an interface for each type, one for the properties that all of them share, the
+//! union of all, which the type key discriminates, and a map from type to interface. Descriptions become doc comments, and so does what a type cannot say (`@format`,
 //! `@minimum`). An object that the schema leaves open has an index signature.
 //!
 //! Never: a declaration that refuses what the schema accepts. A keyword that can only narrow what is valid may be left to the
@@ -109,25 +109,69 @@ pub fn typescript(contract: &Contract) -> Result<String, Unsupported> {
         let _ = writeln!(out, "  {}: {};", key(file.kind), names::of_kind(file.kind));
     }
     out.push_str("}\n");
-    for file in contract.schemas {
-        let mut place = Place { kind: file.kind, pointer: String::new() };
-        let schema = Json::parse(file.text).map_err(|error| place.refuse(&error.to_string()))?;
+    let envelope = envelope_of(contract)?;
+    let envelope_name = format!("{}Envelope", any.trim_end_matches("Event"));
+    if let Some(first) = contract.schemas.first().filter(|_| !envelope.is_empty()) {
+        let mut place = Place { kind: first.kind, pointer: String::new(), envelope: &[] };
         out.push('\n');
-        declare(&names::of_kind(file.kind), schema, &mut place, &mut out)?;
+        comment(&format!("What every event of {} has.", contract.name), &[], "", &mut out);
+        let _ = writeln!(out, "export interface {envelope_name} {{");
+        if let Some(schema) = root(first.text, &place)?.object() {
+            members(&schema, |name| envelope.iter().any(|shared| shared == name), &mut place, "  ", &mut out)?;
+        }
+        out.push_str("}\n");
+    }
+    for file in contract.schemas {
+        let mut place = Place { kind: file.kind, pointer: String::new(), envelope: &envelope };
+        let schema = root(file.text, &place)?;
+        out.push('\n');
+        let base = (!envelope.is_empty()).then_some(envelope_name.as_str());
+        declare(&names::of_kind(file.kind), base, schema, &mut place, &mut out)?;
         let definitions = schema.object().and_then(|schema| schema.object("$defs"));
         for (name, definition) in definitions.iter().flat_map(Object::iter) {
             place.pointer = format!("/$defs/{name}");
             out.push('\n');
-            declare(&names::of_definition(file.kind, name), definition, &mut place, &mut out)?;
+            declare(&names::of_definition(file.kind, name), None, definition, &mut place, &mut out)?;
         }
     }
     Ok(out)
+}
+
+fn root<'s>(text: &'s str, place: &Place<'_>) -> Result<Json<'s>, Unsupported> {
+    Json::parse(text).map_err(|error| place.refuse(&error.to_string()))
+}
+
+/// The properties that are the same in the schema of every type, where there is more than one.
+fn envelope_of(contract: &Contract) -> Result<Vec<String>, Unsupported> {
+    let mut shared: Option<Vec<(String, String, bool)>> = None;
+    for file in contract.schemas {
+        let place = Place { kind: file.kind, pointer: String::new(), envelope: &[] };
+        let Some(schema) = root(file.text, &place)?.object() else { return Ok(Vec::new()) };
+        let properties = schema.object("properties");
+        let own: Vec<(String, String, bool)> = properties
+            .iter()
+            .flat_map(Object::iter)
+            .map(|(name, property)| (name.to_owned(), property.text().to_owned(), is_required(&schema, name)))
+            .collect();
+        match &mut shared {
+            None => shared = Some(own),
+            Some(shared) => shared.retain(|property| own.contains(property)),
+        }
+    }
+    let shared = shared.filter(|_| contract.schemas.len() > 1).unwrap_or_default();
+    Ok(shared.into_iter().map(|(name, ..)| name).collect())
+}
+
+fn is_required(schema: &Object<'_>, name: &str) -> bool {
+    schema.items("required").iter().any(|other| other.str().is_some_and(|other| other == name))
 }
 
 /// Where the generator is.
 struct Place<'k> {
     kind: &'k str,
     pointer: String,
+    /// The properties of the root that stand in the envelope.
+    envelope: &'k [String],
 }
 
 impl Place<'_> {
@@ -202,18 +246,26 @@ impl Type {
     }
 }
 
-/// Writes the declaration of a schema under a name.
-fn declare(name: &str, schema: Json<'_>, place: &mut Place<'_>, out: &mut String) -> Result<(), Unsupported> {
+/// Writes the declaration of a schema under a name, with the interface that holds the rest of it.
+fn declare(
+    name: &str,
+    base: Option<&str>,
+    schema: Json<'_>,
+    place: &mut Place<'_>,
+    out: &mut String,
+) -> Result<(), Unsupported> {
     let found = type_of(schema, place, "")?;
     if let Some(object) = schema.object() {
         comment(&object.str("description").unwrap_or_default(), &tags(&object), "", out);
     }
     // Only what is one object's shape can be an interface.
-    let _ = if found.binds == Binds::Alone && found.text.starts_with("{\n") {
-        writeln!(out, "export interface {name} {}", found.text)
+    if found.binds == Binds::Alone && found.text.starts_with("{\n") {
+        let base = base.map(|base| format!(" extends {base}")).unwrap_or_default();
+        let _ = writeln!(out, "export interface {name}{base} {}", found.text);
     } else {
-        writeln!(out, "export type {name} = {};", found.text)
-    };
+        let found = Type::intersection(base.map(Type::alone).into_iter().chain([found]).collect());
+        let _ = writeln!(out, "export type {name} = {};", found.text);
+    }
     Ok(())
 }
 
@@ -299,20 +351,10 @@ fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<
 /// The shape of an object.
 fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type, Unsupported> {
     let inner = format!("{indent}  ");
-    let required = object.items("required");
-    let is_required = |name: &str| required.iter().any(|other| other.str().is_some_and(|other| other == name));
-    let properties = object.object("properties");
     let mut text = String::from("{\n");
-    let mut is_empty = true;
-    for (name, schema) in properties.iter().flat_map(Object::iter) {
-        is_empty = false;
-        let found = place.within(&format!("properties/{}", pointer_step(name)), schema, &inner)?;
-        if let Some(schema) = schema.object() {
-            comment(&schema.str("description").unwrap_or_default(), &tags(&schema), &inner, &mut text);
-        }
-        let mark = if is_required(name) { "" } else { "?" };
-        let _ = writeln!(text, "{inner}{}{mark}: {};", key(name), found.text);
-    }
+    let elsewhere = if place.pointer.is_empty() { place.envelope } else { &[] };
+    members(object, |name| !elsewhere.iter().any(|shared| shared == name), place, &inner, &mut text)?;
+    let is_empty = object.object("properties").is_none_or(|properties| properties.is_empty());
     let rest = match object.get("additionalProperties") {
         None => Some(Type::alone("unknown")),
         Some(schema) => match place.within("additionalProperties", schema, &inner)? {
@@ -326,6 +368,26 @@ fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Typ
     }
     let _ = write!(text, "{indent}}}");
     Ok(Type::alone(text))
+}
+
+/// The properties of an object that are wanted, one a line.
+fn members(
+    object: &Object<'_>,
+    is_wanted: impl Fn(&str) -> bool,
+    place: &mut Place<'_>,
+    indent: &str,
+    out: &mut String,
+) -> Result<(), Unsupported> {
+    let properties = object.object("properties");
+    for (name, schema) in properties.iter().flat_map(Object::iter).filter(|(name, _)| is_wanted(name)) {
+        let found = place.within(&format!("properties/{}", pointer_step(name)), schema, indent)?;
+        if let Some(schema) = schema.object() {
+            comment(&schema.str("description").unwrap_or_default(), &tags(&schema), indent, out);
+        }
+        let mark = if is_required(object, name) { "" } else { "?" };
+        let _ = writeln!(out, "{indent}{}{mark}: {};", key(name), found.text);
+    }
+    Ok(())
 }
 
 /// A value as the type of itself.

@@ -83,6 +83,45 @@ export type ABEventX = string | null;
 }
 
 #[test]
+fn what_all_types_share_stands_in_an_envelope() {
+    let file = |kind, text| SchemaFile { kind, text };
+    let schemas: &'static [SchemaFile] = Box::leak(Box::new([
+        file(
+            "a",
+            r#"{"type":"object","additionalProperties":false,"required":["id","n","type"],"properties":
+                {"id":{"type":"string"},"n":{"type":"integer"},"m":{"type":"null"},"type":{"const":"a"}}}"#,
+        ),
+        file(
+            "b",
+            r#"{"type":"object","additionalProperties":false,"required":["id","type"],"properties":
+                {"type":{"const":"b"},"id":{"type":"string"},"n":{"type":"integer"},"m":{"type":"null"}},
+                "anyOf":[{"type":"object"}]}"#,
+        ),
+    ]));
+    let text = typescript(&Contract { schemas, ..sse::V1 }).unwrap();
+    let expected = r#"
+/** What every event of sse.v1 has. */
+export interface SseV1Envelope {
+  id: string;
+  m?: null;
+}
+
+export interface AEvent extends SseV1Envelope {
+  n: number;
+  type: "a";
+}
+
+export type BEvent = SseV1Envelope & {
+  type: "b";
+  n?: number;
+} & {
+  [key: string]: unknown;
+};
+"#;
+    assert!(text.ends_with(expected), "{text}");
+}
+
+#[test]
 fn what_has_no_form_is_refused_with_its_place() {
     for (schema, keyword, pointer) in [
         (r#"{"type":"object","patternProperties":{}}"#, "patternProperties", ""),
