@@ -10,6 +10,7 @@ mod ingest;
 mod negotiate;
 mod problem;
 mod router;
+mod schemas;
 
 use crate::runs::Runs;
 use framegate_translators::contracts::Contract;

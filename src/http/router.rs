@@ -2,9 +2,8 @@
 
 use super::body::{Body, empty, full};
 use super::problem::Problem;
-use super::{Shared, events, guard, ingest};
-use framegate_translators::contracts::CONTRACTS;
-use framegate_translators::runners::RUNNERS;
+use super::{Shared, events, guard, ingest, schemas};
+use crate::catalogue;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -14,8 +13,7 @@ use std::sync::Arc;
 
 /// Answers a request, whatever it is.
 pub(super) async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
-    let authority = request.uri().authority().map(|authority| authority.as_str().to_owned());
-    let mut response = match guard::admit(request.headers(), authority.as_deref(), &shared.settings) {
+    let mut response = match guard::admit(&request, &shared.settings) {
         Ok(()) => route(request, shared).await.unwrap_or_else(Problem::into_response),
         Err(problem) => problem.into_response(),
     };
@@ -36,7 +34,11 @@ async fn route(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respon
         (&Method::GET, ["api", "v1", "sessions", session_id, "runs", run_id, "stream"]) => {
             Ok(events::native_sse(&request, session_id, run_id, shared).await)
         }
-        (&Method::GET, ["v1", "contracts"]) => Ok(json_response(&contracts())),
+        (&Method::GET, ["v1", "contracts"]) => {
+            let all = json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()});
+            Ok(json_response(&all))
+        }
+        (&Method::GET, ["schemas", path @ ..]) => schemas::schema(&path.join("/"), request.headers()),
         (&Method::GET, ["healthz"]) => Ok(json_response(&json!({"status": "ok"}))),
         (_, segments) => match allowed(segments) {
             Some(allow) => {
@@ -55,22 +57,11 @@ fn allowed(segments: &[&str]) -> Option<&'static str> {
     match segments {
         ["v1", "ingest", _] => Some("POST"),
         ["v1", "runs" | "contracts"] | ["healthz"] => Some("GET"),
+        ["schemas", ..] => Some("GET"),
         ["v1", "runs", _] | ["v1", "runs", _, "events"] => Some("GET"),
         ["api", "v1", "sessions", _, "runs", _, "stream"] => Some("GET"),
         _ => None,
     }
-}
-
-fn contracts() -> serde_json::Value {
-    let contracts: Vec<_> = CONTRACTS
-        .iter()
-        .map(|contract| {
-            let types: Vec<&str> = contract.schemas.iter().map(|file| file.kind).collect();
-            json!({"name": contract.name, "about": contract.about, "types": types})
-        })
-        .collect();
-    let runners: Vec<_> = RUNNERS.iter().map(|runner| json!({"name": runner.name, "about": runner.about})).collect();
-    json!({"contracts": contracts, "runners": runners})
 }
 
 /// A JSON answer.

@@ -9,8 +9,10 @@
     reason = "test code"
 )]
 
+mod bounds;
 mod client;
 mod events;
 mod ingest;
 mod limits;
 mod proxy;
+mod schemas;

@@ -27,6 +27,7 @@ pub mod verify;
 pub mod warnings;
 
 pub mod contracts;
+pub mod publish;
 pub mod runners;
 
 pub mod pipeline;

@@ -21,6 +21,8 @@ pub struct Contract {
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
+    /// The document that it implements, by its title; `None` for what the runners define.
+    pub document: Option<&'static str>,
     /// How its events stand on an SSE stream.
     pub sse: SseStyle,
     /// The key that holds an event's type.

@@ -23,6 +23,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "agent-manager.v1",
     about: "run events for managers and audits: messages, tool calls, metrics, status",
+    document: Some("Agent-Manager Event Schemas"),
     sse: SseStyle::Bare,
     type_key: "eventType",
     log: None,

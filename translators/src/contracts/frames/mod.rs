@@ -28,6 +28,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "frames.v1",
     about: "canonical frames, session-scoped envelope, the types of phase 1",
+    document: Some("Event Frames (Phase 1)"),
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
@@ -44,6 +45,7 @@ pub const V1: Contract = Contract {
 pub const V2: Contract = Contract {
     name: "frames.v2",
     about: "canonical frames, stream-scoped envelope, every type",
+    document: Some("Event Frames (Phase 1), its planned v2 and extension types"),
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,

@@ -57,6 +57,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "hecate.v1",
     about: "typed run events for agent front ends: turns, tools, approvals, cost",
+    document: Some("Hecate typed event stream v1 (RFC)"),
     sse: SseStyle::Bare,
     type_key: "type",
     schemas: schemas!(

@@ -58,6 +58,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "pixir.v1",
     about: "session events with a durable log: canonical history, ephemeral live display",
+    document: Some("Pixir.Event (ADR 0004)"),
     sse: SseStyle::Bare,
     type_key: "type",
     // Only canonical events have a cursor.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 pub const RAW: Contract = Contract {
     name: "raw",
     about: "the runner's own records, byte for byte",
+    document: None,
     sse: SseStyle::Raw,
     type_key: "type",
     log: None,

@@ -25,6 +25,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "sse.v1",
     about: "run streaming for chat UIs: text, approvals, tool results",
+    document: Some("SSE Event Contract v1"),
     sse: SseStyle::Named,
     type_key: "type",
     log: None,
