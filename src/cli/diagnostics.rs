@@ -5,9 +5,9 @@
 
 use super::output::EventWriter;
 use crate::config::GateMode;
+use crate::gate::{self, Gate};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EventRef;
-use crate::gate::{self, Gate};
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::gate::Verdict;
 use framegate_translators::pipeline::is_last;

@@ -240,7 +240,11 @@ mod tests {
             ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "many", "FRAMEGATE__SERVER__MAX_CONNECTIONS: \"many\" is no whole"),
             ("FRAMEGATE__SERVER__HEARTBEAT_MS", "1", "FRAMEGATE__SERVER__HEARTBEAT_MS: 1 is out of range"),
             ("FRAMEGATE__SERVER", "1", "FRAMEGATE__SERVER: is a section"),
-            ("FRAMEGATE__GATE__MODE", "enforced", "FRAMEGATE__GATE__MODE: there is no value \"enforced\", did you mean \"enforce\""),
+            (
+                "FRAMEGATE__GATE__MODE",
+                "enforced",
+                "FRAMEGATE__GATE__MODE: there is no value \"enforced\", did you mean \"enforce\"",
+            ),
             ("FRAMEGATE__", "1", "there is no section"),
         ] {
             let message = load("", &[(key, text)], &[]).unwrap_err();

@@ -138,8 +138,7 @@ mod tests {
         records.feed(b"\n{\"a\":1}\r\n\r\n{\"b\":1}{\"c\":1}\nnope");
         records.finish();
         let places: Vec<_> = (0..5).map(|_| records.advance()).map(|place| (place.record, place.line)).collect();
-        let expected =
-            [(Some(1), Some(2)), (Some(2), Some(4)), (Some(3), Some(4)), (Some(4), Some(5)), (None, None)];
+        let expected = [(Some(1), Some(2)), (Some(2), Some(4)), (Some(3), Some(4)), (Some(4), Some(5)), (None, None)];
         assert_eq!(places, expected);
     }
 

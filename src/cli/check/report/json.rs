@@ -117,11 +117,7 @@ impl Report for Json {
             severity: word(located.finding.severity),
             message: &located.finding.message,
             line: found.place.line,
-            source: found
-                .place
-                .record
-                .zip(found.place.offset)
-                .map(|(record, offset)| Source { record, offset }),
+            source: found.place.record.zip(found.place.offset).map(|(record, offset)| Source { record, offset }),
             payload: found.payload,
             drift: found.drift.map(|drift| DriftEntry {
                 count: drift.count,

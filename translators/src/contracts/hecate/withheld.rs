@@ -18,9 +18,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let event_id = event_id.unwrap_or_else(|| RunBits::new(frame.stream.id).event_id(frame.timestamp_ms, sequence));
     let (kind, data): (_, Value) = match withheld.event.kind {
         "run.cancelled" => ("run.cancelled", json!({"by": "framegate", "reason": message})),
-        "run.finished" | "run.failed" => {
-            ("run.failed", json!({"code": CODE, "message": message, "retriable": false}))
-        }
+        "run.finished" | "run.failed" => ("run.failed", json!({"code": CODE, "message": message, "retriable": false})),
         _ => (
             "gap.events_pruned",
             json!({

@@ -12,10 +12,9 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let (kind, payload): (_, Value) = match withheld.event.kind {
         "run_started" => ("run_started", json!({"status": "running"})),
         "run_interrupted" => ("run_interrupted", json!({"status": "interrupted"})),
-        "run_completed" | "run_failed" => (
-            "run_failed",
-            json!({"status": "failed", "error_code": "EVENT_WITHHELD", "message": withheld.message()}),
-        ),
+        "run_completed" | "run_failed" => {
+            ("run_failed", json!({"status": "failed", "error_code": "EVENT_WITHHELD", "message": withheld.message()}))
+        }
         _ => ("tool_result", json!({"tool_name": "framegate", "success": false, "result": withheld.message()})),
     };
     let frame = withheld.frame;
