@@ -231,9 +231,11 @@ fn a_quiet_log_says_nothing_and_a_loud_one_speaks_json() {
 #[test]
 fn events_that_were_not_validated_are_the_same() {
     let input = bytes("bash_ok.ndjson");
-    let off = ran("frames.v2", &[&["--validate", "off"], &IDS[..]].concat(), &input).exits(0);
+    let off = ran("frames.v2", &[&["--gate", "off"], &IDS[..]].concat(), &input).exits(0);
     assert_eq!(off.out, ran("frames.v2", &IDS, &input).exits(0).out);
-    ran("frames.v2", &["--validate", "enforce"], "").exits(2).says(&["'enforce'", "off, warn"]);
+    let enforced = ran("frames.v2", &[&["--gate", "enforce"], &IDS[..]].concat(), &input).exits(0);
+    assert_eq!(off.out, enforced.out);
+    ran("frames.v2", &["--gate", "enforced"], "").exits(2).says(&["'enforced'", "off, warn, enforce"]);
 }
 
 #[test]

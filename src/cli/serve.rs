@@ -3,7 +3,8 @@
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
 use super::{EXIT_CLEAN, LogArgs};
-use crate::config::{Config, GateMode, LogKind, Sources};
+use crate::config::{Config, LogKind, Sources};
+use crate::gate::Gate;
 use crate::http::{Server, Settings};
 use crate::log::{FrameLog, MemoryLog};
 use crate::runs::Runs;
@@ -43,7 +44,7 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let log: Arc<dyn FrameLog> = match config.log.kind {
         LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
     };
-    let runs = Runs::new(log, config.gate.mode == GateMode::Warn).map_err(|error| anyhow!(error))?;
+    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?);
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     runtime.block_on(serve(settings, Arc::new(runs), args.demo))?;
     Ok(ExitCode::from(EXIT_CLEAN))

@@ -1,7 +1,7 @@
 //! `framegate translate`: a filter from a runner's output to a contract's events.
 //!
 //! In: bytes, as they come. Out: each event as soon as its record is in; diagnostics on stderr. Never: memory that grows
-//! with the length of the input, an event held back because its schema is broken.
+//! with the length of the input, a hole where the gate withheld an event.
 
 use super::EXIT_CLEAN;
 use super::diagnostics::Diagnostics;
@@ -45,9 +45,10 @@ pub(super) struct Args {
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
-    /// What becomes of an event that breaks its schema: off (not looked at), warn (sent, and told on stderr)
-    #[arg(long, value_name = "MODE", default_value = "warn", hide_possible_values = true)]
-    validate: GateMode,
+    /// What becomes of an event that breaks its schema: off (not looked at), warn (sent, and told on stderr), enforce (told, and
+    /// withheld: the contract's own error or gap event is written in its place)
+    #[arg(long, alias = "validate", value_name = "MODE", default_value = "warn", hide_possible_values = true)]
+    gate: GateMode,
     /// The file to read; - is the standard input
     #[arg(default_value = "-")]
     file: PathBuf,
@@ -79,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
     let mut translator = Translator::new(ingest, contract, options);
-    let mut diagnostics = Diagnostics::new(contract, args.validate)?;
+    let mut diagnostics = Diagnostics::new(contract, args.gate)?;
     let mut whose = Whose::default();
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
     let read = loop {

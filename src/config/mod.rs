@@ -114,6 +114,8 @@ pub enum GateMode {
     /// It is sent, told on stderr and counted.
     #[default]
     Warn,
+    /// It is withheld, told on stderr and counted; the contract's own error or gap event is sent in its place.
+    Enforce,
 }
 
 /// What framegate says about itself.

@@ -11,11 +11,11 @@ pub use follow::{Follower, IngestFollower, Ingested};
 pub use status::{RunState, RunStatus};
 pub use view::{Ask, Batch, View, Wire};
 
+use crate::gate::Gate;
 use crate::log::{FrameLog, LogError, StreamId, stream_id};
-use framegate_translators::contracts::{CONTRACTS, Contract};
+use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
-use framegate_translators::schema::Schemas;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use tokio::sync::watch;
@@ -33,8 +33,7 @@ pub struct Tail {
 /// All runs.
 pub struct Runs {
     log: Arc<dyn FrameLog>,
-    schemas: HashMap<&'static str, Schemas>,
-    validate: bool,
+    gate: Gate,
     streams: RwLock<Known>,
 }
 
@@ -56,15 +55,8 @@ pub struct Entry {
 
 impl Runs {
     /// No runs yet.
-    ///
-    /// # Errors
-    /// A built-in schema that does not compile, which the tests rule out.
-    pub fn new(log: Arc<dyn FrameLog>, validate: bool) -> Result<Self, String> {
-        let schemas = CONTRACTS
-            .iter()
-            .map(|contract| Schemas::compile(contract.schemas).map(|schemas| (contract.name, schemas)))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { log, schemas, validate, streams: RwLock::default() })
+    pub fn new(log: Arc<dyn FrameLog>, gate: Gate) -> Self {
+        Self { log, gate, streams: RwLock::default() }
     }
 
     /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames.
@@ -157,9 +149,9 @@ impl Runs {
         &*self.log
     }
 
-    /// The schemas that events are checked against; `None` where the gate is off.
-    pub(crate) fn schemas(&self, contract: &Contract) -> Option<&Schemas> {
-        self.schemas.get(contract.name).filter(|_| self.validate && !contract.schemas.is_empty())
+    /// What events pass on their way to a reader.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 }
 

@@ -60,8 +60,14 @@ pub struct RunStatus {
     /// How often upstream records differed from what is known of the runner, by the kind of difference.
     #[serde(skip_serializing_if = "BTreeMap::is_empty")]
     pub drift: BTreeMap<&'static str, u64>,
+    /// Events that were checked against their schema, by contract. One that nobody asked for in a contract is not made in it.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub events_checked: BTreeMap<&'static str, u64>,
     /// Events that broke their schema, by contract.
     pub validation_failures: BTreeMap<&'static str, u64>,
+    /// Those of them that were withheld, by contract.
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    pub events_withheld: BTreeMap<&'static str, u64>,
     /// Approvals that wait for an answer.
     pub pending_approvals: Vec<String>,
     /// The main thread's last whole text.
@@ -76,9 +82,6 @@ pub struct RunStatus {
     /// Whether the stream is over.
     #[serde(skip)]
     pub ended: bool,
-    /// Up to which event each contract's failures were counted, so that a second encoding counts none twice.
-    #[serde(skip)]
-    pub(super) validated: BTreeMap<&'static str, u64>,
     #[serde(skip)]
     watch: Watch,
 }
@@ -153,13 +156,14 @@ impl RunStatus {
             usage: UsageTotal::default(),
             warnings: BTreeMap::new(),
             drift: BTreeMap::new(),
+            events_checked: BTreeMap::new(),
             validation_failures: BTreeMap::new(),
+            events_withheld: BTreeMap::new(),
             pending_approvals: Vec::new(),
             final_text: None,
             error_code: None,
             message: None,
             ended: false,
-            validated: BTreeMap::new(),
             watch: Watch::default(),
         }
     }

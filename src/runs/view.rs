@@ -7,11 +7,14 @@
 //! end behind it are also one NDJSON line: both wires are slices of the same bytes.
 
 use super::{Entry, Runs};
+use crate::gate;
 use crate::log::LogError;
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::{Encoder, EventId, EventRef, Events};
 use framegate_translators::framing::{write_raw, write_sse};
+use framegate_translators::gate::Verdict;
+use framegate_translators::schema::Breach;
 use std::ops::Range;
 use std::sync::Arc;
 use tokio::sync::Mutex;
@@ -63,6 +66,15 @@ struct Segment {
     first: u64,
     bytes: Bytes,
     events: Vec<Placed>,
+}
+
+/// An event that broke its schema.
+struct Broken {
+    number: u64,
+    seq: u64,
+    kind: &'static str,
+    withheld: bool,
+    breaches: Vec<Breach>,
 }
 
 struct Placed {
@@ -133,22 +145,33 @@ impl View {
         }
         let mut bytes = Vec::new();
         let mut events = Vec::new();
+        let (gate, mut broken) = (runs.gate().of(self.contract), Vec::new());
         for frame in &frames {
             state.scratch.clear();
             state.encoder.frame(frame, &mut state.scratch);
             for event in state.scratch.iter() {
                 let number = state.events + events.len() as u64;
-                self.validate(runs, event, number, frame.seq);
-                let start = bytes.len();
-                self.write(event, &mut bytes);
-                let block = start..bytes.len();
-                let payload = match self.contract.sse {
-                    SseStyle::Raw => block.clone(),
-                    // Without the last LF: the JSON and one line end.
-                    _ => block.end - 2 - event.payload.len()..block.end - 1,
+                let mut keep = |event: EventRef<'_>| {
+                    let start = bytes.len();
+                    self.write(event, &mut bytes);
+                    let block = start..bytes.len();
+                    let payload = match self.contract.sse {
+                        SseStyle::Raw => block.clone(),
+                        // Without the last LF: the JSON and one line end.
+                        _ => block.end - 2 - event.payload.len()..block.end - 1,
+                    };
+                    events.push(Placed { id: event.id.clone(), frame: frame.seq, block, payload });
                 };
-                events.push(Placed { id: event.id.clone(), frame: frame.seq, block, payload });
+                let (withheld, breaches) = match gate::pass(gate.as_ref(), frame, event, &mut keep) {
+                    Verdict::Kept => continue,
+                    Verdict::Broken(breaches) => (false, breaches),
+                    Verdict::Withheld(breaches) => (true, breaches),
+                };
+                broken.push(Broken { number, seq: frame.seq, kind: event.kind, withheld, breaches });
             }
+        }
+        if gate.is_some() {
+            self.count(state.events + events.len() as u64, &broken);
         }
         state.next_frame += frames.len() as u64;
         if !events.is_empty() {
@@ -166,22 +189,28 @@ impl View {
         }
     }
 
-    /// The gate, mode `warn`: what breaks its schema is sent, logged and counted once for each run and contract.
-    fn validate(&self, runs: &Runs, event: EventRef<'_>, number: u64, seq: u64) {
-        let Some(schemas) = runs.schemas(self.contract) else { return };
-        let Err(breaches) = schemas.check(event) else { return };
+    /// What the gate found in some events, logged and counted once for each run and contract: what readers had encoded
+    /// before, forgot, and want again was told then. `checked` is how many events have passed.
+    fn count(&self, checked: u64, broken: &[Broken]) {
         let mut status = self.entry.status();
-        let counted = status.validated.entry(self.contract.name).or_default();
-        if number < *counted {
-            return;
-        }
-        *counted = number + 1;
-        *status.validation_failures.entry(self.contract.name).or_default() += 1;
-        for breach in breaches {
-            tracing::warn!(
-                run = %status.run_id, runner = status.runner, contract = self.contract.name, seq, event = event.kind,
-                pointer = breach.pointer, keyword = breach.keyword, "event breaks its schema: {}", breach.message
-            );
+        let contract = self.contract.name;
+        let before = status.events_checked.entry(contract).or_default();
+        let told = *before;
+        *before = told.max(checked);
+        for Broken { number, seq, kind, withheld, breaches } in broken {
+            if *number < told {
+                continue;
+            }
+            *status.validation_failures.entry(contract).or_default() += 1;
+            if *withheld {
+                *status.events_withheld.entry(contract).or_default() += 1;
+            }
+            for breach in breaches {
+                tracing::warn!(
+                    run = %status.run_id, runner = status.runner, contract, seq, event = kind, withheld,
+                    pointer = breach.pointer, keyword = breach.keyword, "event breaks its schema: {}", breach.message
+                );
+            }
         }
     }
 }
@@ -246,5 +275,95 @@ impl Batch {
         if let Some(range) = range {
             self.chunks.push(segment.bytes.slice(range));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::GateMode;
+    use crate::gate::Gate;
+    use crate::log::MemoryLog;
+    use framegate_translators::contracts::CONTRACTS;
+    use framegate_translators::encode::EncoderOptions;
+    use framegate_translators::frame::{Frame, StreamKind};
+    use framegate_translators::framing::Limits;
+    use framegate_translators::pipeline::Ingest;
+    use framegate_translators::schema::{SchemaFile, Schemas};
+    use framegate_translators::sequence::Identity;
+    use uuid::Uuid;
+
+    const ASK: Ask =
+        Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
+
+    /// The frames of a run with a tool call and text, and the run.
+    fn run() -> (Vec<Arc<Frame>>, Uuid) {
+        let input = include_bytes!("../../tests/fixtures/claude-code/bash_ok.partial.ndjson");
+        let runner = framegate_translators::runners::runner("claude-code").unwrap();
+        let run = Uuid::from_u128(1);
+        let mut ingest = Ingest::new(runner, None, Limits::default(), Identity { run_id: run, session_id: None });
+        let mut frames: Vec<Arc<Frame>> = ingest.feed(input, 0).map(Arc::new).collect();
+        frames.extend(ingest.finish(0).map(Arc::new));
+        (frames, run)
+    }
+
+    /// Runs whose gate finds every event broken.
+    fn runs(mode: GateMode, contract: &Contract) -> Runs {
+        let text = r#"{"required":["what no event has"]}"#;
+        let files: Vec<SchemaFile> = contract.schemas.iter().map(|file| SchemaFile { kind: file.kind, text }).collect();
+        let schemas = Schemas::compile_with(&files, &[]).unwrap();
+        Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::with_schemas(mode, contract, schemas))
+    }
+
+    async fn all(runs: &Runs, view: &View) -> Vec<u8> {
+        view.read(runs, ASK).await.unwrap().chunks.concat()
+    }
+
+    #[tokio::test]
+    async fn a_replay_of_a_gated_stream_is_the_live_stream_and_is_counted_once() {
+        let (frames, run) = run();
+        for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+            let mut lengths = Vec::new();
+            for mode in [GateMode::Warn, GateMode::Enforce] {
+                let runs = runs(mode, contract);
+                let options = EncoderOptions::default();
+                let (mut live, mut next) = (Vec::new(), 0);
+                let mut reader = None;
+                for batch in frames.chunks(3) {
+                    runs.append(batch).await.unwrap();
+                    let entry = runs.find((StreamKind::Session, run)).unwrap();
+                    let view = reader.get_or_insert_with(|| runs.view(&entry, contract, &options).unwrap());
+                    let read = view.read(&runs, Ask { from: next, ..ASK }).await.unwrap();
+                    next = read.next;
+                    live.extend(read.chunks.concat());
+                }
+                drop(reader);
+                let entry = runs.find((StreamKind::Session, run)).unwrap();
+                let again = runs.view(&entry, contract, &options).unwrap();
+                assert_eq!(all(&runs, &again).await, live, "{}", contract.name);
+                lengths.push(live.split(|byte| *byte == b'\n').count());
+                let status = entry.status();
+                let count = |counts: &std::collections::BTreeMap<&str, u64>| counts.get(contract.name).copied();
+                assert_eq!(count(&status.events_checked), Some(next));
+                assert_eq!(count(&status.validation_failures), Some(next));
+                let withheld = (mode == GateMode::Enforce).then_some(next);
+                assert_eq!(count(&status.events_withheld), withheld);
+                let says = String::from_utf8_lossy(&live).contains("event withheld");
+                assert_eq!(says, mode == GateMode::Enforce, "{}", contract.name);
+            }
+            assert_eq!(lengths[0], lengths[1], "{}: as many events in both modes", contract.name);
+        }
+    }
+
+    #[tokio::test]
+    async fn a_gate_that_is_off_counts_nothing() {
+        let (frames, run) = run();
+        let runs = Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap());
+        runs.append(&frames).await.unwrap();
+        let entry = runs.find((StreamKind::Session, run)).unwrap();
+        let contract = framegate_translators::contracts::contract("frames.v2").unwrap();
+        let view = runs.view(&entry, contract, &EncoderOptions::default()).unwrap();
+        assert!(!all(&runs, &view).await.is_empty());
+        assert!(entry.status().events_checked.is_empty());
     }
 }

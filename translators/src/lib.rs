@@ -21,6 +21,7 @@ pub mod sequence;
 pub mod encode;
 
 pub mod drift;
+pub mod gate;
 pub mod schema;
 pub mod verify;
 pub mod warnings;

@@ -1,6 +1,7 @@
 //! The contracts that clients can ask for: one folder and one line of [`CONTRACTS`] each.
 
 use crate::encode::{EventRef, NewEncoder};
+use crate::gate::StandIn;
 use crate::schema::SchemaFile;
 use crate::verify::Verifier;
 
@@ -33,6 +34,8 @@ pub struct Contract {
     pub encoder: NewEncoder,
     /// Makes a verifier of one stream's rules, beyond the schemas of single events.
     pub verifier: fn() -> Box<dyn Verifier>,
+    /// Writes what stands in for an event that the gate withholds.
+    pub withheld: StandIn,
 }
 
 impl std::fmt::Debug for Contract {

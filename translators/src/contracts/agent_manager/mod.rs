@@ -5,6 +5,7 @@
 
 mod encode;
 mod rules;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::schema::SchemaFile;
@@ -28,4 +29,5 @@ pub const V1: Contract = Contract {
     schemas: schemas!("tool_call", "tool_result", "message", "metric", "status", "log", "error"),
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),
+    withheld: withheld::stand_in,
 };

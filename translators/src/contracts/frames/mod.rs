@@ -6,6 +6,7 @@
 
 mod rules;
 mod wire;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events};
@@ -36,6 +37,7 @@ pub const V1: Contract = Contract {
     ),
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
+    withheld: withheld::v1,
 };
 
 /// `frames.v2`.
@@ -58,6 +60,7 @@ pub const V2: Contract = Contract {
     ),
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
+    withheld: withheld::v2,
 };
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {

@@ -39,6 +39,7 @@ mod rules;
 mod shell;
 mod tools;
 mod turns;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::schema::SchemaFile;
@@ -125,5 +126,6 @@ pub const V1: Contract = Contract {
     ),
     encoder: encode::new,
     verifier: || Box::new(rules::HecateRules::default()),
+    withheld: withheld::stand_in,
     log: None,
 };

@@ -37,6 +37,7 @@ mod subagents;
 #[cfg(test)]
 mod tests;
 mod usage;
+mod withheld;
 mod work;
 mod writer;
 
@@ -82,6 +83,7 @@ pub const V1: Contract = Contract {
     ),
     encoder: encode::new,
     verifier: || Box::new(rules::PixirRules::default()),
+    withheld: withheld::stand_in,
 };
 
 /// Whether an event of that type is for live display only.

@@ -20,6 +20,8 @@ pub const RAW: Contract = Contract {
     schemas: &[],
     encoder: new,
     verifier: || Box::new(NoRules),
+    // Without schemas nothing breaks one.
+    withheld: |_, _| {},
 };
 
 fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {

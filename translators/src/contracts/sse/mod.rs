@@ -7,6 +7,7 @@
 
 mod encode;
 mod rules;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::schema::SchemaFile;
@@ -40,4 +41,5 @@ pub const V1: Contract = Contract {
     ),
     encoder: encode::new,
     verifier: || Box::new(rules::SseRules::default()),
+    withheld: withheld::stand_in,
 };
