@@ -11,6 +11,7 @@ pub mod json;
 
 pub mod framing;
 
+pub mod artifacts;
 pub mod decode;
 pub mod ledger;
 pub mod recognise;
