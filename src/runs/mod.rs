@@ -3,16 +3,22 @@
 //! In: batches of frames from an ingest. Out: status, and readers that follow a stream in a contract. Never: a frame that
 //! readers see before the log has it, an event encoded twice because two clients want it.
 
+mod feed;
 mod follow;
 mod status;
 mod view;
 
+pub use feed::{FeedEvent, FeedFollower, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use status::{RunState, RunStatus};
 pub use view::{Ask, Batch, View, Wire};
 
+use crate::artifacts::ArtifactStore;
+use crate::clock::Clock;
 use crate::gate::Gate;
 use crate::log::{FrameLog, LogError, StreamId, stream_id};
+use feed::Feed;
+use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
@@ -35,6 +41,8 @@ pub struct Runs {
     log: Arc<dyn FrameLog>,
     gate: Gate,
     streams: RwLock<Known>,
+    feed: Feed,
+    artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
 }
 
 #[derive(Default)]
@@ -56,7 +64,36 @@ pub struct Entry {
 impl Runs {
     /// No runs yet.
     pub fn new(log: Arc<dyn FrameLog>, gate: Gate) -> Self {
-        Self { log, gate, streams: RwLock::default() }
+        let epoch = Clock::System.new_id().simple().to_string().split_off(20);
+        Self { log, gate, streams: RwLock::default(), feed: Feed::new(epoch), artifacts: None }
+    }
+
+    /// Stores what is too large for frames as artifacts.
+    #[must_use]
+    pub fn with_artifacts(self, store: Arc<dyn ArtifactStore>, bounds: Bounds) -> Self {
+        Self { artifacts: Some((store, bounds)), ..self }
+    }
+
+    /// What bounds artifacts; `None` where there are none.
+    pub fn artifact_bounds(&self) -> Option<Bounds> {
+        self.artifacts.as_ref().map(|(_, bounds)| *bounds)
+    }
+
+    /// Where artifacts are; `None` where there are none.
+    pub fn artifacts(&self) -> Option<&dyn ArtifactStore> {
+        self.artifacts.as_ref().map(|(store, _)| &**store)
+    }
+
+    /// Stores artifacts; before the frames that refer to them. One that the store does not take is told, and the run goes
+    /// on: what it was made of still stands in the record.
+    pub async fn store(&self, artifacts: Vec<Artifact>) {
+        let Some(store) = self.artifacts() else { return };
+        for artifact in artifacts {
+            let (run, id) = (artifact.stream.id, artifact.id());
+            if let Err(error) = store.put(Arc::new(artifact)).await {
+                tracing::warn!(%run, artifact = &*id, %error, "an artifact could not be stored");
+            }
+        }
     }
 
     /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames.
@@ -87,7 +124,14 @@ impl Runs {
             };
             entry.tail.send_replace(Tail { frames, ended });
         }
+        self.feed.append(frames);
         for dropped in self.log.take_dropped().await {
+            self.feed.forget(dropped);
+            if let Some(store) = self.artifacts()
+                && let Err(error) = store.drop_run(dropped).await
+            {
+                tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
+            }
             let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
             known.by_id.remove(&dropped);
             known.order.retain(|id| *id != dropped);

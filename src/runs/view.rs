@@ -53,6 +53,25 @@ pub struct Ask {
     pub max_events: usize,
 }
 
+/// Which events a reader of single events wants: as [`Ask`].
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Read {
+    pub(super) from: u64,
+    pub(super) frames: u64,
+    pub(super) max_bytes: usize,
+    pub(super) max_events: usize,
+}
+
+/// One event, with the place that it comes of.
+#[derive(Debug)]
+pub(super) struct Single {
+    pub(super) kind: &'static str,
+    pub(super) frame: u64,
+    pub(super) nth: u32,
+    /// Its JSON, with a line end.
+    pub(super) line: Bytes,
+}
+
 struct State {
     encoder: Box<dyn Encoder>,
     scratch: Events,
@@ -79,8 +98,11 @@ struct Broken {
 
 struct Placed {
     id: EventId,
+    kind: &'static str,
     /// The frame that gave rise to it.
     frame: u64,
+    /// Which of the frame's events it is.
+    nth: u32,
     block: Range<usize>,
     payload: Range<usize>,
 }
@@ -138,6 +160,50 @@ impl View {
         Ok(state.after(cursor))
     }
 
+    /// Single events, and the number of the one behind the last.
+    ///
+    /// # Errors
+    /// The log's.
+    pub(super) async fn events(&self, runs: &Runs, read: Read) -> Result<(Vec<Single>, u64), LogError> {
+        let mut state = self.state.lock().await;
+        while state.next_frame < read.frames && state.events <= read.from.saturating_add(read.max_events as u64) {
+            if !self.encode_some(&mut state, runs).await? {
+                break;
+            }
+        }
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        for (segment, event) in state.placed_from(read.from) {
+            let is_full = found.len() >= read.max_events || (bytes > 0 && bytes + event.payload.len() > read.max_bytes);
+            if event.frame >= read.frames || is_full {
+                break;
+            }
+            bytes += event.payload.len();
+            let line = segment.bytes.slice(event.payload.clone());
+            found.push(Single { kind: event.kind, frame: event.frame, nth: event.nth, line });
+        }
+        let next = read.from + found.len() as u64;
+        Ok((found, next))
+    }
+
+    /// The number of the first event that comes of that frame or a later one, behind the first `seen` of that frame.
+    ///
+    /// # Errors
+    /// The log's.
+    pub(super) async fn at_frame(&self, runs: &Runs, frame: u64, seen: u32) -> Result<u64, LogError> {
+        let mut state = self.state.lock().await;
+        while state.next_frame <= frame {
+            if !self.encode_some(&mut state, runs).await? {
+                break;
+            }
+        }
+        let before = |event: &Placed| event.frame < frame || (event.frame == frame && event.nth < seen);
+        let at = state.segments.partition_point(|segment| segment.events.last().is_some_and(before));
+        Ok(state
+            .segments
+            .get(at)
+            .map_or(state.events, |segment| segment.first + segment.events.partition_point(before) as u64))
+    }
+
     async fn encode_some(&self, state: &mut State, runs: &Runs) -> Result<bool, LogError> {
         let frames = runs.log().read(self.entry.id(), state.next_frame, FRAMES_AT_ONCE).await?;
         if frames.is_empty() {
@@ -149,7 +215,7 @@ impl View {
         for frame in &frames {
             state.scratch.clear();
             state.encoder.frame(frame, &mut state.scratch);
-            for event in state.scratch.iter() {
+            for (nth, event) in (0..).zip(state.scratch.iter()) {
                 let number = state.events + events.len() as u64;
                 let mut keep = |event: EventRef<'_>| {
                     let start = bytes.len();
@@ -160,7 +226,7 @@ impl View {
                         // Without the last LF: the JSON and one line end.
                         _ => block.end - 2 - event.payload.len()..block.end - 1,
                     };
-                    events.push(Placed { id: event.id.clone(), frame: frame.seq, block, payload });
+                    events.push(Placed { id: event.id.clone(), kind: event.kind, frame: frame.seq, nth, block, payload });
                 };
                 let (withheld, breaches) = match gate::pass(gate.as_ref(), frame, event, &mut keep) {
                     Verdict::Kept => continue,
@@ -216,6 +282,15 @@ impl View {
 }
 
 impl State {
+    /// The events from that number on.
+    fn placed_from(&self, from: u64) -> impl Iterator<Item = (&Segment, &Placed)> {
+        let at = self.segments.partition_point(|segment| segment.first + segment.events.len() as u64 <= from);
+        self.segments.iter().skip(at).flat_map(move |segment| {
+            let skip = usize::try_from(from.saturating_sub(segment.first)).unwrap_or(usize::MAX);
+            segment.events.iter().skip(skip).map(move |event| (segment, event))
+        })
+    }
+
     fn batch(&self, ask: Ask) -> Batch {
         let Ask { from, frames, wire, max_bytes, max_events } = ask;
         let mut batch = Batch { next: from, ..Batch::default() };

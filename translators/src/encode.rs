@@ -17,6 +17,10 @@ use std::sync::Arc;
 pub struct EncoderOptions {
     /// Also emit the groups that the contract's document calls experimental.
     pub experimental: bool,
+    /// Also emit the model's thinking, where the contract's document hides it by default.
+    pub thinking: bool,
+    /// Also emit what depends on stored artifacts, where the contract's document leaves it optional.
+    pub artifacts: bool,
     /// What the run may cost, in millionths of a US dollar, for contracts that tell of budgets.
     pub task_budget_micros_usd: Option<u64>,
 }
