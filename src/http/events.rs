@@ -5,7 +5,7 @@ use super::body::{Body, Source, events};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::router::{json_response, no_content};
-use crate::runs::{Ask, Entry, Follower, RunStatus, View, Wire};
+use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
 use framegate_translators::contracts::{Contract, SseStyle, sse};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::StreamKind;
@@ -202,7 +202,7 @@ async fn events_of(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let contract = negotiated.contract;
-    let Some(view) = shared.runs.view(&entry, contract, &negotiated.options) else {
+    let Some(mut reader) = shared.runs.reader(&entry, contract, &negotiated.options) else {
         let kind = entry.stream.kind.as_str();
         return Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
@@ -210,23 +210,23 @@ async fn events_of(
         ));
     };
     let cursor = cursor_of(request, query, contract)?;
-    let from = first_event(&cursor, &view, &shared).await.map_err(|error| unreadable(&error))?;
+    let from = first_event(&cursor, &mut reader, &shared).await.map_err(|error| unreadable(&error))?;
     match negotiated.form {
-        Form::Json => page(query, &view, from, &negotiated, &shared).await,
-        Form::Sse | Form::Ndjson => follow(view, from, cursor.is_some(), &negotiated, shared).await,
+        Form::Json => page(query, &mut reader, from, &negotiated, &shared).await,
+        Form::Sse | Form::Ndjson => follow(reader, from, cursor.is_some(), &negotiated, shared).await,
     }
 }
 
 /// A stream of a run's events from that number on. `resumed` says that the client had some of them.
 pub(super) async fn follow(
-    view: Arc<View>,
+    reader: Reader,
     from: u64,
     resumed: bool,
     negotiated: &Negotiated,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-    let follower = Follower::new(shared.runs.clone(), view, wire, from);
+    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from);
     // A browser's EventSource stops reconnecting when it gets 204.
     if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
         return Ok(no_content());
@@ -269,19 +269,19 @@ pub(super) fn cursor_of(
 /// The number of the first event to send. An unknown text cursor means all of them, as `sse.v1` has it.
 pub(super) async fn first_event(
     cursor: &Option<EventId>,
-    view: &View,
+    reader: &mut Reader,
     shared: &Shared,
 ) -> Result<u64, crate::log::LogError> {
     match cursor {
         None => Ok(0),
-        Some(cursor) => Ok(view.after(&shared.runs, cursor).await?.unwrap_or(0)),
+        Some(cursor) => Ok(reader.after(&shared.runs, cursor).await?.unwrap_or(0)),
     }
 }
 
 /// One page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null where there is no more now.
 async fn page(
     query: &Query,
-    view: &View,
+    reader: &mut Reader,
     from: u64,
     negotiated: &Negotiated,
     shared: &Shared,
@@ -290,7 +290,7 @@ async fn page(
         let detail = "raw records are no JSON list; ask for application/x-ndjson or text/event-stream";
         return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
     }
-    let Gathered { events, last_id, more, ended } = gather(query, view, from, shared).await?;
+    let Gathered { events, last_id, more, ended } = gather(query, reader, from, shared).await?;
     let next = last_id.filter(|_| more).map(|id| match id {
         EventId::Number(number) => json!(number),
         EventId::Text(text) => json!(text),
@@ -317,13 +317,18 @@ pub(super) struct Gathered {
 }
 
 /// Takes a page of events. It ends with an event that has a cursor, even where it grows beyond `limit` for it.
-pub(super) async fn gather(query: &Query, view: &View, from: u64, shared: &Shared) -> Result<Gathered, Problem> {
+pub(super) async fn gather(
+    query: &Query,
+    reader: &mut Reader,
+    from: u64,
+    shared: &Shared,
+) -> Result<Gathered, Problem> {
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
-    let tail = *view.entry().tail().borrow();
+    let tail = *reader.entry().tail().borrow();
     let (mut at, mut events, mut last_id, mut ends_on_id) = (from, Vec::new(), None, true);
     while events.len() < limit || !ends_on_id {
         let all = Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1 };
-        let batch = view
+        let batch = reader
             .read(&shared.runs, Ask { max_events: limit.saturating_sub(events.len()).max(1), ..all })
             .await
             .map_err(|error| unreadable(&error))?;
@@ -340,7 +345,7 @@ pub(super) async fn gather(query: &Query, view: &View, from: u64, shared: &Share
             }
         }
     }
-    let more = view
+    let more = reader
         .read(&shared.runs, Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: 1, max_events: 1 })
         .await
         .map_err(|error| unreadable(&error))?

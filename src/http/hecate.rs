@@ -59,18 +59,18 @@ pub(super) async fn of_run(
         .ok_or_else(|| Problem::not_found(format!("there is no run {run_id} of task {task_id}")))?;
     let query = options_of(request)?;
     let negotiated = negotiated(request, &query, &shared)?;
-    let view = shared
+    let mut reader = shared
         .runs
-        .view(&entry, negotiated.contract, &negotiated.options)
+        .reader(&entry, negotiated.contract, &negotiated.options)
         .ok_or_else(|| Problem::not_found("the run has no events in hecate.v1"))?;
     let cursor = cursor_of(request, &query, negotiated.contract)
         .map_err(|_| Problem::bad_request("after_sequence must be a non-negative integer"))?;
-    let from = first_event(&cursor, &view, &shared).await.map_err(|error| unreadable(&error))?;
+    let from = first_event(&cursor, &mut reader, &shared).await.map_err(|error| unreadable(&error))?;
     if negotiated.form == Form::Json {
-        let page = gather(&query, &view, from, &shared).await?;
+        let page = gather(&query, &mut reader, from, &shared).await?;
         return Ok(json_response(&List { object: "list", data: page.events }));
     }
-    follow(view, from, cursor.is_some(), &negotiated, shared).await
+    follow(reader, from, cursor.is_some(), &negotiated, shared).await
 }
 
 #[derive(serde::Serialize)]

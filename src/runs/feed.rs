@@ -7,7 +7,7 @@
 //! A cursor is `EPOCH-POSITION-NTH`: the process that gave it, the frame's place among all frames, and which of the events of
 //! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
 
-use super::{Entry, Runs, View, Wire, follow::READ_BYTES, view::Read};
+use super::{Entry, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
 use crate::log::{LogError, StreamId, stream_id};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
@@ -176,7 +176,7 @@ pub struct FeedFollower {
     options: EncoderOptions,
     at: Position,
     /// The streams that are read and not over, and the next event of each.
-    reading: HashMap<StreamId, (Arc<View>, u64)>,
+    reading: HashMap<StreamId, (Reader, u64)>,
     progress: watch::Receiver<Progress>,
 }
 
@@ -221,15 +221,17 @@ impl FeedFollower {
                 self.at = Position { frame: step.start, seen: 0 };
             }
             let behind = Position { frame: step.start + step.count, seen: 0 };
-            let Some((view, next)) = self.view(&step).await? else {
+            let runs = self.runs.clone();
+            let Some((reader, next)) = self.reader(&step).await? else {
                 self.at = behind;
                 continue;
             };
-            let read = Read { from: next, frames: step.first + step.count, max_bytes: READ_BYTES, max_events: max };
-            let (placed, next) = view.events(&self.runs, read).await?;
+            let read = Read { from: *next, frames: step.first + step.count, max_bytes: READ_BYTES, max_events: max };
+            let (placed, behind_them) = reader.events(&runs, read).await?;
+            *next = behind_them;
+            let tail = *reader.entry().tail().borrow();
             let Some(last) = placed.last() else {
                 self.at = behind;
-                let tail = *view.entry().tail().borrow();
                 if tail.ended && tail.frames <= step.first + step.count {
                     self.reading.remove(&step.stream);
                 }
@@ -237,7 +239,6 @@ impl FeedFollower {
             };
             let place = |frame: u64| step.start + frame.saturating_sub(step.first);
             self.at = Position { frame: place(last.frame), seen: last.nth + 1 };
-            self.reading.insert(step.stream, (view, next));
             let wanted = |kind: &str| self.scope.types.as_ref().is_none_or(|types| types.iter().any(|one| one == kind));
             let events: Vec<FeedEvent> = placed
                 .into_iter()
@@ -255,18 +256,17 @@ impl FeedFollower {
         Ok(Vec::new())
     }
 
-    /// The view of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
-    async fn view(&mut self, step: &Step) -> Result<Option<(Arc<View>, u64)>, LogError> {
-        if let Some((view, next)) = self.reading.get(&step.stream) {
-            return Ok(Some((view.clone(), *next)));
+    /// The reader of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
+    async fn reader(&mut self, step: &Step) -> Result<Option<&mut (Reader, u64)>, LogError> {
+        if !self.reading.contains_key(&step.stream) {
+            let in_scope = |entry: &Arc<Entry>| self.scope.session.is_none_or(|id| entry.stream.session.id == id);
+            let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
+            let Some(mut reader) = self.runs.reader(&entry, self.contract, &self.options) else { return Ok(None) };
+            let frame = step.first + (self.at.frame - step.start);
+            let next = reader.at_frame(&self.runs, frame, self.at.seen).await?;
+            self.reading.insert(step.stream, (reader, next));
         }
-        let in_scope = |entry: &Arc<Entry>| self.scope.session.is_none_or(|id| entry.stream.session.id == id);
-        let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
-        let Some(view) = self.runs.view(&entry, self.contract, &self.options) else { return Ok(None) };
-        let frame = step.first + (self.at.frame - step.start);
-        let next = view.at_frame(&self.runs, frame, self.at.seen).await?;
-        self.reading.insert(step.stream, (view.clone(), next));
-        Ok(Some((view, next)))
+        Ok(self.reading.get_mut(&step.stream))
     }
 
     fn written(&self, events: &[FeedEvent], wire: Wire) -> Bytes {

@@ -11,7 +11,7 @@ mod view;
 pub use feed::{FeedEvent, FeedFollower, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use status::{RunState, RunStatus};
-pub use view::{Ask, Batch, View, Wire};
+pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::Clock;
@@ -26,6 +26,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use tokio::sync::watch;
 use uuid::Uuid;
+use view::{SharedMarks, View};
 
 /// How far a stream has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -43,7 +44,11 @@ pub struct Runs {
     streams: RwLock<Known>,
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
+    view_bytes: usize,
 }
+
+/// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
+pub const VIEW_BYTES: usize = 4 << 20;
 
 #[derive(Default)]
 struct Known {
@@ -58,20 +63,27 @@ pub struct Entry {
     pub stream: Arc<Stream>,
     tail: watch::Sender<Tail>,
     status: Mutex<RunStatus>,
-    views: Mutex<HashMap<(&'static str, EncoderOptions), Weak<View>>>,
+    views: Mutex<HashMap<(&'static str, EncoderOptions), (SharedMarks, Weak<View>)>>,
 }
 
 impl Runs {
     /// No runs yet.
     pub fn new(log: Arc<dyn FrameLog>, gate: Gate) -> Self {
         let epoch = Clock::System.new_id().simple().to_string().split_off(20);
-        Self { log, gate, streams: RwLock::default(), feed: Feed::new(epoch), artifacts: None }
+        Self { log, gate, streams: RwLock::default(), feed: Feed::new(epoch), artifacts: None, view_bytes: VIEW_BYTES }
     }
 
     /// Stores what is too large for frames as artifacts.
     #[must_use]
     pub fn with_artifacts(self, store: Arc<dyn ArtifactStore>, bounds: Bounds) -> Self {
         Self { artifacts: Some((store, bounds)), ..self }
+    }
+
+    /// Keeps that many bytes of events for the readers of one stream in one contract; one that is further behind encodes
+    /// for itself.
+    #[must_use]
+    pub fn with_view_bytes(self, view_bytes: usize) -> Self {
+        Self { view_bytes, ..self }
     }
 
     /// What bounds artifacts; `None` where there are none.
@@ -175,18 +187,22 @@ impl Runs {
         runs.map(|entry| entry.status().clone()).filter(|status| filter(status)).skip(skip).take(limit).collect()
     }
 
-    /// The events of a stream in a contract, shared by all who read them; `None` where the contract leaves it out.
-    pub fn view(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Arc<View>> {
+    /// A reader of a stream's events in a contract, which are shared by all who read them; `None` where the contract leaves
+    /// the stream out.
+    pub fn reader(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Reader> {
         let mut views = entry.views.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (contract.name, options.clone());
-        if let Some(view) = views.get(&key).and_then(Weak::upgrade) {
-            return Some(view);
+        if let Some(view) = views.get(&key).and_then(|(_, view)| view.upgrade()) {
+            return Some(Reader::new(view));
         }
-        let encoder = (contract.encoder)(&entry.stream, options)?;
-        let view = Arc::new(View::new(contract, encoder, entry.clone()));
-        views.retain(|_, view| view.strong_count() > 0);
-        views.insert(key, Arc::downgrade(&view));
-        Some(view)
+        // The events go with their last reader; the marks stay, so that the next one need not begin at the start.
+        let marks = match views.get(&key) {
+            Some((marks, _)) => marks.clone(),
+            None => SharedMarks::new((contract.encoder)(&entry.stream, options)?),
+        };
+        let view = Arc::new(View::new(contract, marks.clone(), entry.clone(), self.view_bytes));
+        views.insert(key, (marks, Arc::downgrade(&view)));
+        Some(Reader::new(view))
     }
 
     pub(crate) fn log(&self) -> &dyn FrameLog {

@@ -41,6 +41,11 @@ pub(crate) struct ToolOutput {
 }
 
 impl ToolOutputs {
+    /// How much output is kept, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.running.values().map(|running| running.output.len() + running.errors.len()).sum()
+    }
+
     /// Takes a frame; gives what the tool gave where the frame ends it.
     pub(crate) fn frame(&mut self, body: &Body) -> Option<ToolOutput> {
         match body {

@@ -229,6 +229,10 @@ impl Encoder for Hecate {
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }
+
+    fn held_bytes(&self) -> usize {
+        self.tools.held_bytes()
+    }
 }
 
 /// What a person said, and what came with it.

@@ -168,6 +168,11 @@ fn is_timeout(error: &str) -> bool {
 }
 
 impl Tools {
+    /// How much output is kept, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.open.values().map(|running| running.stdout.text.len() + running.stderr.text.len()).sum()
+    }
+
     /// The id by which the events name a call that was proposed or that runs.
     pub(super) fn call_id(&self, tool_id: Uuid) -> Option<Name> {
         self.open.get(&tool_id).map(|running| &running.call_id).or_else(|| self.proposed.get(&tool_id)).cloned()
