@@ -1,5 +1,6 @@
 //! framegate: everything that waits, reads a clock, a file or a socket, around the sans-IO translators.
 
+pub mod artifacts;
 pub mod catalogue;
 pub mod cli;
 pub mod clock;

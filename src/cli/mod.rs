@@ -2,6 +2,7 @@
 //!
 //! A new command is a module with its arguments and a `run`, a variant of `Command` and an arm of [`run`].
 
+mod artifacts;
 mod check;
 mod diagnostics;
 mod input;

@@ -2,7 +2,7 @@
 
 use super::body::{Body, empty, full};
 use super::problem::Problem;
-use super::{Shared, events, guard, ingest, schemas};
+use super::{Shared, artifacts, events, feeds, guard, hecate, ingest, run_status, schemas};
 use crate::catalogue;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
@@ -34,6 +34,19 @@ async fn route(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respon
         (&Method::GET, ["api", "v1", "sessions", session_id, "runs", run_id, "stream"]) => {
             Ok(events::native_sse(&request, session_id, run_id, shared).await)
         }
+        (&Method::GET, ["api", "v1", "runs", run_id]) => Ok(run_status::of_run(run_id, &shared)),
+        (&Method::GET, ["v1", "sessions", session_id, "events"]) => {
+            feeds::of_session(&request, session_id, shared).await
+        }
+        (&Method::GET, ["v1", "events"]) => feeds::of_all(&request, shared).await,
+        (&Method::GET, ["v1", "artifacts", artifact_id]) => artifacts::content(&request, artifact_id, &shared).await,
+        (&Method::GET, ["hecate", "v1", "tasks", task_id, "runs", run_id, "events"]) => {
+            Ok(hecate::answered(hecate::of_run(&request, task_id, run_id, shared).await))
+        }
+        (&Method::GET, ["hecate", "v1", "events", "stream"]) => Ok(hecate::answered(hecate::of_all(&request, &shared))),
+        (&Method::GET, ["hecate", "v1", "artifacts", artifact_id]) => {
+            Ok(hecate::answered(hecate::artifact(artifact_id, &shared).await))
+        }
         (&Method::GET, ["v1", "contracts"]) => {
             let all = json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()});
             Ok(json_response(&all))
@@ -59,7 +72,10 @@ fn allowed(segments: &[&str]) -> Option<&'static str> {
         ["v1", "runs" | "contracts"] | ["healthz"] => Some("GET"),
         ["schemas", ..] => Some("GET"),
         ["v1", "runs", _] | ["v1", "runs", _, "events"] => Some("GET"),
-        ["api", "v1", "sessions", _, "runs", _, "stream"] => Some("GET"),
+        ["api", "v1", "sessions", _, "runs", _, "stream"] | ["api", "v1", "runs", _] => Some("GET"),
+        ["v1", "sessions", _, "events"] | ["v1", "events"] | ["v1", "artifacts", _] => Some("GET"),
+        ["hecate", "v1", "tasks", _, "runs", _, "events"] => Some("GET"),
+        ["hecate", "v1", "events", "stream"] | ["hecate", "v1", "artifacts", _] => Some("GET"),
         _ => None,
     }
 }

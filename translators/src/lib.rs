@@ -12,6 +12,7 @@ pub mod json;
 
 pub mod framing;
 
+pub mod artifacts;
 pub mod decode;
 pub mod ledger;
 pub mod recognise;

@@ -8,6 +8,8 @@ use crate::verify::Verifier;
 mod tool_output;
 mod wire;
 
+pub use wire::{rfc3339_millis, rfc3339_seconds};
+
 pub mod agent_manager;
 pub mod frames;
 pub mod hecate;

@@ -206,6 +206,10 @@ impl Encoder for AgentManager {
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }
+
+    fn held_bytes(&self) -> usize {
+        self.outputs.held_bytes()
+    }
 }
 
 pub(super) fn is_final(status: &str) -> bool {

@@ -134,4 +134,8 @@ impl Encoder for FramesV2 {
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }
+
+    fn first_event_of(&self, frame: u64) -> Option<u64> {
+        Some(frame)
+    }
 }

@@ -137,6 +137,10 @@ impl Encoder for Sse {
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }
+
+    fn held_bytes(&self) -> usize {
+        self.outputs.held_bytes()
+    }
 }
 
 impl Sse {
