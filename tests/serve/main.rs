@@ -9,8 +9,11 @@
     reason = "test code"
 )]
 
+mod artifacts;
 mod client;
 mod events;
+mod feeds;
 mod ingest;
 mod limits;
+mod native;
 mod proxy;
