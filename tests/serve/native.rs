@@ -56,8 +56,16 @@ fn a_run_of_a_task_is_a_stream_or_a_list() {
 #[test]
 fn a_list_has_200_events_and_never_more_than_500() {
     let proxy = Proxy::start();
-    let made = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "long_text_200k.ndjson"));
-    let made = made.json();
+    let calls: String = (0..200)
+        .map(|nth| {
+            let call = json!({"type": "assistant", "session_id": "s", "message": {"id": format!("m{nth}"), "role": "assistant",
+                "content": [{"type": "tool_use", "id": format!("t{nth}"), "name": "Bash", "input": {"command": "x"}}]}});
+            let result = json!({"type": "user", "session_id": "s", "message": {"role": "user",
+                "content": [{"type": "tool_result", "tool_use_id": format!("t{nth}"), "content": "y"}]}});
+            format!("{call}\n{result}\n")
+        })
+        .collect();
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], calls.as_bytes()).json();
     let run = made["runs"][0]["run_id"].as_str().unwrap();
     let (events, path) = native(&proxy, run);
     assert!(events.len() > 500, "{}", events.len());
@@ -127,6 +135,11 @@ fn budget_and_thinking_are_told_as_configured() {
     assert!(!has(&plain, "cost.budget_exceeded"));
     let tight = kinds(&[("FRAMEGATE__HECATE__TASK_BUDGET_MICROS_USD", "1")], "bash_ok.partial.ndjson");
     assert!(has(&tight, "cost.budget_warning") && has(&tight, "cost.budget_exceeded"), "{tight:?}");
+    let thinks = |settings: &[(&str, &str)]| {
+        has(&kinds(settings, "thinking_text.partial.ndjson"), "assistant.thinking_complete")
+    };
+    assert!(!thinks(&[]));
+    assert!(thinks(&[("FRAMEGATE__HECATE__THINKING", "true")]));
 }
 
 #[test]

@@ -389,7 +389,7 @@ proptest! {
         let is_large = stdout.len() > inline_bytes || stderr.len() > inline_bytes;
         prop_assert_eq!(artifacts.len(), usize::from(is_large));
         if let Some(artifact) = artifacts.first().filter(|_| stdout.len() + stderr.len() <= max_bytes) {
-            prop_assert_eq!(&*artifact.content, format!("{stdout}{stderr}").as_bytes());
+            prop_assert_eq!(String::from_utf8_lossy(&artifact.content).into_owned(), format!("{stdout}{stderr}"));
         }
     }
 }
