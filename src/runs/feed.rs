@@ -21,6 +21,9 @@ use uuid::Uuid;
 /// How many events a reader takes at a time.
 const READ_EVENTS: usize = 1024;
 
+/// How many streams are read before those that are gone are taken out.
+const READING: usize = 256;
+
 /// How many dropped streams may still be named before they are taken out.
 const DROPPED: usize = 64;
 
@@ -264,6 +267,10 @@ impl FeedFollower {
         let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
         let Some(view) = self.runs.view(&entry, self.contract, &self.options) else { return Ok(None) };
         let frame = step.first + (self.at.frame - step.start);
+        if self.reading.len() >= READING {
+            // The end of a run that was dropped meanwhile is never read.
+            self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
+        }
         let next = view.at_frame(&self.runs, frame, self.at.seen).await?;
         self.reading.insert(step.stream, (view.clone(), next));
         Ok(Some((view, next)))
