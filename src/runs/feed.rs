@@ -118,6 +118,11 @@ pub struct Position {
     seen: u32,
 }
 
+/// A text is no cursor of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no cursor of a feed")]
+pub struct NoCursor;
+
 /// Which part of the feed a reader wants.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
@@ -143,18 +148,18 @@ impl Runs {
     ///
     /// # Errors
     /// It is no cursor.
-    pub fn feed_position(&self, cursor: &str) -> Result<Option<Position>, ()> {
+    pub fn feed_position(&self, cursor: &str) -> Result<Option<Position>, NoCursor> {
         if cursor == "latest" {
             return Ok(Some(Position { frame: self.feed.steps().next, seen: 0 }));
         }
         let mut parts = cursor.split('-');
         let (Some(epoch), Some(frame), Some(nth), None) = (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(());
+            return Err(NoCursor);
         };
         let position = Position {
-            frame: frame.parse().map_err(|_| ())?,
-            seen: nth.parse::<u32>().ok().and_then(|nth| nth.checked_add(1)).ok_or(())?,
+            frame: frame.parse().map_err(|_| NoCursor)?,
+            seen: nth.parse::<u32>().ok().and_then(|nth| nth.checked_add(1)).ok_or(NoCursor)?,
         };
         Ok((epoch == self.feed.epoch).then_some(position))
     }

@@ -8,7 +8,7 @@ mod follow;
 mod status;
 mod view;
 
-pub use feed::{FeedEvent, FeedFollower, Position, Scope};
+pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use status::{RunState, RunStatus};
 pub use view::{Ask, Batch, View, Wire};
