@@ -103,7 +103,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         translator.feed(chunk, clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
         whose.tell(translator.ingest());
-        // Before the events that refer to them are out.
+        // Nobody is told of an artifact much before it is there.
         if let Some(store) = &store {
             store.write(&translator.ingest().take_artifacts())?;
         }

@@ -12,6 +12,7 @@ use framegate_translators::artifacts::Artifact;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
+use std::sync::Arc;
 
 /// Pictures that hold no scripts.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
@@ -19,6 +20,15 @@ const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp"
 /// Text of ours: what it says it is.
 const TEXTS: &[(&str, &str)] =
     &[("text/plain", "text/plain; charset=utf-8"), ("text/x-diff", "text/x-diff; charset=utf-8")];
+
+/// An artifact's bytes, shared by all who fetch them.
+struct Content(Arc<Artifact>);
+
+impl AsRef<[u8]> for Content {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.content
+    }
+}
 
 /// Answers with the bytes, or 304 where the client has them.
 pub(super) async fn content(
@@ -40,7 +50,7 @@ pub(super) async fn content(
     let artifact = found.ok_or_else(unknown)?;
     let etag = format!("\"{}\"", artifact.id());
     let has_it = is_known(request.headers(), &etag);
-    let body = if has_it { empty() } else { full(Bytes::copy_from_slice(&artifact.content)) };
+    let body = if has_it { empty() } else { full(Bytes::from_owner(Content(artifact.clone()))) };
     let mut response = Response::new(body);
     if has_it {
         *response.status_mut() = StatusCode::NOT_MODIFIED;
@@ -92,7 +102,6 @@ mod tests {
     use super::*;
     use framegate_translators::artifacts::ArtifactKind;
     use framegate_translators::frame::{Name, Session, Stream, StreamKind};
-    use std::sync::Arc;
     use uuid::Uuid;
 
     fn shown(mime: &str) -> (&'static str, String) {

@@ -103,7 +103,7 @@ fn position_of(request: &Request<Incoming>, query: &Query, shared: &Shared) -> R
     }
     match query.after.as_deref() {
         None => Ok(Position::default()),
-        Some(cursor) => shared.runs.feed_position(cursor).map(Option::unwrap_or_default).map_err(|()| {
+        Some(cursor) => shared.runs.feed_position(cursor).map(Option::unwrap_or_default).map_err(|_| {
             Problem::bad_request("after must be the id of an event of a feed, as it gave it, or \"latest\"")
         }),
     }

@@ -21,6 +21,9 @@ use uuid::Uuid;
 /// How many events a reader takes at a time.
 const READ_EVENTS: usize = 1024;
 
+/// How many streams are read before those that are gone are taken out.
+const READING: usize = 256;
+
 /// How many dropped streams may still be named before they are taken out.
 const DROPPED: usize = 64;
 
@@ -115,6 +118,11 @@ pub struct Position {
     seen: u32,
 }
 
+/// A text is no cursor of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no cursor of a feed")]
+pub struct NoCursor;
+
 /// Which part of the feed a reader wants.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
@@ -140,18 +148,18 @@ impl Runs {
     ///
     /// # Errors
     /// It is no cursor.
-    pub fn feed_position(&self, cursor: &str) -> Result<Option<Position>, ()> {
+    pub fn feed_position(&self, cursor: &str) -> Result<Option<Position>, NoCursor> {
         if cursor == "latest" {
             return Ok(Some(Position { frame: self.feed.steps().next, seen: 0 }));
         }
         let mut parts = cursor.split('-');
         let (Some(epoch), Some(frame), Some(nth), None) = (parts.next(), parts.next(), parts.next(), parts.next())
         else {
-            return Err(());
+            return Err(NoCursor);
         };
         let position = Position {
-            frame: frame.parse().map_err(|_| ())?,
-            seen: nth.parse::<u32>().ok().and_then(|nth| nth.checked_add(1)).ok_or(())?,
+            frame: frame.parse().map_err(|_| NoCursor)?,
+            seen: nth.parse::<u32>().ok().and_then(|nth| nth.checked_add(1)).ok_or(NoCursor)?,
         };
         Ok((epoch == self.feed.epoch).then_some(position))
     }
@@ -262,6 +270,10 @@ impl FeedFollower {
             let in_scope = |entry: &Arc<Entry>| self.scope.session.is_none_or(|id| entry.stream.session.id == id);
             let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
             let Some(mut reader) = self.runs.reader(&entry, self.contract, &self.options) else { return Ok(None) };
+            if self.reading.len() >= READING {
+                // The end of a run that was dropped meanwhile is never read.
+                self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
+            }
             let frame = step.first + (self.at.frame - step.start);
             let next = reader.at_frame(&self.runs, frame, self.at.seen).await?;
             self.reading.insert(step.stream, (reader, next));

@@ -8,7 +8,7 @@ mod follow;
 mod status;
 mod view;
 
-pub use feed::{FeedEvent, FeedFollower, Position, Scope};
+pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use status::{RunState, RunStatus};
 pub use view::{Ask, Batch, Reader, Wire};
@@ -57,13 +57,16 @@ struct Known {
     order: Vec<StreamId>,
 }
 
+/// What tells the views of one stream apart: the contract's name, and the options.
+type ViewKey = (&'static str, EncoderOptions);
+
 /// One stream.
 pub struct Entry {
     /// What is known of it from its first frame on.
     pub stream: Arc<Stream>,
     tail: watch::Sender<Tail>,
     status: Mutex<RunStatus>,
-    views: Mutex<HashMap<(&'static str, EncoderOptions), (SharedMarks, Weak<View>)>>,
+    views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
 }
 
 impl Runs {

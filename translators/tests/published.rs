@@ -38,7 +38,8 @@ fn schema_of(text: &str) -> Value {
 /// Calls `with` for each event of each recording, with every set of options.
 fn each_event(contract: &'static Contract, mut with: impl FnMut(&Recording, EventRef<'_>)) {
     let plain = EncoderOptions::default();
-    let all = EncoderOptions { experimental: true, task_budget_micros_usd: Some(1_000) };
+    let all =
+        EncoderOptions { experimental: true, thinking: true, artifacts: true, task_budget_micros_usd: Some(1_000) };
     for options in [plain, all] {
         for recording in recordings() {
             let ingest = ingest(recording.runner, Limits::default());

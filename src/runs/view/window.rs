@@ -137,8 +137,10 @@ impl Window {
         for frame in &frames {
             self.scratch.clear();
             self.encoder.frame(frame, &mut self.scratch);
-            for (nth, event) in (0..).zip(self.scratch.iter()) {
+            let of_frame = events.len();
+            for event in self.scratch.iter() {
                 let number = first + events.len() as u64;
+                let nth = u32::try_from(events.len() - of_frame).unwrap_or(u32::MAX);
                 let mut keep = |event: EventRef<'_>| {
                     let start = bytes.len();
                     write(view.contract, event, &mut bytes);

@@ -114,7 +114,7 @@ fn decoded(text: &str, max_bytes: usize) -> Option<Vec<u8>> {
     if text.is_empty() || bytes > max_bytes.saturating_add(3) {
         return None;
     }
-    let encoding = if text.len() % 4 == 0 { BASE64 } else { BASE64_NOPAD };
+    let encoding = if text.len().is_multiple_of(4) { BASE64 } else { BASE64_NOPAD };
     encoding.decode(text.as_bytes()).ok().filter(|content| content.len() <= max_bytes)
 }
 
