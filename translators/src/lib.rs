@@ -20,6 +20,7 @@ pub mod sequence;
 pub mod encode;
 
 pub mod drift;
+pub mod redact;
 pub mod schema;
 pub mod verify;
 pub mod warnings;
