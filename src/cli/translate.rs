@@ -17,10 +17,12 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::recognise::Window;
+use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::sequence::{Identity, uuid_of};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -48,6 +50,12 @@ pub(super) struct Args {
     /// What becomes of an event that breaks its schema: off (not looked at), warn (sent, and told on stderr)
     #[arg(long, value_name = "MODE", default_value = "warn", hide_possible_values = true)]
     validate: GateMode,
+    /// Redact secrets before anything is made of them [default, except for --to raw]
+    #[arg(long, overrides_with = "no_redact")]
+    redact: bool,
+    /// Leave secrets where they are [default for --to raw, which gives every record back byte for byte]
+    #[arg(long, overrides_with = "redact")]
+    no_redact: bool,
     /// The file to read; - is the standard input
     #[arg(default_value = "-")]
     file: PathBuf,
@@ -77,6 +85,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
         From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
     };
+    // `raw` is what a recording is checked and kept with: there, losing nothing is what is asked for.
+    let redacts = args.redact || (!args.no_redact && contract.sse != SseStyle::Raw);
+    let ingest = if redacts { ingest.redacting(Arc::new(Rules::new(Settings::default())?)) } else { ingest };
     let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
     let mut translator = Translator::new(ingest, contract, options);
     let mut diagnostics = Diagnostics::new(contract, args.validate)?;
