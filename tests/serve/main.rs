@@ -14,3 +14,4 @@ mod events;
 mod ingest;
 mod limits;
 mod proxy;
+mod redaction;

@@ -65,7 +65,8 @@ struct Segment {
 #[derive(Debug, Default)]
 struct Change {
     edits: Vec<Edit>,
-    logprobs: Vec<(Range<usize>, String)>,
+    /// Whether there may be a secret elsewhere in the unit than in its record.
+    is_suspect: bool,
     /// Where the piece stands in the payload, and how.
     base: usize,
     map: Map,
@@ -110,8 +111,8 @@ impl Redactor {
         self.next += 1;
         let mut change = Change::default();
         if is_suspect {
-            let found = look(&self.rules, unit.payload, piece.as_ref().map(|piece| &piece.place));
-            (change.edits, change.logprobs) = (found.edits, found.logprobs);
+            change.edits = look(&self.rules, unit.payload, piece.as_ref().map(|piece| &piece.place)).edits;
+            change.is_suspect = true;
         }
         let waits = piece.is_some_and(|piece| self.read(unit, number, &piece, &mut change));
         if !waits && self.queue.is_empty() {
@@ -249,10 +250,10 @@ impl Redactor {
     fn pass(&self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
         let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
         let mut name = Vec::new();
-        if let Some(event_name) = unit.event_name {
+        if let Some(event_name) = unit.event_name.filter(|_| change.is_suspect) {
             plain(&self.rules, event_name.as_bytes(), &mut name);
         }
-        let frame = if is_sse && self.rules.is_worth_a_look(unit.bytes) { self.other_lines(unit) } else { None };
+        let frame = if is_sse && change.is_suspect { self.other_lines(unit) } else { None };
         if change.edits.is_empty() && name.is_empty() && frame.is_none() {
             sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
@@ -282,7 +283,7 @@ impl Redactor {
         let mut out = Vec::with_capacity(unit.bytes.len());
         for line in unit.bytes.split_inclusive(|&byte| byte == b'\n') {
             let mut edits = Vec::new();
-            if !line.starts_with(b"data") {
+            if field_of(line) != b"data" {
                 plain(&self.rules, line, &mut edits);
             }
             changed |= !edits.is_empty();
@@ -292,9 +293,10 @@ impl Redactor {
     }
 
     fn apply(&self, payload: &[u8], change: Change) -> (Vec<u8>, Vec<String>) {
-        let Change { mut edits, logprobs, .. } = change;
-        if !edits.is_empty() {
-            edits.extend(logprobs.into_iter().map(|(place, pointer)| Edit {
+        let mut edits = change.edits;
+        if !edits.is_empty() && memchr::memmem::find(payload, b"logprobs").is_some() {
+            // They say the text again, token by token.
+            edits.extend(look(&self.rules, payload, None).logprobs.into_iter().map(|(place, pointer)| Edit {
                 place,
                 rule: self.rules.logprobs_rule,
                 with: With::EmptyList,
@@ -331,7 +333,7 @@ fn block(old: &[u8], payload: &[u8], event_name: Option<&str>) -> Vec<u8> {
     let mut out = Vec::with_capacity(old.len());
     let mut is_said = false;
     for line in old.split(|&byte| byte == b'\n') {
-        let field = line.split(|&byte| byte == b':').next().unwrap_or_default();
+        let field = field_of(line);
         if field == b"data" {
             if !std::mem::replace(&mut is_said, true) {
                 let gap: &[u8] =
@@ -355,6 +357,12 @@ fn block(old: &[u8], payload: &[u8], event_name: Option<&str>) -> Vec<u8> {
     }
     out.pop();
     out
+}
+
+/// The name of an SSE line's field.
+fn field_of(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(line);
+    line.split(|byte| matches!(byte, b':' | b'\n' | b'\r')).next().unwrap_or_default()
 }
 
 /// The units that an edit may be made in.

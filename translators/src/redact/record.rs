@@ -68,7 +68,7 @@ fn text(rules: &Rules, text: &[u8], base: usize, pointer: &str, edits: &mut Vec<
 fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Look) -> Option<()> {
     let mut levels: Vec<Level> = Vec::new();
     let mut pointer = String::new();
-    let mut at = 0;
+    let mut at = if bytes.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
     // In an object, a string is a key until its colon has come.
     let mut wants_key = false;
     loop {

@@ -74,7 +74,7 @@ pub(super) const RULES: &[Rule] = &[
         name: "aws-access-key-id",
         about: "AWS access key ids",
         literals: &["AKIA", "ASIA", "ABIA", "ACCA"],
-        shape: token(upper, 16, 16, 12),
+        shape: token(upper, 16, 16, 4),
     },
     Rule {
         name: "aws-secret-key",
@@ -107,7 +107,7 @@ pub(super) const RULES: &[Rule] = &[
         literals: &["sk_live_", "rk_live_", "sk_test_", "rk_test_"],
         shape: token(alnum, 16, 255, 1),
     },
-    Rule { name: "google-api-key", about: "Google API keys", literals: &["AIza"], shape: token(dashed, 35, 35, 12) },
+    Rule { name: "google-api-key", about: "Google API keys", literals: &["AIza"], shape: token(dashed, 35, 35, 4) },
     Rule { name: "anthropic-key", about: "Anthropic keys", literals: &["sk-ant-"], shape: token(dashed, 20, 255, 1) },
     Rule {
         name: "openai-key",
@@ -115,8 +115,8 @@ pub(super) const RULES: &[Rule] = &[
         literals: &["sk-proj-", "sk-svcacct-", "sk-admin-"],
         shape: token(dashed, 20, 512, 1),
     },
-    Rule { name: "openai-key", about: "OpenAI user keys", literals: &["sk-"], shape: token(alnum, 32, 255, 12) },
-    Rule { name: "npm-token", about: "npm tokens", literals: &["npm_"], shape: token(alnum, 36, 36, 12) },
+    Rule { name: "openai-key", about: "OpenAI user keys", literals: &["sk-"], shape: token(alnum, 32, 255, 8) },
+    Rule { name: "npm-token", about: "npm tokens", literals: &["npm_"], shape: token(alnum, 36, 36, 8) },
     Rule {
         name: "npm-token",
         about: "npm tokens in an .npmrc",

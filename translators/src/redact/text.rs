@@ -13,6 +13,9 @@ use std::ops::Range;
 /// How often escapes are read; a text that is escaped more often is looked at as far as that.
 const LEVELS: usize = 4;
 
+/// How much of a text is read again with its next piece where patterns are configured.
+const CONTEXT: usize = 256;
+
 /// A secret's place in a text.
 #[derive(Clone, Debug)]
 pub(super) struct Hit {
@@ -127,6 +130,11 @@ impl Rules {
         }
         if let Some(start) = broken_escape(text) {
             merge(&mut finding.tail, Tail { start, from: start, holds: true, open: None }, 0);
+        }
+        if !self.patterns.is_empty() {
+            // How much of a text a pattern needs is not known: each piece waits for the next one.
+            let start = text.len().saturating_sub(CONTEXT);
+            merge(&mut finding.tail, Tail { start, from: text.len(), holds: true, open: None }, 0);
         }
         finding.settle();
         finding
