@@ -170,7 +170,7 @@ impl Rules {
             for literal in what.literals {
                 literals.push(Literal::Rule { rule, shape: what.shape, is_exact });
                 spellings.push((*literal).to_owned());
-                add_fronts(&mut fronts, literal, is_exact);
+                add_fronts(&mut fronts, literal, is_exact, is_exact || matches!(what.shape, Shape::Pem));
             }
         }
         let mut scouted: Vec<String> = spellings.clone();
@@ -233,9 +233,8 @@ fn is_behind_an_escape(bytes: &[u8], at: usize) -> bool {
     front.contains(&b'\\')
 }
 
-fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool) {
-    let least = if is_token || literal == "://" { 1 } else { 3 };
-    for size in least..literal.len() {
+fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool, holds: bool) {
+    for size in 1..literal.len() {
         let bytes: Box<[u8]> = literal.as_bytes().get(..size).unwrap_or_default().into();
         let Some(&last) = bytes.last() else { continue };
         let mut lasts = vec![last];
@@ -244,8 +243,8 @@ fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool) {
         }
         for last in lasts {
             let Some(list) = fronts.get_mut(usize::from(last)) else { continue };
-            if !list.iter().any(|front| front.bytes == bytes) {
-                list.push(Front { bytes: bytes.clone(), is_token });
+            if !list.iter().any(|front| front.bytes == bytes && front.is_token == is_token) {
+                list.push(Front { bytes: bytes.clone(), is_token, holds });
             }
         }
     }

@@ -79,7 +79,7 @@ pub(super) const RULES: &[Rule] = &[
     Rule {
         name: "aws-secret-key",
         about: "AWS secret access keys behind the name of their setting",
-        literals: &["secret_access_key", "secretaccesskey"],
+        literals: &["secret_access_key", "aws_secret_access_key", "secretaccesskey", "awssecretaccesskey"],
         shape: Shape::After { words: &[], class: base64, min: 40, max: 40 },
     },
     Rule {

@@ -141,7 +141,8 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
     if value == text.len() {
         return if gap <= 16 { name_only(at, text) } else { Found::No };
     }
-    if gap == 0 || gap > 16 {
+    let assigns = text.get(body..value).unwrap_or_default().iter().any(|byte| matches!(byte, b':' | b'=' | b'>'));
+    if !assigns || gap > 16 {
         return Found::No;
     }
     if !words.is_empty() {
@@ -160,7 +161,17 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
     }
     let count = run(text, value, class);
     let ends = value + count == text.len();
-    if count >= min && (min < max || count == max) {
+    // A word of prose is no credential.
+    let is_prose = !words.is_empty()
+        && text
+            .get(value..value + count)
+            .unwrap_or_default()
+            .iter()
+            .all(|byte| byte.is_ascii_lowercase() || *byte == b'.');
+    if is_prose && !ends {
+        return Found::No;
+    }
+    if !is_prose && count >= min && (min < max || count == max) {
         let count = count.min(max);
         let open = (ends && count < max).then_some(Open::Class(class, max - count));
         return Found::Full(value..value + count, open);
@@ -168,12 +179,8 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
     if !ends || count > max {
         return Found::No;
     }
-    Found::Tail(Tail {
-        start: at,
-        from: value,
-        holds: count > 0,
-        open: (count > 0).then(|| Open::Class(class, max - count)),
-    })
+    let open = (count > 0 && !is_prose).then(|| Open::Class(class, max - count));
+    Found::Tail(Tail { start: at, from: value, holds: count > 0, open })
 }
 
 /// Header, payload and signature in base64url, the first two of them JSON objects.
@@ -225,9 +232,10 @@ fn base64_or_space(byte: u8) -> bool {
 }
 
 fn pem(text: &[u8], at: usize, body: usize) -> Found {
+    let head = || Found::Tail(Tail { start: at, from: at, holds: true, open: None });
     let title = run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     if body + title == text.len() && title < 64 {
-        return name_only(at, text);
+        return head();
     }
     let name = text.get(body..body + title).unwrap_or_default();
     let is_private = name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK");
@@ -237,7 +245,7 @@ fn pem(text: &[u8], at: usize, body: usize) -> Found {
         return Found::No;
     }
     if inside == text.len() {
-        return name_only(at, text);
+        return head();
     }
     let most = text.len().min(inside + LONGEST);
     let window = text.get(..most).unwrap_or(text);
@@ -271,12 +279,13 @@ fn pem_end(text: &[u8], from: usize) -> Option<usize> {
 fn url(text: &[u8], at: usize, body: usize) -> Found {
     let front = text.get(..at).unwrap_or_default();
     let scheme = front.iter().rev().take(32).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count();
-    if scheme < 2 {
+    // At the start of a text, the scheme may have come with the piece before.
+    if scheme < 2 && scheme != at {
         return Found::No;
     }
     let start = at - scheme;
-    let in_user = |byte: u8| byte.is_ascii_graphic() && !b"/?#@:\"'<>\\`(){}[]|,;$".contains(&byte) || byte >= 0x80;
-    let in_password = |byte: u8| byte.is_ascii_graphic() && !b"/?#@\"'<>\\`".contains(&byte) || byte >= 0x80;
+    let in_user = |byte: u8| (byte.is_ascii_graphic() && !b"/?#@:\"'<>\\`(){}[]|,;$".contains(&byte)) || byte >= 0x80;
+    let in_password = |byte: u8| (byte.is_ascii_graphic() && !b"/?#@\"'<>\\`".contains(&byte)) || byte >= 0x80;
     let user = run(text, body, in_user);
     let colon = body + user;
     if user > LONGEST_NAME {

@@ -179,29 +179,33 @@ impl Rules {
             let is_it = if front.is_token {
                 end == &*front.bytes && !is_inside_a_word(text, start)
             } else {
+                // One letter or two are the front of too many words.
                 end.eq_ignore_ascii_case(&front.bytes)
+                    && (front.bytes.len() > 2
+                        || !end.first().is_some_and(u8::is_ascii_alphabetic)
+                        || !is_inside_a_word(text, start))
             };
-            if is_it && found.as_ref().is_none_or(|found| start < found.start) {
-                let holds = front.is_token || found.as_ref().is_some_and(|found| found.holds);
-                let from = if front.is_token { start } else { text.len() };
-                found = Some(Tail { start, from, holds, open: None });
+            if !is_it {
+                continue;
+            }
+            let start = if front.bytes.first() == Some(&b':') { start - scheme_before(text, start) } else { start };
+            let tail = found.get_or_insert(Tail { start, from: text.len(), holds: false, open: None });
+            tail.start = tail.start.min(start);
+            if front.holds {
+                tail.holds = true;
+                tail.from = tail.from.min(start);
             }
         }
         // A quoted name that is not over.
         let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
         let name = text.iter().rev().take(128).take_while(in_name).count();
-        let quote = text.len().checked_sub(name + 1)?;
-        if text.get(quote) == Some(&b'"') {
+        if let Some(quote) = text.len().checked_sub(name + 1)
+            && text.get(quote) == Some(&b'"')
+        {
             let quoted = Tail { start: quote, from: text.len(), holds: false, open: None };
             let mut both = found.map(|tail| (tail, 0));
             merge(&mut both, quoted, 0);
             found = both.map(|(tail, _)| tail);
-        } else if let Some(tail) = &mut found
-            && tail.from == text.len()
-            && text.ends_with(b":")
-        {
-            // The scheme of a URL stands before its colon.
-            tail.start = tail.start.saturating_sub(8);
         }
         found
     }
@@ -209,6 +213,12 @@ impl Rules {
     fn is_spelt(&self, pattern: usize, literal: &[u8]) -> bool {
         self.spellings.get(pattern).is_some_and(|spelling| spelling.as_bytes() == literal)
     }
+}
+
+/// How long the scheme is that stands before a URL's colon.
+fn scheme_before(text: &[u8], colon: usize) -> usize {
+    let front = text.get(..colon).unwrap_or_default();
+    front.iter().rev().take(32).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count()
 }
 
 /// A backslash at the end, or the front of `\u0000`: what it escapes comes next.
@@ -284,6 +294,8 @@ pub(super) enum Literal {
 pub(super) struct Front {
     pub(super) bytes: Box<[u8]>,
     pub(super) is_token: bool,
+    /// Whether what it begins would be redacted from its first byte on.
+    pub(super) holds: bool,
 }
 
 pub(super) fn finder<'l>(
