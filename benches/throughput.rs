@@ -90,7 +90,7 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
     ];
     // Beside "decode to frames": the difference is redaction's share.
     let rules = Arc::new(Rules::new(Settings::default()).unwrap());
-    stages.push(Stage::new("redact and decode to frames", || {
+    stages.push(Stage::new("redact and decode to frames", move || {
         let decode = |input: &Vec<u8>| decode_with(ingest(runner).redacting(rules.clone()), input).len() as u64;
         inputs.iter().map(|input| Counts { events: decode(input), bytes_out: 0 }).sum()
     }));

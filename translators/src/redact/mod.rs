@@ -216,9 +216,8 @@ impl Rules {
                 match self.literals.get(number) {
                     Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
                         let literal = bytes.get(found.range()).unwrap_or_default();
-                        self.spellings.get(number).is_some_and(|spelling| spelling.as_bytes() == literal)
-                            && !(shape::is_inside_a_word(bytes, found.start())
-                                && !is_behind_an_escape(bytes, found.start()))
+                        let begins = !shape::is_inside_a_word(bytes, found.start());
+                        self.is_spelt(number, literal) && (begins || is_behind_an_escape(bytes, found.start()))
                     }
                     Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, found.end()),
                     _ => true,

@@ -85,7 +85,7 @@ fn quote(text: &[u8], from: usize, escaped: bool) -> Option<usize> {
         }
         let slashes = run(text, found, |byte| byte == b'\\');
         let behind = text.get(found + slashes);
-        if behind == Some(&b'"') && (escaped || slashes % 2 == 0) {
+        if behind == Some(&b'"') && (escaped || slashes.is_multiple_of(2)) {
             return Some(if escaped { found } else { found + slashes });
         }
         at = found + slashes + 1;

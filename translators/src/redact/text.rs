@@ -210,7 +210,7 @@ impl Rules {
         found
     }
 
-    fn is_spelt(&self, pattern: usize, literal: &[u8]) -> bool {
+    pub(super) fn is_spelt(&self, pattern: usize, literal: &[u8]) -> bool {
         self.spellings.get(pattern).is_some_and(|spelling| spelling.as_bytes() == literal)
     }
 }
@@ -229,7 +229,7 @@ fn broken_escape(text: &[u8]) -> Option<usize> {
     let rest = text.get(slash + 1..)?;
     let is_front = rest.is_empty() || (rest.first() == Some(&b'u') && rest.iter().skip(1).all(u8::is_ascii_hexdigit));
     let slashes = text.get(..slash)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
-    (is_front && slashes % 2 == 0).then_some(slash)
+    (is_front && slashes.is_multiple_of(2)).then_some(slash)
 }
 
 fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
