@@ -218,6 +218,16 @@ mod tests {
                 vec!["page_limit_default: 200 is more than server.page_limit_max, which is 5"],
             ),
             ("[ingest]\nmax_record_bytes = 1024\npreview_bytes = 2000", vec!["ingest.preview_bytes: 2000 is more"]),
+            (
+                "[redaction]\npatterns = { badge = \"(\" }",
+                vec!["config.toml, redaction.patterns: the pattern \"badge\" is no regular expression"],
+            ),
+            (
+                "[redaction]\ndisabled_rules = [\"jtw\"]",
+                vec!["redaction.disabled_rules: there is no rule \"jtw\" (rules: aws-access-key-id"],
+            ),
+            ("[redaction]\nkeys = [\"*\"]", vec!["redaction.keys: \"*\" names no key"]),
+            ("[redaction]\nhold_ms = 60001", vec!["redaction.hold_ms: 60001 is out of range"]),
             ("[log]\nkind = \"sqlite\"", vec!["config.toml, log.kind: there is no value \"sqlite\" (known: memory)"]),
             ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn, enforce)"]),
             ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),

@@ -390,6 +390,8 @@ pub struct ProviderEvent {
     pub response_errors: Vec<String>,
     /// How the record differs from what is known of the runner, where that is looked at. Not on the wire.
     pub drift: Vec<DriftKind>,
+    /// Where something was redacted: JSON pointers into the frame, to fields of `data` or to `raw`.
+    pub redacted_paths: Vec<String>,
 }
 
 /// What an upstream record was.
