@@ -10,6 +10,7 @@ mod breaches;
 mod by_type;
 mod compile;
 mod format;
+mod outline;
 mod variants;
 
 use crate::json::scan::{Quoted, Scan};
@@ -39,7 +40,7 @@ pub struct Shape {
     told: Option<Box<Told>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct StringShape {
     one_of: Option<Vec<String>>,
     spelling: Option<Spelling>,
@@ -202,8 +203,7 @@ impl ObjectShape {
 impl StringShape {
     fn accepts(&self, text: Quoted<'_>) -> bool {
         let is_long_enough = self.min_length == 0 || (self.min_length == 1 && !text.inner.is_empty());
-        let is_free = self.one_of.is_none() && self.spelling.is_none() && self.format.is_none() && self.ulid.is_none();
-        if is_free && is_long_enough {
+        if self.is_free() && is_long_enough {
             return true;
         }
         // Escapes are left to the full validator.
