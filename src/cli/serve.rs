@@ -3,16 +3,19 @@
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
 use super::{EXIT_CLEAN, LogArgs};
-use crate::config::{Config, GateMode, LogKind, Sources};
+use crate::clock::Clock;
+use crate::config::{self, Config, FsyncKind, GateMode, LogKind, Sources};
 use crate::http::{Server, Settings};
-use crate::log::{FrameLog, MemoryLog};
+use crate::log::sqlite::{self, Fsync, PAGE_BYTES};
+use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::Runs;
 use crate::{demo, telemetry};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, bail};
 use framegate_translators::contracts::contract;
 use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -40,13 +43,40 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let config = sources.load()?;
     telemetry::init(&log.over(&config.telemetry))?;
     let settings = settings(&config)?;
-    let log: Arc<dyn FrameLog> = match config.log.kind {
+    let validate = config.gate.mode == GateMode::Warn;
+    // The demo leaves nothing behind.
+    let kind = if args.demo { LogKind::Memory } else { config.log.kind };
+    let log: Arc<dyn FrameLog> = match kind {
         LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
+        LogKind::Sqlite => Arc::new(SqliteLog::open(log_options(&config.log))?),
     };
-    let runs = Runs::new(log, config.gate.mode == GateMode::Warn).map_err(|error| anyhow!(error))?;
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(serve(settings, Arc::new(runs), args.demo))?;
+    runtime.block_on(async {
+        let runs = Runs::open(log, validate, Clock::System.now_ms()).await?;
+        serve(settings, Arc::new(runs), args.demo).await
+    })?;
     Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+/// What the settings mean for the database.
+pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
+    let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+    let pages = log.max_file_bytes.div_ceil(PAGE_BYTES).min(u64::from(u32::MAX - 1));
+    sqlite::Options {
+        fsync: match log.fsync {
+            FsyncKind::Always => Fsync::Always,
+            FsyncKind::Interval => Fsync::Interval(Duration::from_millis(log.fsync_interval_ms)),
+            FsyncKind::Never => Fsync::Never,
+        },
+        queue: at_least_one(log.queue_appends),
+        readers: at_least_one(log.read_connections),
+        max_runs: log.max_runs,
+        max_bytes: log.max_bytes,
+        max_age: (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600)),
+        check: log.check_on_open,
+        max_pages: u32::try_from(pages).ok().filter(|pages| *pages > 0),
+        ..sqlite::Options::new(&log.path)
+    }
 }
 
 async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool) -> anyhow::Result<()> {

@@ -221,7 +221,12 @@ mod tests {
                 vec!["page_limit_default: 200 is more than server.page_limit_max, which is 5"],
             ),
             ("[ingest]\nmax_record_bytes = 1024\npreview_bytes = 2000", vec!["ingest.preview_bytes: 2000 is more"]),
-            ("[log]\nkind = \"sqlite\"", vec!["config.toml, log.kind: there is no value \"sqlite\" (known: memory)"]),
+            (
+                "[log]\nkind = \"sqlit\"",
+                vec!["config.toml, log.kind: there is no value \"sqlit\"", "did you mean \"sqlite\"?", "memory, sqlite"],
+            ),
+            ("[log]\nfsync = \"often\"", vec!["log.fsync: there is no value \"often\" (known: always, interval, never)"]),
+            ("[log]\npath = \"\"", vec!["log.path: is empty; it names the database file"]),
             ("[gate]\nmode = \"enforce\"", vec!["config.toml, gate.mode: \"enforce\" is not there yet"]),
             ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn)"]),
             ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),

@@ -216,7 +216,7 @@ async fn events_of(
 
 fn unreadable(error: &crate::log::LogError) -> Problem {
     tracing::error!(%error, "the log could not be read");
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the events could not be read")
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; the proxy's log says why")
 }
 
 /// The cursor: `?after=`, else `Last-Event-ID`.
