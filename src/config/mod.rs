@@ -7,6 +7,7 @@ mod error;
 mod load;
 mod source;
 
+pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};
 

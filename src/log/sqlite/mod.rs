@@ -11,8 +11,10 @@ mod database;
 mod reader;
 mod writer;
 
+pub(crate) use database::integrity;
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
 pub use reader::{read_frames, streams};
+pub(crate) use writer::remove;
 
 use super::{FrameLog, KeptStream, LogError, StreamId, Summary, stream_id};
 use crate::clock::Clock;
@@ -131,7 +133,7 @@ impl SqliteLog {
     pub fn open(options: Options) -> Result<Self, LogError> {
         let lock = Lock::take(&options.path)?;
         let database = open_writable(&options.path, &lock, options.fsync, options.check, options.max_pages)?;
-        let kept = reader::streams_with_keys(&database, &options.path)?;
+        let kept = reader::streams(&database, &options.path)?;
         let shared = Arc::new(Shared::default());
         for (key, kept) in &kept {
             shared.insert(*key, kept.stream.clone());

@@ -106,15 +106,11 @@ fn frame_of(row: &Row<'_>, path: &Path, stream: &Arc<Stream>) -> Result<(Frame, 
     Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, body }, text.len()))
 }
 
-/// The streams that a database has, in the order in which they began.
+/// The streams that a database has and their keys, in the order in which they began.
 ///
 /// # Errors
 /// The file cannot be read, or holds something that is no stream.
 pub fn streams(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStream)>, LogError> {
-    streams_with_keys(database, path)
-}
-
-pub(super) fn streams_with_keys(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStream)>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let sql = "SELECT key, kind, id, session_id, session_name, provider, origin_run, frames, ended, status \
                FROM streams ORDER BY key";
