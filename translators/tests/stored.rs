@@ -6,8 +6,9 @@ mod support;
 
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::encode::{Encoder, EncoderOptions, Events};
-use framegate_translators::frame::Frame;
+use framegate_translators::frame::{Body, Frame, StreamKind};
 use framegate_translators::frame::stored::{StoredError, read_frame, write_frame};
+use framegate_translators::ledger::Reopened;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::{BTreeSet, HashMap};
@@ -159,5 +160,52 @@ proptest! {
             let again = reloaded(&frame);
             prop_assert_eq!(format!("{frame:?}"), format!("{again:?}"));
         }
+    }
+}
+
+/// What holds where a proxy was killed behind any frame of a run, and closes it on its next start.
+#[test]
+fn a_run_cut_behind_any_frame_is_closed_cleanly_from_its_frames_alone() {
+    let mut closed = BTreeSet::new();
+    for recording in recordings().filter(|recording| recording.bytes.len() < 30_000) {
+        let all = frames(recording.runner, &recording.bytes);
+        let mut streams: HashMap<_, Vec<Frame>> = HashMap::new();
+        for frame in all {
+            streams.entry((frame.stream.kind, frame.stream.id)).or_default().push(frame);
+        }
+        for ((kind, _), frames) in streams {
+            let step = (frames.len() / 25).max(1);
+            for cut in (1..=frames.len()).step_by(step) {
+                let (kept, _) = frames.split_at(cut);
+                let mut reopened = Reopened::new(kept[0].stream.clone());
+                kept.iter().for_each(|frame| reopened.frame(frame));
+                let is_over = reopened.is_over();
+                // The clock may have been set back.
+                let closing = reopened.close(0);
+                let what = format!("{} {kind:?} cut at {cut}", recording.name);
+                assert!(!is_over || closing.is_empty(), "{what}");
+                closed.extend(closing.iter().map(|frame| frame.body.kind()));
+                let whole: Vec<Frame> = kept.iter().chain(&closing).cloned().collect();
+                for (nth, pair) in whole.windows(2).enumerate() {
+                    assert_eq!(pair[1].seq, nth as u64 + 1, "{what}");
+                    assert!(pair[1].timestamp_ms >= pair[0].timestamp_ms, "{what}");
+                }
+                if kind == StreamKind::Session {
+                    assert!(matches!(whole.last().unwrap().body, Body::SessionEnded(_)), "{what}");
+                    for (contract, out) in CONTRACTS.iter().zip(events(&whole)) {
+                        if !contract.schemas.is_empty() {
+                            assert_clean(contract, &out, &what);
+                        }
+                    }
+                }
+                // Closed is closed.
+                let mut again = Reopened::new(kept[0].stream.clone());
+                whole.iter().for_each(|frame| again.frame(frame));
+                assert!(again.close(0).is_empty(), "{what}");
+            }
+        }
+    }
+    for kind in ["output_text_completed", "tool_failed", "turn_ended", "session_ended", "approval_resolved"] {
+        assert!(closed.contains(kind), "no cut left a thing open that {kind} closes: {closed:?}");
     }
 }
