@@ -13,6 +13,8 @@
     reason = "a benchmark"
 )]
 
+use framegate::config::GateMode;
+use framegate::gate::Gate;
 use framegate::ingest::Ingest;
 use framegate::log::sqlite::{Fsync, Options};
 use framegate::log::{FrameLog, MemoryLog, SqliteLog};
@@ -78,7 +80,7 @@ fn round(fsync: Option<Fsync>, loads: &[(&'static str, Vec<u8>)], uploads: usize
         Some(fsync) => Arc::new(SqliteLog::open(Options { fsync, ..Options::new(&path) }).unwrap()),
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let runs = Arc::new(Runs::new(log, false).unwrap());
+    let runs = Arc::new(Runs::new(log, Gate::new(GateMode::Off).unwrap()));
     let work: Vec<(&'static str, Vec<u8>)> = loads.iter().cycle().take(loads.len() * uploads).cloned().collect();
     let queue = Arc::new(std::sync::Mutex::new(work));
     let start = Instant::now();

@@ -19,6 +19,7 @@ use framegate_translators::sequence::Identity;
 use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::PathBuf;
+use std::rc::Rc;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -107,6 +108,17 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
         stages.push(Stage::new(format!("whole path {}", contract.name), move || {
             inputs.iter().map(|input| whole(runner, input, contract, checks.then_some(schemas), &mut out)).sum()
         }));
+        if checks {
+            // The same events, whole and with one thing wrong: what a breach costs beside a check that finds nothing.
+            let events = Rc::new(few_of_each_kind(frames, contract));
+            let broken = events.clone();
+            stages.push(Stage::new(format!("check {}", contract.name), move || {
+                events.iter().map(|event| check(schemas, event, &event.valid, true)).sum()
+            }));
+            stages.push(Stage::new(format!("check broken {}", contract.name), move || {
+                broken.iter().map(|event| check(schemas, event, &event.broken, false)).sum()
+            }));
+        }
     }
     stages.retain(|stage| stage.name.starts_with("floor") || stage.name.contains(only));
     for _ in 0..rounds {
@@ -132,7 +144,83 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
             stage.counts.bytes_out as f64 / bytes as f64,
         );
     }
+    // One short round says nothing of shares.
+    for contract in CONTRACTS.iter().filter(|contract| rounds > 1 && !contract.schemas.is_empty()) {
+        let of = |stages: &mut Vec<Stage<'_>>, name: &str| {
+            let stage = stages.iter_mut().find(|stage| stage.name == format!("{name} {}", contract.name))?;
+            Some((stage.median().as_secs_f64(), stage.counts.events.max(1) as f64))
+        };
+        let encode = of(&mut stages, "encode");
+        let (checked, whole) = (of(&mut stages, "encode and validate"), of(&mut stages, "whole path"));
+        if let (Some((encode, _)), Some((checked, _)), Some((whole, _))) = (encode, checked, whole) {
+            let share = (checked - encode) / whole * 100.0;
+            println!("validation is {share:.0} % of the whole path of {}", contract.name);
+        }
+        if let (Some(valid), Some(broken)) = (of(&mut stages, "check"), of(&mut stages, "check broken")) {
+            let (valid, broken) = (valid.0 / valid.1, broken.0 / broken.1);
+            println!("a broken event costs {:.1} times a valid one in {}", broken / valid, contract.name);
+        }
+    }
     println!();
+}
+
+/// An event as it is, and with a time that is none.
+struct Sample {
+    kind: &'static str,
+    valid: String,
+    broken: String,
+}
+
+/// How many events of each type are checked.
+const OF_EACH_KIND: usize = 20;
+
+fn few_of_each_kind(frames: &[Vec<Frame>], contract: &'static Contract) -> Vec<Sample> {
+    let mut counts: HashMap<&str, usize> = HashMap::new();
+    let mut samples = Vec::new();
+    for frames in frames.iter().take(200) {
+        let mut encoders: HashMap<(StreamKind, Uuid), Option<Box<dyn Encoder>>> = HashMap::new();
+        let mut events = Events::default();
+        for frame in frames {
+            let encoder = encoders
+                .entry((frame.stream.kind, frame.stream.id))
+                .or_insert_with(|| (contract.encoder)(&frame.stream, &EncoderOptions::default()));
+            events.clear();
+            if let Some(encoder) = encoder {
+                encoder.frame(frame, &mut events);
+            }
+            for event in events.iter() {
+                let count = counts.entry(event.kind).or_default();
+                *count += 1;
+                if *count <= OF_EACH_KIND {
+                    let valid = std::str::from_utf8(event.payload).unwrap().to_owned();
+                    samples.extend(break_one(event.kind, valid));
+                }
+            }
+        }
+    }
+    samples
+}
+
+/// Spoils the time that every envelope has.
+fn break_one(kind: &'static str, valid: String) -> Option<Sample> {
+    for (key, wrong) in [
+        ("\"timestamp_ms\":", "true,\"_\":"),
+        ("\"ts\":\"", "no "),
+        ("\"timestamp\":\"", "no "),
+        ("\"occurred_at\":\"", "no "),
+    ] {
+        if let Some(at) = valid.find(key) {
+            let mut broken = valid.clone();
+            broken.insert_str(at + key.len(), wrong);
+            return Some(Sample { kind, valid, broken });
+        }
+    }
+    None
+}
+
+fn check(schemas: &Schemas, event: &Sample, text: &str, is_valid: bool) -> Counts {
+    assert_eq!(black_box(schemas.check_text(event.kind, text)).is_ok(), is_valid, "{text}");
+    Counts { events: 1, bytes_out: 0 }
 }
 
 impl<'a> Stage<'a> {

@@ -4,7 +4,7 @@
 
 mod cli;
 
-use cli::{Ran, Scratch, binary, ndjson, run};
+use cli::{Ran, Scratch, binary, bytes, ndjson, path, run};
 use serde_json::{Value, json};
 use std::process::Stdio;
 
@@ -125,7 +125,7 @@ fn a_finding_has_its_place_its_rule_and_what_would_be_right() {
 
 #[test]
 fn an_event_is_printed_only_where_it_was_asked_for() {
-    for format in ["text", "json", "junit"] {
+    for format in ["text", "json", "junit", "github"] {
         let quiet = check(&["--format", format], ndjson(&broken())).exits(1);
         assert!(!quiet.out.contains("77001") && !quiet.err.contains("77001"), "{quiet:#?}");
         check(&["--format", format, "--show-payload"], ndjson(&broken())).exits(1).prints(&["77001"]);
@@ -288,4 +288,119 @@ fn findings_count_even_when_nobody_reads_them() {
     drop(child.stdout.take());
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(1), ""));
+}
+
+#[test]
+fn a_finding_has_the_line_of_its_event_in_every_form() {
+    let line = |input: &str| check(&["--format", "json"], input).json()["findings"][0]["line"].clone();
+    let events = broken();
+    assert_eq!(line(&ndjson(&events)), 2);
+    assert_eq!(line(&ndjson(&events).replace('\n', "\r\n\r\n")), 3);
+    assert_eq!(line(&sse(&events)), 5);
+    assert_eq!(line(&Value::from(events.clone()).to_string()), 1);
+    // Each event of a list has its own line, whichever list it is.
+    let rows: Vec<String> = events.iter().map(Value::to_string).collect();
+    assert_eq!(line(&format!("[\n{}\n]\n", rows.join(",\n"))), 3);
+    assert_eq!(line(&format!("\n{{\"object\":\"list\",\"data\":[\n{}\n]}}\n", rows.join(",\n"))), 4);
+    let pretty: String = events.iter().map(|event| format!("{event:#}\n")).collect();
+    let first = format!("{:#}\n", events[0]).matches('\n').count();
+    assert_eq!(line(&pretty), first + 1);
+    // What is missing at the end stands nowhere.
+    assert_eq!(line(&ndjson(&clean()[..2])), Value::Null);
+}
+
+#[test]
+fn every_contract_is_checked_in_every_form() {
+    let ids = ["--run-id", "one", "--session-id", "two", "--epoch-ms", "0"];
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+        for form in ["ndjson", "sse", "list"] {
+            let translate = ["translate", "--from", "claude-code", "--to", contract, "--as", form];
+            let events = run(&[&translate[..], &ids].concat(), bytes("bash_ok.ndjson")).exits(0).out;
+            let gate = ["check", "--contract", contract, "--format", "json"];
+            let report = run(&gate, &events).exits(0).json();
+            assert_eq!(report["findings"], json!([]), "{contract} as {form}");
+            let enveloped = if form == "list" && events.starts_with('[') {
+                format!("{{\"object\":\"list\",\"data\":{}}}", events.trim_end())
+            } else {
+                events.clone()
+            };
+            run(&gate, enveloped).exits(0);
+            // A change in one event is found there in each form.
+            let kind = if contract == "agent-manager.v1" { "\"eventType\":\"" } else { "\"type\":\"" };
+            let at = events.rfind(kind).unwrap() + kind.len();
+            let broken = format!("{}no_such_{}", &events[..at], &events[at..]);
+            let report = run(&gate, broken).exits(1).json();
+            let rules: Vec<&str> =
+                report["findings"].as_array().unwrap().iter().map(|one| one["rule"].as_str().unwrap()).collect();
+            assert!(rules.contains(&"schema.type"), "{contract} as {form}: {rules:?}");
+        }
+    }
+}
+
+#[test]
+fn a_runner_s_output_is_translated_and_checked_in_one_go() {
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+        for from in ["claude-code", "auto"] {
+            let ran = run(&["check", "--from", from, "--contract", contract, &path("bash_ok.ndjson")], "").exits(0);
+            assert!(ran.out.starts_with("0 errors, 0 warnings in "), "{contract}: {}", ran.out);
+        }
+    }
+    run(&["check", "--from", "auto", "--contract", "sse.v1"], "{\"x\":1}\n".repeat(2000))
+        .exits(2)
+        .says(&["the first records look like the output of no runner"]);
+    run(&["check", "--from", "codex", "--contract", "sse.v1"], "").exits(1).prints(&["error[events.none]"]);
+    run(&["check", "--from", "codex"], "").exits(2).says(&["--contract <NAME>"]);
+    run(&["check", "--from", "codex", "--runner", "codex"], "").exits(2).says(&["cannot be used with"]);
+}
+
+#[test]
+fn a_finding_in_a_runner_s_output_has_the_record_that_gave_rise_to_it() {
+    let mut lines: Vec<String> =
+        String::from_utf8(bytes("bash_ok.ndjson")).unwrap().lines().map(str::to_owned).collect();
+    let call = lines.iter().position(|line| line.contains("\"tool_use\"")).unwrap();
+    let mut record: Value = serde_json::from_str(&lines[call]).unwrap();
+    let parts = record["message"]["content"].as_array_mut().unwrap();
+    parts.iter_mut().find(|part| part["type"] == "tool_use").unwrap()["input"] = json!({});
+    lines[call] = record.to_string();
+    // A blank line and a broken one before it: lines and records are not the same.
+    lines.splice(0..0, [String::new(), "{\"cut\":".to_owned()]);
+    let input = lines.join("\n") + "\n";
+    let offset = |line: usize| lines[..line].iter().map(|line| line.len() + 1).sum::<usize>();
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
+        let args = ["check", "--from", "claude-code", "--contract", contract, "--format", "json"];
+        let report = run(&args, &input).exits(1).json();
+        let place = |rule: &str| {
+            let list = report["findings"].as_array().unwrap();
+            let found: Vec<&Value> = list.iter().filter(|one| one["rule"] == rule).collect();
+            assert_eq!(found.len(), 1, "{contract} {rule}: {list:#?}");
+            (found[0]["line"].clone(), found[0]["source"].clone())
+        };
+        assert_eq!(place("record.invalid"), (json!(2), json!({"record": 1, "offset": offset(1)})), "{contract}");
+        let source = json!({"record": call + 2, "offset": offset(call + 2)});
+        assert_eq!(place("tool_call.empty_input"), (json!(call + 3), source), "{contract}");
+    }
+    let text = run(&["check", "--from", "claude-code", "--contract", "frames.v2"], &input).exits(1).out;
+    let expected = format!("stdin:{}: warning[tool_call.empty_input] ", call + 2);
+    assert!(text.contains(&expected), "{text}");
+    assert!(text.contains(&format!(", record at byte {})", offset(call + 2))), "{text}");
+}
+
+#[test]
+fn the_github_report_is_one_command_for_each_finding() {
+    let scratch = Scratch::new("check-github");
+    let bad = scratch.file("a,b:c%.ndjson", ndjson(&broken()));
+    let missing = scratch.missing();
+    let out = check(&["--format", "github", "--show-payload", &bad, &missing], "").exits(2).out;
+    let lines: Vec<&str> = out.lines().collect();
+    assert_eq!(lines.len(), 3, "{out}");
+    let file = bad.replace('%', "%25").replace(':', "%3A").replace(',', "%2C");
+    let start = format!("::error file={file},line=2,title=schema::");
+    let message = lines[0].strip_prefix(&start).unwrap_or_else(|| panic!("{out} should begin {start}"));
+    assert!(message.contains("a,b:c%25.ndjson:2: error[schema] assistant_delta /payload/text: "), "{message}");
+    assert!(message.contains("%0A{\"event_id\""), "{message}");
+    assert!(lines[1].starts_with("::error file=") && lines[1].contains(",title=unreadable::cannot read: "), "{out}");
+    assert!(lines[2].starts_with("1 error, 0 warnings in 3 events of 2 files"), "{out}");
+    let hostile = "{\"type\":\"x\\n::error::y\"}\n";
+    let out = check(&["--format", "github"], hostile).exits(1).out;
+    assert!(out.lines().all(|line| line.starts_with("::error file=stdin,") || line.contains(" in 1 event ")), "{out}");
 }

@@ -34,15 +34,28 @@ fn every_contract_and_runner_is_listed() {
 #[test]
 fn every_schema_is_printed_as_it_is() {
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
-        let all = run(&["schema", contract.name], "").exits(0).json();
-        let all = all.as_object().unwrap();
+        let bundle = run(&["schema", contract.name], "").exits(0).json();
+        let all = bundle["$defs"].as_object().unwrap();
         assert_eq!(all.len(), contract.schemas.len(), "{}", contract.name);
+        assert_eq!(bundle["oneOf"].as_array().unwrap().len(), contract.schemas.len(), "{}", contract.name);
         for file in contract.schemas {
             assert_eq!(all[file.kind], serde_json::from_str::<Value>(file.text).unwrap());
         }
         let file = &contract.schemas[0];
         assert_eq!(run(&["schema", contract.name, file.kind], "").exits(0).out.trim_end(), file.text.trim_end());
     }
+}
+
+#[test]
+fn the_declarations_are_printed_as_they_are_published() {
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        let path = format!("{}/schemas/types/{}.d.ts", env!("CARGO_MANIFEST_DIR"), contract.name);
+        let out = run(&["schema", contract.name, "--typescript"], "").exits(0).out;
+        assert!(out == std::fs::read_to_string(&path).unwrap(), "{path} differs");
+    }
+    run(&["schema", "sse.v1", "run_started", "--typescript"], "")
+        .exits(2)
+        .says(&["--typescript", "cannot be used with"]);
 }
 
 #[test]

@@ -231,9 +231,11 @@ fn a_quiet_log_says_nothing_and_a_loud_one_speaks_json() {
 #[test]
 fn events_that_were_not_validated_are_the_same() {
     let input = bytes("bash_ok.ndjson");
-    let off = ran("frames.v2", &[&["--validate", "off"], &IDS[..]].concat(), &input).exits(0);
+    let off = ran("frames.v2", &[&["--gate", "off"], &IDS[..]].concat(), &input).exits(0);
     assert_eq!(off.out, ran("frames.v2", &IDS, &input).exits(0).out);
-    ran("frames.v2", &["--validate", "enforce"], "").exits(2).says(&["'enforce'", "off, warn"]);
+    let enforced = ran("frames.v2", &[&["--gate", "enforce"], &IDS[..]].concat(), &input).exits(0);
+    assert_eq!(off.out, enforced.out);
+    ran("frames.v2", &["--gate", "enforced"], "").exits(2).says(&["'enforced'", "off, warn, enforce"]);
 }
 
 #[test]
@@ -257,4 +259,29 @@ fn a_list_of_hecate_is_the_document_s() {
     let thinking =
         |more: &[&str]| ran("hecate.v1", more, bytes("thinking_text.ndjson")).exits(0).out.contains("thinking_");
     assert!(!thinking(&[]) && thinking(&["--experimental"]));
+}
+
+#[test]
+fn artifacts_become_files_by_their_hash_and_without_a_directory_nothing_is_cut() {
+    let scratch = Scratch::new("artifacts");
+    let dir = scratch.missing();
+    let result = json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
+        {"type": "tool_result", "tool_use_id": "t", "content": "x".repeat(100_000)}]}});
+    let call = json!({"type": "assistant", "session_id": "s", "message": {"id": "m", "role": "assistant",
+        "content": [{"type": "tool_use", "id": "t", "name": "Bash", "input": {"command": "x"}}]}});
+    let input = format!("{call}\n{result}\n");
+    let stored = ran("frames.v2", &[&["--artifacts", &dir][..], &IDS[..]].concat(), &input).exits(0).events();
+    let written: Vec<&Value> = stored.iter().filter(|event| event["type"] == "artifact_written").collect();
+    assert_eq!(written.len(), 1);
+    let name = written[0]["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
+    let files: Vec<String> =
+        std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    assert_eq!(files, [name]);
+    assert_eq!(std::fs::read_to_string(format!("{dir}/{name}")).unwrap(), "x".repeat(100_000));
+    let whole = ran("frames.v2", &IDS, &input).exits(0).events();
+    assert!(whole.iter().any(|event| event["chunk"].as_str().is_some_and(|chunk| chunk.len() == 100_000)));
+    assert!(whole.iter().all(|event| event["type"] != "artifact_written"));
+    assert_eq!(ran("raw", &["--artifacts", &dir], &input).exits(0).out, input);
+    let file = scratch.file("taken", "");
+    ran("frames.v2", &["--artifacts", &file], &input).exits(2).says(&["--artifacts: cannot make the directory"]);
 }

@@ -1,15 +1,17 @@
 //! What a translation says on stderr: the five warnings of each run, and events that break their schemas.
 //!
-//! In: frames and their events, on their way out. Out: log lines with places and rules. Never: an event's payload, an
-//! event changed or held back.
+//! In: frames and their events, on their way out. Out: log lines with places and rules; the events, or what the gate puts in
+//! their place. Never: an event's payload.
 
 use super::output::EventWriter;
 use crate::config::GateMode;
+use crate::gate::{self, Gate};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EventRef;
 use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::gate::Verdict;
 use framegate_translators::pipeline::is_last;
-use framegate_translators::schema::Schemas;
+use framegate_translators::schema::Breach;
 use framegate_translators::warnings::Watch;
 use std::collections::HashMap;
 use std::io::Write;
@@ -17,10 +19,12 @@ use uuid::Uuid;
 
 /// What is said on stderr while events pass.
 pub(super) struct Diagnostics {
-    schemas: Option<Schemas>,
+    contract: &'static Contract,
+    gate: Gate,
     runs: HashMap<Uuid, Watch>,
     warnings: u64,
     breaches: u64,
+    withheld: u64,
 }
 
 impl Diagnostics {
@@ -28,14 +32,9 @@ impl Diagnostics {
     ///
     /// # Errors
     /// A schema that is none; the built-in contracts have no such.
-    pub(super) fn new(contract: &Contract, mode: GateMode) -> anyhow::Result<Self> {
-        let schemas = match mode {
-            GateMode::Warn if !contract.schemas.is_empty() => {
-                Some(Schemas::compile(contract.schemas).map_err(anyhow::Error::msg)?)
-            }
-            GateMode::Warn | GateMode::Off => None,
-        };
-        Ok(Self { schemas, runs: HashMap::new(), warnings: 0, breaches: 0 })
+    pub(super) fn new(contract: &'static Contract, mode: GateMode) -> anyhow::Result<Self> {
+        let gate = Gate::only(mode, contract).map_err(anyhow::Error::msg)?;
+        Ok(Self { contract, gate, runs: HashMap::new(), warnings: 0, breaches: 0, withheld: 0 })
     }
 
     /// Looks at a frame and its events, and hands the events on.
@@ -46,9 +45,17 @@ impl Diagnostics {
         writer: &mut EventWriter<W>,
     ) {
         self.watch(frame);
+        let gate = self.gate.of(self.contract);
         for event in events {
-            self.validate(frame, event);
-            writer.event(event);
+            let verdict = gate::pass(gate.as_ref(), frame, event, &mut |event| writer.event(event));
+            let (withheld, breaches) = match &verdict {
+                Verdict::Kept => continue,
+                Verdict::Broken(breaches) => (false, breaches),
+                Verdict::Withheld(breaches) => (true, breaches),
+            };
+            self.breaches += 1;
+            self.withheld += u64::from(withheld);
+            tell(frame, event.kind, withheld, breaches);
         }
     }
 
@@ -67,32 +74,30 @@ impl Diagnostics {
         }
     }
 
-    fn validate(&mut self, frame: &Frame, event: EventRef<'_>) {
-        let Some(schemas) = &self.schemas else { return };
-        let Err(breaches) = schemas.check(event) else { return };
-        self.breaches += 1;
-        for breach in breaches {
-            tracing::warn!(
-                stream = %frame.stream.id,
-                runner = frame.stream.provider,
-                seq = frame.seq,
-                event_type = event.kind,
-                pointer = breach.pointer,
-                rule = breach.keyword,
-                "the event breaks its schema: {}",
-                breach.message
-            );
-        }
-    }
-
     /// The input is over.
     pub(super) fn sum_up(&self, records: u64) {
-        let (warnings, breaches) = (self.warnings, self.breaches);
+        let (warnings, breaches, withheld) = (self.warnings, self.breaches, self.withheld);
         if breaches > 0 {
-            tracing::warn!(records, warnings, breaches, "done, with events that break their schemas");
+            tracing::warn!(records, warnings, breaches, withheld, "done, with events that break their schemas");
         } else {
             tracing::info!(records, warnings, breaches, "done");
         }
+    }
+}
+
+fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breaches: &[Breach]) {
+    for breach in breaches {
+        tracing::warn!(
+            stream = %frame.stream.id,
+            runner = frame.stream.provider,
+            seq = frame.seq,
+            event_type,
+            withheld,
+            pointer = breach.pointer,
+            rule = breach.keyword,
+            "the event breaks its schema: {}",
+            breach.message
+        );
     }
 }
 
@@ -168,6 +173,19 @@ mod tests {
         assert!(!format!("{log:?}").contains("SECRET"));
         let (log, out, counts) = pass(GateMode::Off, &frame(StreamKind::Thread), payload);
         assert_eq!((log.len(), out, counts), (0, format!("{payload}\n"), (0, 0)));
+    }
+
+    #[test]
+    fn a_broken_event_is_withheld_and_its_place_is_taken() {
+        let payload = r#"{"type":"user_message","text":["SECRET"]}"#;
+        let (log, out, counts) = pass(GateMode::Enforce, &frame(StreamKind::Thread), payload);
+        assert_eq!(counts, (0, 1));
+        assert!(log.iter().all(|line| line["withheld"] == true), "{log:?}");
+        let event: serde_json::Value = serde_json::from_str(&out).unwrap();
+        assert_eq!((event["type"].as_str(), event["seq"].as_u64()), (Some("gap_detected"), Some(5)));
+        assert_eq!((event["first_seq"].as_u64(), event["last_seq"].as_u64()), (Some(5), Some(5)));
+        assert!(event["reason"].as_str().unwrap().contains("user_message"), "{out}");
+        assert!(!format!("{log:?}{out}").contains("SECRET"));
     }
 
     #[test]

@@ -1,12 +1,13 @@
 //! `framegate contracts`, `runners` and `schema`: what the registries hold.
 
 use super::names::{self, ContractName};
+use crate::catalogue;
 use crate::nearest::nearest;
 use anyhow::bail;
-use framegate_translators::contracts::{CONTRACTS, SseStyle};
-use framegate_translators::runners::{RUNNERS, Surface};
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::publish::{bundle, typescript};
+use framegate_translators::runners::RUNNERS;
 use serde::Serialize;
-use serde_json::Value;
 use std::io::{self, Write};
 use std::process::ExitCode;
 
@@ -22,64 +23,24 @@ pub(super) struct SchemaArgs {
     /// The contract
     #[arg(value_parser = names::json_contract())]
     contract: ContractName,
-    /// The event type; without it, all schemas as one object from type to schema
+    /// The event type; without it, one schema of all types, with each type's own under `$defs`
     #[arg(value_name = "TYPE")]
     kind: Option<String>,
-}
-
-#[derive(Serialize)]
-struct ContractEntry {
-    name: &'static str,
-    about: &'static str,
-    /// How its events stand on an SSE stream: `bare`, `named` (with `event:`) or `raw`.
-    sse: &'static str,
-    /// Whether it has a log form.
-    log: bool,
-    types: Vec<&'static str>,
-}
-
-#[derive(Serialize)]
-struct RunnerEntry {
-    name: &'static str,
-    about: &'static str,
-    provider: &'static str,
-    surfaces: Vec<SurfaceEntry>,
-}
-
-#[derive(Serialize)]
-struct SurfaceEntry {
-    name: &'static str,
-    source: &'static str,
+    /// Print TypeScript declarations of all types
+    #[arg(long, conflicts_with = "kind")]
+    typescript: bool,
 }
 
 pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
     if args.json {
-        let list = CONTRACTS.iter().map(|contract| {
-            let sse = match contract.sse {
-                SseStyle::Bare => "bare",
-                SseStyle::Named => "named",
-                SseStyle::Raw => "raw",
-            };
-            let types = contract.schemas.iter().map(|file| file.kind).collect();
-            ContractEntry { name: contract.name, about: contract.about, sse, log: contract.log.is_some(), types }
-        });
-        return print_json(&list.collect::<Vec<_>>());
+        return print_json(&catalogue::contracts());
     }
     print_table(CONTRACTS.iter().map(|contract| (contract.name, contract.about)))
 }
 
 pub(super) fn runners(args: &TableArgs) -> anyhow::Result<ExitCode> {
     if args.json {
-        let list = RUNNERS.iter().map(|runner| {
-            let surfaces = runner.surfaces.iter();
-            RunnerEntry {
-                name: runner.name,
-                about: runner.about,
-                provider: runner.provider,
-                surfaces: surfaces.map(|&Surface { name, source, .. }| SurfaceEntry { name, source }).collect(),
-            }
-        });
-        return print_json(&list.collect::<Vec<_>>());
+        return print_json(&catalogue::runners());
     }
     print_table(RUNNERS.iter().map(|runner| (runner.name, runner.about)))
 }
@@ -99,14 +60,10 @@ pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
             );
         };
         writeln!(out, "{}", file.text.trim_end())?;
+    } else if args.typescript {
+        out.write_all(typescript(contract)?.as_bytes())?;
     } else {
-        // The documents as they are written, so that no key changes its place.
-        let mut lead = "{";
-        for file in contract.schemas {
-            write!(out, "{lead}\n{}: {}", Value::from(file.kind), file.text.trim_end())?;
-            lead = ",";
-        }
-        writeln!(out, "\n}}")?;
+        out.write_all(bundle(contract).as_bytes())?;
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)

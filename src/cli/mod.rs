@@ -1,7 +1,8 @@
 //! The command line: what is typed, and which command it means.
 //!
-//! A new command is a module with its arguments and a `run`, a variant of [`Command`] and an arm of [`run`].
+//! A new command is a module with its arguments and a `run`, a variant of `Command` and an arm of [`run`].
 
+mod artifacts;
 mod check;
 mod diagnostics;
 mod frame_log;
@@ -70,7 +71,7 @@ enum Command {
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
     Runners(list::TableArgs),
-    /// Print the JSON Schema of an event type, or all schemas of a contract
+    /// Print the JSON Schema of an event type or of a whole contract, or its TypeScript declarations
     Schema(list::SchemaArgs),
 }
 

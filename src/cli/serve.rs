@@ -3,15 +3,19 @@
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
 use super::{EXIT_CLEAN, LogArgs};
+use crate::artifacts::MemoryStore;
 use crate::clock::Clock;
-use crate::config::{self, Config, FsyncKind, GateMode, LogKind, Sources};
+use crate::config::{self, Config, FsyncKind, LogKind, Sources};
+use crate::gate::Gate;
 use crate::http::{Server, Settings};
 use crate::log::sqlite::{self, Fsync, PAGE_BYTES};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::Runs;
 use crate::{demo, telemetry};
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
+use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::contract;
+use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
 use std::io::Write;
@@ -43,16 +47,28 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let config = sources.load()?;
     telemetry::init(&log.over(&config.telemetry))?;
     let settings = settings(&config)?;
-    let validate = config.gate.mode == GateMode::Warn;
     // The demo leaves nothing behind.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let log: Arc<dyn FrameLog> = match kind {
         LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
         LogKind::Sqlite => Arc::new(SqliteLog::open(log_options(&config.log))?),
     };
+    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?);
+    let artifacts = &config.artifacts;
+    let runs = if artifacts.enabled {
+        let bounds = Bounds {
+            inline_bytes: artifacts.inline_bytes,
+            preview_bytes: artifacts.preview_bytes,
+            max_bytes: artifacts.max_bytes,
+            max_open_bytes: artifacts.max_open_bytes,
+        };
+        runs.with_artifacts(Arc::new(MemoryStore::new(artifacts.max_total_bytes)), bounds)
+    } else {
+        runs
+    };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     runtime.block_on(async {
-        let runs = Runs::open(log, validate, Clock::System.now_ms()).await?;
+        runs.recover(Clock::System.now_ms()).await?;
         serve(settings, Arc::new(runs), args.demo).await
     })?;
     Ok(ExitCode::from(EXIT_CLEAN))
@@ -158,5 +174,11 @@ fn settings(config: &Config) -> anyhow::Result<Settings> {
         page_max: server.page_limit_max,
         default_contract: contract(&server.default_contract)
             .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
+        encoder: EncoderOptions {
+            thinking: config.hecate.thinking,
+            artifacts: config.hecate.artifacts,
+            task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
+            ..EncoderOptions::default()
+        },
     })
 }

@@ -1,9 +1,10 @@
 //! `framegate translate`: a filter from a runner's output to a contract's events.
 //!
 //! In: bytes, as they come. Out: each event as soon as its record is in; diagnostics on stderr. Never: memory that grows
-//! with the length of the input, an event held back because its schema is broken.
+//! with the length of the input, a hole where the gate withheld an event.
 
 use super::EXIT_CLEAN;
+use super::artifacts::ArtifactFiles;
 use super::diagnostics::Diagnostics;
 use super::input::{Input, shown};
 use super::names::{self, ContractName, From};
@@ -12,6 +13,7 @@ use crate::clock::Clock;
 use crate::config::GateMode;
 use crate::ingest::{Whose, unknown};
 use anyhow::{Context, bail};
+use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
@@ -45,9 +47,14 @@ pub(super) struct Args {
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
-    /// What becomes of an event that breaks its schema: off (not looked at), warn (sent, and told on stderr)
-    #[arg(long, value_name = "MODE", default_value = "warn", hide_possible_values = true)]
-    validate: GateMode,
+    /// Write large outputs, patches and images to this directory, by their SHA-256, with a preview in the events; without it
+    /// nothing is cut
+    #[arg(long, value_name = "DIR")]
+    artifacts: Option<PathBuf>,
+    /// What becomes of an event that breaks its schema: off (not looked at), warn (sent, and told on stderr), enforce (told, and
+    /// withheld: the contract's own error or gap event is written in its place)
+    #[arg(long, alias = "validate", value_name = "MODE", default_value = "warn", hide_possible_values = true)]
+    gate: GateMode,
     /// The file to read; - is the standard input
     #[arg(default_value = "-")]
     file: PathBuf,
@@ -77,9 +84,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
         From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
     };
-    let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
+    let store = args.artifacts.as_deref().map(ArtifactFiles::open).transpose()?;
+    let ingest = if store.is_some() { ingest.with_artifacts(Bounds::default()) } else { ingest };
+    let options = EncoderOptions {
+        experimental: args.experimental,
+        artifacts: args.artifacts.is_some(),
+        ..EncoderOptions::default()
+    };
     let mut translator = Translator::new(ingest, contract, options);
-    let mut diagnostics = Diagnostics::new(contract, args.validate)?;
+    let mut diagnostics = Diagnostics::new(contract, args.gate)?;
     let mut whose = Whose::default();
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
     let read = loop {
@@ -90,6 +103,10 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         };
         translator.feed(chunk, clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
         whose.tell(translator.ingest());
+        // Nobody is told of an artifact much before it is there.
+        if let Some(store) = &store {
+            store.write(&translator.ingest().take_artifacts())?;
+        }
         if translator.ingest().is_unknown() {
             break Ok(());
         }
@@ -98,6 +115,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     // An input that breaks off is ended like one that is over: whoever reads the output gets every run closed.
     translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
     whose.tell(translator.ingest());
+    if let Some(store) = &store {
+        store.write(&translator.ingest().take_artifacts())?;
+    }
     if translator.ingest().is_unknown() {
         read.with_context(cannot_read)?;
         bail!("{}: {}; say whose it is with --from", shown(&args.file), unknown());

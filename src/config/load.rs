@@ -111,9 +111,6 @@ fn place_of(figment: &Figment, key: &str) -> String {
 
 fn message_of(key: &str, kind: &Kind) -> String {
     match kind {
-        Kind::UnknownVariant(given, _) if key == "gate.mode" && given == "enforce" => {
-            "\"enforce\" is not there yet: it is \"off\" or \"warn\"".to_owned()
-        }
         Kind::UnknownVariant(given, known) => unknown("value", given, known.iter().copied()),
         _ if key == "server.listen" => {
             "is no address and port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned()
@@ -227,8 +224,7 @@ mod tests {
             ),
             ("[log]\nfsync = \"often\"", vec!["log.fsync: there is no value \"often\" (known: always, interval, never)"]),
             ("[log]\npath = \"\"", vec!["log.path: is empty; it names the database file"]),
-            ("[gate]\nmode = \"enforce\"", vec!["config.toml, gate.mode: \"enforce\" is not there yet"]),
-            ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn)"]),
+            ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn, enforce)"]),
             ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),
             ("[telemetry]\nformat = true", vec!["telemetry.format: true is no text"]),
             ("[server", vec!["config.toml: is no TOML", "line 1"]),
@@ -249,7 +245,11 @@ mod tests {
             ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "many", "FRAMEGATE__SERVER__MAX_CONNECTIONS: \"many\" is no whole"),
             ("FRAMEGATE__SERVER__HEARTBEAT_MS", "1", "FRAMEGATE__SERVER__HEARTBEAT_MS: 1 is out of range"),
             ("FRAMEGATE__SERVER", "1", "FRAMEGATE__SERVER: is a section"),
-            ("FRAMEGATE__GATE__MODE", "enforce", "FRAMEGATE__GATE__MODE: \"enforce\" is not there yet"),
+            (
+                "FRAMEGATE__GATE__MODE",
+                "enforced",
+                "FRAMEGATE__GATE__MODE: there is no value \"enforced\", did you mean \"enforce\"",
+            ),
             ("FRAMEGATE__", "1", "there is no section"),
         ] {
             let message = load("", &[(key, text)], &[]).unwrap_err();

@@ -25,8 +25,12 @@ pub struct Config {
     pub ingest: Ingest,
     /// What is kept.
     pub log: Log,
+    /// What is stored beside the frames.
+    pub artifacts: Artifacts,
     /// What is checked on the way out.
     pub gate: Gate,
+    /// What `hecate.v1` tells.
+    pub hecate: Hecate,
     /// What framegate says about itself.
     pub telemetry: Telemetry,
 }
@@ -129,6 +133,36 @@ pub enum FsyncKind {
     Never,
 }
 
+/// What is stored beside the frames.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Artifacts {
+    /// Whether anything is.
+    pub enabled: bool,
+    /// How much of a tool's output stream, or of a diff, may stand in frames, in bytes.
+    pub inline_bytes: usize,
+    /// How much of something larger stands in frames, in bytes.
+    pub preview_bytes: usize,
+    /// How large an artifact may be, in bytes.
+    pub max_bytes: usize,
+    /// How much output of tools that run one ingest holds, in bytes.
+    pub max_open_bytes: usize,
+    /// How many bytes of artifacts are kept.
+    pub max_total_bytes: u64,
+}
+
+/// What `hecate.v1` tells.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Hecate {
+    /// What a run may cost, in millionths of a US dollar; 0 is no budget.
+    pub task_budget_micros_usd: u64,
+    /// Whether thinking is told.
+    pub thinking: bool,
+    /// Whether artifacts and edits are told.
+    pub artifacts: bool,
+}
+
 /// What is checked on the way out.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
@@ -146,6 +180,8 @@ pub enum GateMode {
     /// It is sent, told on stderr and counted.
     #[default]
     Warn,
+    /// It is withheld, told on stderr and counted; the contract's own error or gap event is sent in its place.
+    Enforce,
 }
 
 /// What framegate says about itself.
@@ -219,6 +255,20 @@ impl Default for Log {
     }
 }
 
+impl Default for Artifacts {
+    fn default() -> Self {
+        let bounds = framegate_translators::artifacts::Bounds::default();
+        Self {
+            enabled: true,
+            inline_bytes: bounds.inline_bytes,
+            preview_bytes: bounds.preview_bytes,
+            max_bytes: bounds.max_bytes,
+            max_open_bytes: bounds.max_open_bytes,
+            max_total_bytes: 256 << 20,
+        }
+    }
+}
+
 impl Default for Telemetry {
     fn default() -> Self {
         Self { format: LogFormat::Text, filter: "info".to_owned() }
@@ -247,6 +297,12 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("log.max_bytes", 1 << 20, 1 << 50),
     ("log.max_file_bytes", 0, 1 << 43),
     ("log.max_age_hours", 0, 1_000_000),
+    ("artifacts.inline_bytes", 0, 1 << 30),
+    ("artifacts.preview_bytes", 0, 1 << 20),
+    ("artifacts.max_bytes", 1024, 4 << 30),
+    ("artifacts.max_open_bytes", 1024, 1 << 40),
+    ("artifacts.max_total_bytes", 1 << 20, 1 << 50),
+    ("hecate.task_budget_micros_usd", 0, 1 << 50),
 ];
 
 impl Config {
@@ -274,6 +330,17 @@ impl Config {
         }
         if self.log.path.as_os_str().is_empty() {
             found.push(("log.path", "is empty; it names the database file, such as \"framegate.db\"".to_owned()));
+        }
+        let Artifacts { inline_bytes, preview_bytes, max_bytes, max_total_bytes, .. } = self.artifacts;
+        for (key, value, other, most) in [
+            ("artifacts.preview_bytes", preview_bytes, "artifacts.inline_bytes", inline_bytes as u64),
+            ("artifacts.inline_bytes", inline_bytes, "artifacts.max_bytes", max_bytes as u64),
+            // An artifact takes a little more than its bytes.
+            ("artifacts.max_bytes", max_bytes, "half of artifacts.max_total_bytes", max_total_bytes / 2),
+        ] {
+            if value as u64 > most {
+                found.push((key, format!("{value} is more than {other}, which is {most}")));
+            }
         }
         if let Err(error) = crate::telemetry::filter(&self.telemetry.filter) {
             found.push(("telemetry.filter", error.to_string()));

@@ -1,7 +1,7 @@
 //! Response bodies: a whole text, or a stream that is pulled as fast as the client reads.
 
 use crate::log::LogError;
-use crate::runs::{Batch, Follower, IngestFollower};
+use crate::runs::{FeedFollower, Follower, IngestFollower, Wire};
 use bytes::Bytes;
 use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
@@ -29,14 +29,17 @@ pub enum Source {
     Run(Box<Follower>),
     /// All streams of an ingest.
     Ingest(Box<IngestFollower>),
+    /// Many runs.
+    Feed(Box<FeedFollower>, Wire),
 }
 
 impl Source {
-    async fn next(&mut self) -> Result<Option<Batch>, LogError> {
-        match self {
-            Self::Run(follower) => follower.next().await,
-            Self::Ingest(follower) => follower.next().await,
-        }
+    async fn next(&mut self) -> Result<Option<Vec<Bytes>>, LogError> {
+        Ok(match self {
+            Self::Run(follower) => follower.next().await?.map(|batch| batch.chunks),
+            Self::Ingest(follower) => follower.next().await?.map(|batch| batch.chunks),
+            Self::Feed(follower, wire) => follower.next(*wire).await?.map(|bytes| vec![bytes]),
+        })
     }
 }
 
@@ -68,7 +71,7 @@ pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'stati
                 },
             };
             match next {
-                Ok(Some(batch)) => pull.ready.extend(batch.chunks),
+                Ok(Some(chunks)) => pull.ready.extend(chunks),
                 Ok(None) => return None,
                 Err(error) => {
                     // The client reconnects with its cursor; the log's own error is ours to know.

@@ -5,7 +5,7 @@ use super::body::{Body, Source, events};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::router::{json_response, no_content};
-use crate::runs::{Ask, Entry, Follower, RunStatus, View, Wire};
+use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
 use framegate_translators::contracts::{Contract, SseStyle, sse};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::StreamKind;
@@ -13,6 +13,7 @@ use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use serde_json::json;
+use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -24,12 +25,22 @@ const FORMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json];
 pub(super) struct Query {
     pub(super) contract: Option<String>,
     pub(super) experimental: bool,
-    after: Option<String>,
-    limit: Option<usize>,
-    session_id: Option<Uuid>,
+    pub(super) after: Option<String>,
+    pub(super) limit: Option<usize>,
+    pub(super) session_id: Option<Uuid>,
+    pub(super) task_id: Option<String>,
+    event_type: Option<String>,
     runner: Option<String>,
     state: Option<String>,
     skip: usize,
+}
+
+impl Query {
+    /// The types of events that are asked for; `None`: all.
+    pub(super) fn event_types(&self) -> Option<Vec<String>> {
+        let list = self.event_type.as_deref().filter(|list| !list.is_empty())?;
+        Some(list.split(',').map(|kind| kind.trim().to_owned()).collect())
+    }
 }
 
 /// Reads the query.
@@ -52,10 +63,13 @@ pub(super) fn options_of(request: &Request<Incoming>) -> Result<Query, Problem> 
             },
             "skip" => query.skip = number(&value)?,
             "session_id" => query.session_id = Some(id_of("session_id", &value)?),
+            "task_id" => query.task_id = Some(value),
+            "event_type" => query.event_type = Some(value),
             "runner" => query.runner = Some(value),
             "state" => query.state = Some(value),
             _ => {
-                let known = "contract, experimental, after, limit, skip, session_id, runner, state";
+                let known =
+                    "contract, experimental, after, limit, skip, session_id, task_id, event_type, runner, state";
                 return Err(Problem::bad_request(format!("there is no parameter {key:?}; there is {known}")));
             }
         }
@@ -95,6 +109,7 @@ pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, sh
     Wanted {
         contract: query.contract.as_deref(),
         experimental: query.experimental,
+        options: &shared.settings.encoder,
         accept: request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()),
         default: shared.settings.default_contract,
         native: false,
@@ -173,7 +188,7 @@ pub(super) async fn native_sse(
     answer.await.unwrap_or_else(Problem::into_response)
 }
 
-fn native_error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
+pub(super) fn native_error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
     let mut response = json_response(&json!({"error": {"code": code, "message": message, "details": {}}}));
     *response.status_mut() = status;
     response
@@ -187,7 +202,7 @@ async fn events_of(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let contract = negotiated.contract;
-    let Some(view) = shared.runs.view(&entry, contract, &negotiated.options) else {
+    let Some(mut reader) = shared.runs.reader(&entry, contract, &negotiated.options) else {
         let kind = entry.stream.kind.as_str();
         return Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
@@ -195,79 +210,125 @@ async fn events_of(
         ));
     };
     let cursor = cursor_of(request, query, contract)?;
-    let from = first_event(&cursor, &view, &shared).await.map_err(|error| unreadable(&error))?;
+    let from = first_event(&cursor, &mut reader, &shared).await.map_err(|error| unreadable(&error))?;
     match negotiated.form {
-        Form::Json => page(query, &view, from, &negotiated, &shared).await,
-        Form::Sse | Form::Ndjson => {
-            let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-            let follower = Follower::new(shared.runs.clone(), view, wire, from);
-            // A browser's EventSource stops reconnecting when it gets 204.
-            let resumed = cursor.is_some();
-            if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
-                return Ok(no_content());
-            }
-            let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
-            let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None));
-            stream_headers(&mut response, &negotiated);
-            Ok(response)
-        }
+        Form::Json => page(query, &mut reader, from, &negotiated, &shared).await,
+        Form::Sse | Form::Ndjson => follow(reader, from, cursor.is_some(), &negotiated, shared).await,
     }
 }
 
-fn unreadable(error: &crate::log::LogError) -> Problem {
+/// A stream of a run's events from that number on. `resumed` says that the client had some of them.
+pub(super) async fn follow(
+    reader: Reader,
+    from: u64,
+    resumed: bool,
+    negotiated: &Negotiated,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
+    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from);
+    // A browser's EventSource stops reconnecting when it gets 204.
+    if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
+        return Ok(no_content());
+    }
+    let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
+    let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None));
+    stream_headers(&mut response, negotiated);
+    Ok(response)
+}
+
+pub(super) fn unreadable(error: &crate::log::LogError) -> Problem {
     tracing::error!(%error, "the log could not be read");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; the proxy's log says why")
 }
 
-/// The cursor: `?after=`, else `Last-Event-ID`.
-fn cursor_of(request: &Request<Incoming>, query: &Query, contract: &Contract) -> Result<Option<EventId>, Problem> {
-    let by_name = contract.sse == SseStyle::Named;
-    if let Some(after) = &query.after {
-        if by_name {
-            return Ok(Some(EventId::Text(after.clone())));
-        }
-        return match after.parse::<i64>() {
-            Ok(-1) => Ok(None),
-            Ok(number) if number >= 0 => Ok(Some(EventId::Number(number.unsigned_abs()))),
-            _ => Err(Problem::bad_request("after must be the number of the last event that was seen, or -1 for none")),
-        };
-    }
+/// The cursor: `?after=` and `Last-Event-ID`. A browser that reconnects sends both, the query as it was at first: the newer
+/// one of the two goes.
+pub(super) fn cursor_of(
+    request: &Request<Incoming>,
+    query: &Query,
+    contract: &Contract,
+) -> Result<Option<EventId>, Problem> {
     let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok()).filter(|id| !id.is_empty());
-    Ok(match header {
-        None => None,
-        Some(id) if by_name => Some(EventId::Text(id.to_owned())),
-        // A browser sends what it was sent; anything else is from another stream, and starts over.
-        Some(id) => id.parse().ok().map(EventId::Number),
-    })
+    if contract.sse == SseStyle::Named {
+        return Ok(header.or(query.after.as_deref()).map(|id| EventId::Text(id.to_owned())));
+    }
+    let after = match query.after.as_deref().map(str::parse::<i64>) {
+        None | Some(Ok(-1)) => None,
+        Some(Ok(number)) if number >= 0 => Some(number.unsigned_abs()),
+        Some(_) => {
+            let detail = "after must be the number of the last event that was seen, or -1 for none";
+            return Err(Problem::bad_request(detail));
+        }
+    };
+    // A browser sends what it was sent; anything else is from another stream, and says nothing.
+    let seen = header.and_then(|id| id.parse().ok());
+    Ok(after.max(seen).map(EventId::Number))
 }
 
 /// The number of the first event to send. An unknown text cursor means all of them, as `sse.v1` has it.
-async fn first_event(cursor: &Option<EventId>, view: &View, shared: &Shared) -> Result<u64, crate::log::LogError> {
+pub(super) async fn first_event(
+    cursor: &Option<EventId>,
+    reader: &mut Reader,
+    shared: &Shared,
+) -> Result<u64, crate::log::LogError> {
     match cursor {
         None => Ok(0),
-        Some(cursor) => Ok(view.after(&shared.runs, cursor).await?.unwrap_or(0)),
+        Some(cursor) => Ok(reader.after(&shared.runs, cursor).await?.unwrap_or(0)),
     }
 }
 
 /// One page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null where there is no more now.
-/// A page ends with an event that has a cursor, even where it grows beyond `limit` for it.
 async fn page(
     query: &Query,
-    view: &View,
+    reader: &mut Reader,
     from: u64,
     negotiated: &Negotiated,
     shared: &Shared,
 ) -> Result<Response<Body>, Problem> {
-    let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
     if negotiated.contract.sse == SseStyle::Raw {
         let detail = "raw records are no JSON list; ask for application/x-ndjson or text/event-stream";
         return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
     }
-    let tail = *view.entry().tail().borrow();
+    let Gathered { events, last_id, more, ended } = gather(query, reader, from, shared).await?;
+    let next = last_id.filter(|_| more).map(|id| match id {
+        EventId::Number(number) => json!(number),
+        EventId::Text(text) => json!(text),
+        EventId::None => serde_json::Value::Null,
+    });
+    #[derive(serde::Serialize)]
+    struct Page {
+        object: &'static str,
+        data: Vec<Box<RawValue>>,
+        next: Option<serde_json::Value>,
+        ended: bool,
+    }
+    let mut response = json_response(&Page { object: "list", data: events, next, ended });
+    content_type(&mut response, negotiated);
+    Ok(response)
+}
+
+/// The events of one page.
+pub(super) struct Gathered {
+    pub(super) events: Vec<Box<RawValue>>,
+    last_id: Option<EventId>,
+    more: bool,
+    ended: bool,
+}
+
+/// Takes a page of events. It ends with an event that has a cursor, even where it grows beyond `limit` for it.
+pub(super) async fn gather(
+    query: &Query,
+    reader: &mut Reader,
+    from: u64,
+    shared: &Shared,
+) -> Result<Gathered, Problem> {
+    let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
+    let tail = *reader.entry().tail().borrow();
     let (mut at, mut events, mut last_id, mut ends_on_id) = (from, Vec::new(), None, true);
     while events.len() < limit || !ends_on_id {
         let all = Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1 };
-        let batch = view
+        let batch = reader
             .read(&shared.runs, Ask { max_events: limit.saturating_sub(events.len()).max(1), ..all })
             .await
             .map_err(|error| unreadable(&error))?;
@@ -280,31 +341,17 @@ async fn page(
         for chunk in batch.chunks {
             for line in chunk.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
                 let text = String::from_utf8_lossy(line).into_owned();
-                events.extend(serde_json::value::RawValue::from_string(text));
+                events.extend(RawValue::from_string(text));
             }
         }
     }
-    let more = view
+    let more = reader
         .read(&shared.runs, Ask { from: at, frames: tail.frames, wire: Wire::Ndjson, max_bytes: 1, max_events: 1 })
         .await
         .map_err(|error| unreadable(&error))?
         .next
         > at;
-    let next = last_id.filter(|_| more).map(|id| match id {
-        EventId::Number(number) => json!(number),
-        EventId::Text(text) => json!(text),
-        EventId::None => serde_json::Value::Null,
-    });
-    #[derive(serde::Serialize)]
-    struct Page {
-        object: &'static str,
-        data: Vec<Box<serde_json::value::RawValue>>,
-        next: Option<serde_json::Value>,
-        ended: bool,
-    }
-    let mut response = json_response(&Page { object: "list", data: events, next, ended: tail.ended && !more });
-    content_type(&mut response, negotiated);
-    Ok(response)
+    Ok(Gathered { events, last_id, more, ended: tail.ended && !more })
 }
 
 /// The headers of an event stream: nobody on the way may hold it back or change it.

@@ -1,4 +1,4 @@
-//! Who may speak to us: the Host and Origin of a request, and its token.
+//! Who may speak to us, and how much at once: the size of a request's head, its Host and Origin, and its token.
 //!
 //! Host and Origin keep web pages out that were let in by a browser (DNS rebinding, cross-site requests); a token keeps
 //! everybody else out. Tokens are compared by their digests in constant time, so that not even their length leaks.
@@ -6,7 +6,7 @@
 use super::Settings;
 use super::problem::Problem;
 use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
-use hyper::{HeaderMap, StatusCode};
+use hyper::{Request, StatusCode};
 use sha2::{Digest, Sha256};
 use std::net::IpAddr;
 use subtle::ConstantTimeEq;
@@ -14,8 +14,14 @@ use subtle::ConstantTimeEq;
 /// Lets a request through, or says why not.
 ///
 /// # Errors
-/// 401, 403 or 421.
-pub(super) fn admit(headers: &HeaderMap, authority: Option<&str>, settings: &Settings) -> Result<(), Problem> {
+/// 400, 401, 403, 421 or 431.
+pub(super) fn admit<B>(request: &Request<B>, settings: &Settings) -> Result<(), Problem> {
+    let (headers, authority) = (request.headers(), request.uri().authority().map(|authority| authority.as_str()));
+    // The HTTP library refuses what does not fit its buffer; but that grows by steps beyond the limit.
+    if head_bytes(request) > settings.max_header_bytes {
+        let detail = format!("the head has more than {} bytes (server.max_header_bytes)", settings.max_header_bytes);
+        return Err(Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail));
+    }
     let host = match headers.get(HOST).map(|host| host.to_str()) {
         Some(Ok(host)) => Some(host),
         Some(Err(_)) => return Err(Problem::bad_request("the Host header is not text")),
@@ -46,6 +52,16 @@ pub(super) fn admit(headers: &HeaderMap, authority: Option<&str>, settings: &Set
     }
 }
 
+/// The size of a request's head, as it is written without needless white space.
+fn head_bytes<B>(request: &Request<B>) -> usize {
+    let uri = request.uri();
+    let target = uri.scheme_str().map_or(0, |scheme| scheme.len() + "://".len())
+        + uri.authority().map_or(0, |authority| authority.as_str().len())
+        + uri.path_and_query().map_or(0, |path| path.as_str().len());
+    let fields = request.headers().iter().map(|(name, value)| name.as_str().len() + value.len() + ": \r\n".len());
+    request.method().as_str().len() + target + "  HTTP/1.1\r\n".len() + fields.sum::<usize>() + "\r\n".len()
+}
+
 fn bearer(value: &str) -> Option<&str> {
     let (scheme, token) = value.split_once(' ')?;
     scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
@@ -70,13 +86,15 @@ fn known_host(host: &str, settings: &Settings) -> bool {
 mod tests {
     use super::*;
 
-    fn request(pairs: &[(&str, &str)]) -> HeaderMap {
-        pairs
-            .iter()
-            .map(|(name, value)| {
-                (hyper::header::HeaderName::from_bytes(name.as_bytes()).unwrap(), value.parse().unwrap())
-            })
-            .collect()
+    fn request(pairs: &[(&str, &str)]) -> Request<()> {
+        let with = |request: hyper::http::request::Builder, (name, value): &(&str, &str)| request.header(*name, *value);
+        pairs.iter().fold(Request::builder().uri("/v1/runs?limit=1"), with).body(()).unwrap()
+    }
+
+    #[test]
+    fn a_head_weighs_what_it_is_written_with() {
+        let text = "GET /v1/runs?limit=1 HTTP/1.1\r\nhost: a\r\naccept: */*\r\n\r\n";
+        assert_eq!(head_bytes(&request(&[("host", "a"), ("accept", "*/*")])), text.len());
     }
 
     fn status(pairs: &[(&str, &str)], token: Option<&str>) -> Option<u16> {
@@ -85,7 +103,7 @@ mod tests {
             allowed_hosts: vec!["gate.example".to_owned()],
             ..Settings::default()
         };
-        admit(&request(pairs), None, &settings).err().map(|problem| problem.into_response().status().as_u16())
+        admit(&request(pairs), &settings).err().map(|problem| problem.into_response().status().as_u16())
     }
 
     #[test]

@@ -3,16 +3,22 @@
 //! In: requests. Out: status, pages and event streams. Never: a connection beyond the limit, a header that takes for ever,
 //! a stream held back by a buffer, a payload in a log line.
 
+mod artifacts;
 pub mod body;
 mod events;
+mod feeds;
 mod guard;
+mod hecate;
 mod ingest;
 mod negotiate;
 mod problem;
 mod router;
+mod run_status;
+mod schemas;
 
 use crate::runs::Runs;
 use framegate_translators::contracts::Contract;
+use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
@@ -61,6 +67,8 @@ pub struct Settings {
     pub page_max: usize,
     /// The contract for clients that name none.
     pub default_contract: &'static Contract,
+    /// What every client gets of a contract, whatever it asks for besides.
+    pub encoder: EncoderOptions,
 }
 
 impl Default for Settings {
@@ -82,6 +90,7 @@ impl Default for Settings {
             page_default: 200,
             page_max: 500,
             default_contract: &framegate_translators::contracts::frames::V2,
+            encoder: EncoderOptions::default(),
         }
     }
 }
@@ -175,6 +184,8 @@ impl Server {
             });
         }
         drop(self.listener);
+        // Feeds have no end of their own.
+        self.shared.runs.close_feed();
         if tokio::time::timeout(self.shared.settings.shutdown_grace, graceful.shutdown()).await.is_err() {
             tracing::warn!("streams were still open when the proxy stopped");
         }

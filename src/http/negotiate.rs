@@ -53,6 +53,8 @@ pub(super) struct Wanted<'r> {
     pub(super) contract: Option<&'r str>,
     /// Whether the query asks for experimental groups.
     pub(super) experimental: bool,
+    /// What every client gets.
+    pub(super) options: &'r EncoderOptions,
     /// The `Accept` header, several joined by commas; `None` where there is none.
     pub(super) accept: Option<&'r str>,
     /// The contract of a native path, or the configured default.
@@ -68,7 +70,7 @@ pub(super) struct Wanted<'r> {
 /// # Errors
 /// What a person is told, with the list of what there is.
 pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
-    let mut base = EncoderOptions { experimental: wanted.experimental, ..EncoderOptions::default() };
+    let mut base = EncoderOptions { experimental: wanted.experimental, ..wanted.options.clone() };
     let by_query = match wanted.contract {
         Some(name) => Some(contract(name).ok_or_else(|| format!("there is no contract {name:?}; {}", offer(wanted)))?),
         None => None,
@@ -184,6 +186,7 @@ mod tests {
         let wanted = Wanted {
             contract: query,
             experimental: false,
+            options: &EncoderOptions::default(),
             accept,
             default: contract("frames.v2").unwrap(),
             native: false,
@@ -234,6 +237,7 @@ mod tests {
         let wanted = Wanted {
             contract: None,
             experimental: false,
+            options: &EncoderOptions::default(),
             accept: Some("text/event-stream; contract=raw"),
             default: contract("sse.v1").unwrap(),
             native: true,

@@ -36,11 +36,21 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
+    /// Its status.
+    pub(super) fn status(&self) -> StatusCode {
+        StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
+    }
+
+    /// What was wrong, and what would be right.
+    pub(super) fn detail(&self) -> &str {
+        &self.detail
+    }
+
     /// The answer.
     pub(super) fn into_response(self) -> Response<Body> {
         let text = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = Response::new(full(text));
-        *response.status_mut() = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        *response.status_mut() = self.status();
         let json = header::HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);
         response

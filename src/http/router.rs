@@ -2,9 +2,8 @@
 
 use super::body::{Body, empty, full};
 use super::problem::Problem;
-use super::{Shared, events, guard, ingest};
-use framegate_translators::contracts::CONTRACTS;
-use framegate_translators::runners::RUNNERS;
+use super::{Shared, artifacts, events, feeds, guard, hecate, ingest, run_status, schemas};
+use crate::catalogue;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
@@ -14,8 +13,7 @@ use std::sync::Arc;
 
 /// Answers a request, whatever it is.
 pub(super) async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
-    let authority = request.uri().authority().map(|authority| authority.as_str().to_owned());
-    let mut response = match guard::admit(request.headers(), authority.as_deref(), &shared.settings) {
+    let mut response = match guard::admit(&request, &shared.settings) {
         Ok(()) => route(request, shared).await.unwrap_or_else(Problem::into_response),
         Err(problem) => problem.into_response(),
     };
@@ -36,7 +34,24 @@ async fn route(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respon
         (&Method::GET, ["api", "v1", "sessions", session_id, "runs", run_id, "stream"]) => {
             Ok(events::native_sse(&request, session_id, run_id, shared).await)
         }
-        (&Method::GET, ["v1", "contracts"]) => Ok(json_response(&contracts())),
+        (&Method::GET, ["api", "v1", "runs", run_id]) => Ok(run_status::of_run(run_id, &shared)),
+        (&Method::GET, ["v1", "sessions", session_id, "events"]) => {
+            feeds::of_session(&request, session_id, shared).await
+        }
+        (&Method::GET, ["v1", "events"]) => feeds::of_all(&request, shared).await,
+        (&Method::GET, ["v1", "artifacts", artifact_id]) => artifacts::content(&request, artifact_id, &shared).await,
+        (&Method::GET, ["hecate", "v1", "tasks", task_id, "runs", run_id, "events"]) => {
+            Ok(hecate::answered(hecate::of_run(&request, task_id, run_id, shared).await))
+        }
+        (&Method::GET, ["hecate", "v1", "events", "stream"]) => Ok(hecate::answered(hecate::of_all(&request, &shared))),
+        (&Method::GET, ["hecate", "v1", "artifacts", artifact_id]) => {
+            Ok(hecate::answered(hecate::artifact(artifact_id, &shared).await))
+        }
+        (&Method::GET, ["v1", "contracts"]) => {
+            let all = json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()});
+            Ok(json_response(&all))
+        }
+        (&Method::GET, ["schemas", path @ ..]) => schemas::schema(&path.join("/"), request.headers()),
         (&Method::GET, ["healthz"]) => Ok(json_response(&json!({"status": "ok"}))),
         (_, segments) => match allowed(segments) {
             Some(allow) => {
@@ -55,22 +70,14 @@ fn allowed(segments: &[&str]) -> Option<&'static str> {
     match segments {
         ["v1", "ingest", _] => Some("POST"),
         ["v1", "runs" | "contracts"] | ["healthz"] => Some("GET"),
+        ["schemas", ..] => Some("GET"),
         ["v1", "runs", _] | ["v1", "runs", _, "events"] => Some("GET"),
-        ["api", "v1", "sessions", _, "runs", _, "stream"] => Some("GET"),
+        ["api", "v1", "sessions", _, "runs", _, "stream"] | ["api", "v1", "runs", _] => Some("GET"),
+        ["v1", "sessions", _, "events"] | ["v1", "events"] | ["v1", "artifacts", _] => Some("GET"),
+        ["hecate", "v1", "tasks", _, "runs", _, "events"] => Some("GET"),
+        ["hecate", "v1", "events", "stream"] | ["hecate", "v1", "artifacts", _] => Some("GET"),
         _ => None,
     }
-}
-
-fn contracts() -> serde_json::Value {
-    let contracts: Vec<_> = CONTRACTS
-        .iter()
-        .map(|contract| {
-            let types: Vec<&str> = contract.schemas.iter().map(|file| file.kind).collect();
-            json!({"name": contract.name, "about": contract.about, "types": types})
-        })
-        .collect();
-    let runners: Vec<_> = RUNNERS.iter().map(|runner| json!({"name": runner.name, "about": runner.about})).collect();
-    json!({"contracts": contracts, "runners": runners})
 }
 
 /// A JSON answer.

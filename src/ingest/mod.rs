@@ -48,6 +48,10 @@ impl Ingest {
     }
 
     fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
+        let pipeline = match runs.artifact_bounds() {
+            Some(bounds) => pipeline.with_artifacts(bounds),
+            None => pipeline,
+        };
         Self { runs, pipeline, ingested: Ingested::default(), whose: Whose::default() }
     }
 
@@ -74,6 +78,7 @@ impl Ingest {
         let frames: Vec<_> = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
+        self.runs.store(self.pipeline.take_artifacts()).await;
         match keep(&self.runs, &self.ingested, &frames).await {
             Ok(()) => {
                 self.ingested.wake(false);
@@ -83,6 +88,7 @@ impl Ingest {
                 // The frames are numbered: they go in with those that close the runs, which always find room.
                 let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
+                self.runs.store(self.pipeline.take_artifacts()).await;
                 if keep(&self.runs, &self.ingested, &all).await.is_err() {
                     tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), all));
                 } else {
@@ -102,6 +108,7 @@ impl Ingest {
         let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
+        self.runs.store(self.pipeline.take_artifacts()).await;
         let kept = keep(&self.runs, &self.ingested, &frames).await;
         if kept.is_err() {
             tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));

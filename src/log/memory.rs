@@ -78,6 +78,8 @@ impl FrameLog for MemoryLog {
                 held.ended.push_back(id);
             }
         }
+        // A run counts as soon as it is over; its bytes only when others need the room, so that it can still be read.
+        held.make_room(0, u64::MAX, self.max_runs);
         Ok(())
     }
 

@@ -95,6 +95,7 @@ pub fn weight(frame: &Frame) -> u64 {
         Body::FileChanged(change) => change.diff.as_ref().map_or(0, String::len),
         Body::SessionStarted { input } => input.len(),
         Body::SessionEnded(end) => end.final_text.as_ref().map_or(0, String::len),
+        Body::ArtifactWritten(artifact) => artifact.preview.as_ref().map_or(0, String::len),
         _ => 0,
     };
     (size_of::<Frame>() + payload + 96) as u64

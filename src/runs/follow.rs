@@ -3,7 +3,7 @@
 //! In: the tail of a stream, and its view. Out: batches of bytes, then the end. Never: a gap or a repeat between replay and
 //! live (there is no switch: both read the log by number), a queue for each reader.
 
-use super::{Ask, Batch, Entry, Runs, Tail, View, Wire};
+use super::{Ask, Batch, Entry, Reader, Runs, Tail, Wire};
 use crate::log::LogError;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
@@ -23,7 +23,7 @@ fn ask(from: u64, frames: u64, wire: Wire) -> Ask {
 /// Follows one stream in one contract.
 pub struct Follower {
     runs: Arc<Runs>,
-    view: Arc<View>,
+    reader: Reader,
     tail: watch::Receiver<Tail>,
     wire: Wire,
     next: u64,
@@ -31,9 +31,9 @@ pub struct Follower {
 
 impl Follower {
     /// Starts at the event with that number.
-    pub fn new(runs: Arc<Runs>, view: Arc<View>, wire: Wire, from: u64) -> Self {
-        let tail = view.entry().tail();
-        Self { runs, view, tail, wire, next: from }
+    pub fn new(runs: Arc<Runs>, reader: Reader, wire: Wire, from: u64) -> Self {
+        let tail = reader.entry().tail();
+        Self { runs, reader, tail, wire, next: from }
     }
 
     /// The next events, as soon as there are any; `None` when the stream is over and all was read.
@@ -43,7 +43,7 @@ impl Follower {
     pub async fn next(&mut self) -> Result<Option<Batch>, LogError> {
         loop {
             let tail = *self.tail.borrow_and_update();
-            let batch = self.view.read(&self.runs, ask(self.next, tail.frames, self.wire)).await?;
+            let batch = self.reader.read(&self.runs, ask(self.next, tail.frames, self.wire)).await?;
             if batch.next > self.next {
                 self.next = batch.next;
                 return Ok(Some(batch));
@@ -59,10 +59,10 @@ impl Follower {
     ///
     /// # Errors
     /// The log's.
-    pub async fn is_over(&self) -> Result<bool, LogError> {
+    pub async fn is_over(&mut self) -> Result<bool, LogError> {
         let tail = *self.tail.borrow();
         let one = Ask { max_bytes: 1, max_events: 1, ..ask(self.next, tail.frames, self.wire) };
-        let batch = self.view.read(&self.runs, one).await?;
+        let batch = self.reader.read(&self.runs, one).await?;
         Ok(tail.ended && batch.next == self.next)
     }
 }
@@ -143,7 +143,7 @@ pub struct IngestFollower {
     /// The step that is read. The last one may still grow, so it is not left behind.
     at: usize,
     /// The streams that are read, and the next event of each.
-    reading: Vec<(Arc<View>, u64)>,
+    reading: Vec<(Reader, u64)>,
 }
 
 impl IngestFollower {
@@ -176,16 +176,16 @@ impl IngestFollower {
 
     async fn read(&mut self, step: &Step) -> Result<Option<Batch>, LogError> {
         let entry = &step.entry;
-        let at = match self.reading.iter().position(|(view, _)| Arc::ptr_eq(view.entry(), entry)) {
+        let at = match self.reading.iter().position(|(reader, _)| Arc::ptr_eq(reader.entry(), entry)) {
             Some(at) => at,
             None => {
-                let Some(view) = self.runs.view(entry, self.contract, &self.options) else { return Ok(None) };
-                self.reading.push((view, 0));
+                let Some(reader) = self.runs.reader(entry, self.contract, &self.options) else { return Ok(None) };
+                self.reading.push((reader, 0));
                 self.reading.len() - 1
             }
         };
-        let Some((view, next)) = self.reading.get_mut(at) else { return Ok(None) };
-        let batch = view.read(&self.runs, ask(*next, step.frames, self.wire)).await?;
+        let Some((reader, next)) = self.reading.get_mut(at) else { return Ok(None) };
+        let batch = reader.read(&self.runs, ask(*next, step.frames, self.wire)).await?;
         Ok((batch.next > std::mem::replace(next, batch.next)).then_some(batch))
     }
 }

@@ -3,22 +3,27 @@
 //! In: batches of frames from an ingest. Out: status, and readers that follow a stream in a contract. Never: a frame that
 //! readers see before the log has it, an event encoded twice because two clients want it.
 
+mod feed;
 mod follow;
 mod recovery;
 mod shared;
 mod status;
 mod view;
 
+pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
-pub use recovery::OpenError;
 pub use status::{RunState, RunStatus};
-pub use view::{Ask, Batch, View, Wire};
+pub use view::{Ask, Batch, Reader, Wire};
 
+use crate::artifacts::ArtifactStore;
+use crate::clock::Clock;
+use crate::gate::Gate;
 use crate::log::{FrameLog, LogError, StreamId, Summary, stream_id};
-use framegate_translators::contracts::{CONTRACTS, Contract};
+use feed::Feed;
+use framegate_translators::artifacts::{Artifact, Bounds};
+use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
-use framegate_translators::schema::Schemas;
 use framegate_translators::warnings::Warning;
 use shared::Turns;
 use std::borrow::Cow;
@@ -26,6 +31,7 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use tokio::sync::watch;
 use uuid::Uuid;
+use view::{SharedMarks, View};
 
 /// How far a stream has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -39,11 +45,16 @@ pub struct Tail {
 /// All runs.
 pub struct Runs {
     log: Arc<dyn FrameLog>,
-    schemas: HashMap<&'static str, Schemas>,
-    validate: bool,
+    gate: Gate,
     streams: RwLock<Known>,
     turns: Turns,
+    feed: Feed,
+    artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
+    view_bytes: usize,
 }
+
+/// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
+pub const VIEW_BYTES: usize = 4 << 20;
 
 #[derive(Default)]
 struct Known {
@@ -78,26 +89,66 @@ impl Touched {
     }
 }
 
+/// What tells the views of one stream apart: the contract's name, and the options.
+type ViewKey = (&'static str, EncoderOptions);
+
 /// One stream.
 pub struct Entry {
     /// What is known of it from its first frame on.
     pub stream: Arc<Stream>,
     tail: watch::Sender<Tail>,
     status: Mutex<RunStatus>,
-    views: Mutex<HashMap<(&'static str, EncoderOptions), Weak<View>>>,
+    views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
 }
 
 impl Runs {
     /// No runs yet.
-    ///
-    /// # Errors
-    /// A built-in schema that does not compile, which the tests rule out.
-    pub fn new(log: Arc<dyn FrameLog>, validate: bool) -> Result<Self, String> {
-        let schemas = CONTRACTS
-            .iter()
-            .map(|contract| Schemas::compile(contract.schemas).map(|schemas| (contract.name, schemas)))
-            .collect::<Result<_, _>>()?;
-        Ok(Self { log, schemas, validate, streams: RwLock::default(), turns: Turns::default() })
+    pub fn new(log: Arc<dyn FrameLog>, gate: Gate) -> Self {
+        let epoch = Clock::System.new_id().simple().to_string().split_off(20);
+        Self {
+            log,
+            gate,
+            streams: RwLock::default(),
+            turns: Turns::default(),
+            feed: Feed::new(epoch),
+            artifacts: None,
+            view_bytes: VIEW_BYTES,
+        }
+    }
+
+    /// Stores what is too large for frames as artifacts.
+    #[must_use]
+    pub fn with_artifacts(self, store: Arc<dyn ArtifactStore>, bounds: Bounds) -> Self {
+        Self { artifacts: Some((store, bounds)), ..self }
+    }
+
+    /// Keeps that many bytes of events for the readers of one stream in one contract; one that is further behind encodes
+    /// for itself.
+    #[must_use]
+    pub fn with_view_bytes(self, view_bytes: usize) -> Self {
+        Self { view_bytes, ..self }
+    }
+
+    /// What bounds artifacts; `None` where there are none.
+    pub fn artifact_bounds(&self) -> Option<Bounds> {
+        self.artifacts.as_ref().map(|(_, bounds)| *bounds)
+    }
+
+    /// Where artifacts are; `None` where there are none.
+    pub fn artifacts(&self) -> Option<&dyn ArtifactStore> {
+        self.artifacts.as_ref().map(|(store, _)| &**store)
+    }
+
+    /// Stores artifacts; before the frames that refer to them. One that the store does not take is told, and the run goes
+    /// on: what it was made of still stands in the record.
+    pub async fn store(&self, artifacts: Vec<Artifact>) {
+        let Some(store) = self.artifacts() else { return };
+        for artifact in artifacts {
+            let (run, id) = (artifact.stream.id, artifact.id());
+            if let Err(error) = store.put(Arc::new(artifact)).await {
+                tracing::warn!(%run, artifact = &*id, %error, "an artifact could not be stored");
+            }
+        }
     }
 
     /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames. Gives the frames
@@ -138,12 +189,19 @@ impl Runs {
             }
             entry.adopt(known.status);
         }
+        self.feed.append(&frames);
         self.forget_dropped().await;
         Ok(frames)
     }
 
     async fn forget_dropped(&self) {
         for dropped in self.log.take_dropped().await {
+            self.feed.forget(dropped);
+            if let Some(store) = self.artifacts()
+                && let Err(error) = store.drop_run(dropped).await
+            {
+                tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
+            }
             let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
             known.by_id.remove(&dropped);
             known.order.retain(|id| *id != dropped);
@@ -177,27 +235,31 @@ impl Runs {
         runs.map(|entry| entry.status().clone()).filter(|status| filter(status)).skip(skip).take(limit).collect()
     }
 
-    /// The events of a stream in a contract, shared by all who read them; `None` where the contract leaves it out.
-    pub fn view(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Arc<View>> {
+    /// A reader of a stream's events in a contract, which are shared by all who read them; `None` where the contract leaves
+    /// the stream out.
+    pub fn reader(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Reader> {
         let mut views = entry.views.lock().unwrap_or_else(PoisonError::into_inner);
         let key = (contract.name, options.clone());
-        if let Some(view) = views.get(&key).and_then(Weak::upgrade) {
-            return Some(view);
+        if let Some(view) = views.get(&key).and_then(|(_, view)| view.upgrade()) {
+            return Some(Reader::new(view));
         }
-        let encoder = (contract.encoder)(&entry.stream, options)?;
-        let view = Arc::new(View::new(contract, encoder, entry.clone()));
-        views.retain(|_, view| view.strong_count() > 0);
-        views.insert(key, Arc::downgrade(&view));
-        Some(view)
+        // The events go with their last reader; the marks stay, so that the next one need not begin at the start.
+        let marks = match views.get(&key) {
+            Some((marks, _)) => marks.clone(),
+            None => SharedMarks::new((contract.encoder)(&entry.stream, options)?),
+        };
+        let view = Arc::new(View::new(contract, marks.clone(), entry.clone(), self.view_bytes));
+        views.insert(key, (marks, Arc::downgrade(&view)));
+        Some(Reader::new(view))
     }
 
     pub(crate) fn log(&self) -> &dyn FrameLog {
         &*self.log
     }
 
-    /// The schemas that events are checked against; `None` where the gate is off.
-    pub(crate) fn schemas(&self, contract: &Contract) -> Option<&Schemas> {
-        self.schemas.get(contract.name).filter(|_| self.validate && !contract.schemas.is_empty())
+    /// What events pass on their way to a reader.
+    pub(crate) fn gate(&self) -> &Gate {
+        &self.gate
     }
 }
 
@@ -213,9 +275,10 @@ impl Entry {
         {
             let mut now = self.status();
             // Readers may have checked events meanwhile; what they counted stays.
-            let counted = std::mem::take(&mut now.validated);
-            let failures = std::mem::take(&mut now.validation_failures);
-            *now = RunStatus { validated: counted, validation_failures: failures, ..status };
+            let events_checked = std::mem::take(&mut now.events_checked);
+            let validation_failures = std::mem::take(&mut now.validation_failures);
+            let events_withheld = std::mem::take(&mut now.events_withheld);
+            *now = RunStatus { events_checked, validation_failures, events_withheld, ..status };
         }
         self.tail.send_replace(tail);
     }

@@ -4,7 +4,7 @@
 //! its runs end as interrupted. Never: a frame of a stream that is over read for it.
 
 use super::{Entry, RunStatus, Runs};
-use crate::log::{FrameLog, KeptStream, LogError};
+use crate::log::{KeptStream, LogError};
 use framegate_translators::frame::{Stream, StreamKind};
 use framegate_translators::ledger::Reopened;
 use std::collections::HashSet;
@@ -13,26 +13,14 @@ use std::sync::Arc;
 /// How many frames are read at a time.
 const AT_ONCE: usize = 1024;
 
-/// Why the proxy could not start on its log.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum OpenError {
-    /// A built-in schema does not compile.
-    #[error("a built-in schema does not compile: {0}")]
-    Schema(String),
-    /// The log.
-    #[error(transparent)]
-    Log(#[from] LogError),
-}
-
 impl Runs {
-    /// The runs that a log has kept. What is open in it is closed at `now_ms` (Unix epoch milliseconds).
+    /// Learns of the runs that the log has kept. What is open in it is closed at `now_ms` (Unix epoch milliseconds). In the
+    /// feed, what was kept stands stream by stream. Called once, before anything is appended.
     ///
     /// # Errors
-    /// See [`OpenError`].
-    pub async fn open(log: Arc<dyn FrameLog>, validate: bool, now_ms: u64) -> Result<Self, OpenError> {
-        let runs = Self::new(log, validate).map_err(OpenError::Schema)?;
-        let streams = runs.log.streams().await?;
+    /// Whatever keeps the log from being read, or the closing frames from being kept.
+    pub async fn recover(&self, now_ms: u64) -> Result<(), LogError> {
+        let streams = self.log.streams().await?;
         let broken: HashSet<_> = streams
             .iter()
             .filter(|kept| kept.stream.kind == StreamKind::Session && !kept.ended)
@@ -44,11 +32,16 @@ impl Runs {
             let is_open = if is_thread { broken.contains(&kept.stream.session.id) } else { !kept.ended };
             let status = if is_open { None } else { known_status(&kept) };
             match status {
-                Some(status) => drop(runs.insert(Entry::new(kept.stream, status))),
-                None => runs.reopen(kept.stream, is_open, now_ms).await?,
+                Some(status) => self.learn(kept.stream, status),
+                None => self.reopen(kept.stream, is_open, now_ms).await?,
             }
         }
-        Ok(runs)
+        Ok(())
+    }
+
+    fn learn(&self, stream: Arc<Stream>, status: RunStatus) {
+        self.feed.learn((stream.kind, stream.id), status.frames);
+        self.insert(Entry::new(stream, status));
     }
 
     /// Learns from its frames what is known of a stream, and closes what they left open.
@@ -68,7 +61,7 @@ impl Runs {
         }
         let Some(status) = status else { return Ok(()) };
         let (run, runner) = (status.run_id, status.runner);
-        self.insert(Entry::new(stream.clone(), status));
+        self.learn(stream.clone(), status);
         let closing: Vec<Arc<_>> =
             if close { reopened.close(now_ms).into_iter().map(Arc::new).collect() } else { Vec::new() };
         if stream.kind == StreamKind::Session && !closing.is_empty() {

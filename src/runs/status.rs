@@ -67,9 +67,16 @@ pub struct RunStatus {
     /// How often upstream records differed from what is known of the runner, by the kind of difference.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "drift")]
     pub drift: BTreeMap<Word, u64>,
-    /// Events that broke their schema, by contract, as far as they were encoded since the proxy started.
+    /// Events that were checked against their schema, by contract. One that nobody asked for in a contract is not made in
+    /// it. These counts and the next two begin anew with the process.
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    pub events_checked: BTreeMap<Word, u64>,
+    /// Events that broke their schema, by contract.
     #[serde(skip_deserializing)]
     pub validation_failures: BTreeMap<Word, u64>,
+    /// Those of them that were withheld, by contract.
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    pub events_withheld: BTreeMap<Word, u64>,
     /// Approvals that wait for an answer.
     pub pending_approvals: Vec<String>,
     /// The main thread's last whole text.
@@ -84,9 +91,6 @@ pub struct RunStatus {
     /// Whether the stream is over.
     #[serde(skip)]
     pub ended: bool,
-    /// Up to which event each contract's failures were counted, so that a second encoding counts none twice.
-    #[serde(skip)]
-    pub(super) validated: BTreeMap<Word, u64>,
     #[serde(skip)]
     pub(super) watch: Watch,
 }
@@ -161,13 +165,14 @@ impl RunStatus {
             usage: UsageTotal::default(),
             warnings: BTreeMap::new(),
             drift: BTreeMap::new(),
+            events_checked: BTreeMap::new(),
             validation_failures: BTreeMap::new(),
+            events_withheld: BTreeMap::new(),
             pending_approvals: Vec::new(),
             final_text: None,
             error_code: None,
             message: None,
             ended: false,
-            validated: BTreeMap::new(),
             watch: Watch::default(),
         }
     }

@@ -244,3 +244,23 @@ fn stopping_lets_streams_end() {
     assert!(proxy.pid() > 0);
     assert!(proxy.terminate().success());
 }
+
+#[test]
+fn a_gate_that_withholds_lets_what_is_valid_pass_and_counts_what_it_checked() {
+    let enforcing = Proxy::with(&[("FRAMEGATE__GATE__MODE", "enforce")]);
+    let off = Proxy::with(&[("FRAMEGATE__GATE__MODE", "off")]);
+    let status = |proxy: &Proxy, run: &str| get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
+    let (checked, _) = ingested(&enforcing, "bash_ok.ndjson");
+    let (unchecked, _) = ingested(&off, "bash_ok.ndjson");
+    let kinds = |events: &[Event]| events.iter().map(|event| event.name.clone()).collect::<Vec<_>>();
+    let events_of = |proxy: &Proxy, run: &str| events(proxy, run, "sse.v1", &[]);
+    let passed = events_of(&enforcing, &checked);
+    assert_eq!(kinds(&passed), kinds(&events_of(&off, &unchecked)));
+    // A second reader has nothing checked again.
+    assert_eq!(events_of(&enforcing, &checked), passed);
+    let status_of = status(&enforcing, &checked);
+    assert_eq!(status_of["events_checked"], serde_json::json!({"sse.v1": passed.len()}));
+    assert_eq!(status_of["validation_failures"], serde_json::json!({}));
+    assert!(status_of.get("events_withheld").is_none());
+    assert!(status(&off, &unchecked).get("events_checked").is_none());
+}

@@ -9,8 +9,13 @@
     reason = "test code"
 )]
 
+mod artifacts;
+mod bounds;
 mod client;
 mod events;
+mod feeds;
 mod ingest;
 mod limits;
+mod native;
 mod proxy;
+mod schemas;

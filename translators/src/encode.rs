@@ -17,6 +17,10 @@ use std::sync::Arc;
 pub struct EncoderOptions {
     /// Also emit the groups that the contract's document calls experimental.
     pub experimental: bool,
+    /// Also emit the model's thinking, where the contract's document hides it by default.
+    pub thinking: bool,
+    /// Also emit what depends on stored artifacts, where the contract's document leaves it optional.
+    pub artifacts: bool,
     /// What the run may cost, in millionths of a US dollar, for contracts that tell of budgets.
     pub task_budget_micros_usd: Option<u64>,
 }
@@ -28,6 +32,17 @@ pub trait Encoder: Send {
 
     /// An encoder that stands where this one stands: a reader can go on from here later, without the frames before.
     fn fork(&self) -> Box<dyn Encoder>;
+
+    /// About how many bytes of text a fork would copy.
+    fn held_bytes(&self) -> usize {
+        0
+    }
+
+    /// The number of the first event of that frame, where this encoder's events need nothing of the frames before, so that
+    /// it can begin anywhere; `None` where they do.
+    fn first_event_of(&self, _frame: u64) -> Option<u64> {
+        None
+    }
 }
 
 /// Makes an encoder for a stream; `None` where the contract leaves the stream out.

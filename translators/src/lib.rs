@@ -12,6 +12,7 @@ pub mod json;
 
 pub mod framing;
 
+pub mod artifacts;
 pub mod decode;
 pub mod ledger;
 pub mod recognise;
@@ -21,11 +22,13 @@ pub mod sequence;
 pub mod encode;
 
 pub mod drift;
+pub mod gate;
 pub mod schema;
 pub mod verify;
 pub mod warnings;
 
 pub mod contracts;
+pub mod publish;
 pub mod runners;
 
 pub mod pipeline;

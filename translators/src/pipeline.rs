@@ -3,6 +3,7 @@
 //! In: chunks of a runner's output with the time they came at. Out: frames in order, or events handed to a callback.
 //! Never: waiting, a record without its `provider_event`, state that grows with the length of the input.
 
+use crate::artifacts::{Artifact, Artifacts, Bounds};
 use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKey, DriftKind, LiveDrift};
@@ -26,8 +27,9 @@ use holding::Holding;
 /// Reads one runner's output into frames.
 pub struct Ingest {
     stage: Stage,
-    /// What a stage without frames drains.
-    none: Vec<Frame>,
+    /// What a stage without frames drains, and what the stages behind the ledger made.
+    staged: Vec<Frame>,
+    artifacts: Option<Artifacts>,
     recognised: Option<Recognised>,
     watches_drift: bool,
 }
@@ -64,7 +66,7 @@ impl Ingest {
     }
 
     fn at(stage: Stage) -> Self {
-        Self { stage, none: Vec::new(), recognised: None, watches_drift: false }
+        Self { stage, staged: Vec::new(), artifacts: None, recognised: None, watches_drift: false }
     }
 
     /// An ingest that finds out by itself whose output it reads. Until it knows, it holds what comes; then nothing is
@@ -82,6 +84,18 @@ impl Ingest {
             reading.watch_drift();
         }
         self
+    }
+
+    /// Stores what is too large for frames, and images, as artifacts: see [`Ingest::take_artifacts`].
+    #[must_use]
+    pub fn with_artifacts(mut self, bounds: Bounds) -> Self {
+        self.artifacts = Some(Artifacts::new(bounds));
+        self
+    }
+
+    /// The artifacts of the frames that were given since the last call.
+    pub fn take_artifacts(&mut self) -> Vec<Artifact> {
+        self.artifacts.as_mut().map(Artifacts::take).unwrap_or_default()
     }
 
     /// The places in which records drifted and none had before, with what is wrong there. Each is told once.
@@ -173,10 +187,16 @@ impl Ingest {
     }
 
     fn take(&mut self) -> std::vec::Drain<'_, Frame> {
-        match &mut self.stage {
-            Stage::Reading(reading) => reading.state.ledger.take(),
-            Stage::Holding(_) | Stage::Unknown => self.none.drain(..),
+        match (&mut self.stage, &mut self.artifacts) {
+            (Stage::Reading(reading), None) => return reading.state.ledger.take(),
+            (Stage::Reading(reading), Some(artifacts)) => {
+                for frame in reading.state.ledger.take() {
+                    artifacts.frame(frame, &mut self.staged);
+                }
+            }
+            (Stage::Holding(_) | Stage::Unknown, _) => {}
         }
+        self.staged.drain(..)
     }
 }
 

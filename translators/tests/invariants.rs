@@ -5,6 +5,7 @@
 mod support;
 
 use framegate_translators::contracts::{CONTRACTS, contract};
+use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::frame::{Body, Frame, ProviderStatus, StreamKind};
 use framegate_translators::runners::{RUNNERS, Runner};
 use proptest::prelude::*;
@@ -52,6 +53,34 @@ fn every_record_gives_one_provider_event_before_its_frames() {
         let kept = frames.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count();
         assert_eq!(kept as u64, ingest.records(), "{}", recording.name);
         well_formed(&frames, &recording.name);
+    }
+}
+
+#[test]
+fn a_fork_goes_on_as_the_encoder_it_was_made_of() {
+    for recording in SMALL.iter() {
+        let frames = frames(recording.runner, &recording.bytes);
+        for contract in CONTRACTS {
+            // One encoder for each stream, and another that is replaced by its fork behind each frame.
+            let mut encoders = HashMap::new();
+            for frame in &frames {
+                let key = (frame.stream.kind, frame.stream.id);
+                let new =
+                    || (contract.encoder)(&frame.stream, &EncoderOptions { experimental: true, ..Default::default() });
+                let Some((whole, forked)) = encoders.entry(key).or_insert_with(|| new().zip(new())) else { continue };
+                let (mut expected, mut found) = (Events::default(), Events::default());
+                whole.frame(frame, &mut expected);
+                let next = forked.fork();
+                // What the one that was left behind does is nothing to its fork.
+                forked.frame(frame, &mut Events::default());
+                *forked = next;
+                forked.frame(frame, &mut found);
+                let list = |events: &Events| -> Vec<_> {
+                    events.iter().map(|event| (event.id.clone(), event.payload.to_vec())).collect()
+                };
+                assert_eq!(list(&found), list(&expected), "{} {} {}", recording.name, contract.name, frame.seq);
+            }
+        }
     }
 }
 

@@ -4,6 +4,7 @@
 //! it came and where first. Never: a file taken for clean because nothing is known of it.
 
 use super::super::input::{Input, is_stdin};
+use super::place::Place;
 use super::report::{self, Subject, Tally, UntilClosed};
 use super::{Args, Found, end_of_file, verdict};
 use anyhow::bail;
@@ -51,7 +52,7 @@ pub(super) fn run(args: &Args, runner: &'static Runner) -> anyhow::Result<ExitCo
                     report.finding(
                         &mut out,
                         &name,
-                        &Found { located: &finding, payload: None, drift: drift.as_ref() },
+                        &Found { located: &finding, payload: None, drift: drift.as_ref(), place: Place::default() },
                     )?;
                 }
                 None

@@ -3,6 +3,7 @@
 //! In: bytes in chunks. Out: each event through the contract's checker; what is wrong with the way in which events stand
 //! in the file. Never: a guess at bytes that are no text.
 
+use super::place::{LineCounter, Place, line_within};
 use super::sse::SseRules;
 use framegate_translators::contracts::Contract;
 use framegate_translators::framing::{Framing, Limits, Reader, Unit};
@@ -13,12 +14,13 @@ use framegate_translators::verify::{Checker, Finding, Located};
 /// A list is one record, and one that is larger than this is checked as NDJSON instead.
 const LIMITS: Limits = Limits { record_bytes: 256 << 20, preview_bytes: 0 };
 
-/// Takes what is found, and the text of the event it is about.
-type Sink<'s> = dyn FnMut(Located, Option<&str>) + 's;
+/// Takes what is found, the text of the event it is about, and the event's place.
+type Sink<'s> = dyn FnMut(Located, Option<&str>, Place) + 's;
 
 /// Checks one file.
 pub(super) struct EventReader<'c> {
     reader: Reader,
+    lines: LineCounter,
     check: Check<'c>,
 }
 
@@ -26,6 +28,8 @@ struct Check<'c> {
     contract: &'c Contract,
     checker: Checker<'c>,
     sse: SseRules,
+    /// Where the event begins that is looked at.
+    line: Option<u64>,
     /// Nothing came yet: what comes may be a list.
     at_start: bool,
     /// A JSON list came: it is the whole file.
@@ -41,11 +45,12 @@ impl<'c> EventReader<'c> {
             contract,
             checker: Checker::new(contract, schemas),
             sse: SseRules::new(contract),
+            line: Some(1),
             at_start: true,
             list: false,
             stopped: None,
         };
-        Self { reader: Reader::sniffing(LIMITS), check }
+        Self { reader: Reader::sniffing(LIMITS), lines: LineCounter::new(), check }
     }
 
     /// How many events came so far.
@@ -59,8 +64,12 @@ impl<'c> EventReader<'c> {
     /// Why the file cannot be read any further.
     pub(super) fn feed(&mut self, chunk: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
         // The framing shows with the first unit at the latest; a document comes with `finish` alone.
-        let check = &mut self.check;
-        self.reader.feed(chunk, &mut |unit| check.unit(&unit, sink));
+        let Self { reader, lines, check } = self;
+        lines.feed(chunk);
+        reader.feed(chunk, &mut |unit| {
+            check.line = lines.at(unit.offset);
+            check.unit(&unit, sink);
+        });
         self.check.stopped.clone().map_or(Ok(()), Err)
     }
 
@@ -70,8 +79,9 @@ impl<'c> EventReader<'c> {
     /// Why the file could not be read to its end.
     pub(super) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), String> {
         let is_document = self.reader.framing() == Some(Framing::Document);
-        let check = &mut self.check;
-        self.reader.finish(&mut |unit| {
+        let Self { reader, lines, check } = self;
+        reader.finish(&mut |unit| {
+            check.line = lines.at(unit.offset);
             if is_document { check.document(&unit, sink) } else { check.unit(&unit, sink) }
         });
         if let Some(why) = self.check.stopped.clone() {
@@ -79,9 +89,9 @@ impl<'c> EventReader<'c> {
         }
         if self.records() == 0 {
             let message = format!("no event of {} in the file: a stream has at least one", self.check.contract.name);
-            sink(located(0, None, Finding::error("events.none", "", message)), None);
+            sink(located(0, None, Finding::error("events.none", "", message)), None, Place::default());
         }
-        self.check.checker.end(&mut |located| sink(located, None));
+        self.check.checker.end(&mut |located| sink(located, None, Place::default()));
         Ok(())
     }
 }
@@ -96,11 +106,11 @@ impl Check<'_> {
             self.event(text, sink);
             for finding in self.sse.event(unit, text) {
                 let kind = self.sse.kind().map(str::to_owned);
-                sink(located(self.checker.records(), kind, finding), Some(text));
+                sink(located(self.checker.records(), kind, finding), Some(text), self.place());
             }
         } else if std::mem::take(&mut self.at_start) {
             match list_of(text) {
-                Some(items) => self.items(&items, sink),
+                Some(items) => self.items(text, &items, sink),
                 None => self.event(text, sink),
             }
         } else {
@@ -110,21 +120,24 @@ impl Check<'_> {
 
     /// JSON over several lines: a list, or events one after the other.
     fn document(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
-        let Some(mut rest) = self.text(unit, sink) else { return };
+        let Some(whole) = self.text(unit, sink) else { return };
+        let (mut rest, first_line) = (whole, self.line);
         loop {
             match front(rest) {
                 Front::Blank => return,
                 Front::Value(json, _, tail) => {
                     self.behind_list(sink);
                     let first = std::mem::take(&mut self.at_start);
+                    self.line = line_within(whole, first_line, json.text());
                     match list_of(json.text()).filter(|_| first) {
-                        Some(items) => self.items(&items, sink),
+                        Some(items) => self.items(json.text(), &items, sink),
                         None => self.event(json.text(), sink),
                     }
                     rest = tail;
                 }
                 Front::Invalid(_) => {
                     self.behind_list(sink);
+                    self.line = line_within(whole, first_line, rest.trim_start());
                     self.event(rest, sink);
                     return;
                 }
@@ -136,19 +149,29 @@ impl Check<'_> {
     fn behind_list(&mut self, sink: &mut Sink<'_>) {
         if std::mem::take(&mut self.list) {
             let message = "something stands behind the JSON list: the list is the whole file";
-            sink(located(0, None, Finding::error("list.not_all", "", message)), None);
+            sink(located(0, None, Finding::error("list.not_all", "", message)), None, self.place());
         }
     }
 
-    fn items(&mut self, items: &[Json<'_>], sink: &mut Sink<'_>) {
+    fn items(&mut self, list: &str, items: &[Json<'_>], sink: &mut Sink<'_>) {
         self.list = true;
+        let mut rest = list;
         for item in items {
+            // Counted from item to item: a list may be long.
+            self.line = line_within(rest, self.line, item.text());
+            let start = (item.text().as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
+            rest = rest.get(start..).unwrap_or(rest);
             self.event(item.text(), sink);
         }
     }
 
+    fn place(&self) -> Place {
+        Place { line: self.line, ..Place::default() }
+    }
+
     fn event(&mut self, text: &str, sink: &mut Sink<'_>) {
-        self.checker.event(text.as_bytes(), &mut |located| sink(located, Some(text)));
+        let place = self.place();
+        self.checker.event(text.as_bytes(), &mut |located| sink(located, Some(text), place));
     }
 
     /// The text of a unit that is one and that is not too large.
@@ -158,8 +181,9 @@ impl Check<'_> {
         }
         if let Some(size) = unit.oversized {
             let message = format!("{size} bytes are more than the {} that are checked", LIMITS.record_bytes);
+            let place = self.place();
             self.checker.event(b"", &mut |empty| {
-                sink(located(empty.record, None, Finding::error("record.size", "", message.clone())), None);
+                sink(located(empty.record, None, Finding::error("record.size", "", message.clone())), None, place);
             });
             return None;
         }
@@ -202,7 +226,7 @@ mod tests {
     fn check<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Located>, Result<(), String>) {
         let mut reader = EventReader::new(&V1, &SCHEMAS);
         let mut found = Vec::new();
-        let mut sink = |located: Located, _: Option<&str>| found.push(located);
+        let mut sink = |located: Located, _: Option<&str>, _: Place| found.push(located);
         let fed = chunks.into_iter().try_for_each(|chunk| reader.feed(chunk, &mut sink));
         let read = fed.and_then(|()| reader.finish(&mut sink));
         (found, read)

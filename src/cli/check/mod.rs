@@ -1,22 +1,25 @@
 //! `framegate check`: a conformance gate for the events of a contract, whoever made them, and for a runner's own output.
 //!
 //! In: files of events, as NDJSON, server-sent events or a JSON list; or files of a runner's output, in any form that is
-//! translated. Out: what is wrong with them, where, and what would be right; an exit code for a pipeline. Never: an event's
+//! translated, to be compared with what is known of the runner or, translated, with a contract. Out: what is wrong with them, where, and what would be right; an exit code for a pipeline. Never: an event's
 //! payload, unless it was asked for; success over nothing.
 
 mod drift;
 mod events;
+mod place;
 mod report;
 mod sse;
+mod translated;
 
 use super::input::{Input, is_stdin, shown};
-use super::names::{self, ContractName, RunnerName};
+use super::names::{self, ContractName, From, RunnerName};
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
 use events::EventReader;
 use framegate_translators::contracts::Contract;
 use framegate_translators::drift::DriftFinding;
 use framegate_translators::schema::Schemas;
 use framegate_translators::verify::{Located, Severity};
+use place::Place;
 use report::{Format, Report, Subject, Tally, UntilClosed};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -32,6 +35,9 @@ pub(super) struct Args {
     /// The runner whose output should still be what is known of it
     #[arg(long, value_name = "NAME", value_parser = names::runner())]
     runner: Option<RunnerName>,
+    /// The files are this runner's output, or auto, and are translated to the contract first
+    #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto(), requires = "contract", conflicts_with = "runner")]
+    from: Option<From>,
     /// The form of the runner's output [default: shown by the first records]
     #[arg(long, value_name = "NAME", requires = "runner", conflicts_with = "contract")]
     surface: Option<String>,
@@ -53,6 +59,8 @@ struct Found<'a> {
     payload: Option<&'a str>,
     /// How often and where it was found, where all that is alike is one finding.
     drift: Option<&'a DriftFinding>,
+    /// Where in the file it is.
+    place: Place,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -73,18 +81,25 @@ fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<Exi
         let name = if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() };
         let mut tally = Tally::default();
         let mut written = Ok(());
-        let mut reader = EventReader::new(contract, &schemas);
-        let read = read(path, &mut reader, &mut |located, payload| {
+        let mut sink = |located: Located, payload: Option<&str>, place: Place| {
             tally.count(&located);
             let payload = payload.filter(|_| args.show_payload);
             if written.is_ok() {
-                written = report.finding(&mut out, &name, &Found { located: &located, payload, drift: None });
+                written = report.finding(&mut out, &name, &Found { located: &located, payload, drift: None, place });
             }
-        });
+        };
+        let (events, unreadable) = match args.from {
+            Some(from) => translated::read(path, from, contract, &schemas, &mut sink),
+            None => {
+                let mut reader = EventReader::new(contract, &schemas);
+                let read = read(path, &mut reader, &mut sink);
+                (reader.records(), read.err())
+            }
+        };
         written?;
         tally.files = 1;
-        tally.events = reader.records();
-        end_of_file(path, &name, tally, read.err(), &mut *report, &mut out, &mut total)?;
+        tally.events = events;
+        end_of_file(path, &name, tally, unreadable, &mut *report, &mut out, &mut total)?;
     }
     report.end(&mut out, &total)?;
     Ok(verdict(&total))
@@ -119,7 +134,7 @@ fn verdict(total: &Tally) -> ExitCode {
 }
 
 /// Reads one file to its end, or says why that cannot be done.
-fn read(path: &Path, reader: &mut EventReader<'_>, sink: &mut dyn FnMut(Located, Option<&str>)) -> Result<(), String> {
+fn read(path: &Path, reader: &mut EventReader<'_>, sink: &mut translated::Sink<'_>) -> Result<(), String> {
     let mut input = Input::open(path).map_err(|error| error.to_string())?;
     loop {
         match input.next().map_err(|error| error.to_string())? {

@@ -4,9 +4,11 @@
 use crate::cli::serve::log_options;
 use crate::cli::{EXIT_CLEAN, input};
 use crate::clock::Clock;
+use crate::config::GateMode;
+use crate::gate::Gate;
 use crate::log::{FrameLog, SqliteLog, StreamId, stream_id};
 use crate::runs::Runs;
-use anyhow::{Context, bail};
+use anyhow::{Context, anyhow, bail};
 use framegate_translators::frame::Frame;
 use framegate_translators::frame::stored::{read_frame, write_frame};
 use std::collections::HashMap;
@@ -31,7 +33,9 @@ pub(super) fn run(args: &Args, settings: &crate::config::Log, out: &mut dyn Writ
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     let (new, known) = runtime.block_on(async {
         let log: Arc<dyn FrameLog> = Arc::new(SqliteLog::open(log_options(settings))?);
-        let runs = Runs::open(log.clone(), false, Clock::System.now_ms()).await?;
+        let gate = Gate::new(GateMode::Off).map_err(|error| anyhow!(error))?;
+        let runs = Runs::new(log.clone(), gate);
+        runs.recover(Clock::System.now_ms()).await?;
         let mut import = Import { log, runs, next: HashMap::new(), batch: Vec::new(), new: 0, known: 0 };
         let (mut line, mut number) = (Vec::new(), 0u64);
         loop {

@@ -1,11 +1,14 @@
 //! The contracts that clients can ask for: one folder and one line of [`CONTRACTS`] each.
 
 use crate::encode::{EventRef, NewEncoder};
+use crate::gate::StandIn;
 use crate::schema::SchemaFile;
 use crate::verify::Verifier;
 
 mod tool_output;
 mod wire;
+
+pub use wire::{rfc3339_millis, rfc3339_seconds};
 
 pub mod agent_manager;
 pub mod frames;
@@ -20,6 +23,8 @@ pub struct Contract {
     pub name: &'static str,
     /// One line for people.
     pub about: &'static str,
+    /// The document that it implements, by its title; `None` for what the runners define.
+    pub document: Option<&'static str>,
     /// How its events stand on an SSE stream.
     pub sse: SseStyle,
     /// The key that holds an event's type.
@@ -33,6 +38,8 @@ pub struct Contract {
     pub encoder: NewEncoder,
     /// Makes a verifier of one stream's rules, beyond the schemas of single events.
     pub verifier: fn() -> Box<dyn Verifier>,
+    /// Writes what stands in for an event that the gate withholds.
+    pub withheld: StandIn,
 }
 
 impl std::fmt::Debug for Contract {

@@ -1,5 +1,6 @@
 //! Collects what a tool gave, for contracts that tell it once the tool is over.
 
+use crate::artifacts::OutputRef;
 use crate::frame::{Body, Name};
 use std::collections::HashMap;
 use uuid::Uuid;
@@ -20,6 +21,8 @@ struct Running {
     output: String,
     errors: String,
     left_out: u64,
+    /// The artifact that has the whole.
+    stored: Option<OutputRef>,
 }
 
 /// What a tool gave.
@@ -38,6 +41,11 @@ pub(crate) struct ToolOutput {
 }
 
 impl ToolOutputs {
+    /// How much output is kept, in bytes.
+    pub(crate) fn held_bytes(&self) -> usize {
+        self.running.values().map(|running| running.output.len() + running.errors.len()).sum()
+    }
+
     /// Takes a frame; gives what the tool gave where the frame ends it.
     pub(crate) fn frame(&mut self, body: &Body) -> Option<ToolOutput> {
         match body {
@@ -48,6 +56,7 @@ impl ToolOutputs {
                     output: String::new(),
                     errors: String::new(),
                     left_out: 0,
+                    stored: None,
                 };
                 self.running.insert(call.tool.id, running);
                 None
@@ -69,8 +78,9 @@ impl ToolOutputs {
                 running.left_out += append(&mut running.errors, chunk);
                 None
             }
-            Body::ToolEnded { tool, exit_code, .. } => {
-                let running = self.running.remove(&tool.id)?;
+            Body::ToolEnded { tool, exit_code, artifacts, .. } => {
+                let mut running = self.running.remove(&tool.id)?;
+                running.stored = OutputRef::of(artifacts.as_ref());
                 let success = *exit_code == 0;
                 let error = (!success).then(|| match (running.errors.is_empty(), running.output.is_empty()) {
                     (false, _) => running.errors.clone(),
@@ -92,7 +102,10 @@ impl Running {
     fn into_output(self, success: bool, error: Option<String>) -> ToolOutput {
         let mut output = self.output;
         output.push_str(&self.errors);
-        if self.left_out > 0 {
+        if let Some(stored) = &self.stored {
+            let more = (stored.stdout_bytes + stored.stderr_bytes).saturating_sub(output.len() as u64);
+            output.push_str(&format!("\n[{more} more bytes in artifact {}]", stored.artifact_id));
+        } else if self.left_out > 0 {
             output.push_str(&format!("\n[{} more bytes]", self.left_out));
         }
         ToolOutput { name: self.name, call_id: self.call_id, output, error, success }

@@ -6,12 +6,12 @@ use serde_json::value::RawValue;
 use std::borrow::Cow;
 
 /// UTC with `Z`, whole seconds.
-pub(crate) fn rfc3339_seconds(unix_ms: u64) -> String {
+pub fn rfc3339_seconds(unix_ms: u64) -> String {
     format!("{:.0}", timestamp(unix_ms / 1000 * 1000))
 }
 
 /// UTC with `Z`, milliseconds.
-pub(crate) fn rfc3339_millis(unix_ms: u64) -> String {
+pub fn rfc3339_millis(unix_ms: u64) -> String {
     format!("{:.3}", timestamp(unix_ms))
 }
 

@@ -14,29 +14,24 @@ pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(run);
         let [byte, tail @ ..] = tail else { break };
         rest = tail;
-        match ESCAPES.get(usize::from(*byte)) {
-            Some(short) if *short != 0 => out.extend_from_slice(&[b'\\', *short]),
-            _ => {
+        let short = match byte {
+            b'"' => b'"',
+            b'\\' => b'\\',
+            b'\n' => b'n',
+            b'\r' => b'r',
+            b'\t' => b't',
+            0x08 => b'b',
+            0x0C => b'f',
+            control => {
                 let digit = |nibble: u8| if nibble < 10 { b'0' + nibble } else { b'a' + nibble - 10 };
-                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(byte >> 4), digit(byte & 15)]);
+                out.extend_from_slice(&[b'\\', b'u', b'0', b'0', digit(control >> 4), digit(control & 15)]);
+                continue;
             }
-        }
+        };
+        out.extend_from_slice(&[b'\\', short]);
     }
     out.push(b'"');
 }
-
-/// The letter behind the backslash, for the characters that have a short escape.
-const ESCAPES: [u8; 128] = {
-    let mut table = [0; 128];
-    table[b'"' as usize] = b'"';
-    table[b'\\' as usize] = b'\\';
-    table[b'\n' as usize] = b'n';
-    table[b'\r' as usize] = b'r';
-    table[b'\t' as usize] = b't';
-    table[0x08] = b'b';
-    table[0x0C] = b'f';
-    table
-};
 
 /// How many bytes from the start on need no escape.
 fn clean(text: &[u8]) -> usize {

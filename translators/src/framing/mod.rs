@@ -151,7 +151,7 @@ impl Reader {
     }
 }
 
-/// The bytes held until the framing is known; at most [`SNIFF_BYTES`] and one chunk.
+/// The bytes held until the framing is known; at most 4 KiB and one chunk.
 #[derive(Debug)]
 pub struct Sniffer {
     limits: Limits,

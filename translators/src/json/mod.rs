@@ -6,11 +6,12 @@
 //! A field of an unexpected type reads as absent (`None`), never as an error: runners change with every release. Lone
 //! surrogates are legal here; see [`Utf16Text`]. Nothing recurses, so nesting depth costs no stack.
 
+mod check;
 pub(crate) mod scan;
 
 use crate::frame::RawJson;
 use scan::Scan;
-use serde::de::{DeserializeSeed, Deserializer, IgnoredAny, MapAccess, Visitor};
+use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::fmt;
@@ -85,7 +86,7 @@ impl<'a> Json<'a> {
     /// The string's text, borrowed where it has no escapes. A lone surrogate becomes U+FFFD.
     pub fn str(self) -> Option<Cow<'a, str>> {
         let inner = self.quoted()?;
-        if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        if scan::mark(inner.as_bytes()).is_none() {
             return Some(Cow::Borrowed(inner));
         }
         match serde_json::from_str::<String>(self.text()) {
@@ -97,7 +98,7 @@ impl<'a> Json<'a> {
     /// The string's text, with what is half of a surrogate pair at its ends kept apart.
     pub fn utf16(self) -> Option<Utf16Text> {
         let inner = self.quoted()?;
-        if memchr::memchr(b'\\', inner.as_bytes()).is_none() {
+        if scan::mark(inner.as_bytes()).is_none() {
             return Some(Utf16Text { low: None, text: inner.to_owned(), high: None });
         }
         if let Ok(text) = serde_json::from_str::<String>(self.text()) {
@@ -161,7 +162,7 @@ impl<'a> Json<'a> {
         let mut scan = Scan::new(self.0);
         let mut fields = Vec::with_capacity(8);
         while let Some(key) = scan.key() {
-            fields.push((key.unescaped()?, Json(scan.value()?)));
+            fields.push(Field { key: key.unescaped()?, value: Json(scan.value()?), inner: None });
         }
         Some(Object { fields })
     }
@@ -260,7 +261,32 @@ impl Utf16Text {
 /// The fields of one object, in their order.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
-    fields: Vec<(Cow<'a, str>, Json<'a>)>,
+    /// Each followed by those of its own that are known.
+    fields: Vec<Field<'a>>,
+}
+
+#[derive(Clone, Debug)]
+struct Field<'a> {
+    key: Cow<'a, str>,
+    value: Json<'a>,
+    /// How many fields of the value's own follow, on all its levels; `None` where it was not taken apart.
+    inner: Option<u32>,
+}
+
+/// The fields of one level.
+struct Siblings<'o, 'a> {
+    rest: &'o [Field<'a>],
+}
+
+impl<'o, 'a> Iterator for Siblings<'o, 'a> {
+    /// A field, and what follows it.
+    type Item = (&'o Field<'a>, &'o [Field<'a>]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        let (field, rest) = self.rest.split_first()?;
+        self.rest = rest.get(field.inner.map_or(0, |inner| inner as usize)..).unwrap_or_default();
+        Some((field, rest))
+    }
 }
 
 impl<'a> Object<'a> {
@@ -271,7 +297,15 @@ impl<'a> Object<'a> {
 
     /// The field's value; of a repeated key the last one, as in JavaScript.
     pub fn get(&self, key: &str) -> Option<Json<'a>> {
-        self.fields.iter().rev().find(|(name, _)| name == key).map(|&(_, value)| value)
+        self.find(key).map(|(field, _)| field.value)
+    }
+
+    fn find(&self, key: &str) -> Option<(&Field<'a>, &[Field<'a>])> {
+        self.siblings().filter(|(field, _)| field.key == key).last()
+    }
+
+    fn siblings(&self) -> Siblings<'_, 'a> {
+        Siblings { rest: &self.fields }
     }
 
     /// The field's value unless it is absent or `null`.
@@ -306,7 +340,11 @@ impl<'a> Object<'a> {
 
     /// An object field.
     pub fn object(&self, key: &str) -> Option<Object<'a>> {
-        self.get(key)?.object()
+        let (field, following) = self.find(key)?;
+        match field.inner {
+            Some(inner) => following.get(..inner as usize).map(|fields| Object { fields: fields.to_vec() }),
+            None => field.value.object(),
+        }
     }
 
     /// An array field's items; empty where there is none.
@@ -316,7 +354,7 @@ impl<'a> Object<'a> {
 
     /// All fields in order, repeated keys too.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Json<'a>)> {
-        self.fields.iter().map(|(name, value)| (name.as_ref(), *value))
+        self.siblings().map(|(field, _)| (field.key.as_ref(), field.value))
     }
 
     /// Whether there is no field.
@@ -326,7 +364,7 @@ impl<'a> Object<'a> {
 
     /// How many fields there are.
     pub fn len(&self) -> usize {
-        self.fields.len()
+        self.siblings().count()
     }
 }
 
@@ -364,9 +402,8 @@ pub fn front(text: &str) -> Front<'_> {
     let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
     if text.starts_with('{') {
         // The usual case: checked and taken apart in one pass.
-        let mut de = serde_json::Deserializer::from_str(text);
-        if let Ok(fields) = de.deserialize_map(FieldsVisitor) {
-            let (whole, rest) = text.split_at(de.into_iter::<IgnoredAny>().byte_offset());
+        if let Some((fields, length)) = check::object(text) {
+            let (whole, rest) = text.split_at(length);
             return Front::Value(Json(whole), Object { fields }, rest);
         }
     }
@@ -429,51 +466,6 @@ pub fn empty_object() -> RawJson {
             RawValue::from_string("{}".to_owned()).map_or_else(|_| Arc::from(RawValue::NULL.to_owned()), Arc::from)
         })
         .clone()
-}
-
-struct FieldsVisitor;
-
-impl<'de> Visitor<'de> for FieldsVisitor {
-    type Value = Vec<(Cow<'de, str>, Json<'de>)>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("an object")
-    }
-
-    fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Self::Value, A::Error> {
-        let mut fields = Vec::with_capacity(8);
-        while let Some(key) = map.next_key_seed(Key)? {
-            fields.push((key, Json::new(map.next_value()?)));
-        }
-        Ok(fields)
-    }
-}
-
-/// A key that borrows where it has no escapes (serde's own `Cow` never borrows here).
-struct Key;
-
-impl<'de> DeserializeSeed<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn deserialize<D: Deserializer<'de>>(self, de: D) -> Result<Self::Value, D::Error> {
-        de.deserialize_str(self)
-    }
-}
-
-impl<'de> Visitor<'de> for Key {
-    type Value = Cow<'de, str>;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a key")
-    }
-
-    fn visit_borrowed_str<E>(self, text: &'de str) -> Result<Self::Value, E> {
-        Ok(Cow::Borrowed(text))
-    }
-
-    fn visit_str<E>(self, text: &str) -> Result<Self::Value, E> {
-        Ok(Cow::Owned(text.to_owned()))
-    }
 }
 
 struct Wtf8;

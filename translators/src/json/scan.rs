@@ -53,6 +53,12 @@ impl<'a> Scan<'a> {
     /// The next byte that is no white space; it is not taken.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;
+        // What machines write has no white space here.
+        if let Some(&byte) = rest.first()
+            && byte > b' '
+        {
+            return Some(byte);
+        }
         let skip = rest.iter().position(|byte| !matches!(byte, b' ' | b'\n' | b'\r' | b'\t'))?;
         self.at += skip;
         rest.get(skip).copied()
@@ -74,29 +80,23 @@ impl<'a> Scan<'a> {
             let inner = whole.strip_prefix('"')?.strip_suffix('"')?;
             return Some(Quoted { inner, escaped: true });
         }
-        self.at += 1;
-        let (start, mut escaped) = (self.at, false);
-        loop {
-            let rest = self.text.as_bytes().get(self.at..)?;
-            let at = mark(rest)?;
-            self.at += at + 1;
-            if rest.get(at) == Some(&b'"') {
-                let inner = self.text.get(start..self.at - 1)?;
-                return Some(Quoted { inner, escaped });
-            }
-            escaped = true;
-            self.at += 1;
-        }
+        let start = self.at + 1;
+        let (end, escaped) = string_end(self.text.as_bytes(), start)?;
+        self.at = end + 1;
+        Some(Quoted { inner: self.text.get(start..end)?, escaped })
     }
 
     /// Takes a value, whatever it is; gives its text.
     pub(crate) fn value(&mut self) -> Option<&'a str> {
         match self.peek()? {
-            b'"' => {
-                let start = self.at;
-                self.string()?;
-                self.text.get(start..self.at)
-            }
+            b'"' => match self.jump() {
+                Some(whole) => Some(whole),
+                None => {
+                    let start = self.at;
+                    self.at = string_end(self.text.as_bytes(), start + 1)?.0 + 1;
+                    self.text.get(start..self.at)
+                }
+            },
             b'{' | b'[' => self.jump().or_else(|| self.container()),
             _ => {
                 let start = self.at;
@@ -110,17 +110,17 @@ impl<'a> Scan<'a> {
 
     fn container(&mut self) -> Option<&'a str> {
         let (start, mut depth) = (self.at, 0usize);
+        let bytes = self.text.as_bytes();
         loop {
-            let rest = self.text.as_bytes().get(self.at..)?;
-            let at = rest.iter().position(|byte| matches!(byte, b'"' | b'{' | b'}' | b'[' | b']'))?;
-            self.at += at;
-            match rest.get(at)? {
+            match bytes.get(self.at)? {
+                b'"' if self.known.is_empty() => self.at = string_end(bytes, self.at + 1)?.0,
                 b'"' => {
                     self.string()?;
                     continue;
                 }
                 b'{' | b'[' => depth += 1,
-                _ => depth -= 1,
+                b'}' | b']' => depth = depth.checked_sub(1)?,
+                _ => {}
             }
             self.at += 1;
             if depth == 0 {
@@ -138,8 +138,8 @@ impl<'a> Scan<'a> {
 
     /// Takes what stands before an object's next field.
     pub(crate) fn begin_field(&mut self) {
-        if !self.take(b'{') {
-            self.take(b',');
+        if let Some(b'{' | b',') = self.peek() {
+            self.at += 1;
         }
     }
 
@@ -166,6 +166,7 @@ impl<'a> Scan<'a> {
 
 impl<'a> Quoted<'a> {
     /// The string's text; a lone surrogate becomes U+FFFD.
+    #[inline]
     pub(crate) fn unescaped(self) -> Option<Cow<'a, str>> {
         if !self.escaped {
             return Some(Cow::Borrowed(self.inner));
@@ -175,25 +176,58 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// The next quote or backslash. Most strings are short: those are over before a vector search has begun.
-fn mark(text: &[u8]) -> Option<usize> {
-    let is_mark = |byte: &u8| matches!(byte, b'"' | b'\\');
-    let near = text.get(..SHORT.min(text.len())).unwrap_or_default();
-    near.iter().position(is_mark).or_else(|| {
-        let far = text.get(SHORT..)?;
-        memchr::memchr2(b'"', b'\\', far).map(|at| at + SHORT)
-    })
+/// Where a string ends whose inside begins at `from`, and whether there is an escape in it.
+fn string_end(text: &[u8], from: usize) -> Option<(usize, bool)> {
+    let (mut at, mut escaped) = (from, false);
+    loop {
+        at += mark(text.get(at..)?)?;
+        if text.get(at) == Some(&b'"') {
+            return Some((at, escaped));
+        }
+        escaped = true;
+        at += 2;
+    }
 }
 
-const SHORT: usize = 16;
+/// The next quote or backslash. Most strings are short: those are over before a vector search has begun.
+pub(super) fn mark(text: &[u8]) -> Option<usize> {
+    let mut rest = text;
+    for word in 0..SHORT {
+        let Some((bytes, tail)) = rest.split_first_chunk() else {
+            return rest.iter().position(|byte| matches!(byte, b'"' | b'\\')).map(|at| at + word * 8);
+        };
+        let marks = marks(u64::from_le_bytes(*bytes));
+        if marks != 0 {
+            return Some(word * 8 + marks.trailing_zeros() as usize / 8);
+        }
+        rest = tail;
+    }
+    memchr::memchr2(b'"', b'\\', rest).map(|at| at + SHORT * 8)
+}
+
+/// In words of eight bytes.
+const SHORT: usize = 5;
+
+/// The highest bit of each byte that is a quote or a backslash; nothing is said of the bytes above the lowest of them.
+pub(super) const fn marks(word: u64) -> u64 {
+    const fn zeros(word: u64) -> u64 {
+        word.wrapping_sub(ones(1)) & !word & ones(0x80)
+    }
+    zeros(word ^ ones(b'"')) | zeros(word ^ ones(b'\\'))
+}
+
+/// A word of eight times this byte.
+pub(super) const fn ones(byte: u8) -> u64 {
+    u64::MAX / 0xFF * byte as u64
+}
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use proptest::prelude::*;
     use serde_json::Value;
 
-    fn json() -> impl Strategy<Value = Value> {
+    pub(in super::super) fn json() -> impl Strategy<Value = Value> {
         let leaf = prop_oneof![
             Just(Value::Null),
             any::<bool>().prop_map(Value::from),
@@ -233,6 +267,13 @@ mod tests {
                 }
                 prop_assert_eq!(&seen, list);
             }
+        }
+
+        #[test]
+        fn marks_are_found_wherever_they_stand(text in "[a\"\\\\ \u{e9}\u{22ff}]{0,70}", far in 0usize..60) {
+            let text = format!("{}{text}", "x".repeat(far));
+            let expected = text.bytes().position(|byte| byte == b'"' || byte == b'\\');
+            prop_assert_eq!(mark(text.as_bytes()), expected);
         }
 
         #[test]

@@ -6,6 +6,7 @@ use std::borrow::Cow;
 
 pub mod claude_code;
 pub mod codex;
+mod names;
 pub mod open_responses;
 pub mod opencode;
 

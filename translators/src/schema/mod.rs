@@ -3,8 +3,8 @@
 //! In: an event's JSON text. Out: nothing, or where and how it breaks its schema. Never: a fetch, a payload in a message,
 //! one big `oneOf` (whose errors say nothing and cost a thousand times as much).
 //!
-//! Two readers of one statement: [`fast`] accepts what is surely valid without building a DOM; everything else goes to
-//! `jsonschema`, whose word is final.
+//! Two readers of one statement: [`fast`] accepts what is surely valid, and tells what is surely broken in the common ways,
+//! without building a DOM; everything else goes to `jsonschema`, whose word is final.
 
 pub mod fast;
 
@@ -112,7 +112,8 @@ impl Schemas {
     /// # Errors
     /// Every breach that was found, at least one.
     pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
-        self.check_parts(event.kind, std::str::from_utf8(event.payload).unwrap_or_default(), event.known)
+        let text = std::str::from_utf8(event.payload).unwrap_or_default();
+        self.check_parts(event.kind, text, event.known, true)
     }
 
     /// Checks text that a parser has accepted as JSON.
@@ -120,7 +121,7 @@ impl Schemas {
     /// # Errors
     /// Every breach that was found, at least one.
     pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Breach>> {
-        self.check_parts(kind, text, &[])
+        self.check_parts(kind, text, &[], false)
     }
 
     /// Whether text that is JSON surely keeps the schema of its kind; `false` says nothing.
@@ -129,16 +130,31 @@ impl Schemas {
         shape.is_some_and(|shape| shape.accepts(text, &[]))
     }
 
+    /// Every breach of text that is JSON, as far as that is sure without the full validator.
+    #[cfg(test)]
+    pub(crate) fn told(&self, kind: &str, text: &str) -> Option<Vec<Breach>> {
+        self.by_kind.get(kind)?.shape.as_ref()?.breaches(text)
+    }
+
     /// The errors of the full validator.
     pub(crate) fn errors<'v>(&'v self, kind: &str, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
         let compiled = self.by_kind.get(kind).filter(|compiled| !compiled.validator.is_valid(value));
         compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
     }
 
-    fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>]) -> Result<(), Vec<Breach>> {
+    fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>], ours: bool) -> Result<(), Vec<Breach>> {
         let Some(compiled) = self.by_kind.get(kind) else { return Err(vec![unknown(kind)]) };
-        if compiled.shape.as_ref().is_some_and(|shape| shape.accepts(text, known)) {
-            return Ok(());
+        if let Some(shape) = &compiled.shape {
+            // What we wrote is nearly always valid, which takes less to see than what is wrong.
+            if ours && shape.accepts(text, known) {
+                return Ok(());
+            }
+            match shape.breaches(text) {
+                Some(breaches) if breaches.is_empty() => return Ok(()),
+                Some(breaches) => return Err(breaches),
+                None if !ours && shape.accepts(text, known) => return Ok(()),
+                None => {}
+            }
         }
         let value = crate::json::value(text.as_bytes()).map_err(|error| {
             vec![Breach { pointer: String::new(), keyword: "json".to_owned(), message: error.to_string() }]

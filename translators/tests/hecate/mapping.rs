@@ -109,6 +109,23 @@ fn blocks_are_counted_within_a_turn() {
 }
 
 #[test]
+fn what_is_said_ahead_of_the_first_turn_is_counted_with_it() {
+    let mut run = Run::core();
+    let place = |data: Value| (data["turn_index"].clone(), data["block_index"].clone());
+    assert_eq!(place(run.one("assistant.text_delta", text_delta("m", 0, "a"))), (json!(0), json!(0)));
+    run = run.in_turn();
+    assert_eq!(place(run.one("assistant.text_delta", text_delta("n", 0, "b"))), (json!(0), json!(1)));
+    assert_eq!(
+        run.one("assistant.text_complete", Body::OutputTextCompleted(block("m", 0, "a"))),
+        json!({"turn_index": 0, "block_index": 0, "text": "a"})
+    );
+    assert_eq!(
+        run.one("assistant.text_complete", Body::OutputTextCompleted(block("n", 0, "b"))),
+        json!({"turn_index": 0, "block_index": 1, "text": "b"})
+    );
+}
+
+#[test]
 fn what_a_person_says_belongs_to_the_turn_it_begins() {
     let message = |text: &str, attachments: Vec<Attachment>| {
         Body::UserMessage(Box::new(UserMessage { message_id: Name::from("u"), text: text.to_owned(), attachments }))

@@ -33,7 +33,8 @@ fn is_experimental(kind: &str) -> bool {
 
 #[test]
 fn experimental_groups_are_clean_and_come_only_when_asked_for() {
-    let experimental = EncoderOptions { experimental: true, task_budget_micros_usd: Some(1_000) };
+    let experimental =
+        EncoderOptions { experimental: true, task_budget_micros_usd: Some(1_000), ..EncoderOptions::default() };
     let (mut core, mut all) = (BTreeSet::new(), BTreeSet::new());
     for recording in recordings() {
         let out = translate_with(&recording, &experimental);
@@ -107,7 +108,7 @@ fn what_the_recordings_give_rise_to() {
 
 #[test]
 fn a_run_that_is_cut_anywhere_is_clean() {
-    let options = EncoderOptions { experimental: true, task_budget_micros_usd: Some(1) };
+    let options = EncoderOptions { experimental: true, task_budget_micros_usd: Some(1), ..EncoderOptions::default() };
     for mut recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
         let bytes = std::mem::take(&mut recording.bytes);
         for cut in (0..bytes.len()).step_by((bytes.len() / 12).max(1)) {

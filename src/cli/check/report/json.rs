@@ -13,7 +13,8 @@ pub(super) struct Json {
     files: Vec<FileEntry>,
 }
 
-/// One finding; `record` counts from 1 and is null where the finding is about the stream as a whole.
+/// One finding; `record` counts events from 1 and is null where the finding is about the stream as a whole. `line` is where
+/// the event, or with `--from` the runner's record, begins; absent where it is not known.
 #[derive(Serialize)]
 struct FindingEntry<'a> {
     file: &'a str,
@@ -24,9 +25,20 @@ struct FindingEntry<'a> {
     severity: &'static str,
     message: &'a str,
     #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    source: Option<Source>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     payload: Option<&'a str>,
     #[serde(flatten)]
     drift: Option<DriftEntry<'a>>,
+}
+
+/// The runner's record that gave rise to an event: its number from 1, and where it begins, in bytes.
+#[derive(Serialize)]
+struct Source {
+    record: u64,
+    offset: u64,
 }
 
 #[derive(Serialize)]
@@ -104,6 +116,8 @@ impl Report for Json {
             rule: located.finding.rule,
             severity: word(located.finding.severity),
             message: &located.finding.message,
+            line: found.place.line,
+            source: found.place.record.zip(found.place.offset).map(|(record, offset)| Source { record, offset }),
             payload: found.payload,
             drift: found.drift.map(|drift| DriftEntry {
                 count: drift.count,

@@ -2,16 +2,13 @@
 //!
 //! The counts stand before the cases, so cases are held to the end; of each file only so many findings are.
 
-use super::{Found, Report, Subject, Tally, line};
+use super::{Found, Report, Subject, Tally, line, shortened};
 use framegate_translators::verify::Severity;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
 /// How many findings of a file are shown; the rest is counted.
 const SHOWN: u64 = 1000;
-
-/// How many characters of an event are shown.
-const PAYLOAD_CHARS: usize = 4096;
 
 pub(super) struct Junit {
     subject: Subject,
@@ -82,14 +79,6 @@ impl Report for Junit {
     }
 }
 
-/// The beginning of an event, whole where it is short.
-fn shortened(payload: &str) -> String {
-    match payload.char_indices().nth(PAYLOAD_CHARS) {
-        Some((end, _)) => format!("{}…", payload.get(..end).unwrap_or_default()),
-        None => payload.to_owned(),
-    }
-}
-
 /// Says that there are more findings. A failure of its own where no error may have been shown.
 fn rest(more: u64, tally: &Tally) -> String {
     let message = format!("{more} more findings are not shown ({} errors in all)", tally.errors);
@@ -122,13 +111,6 @@ fn xml(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_large_event_is_shortened() {
-        assert_eq!(shortened("é"), "é");
-        assert_eq!(shortened(&"é".repeat(PAYLOAD_CHARS)), "é".repeat(PAYLOAD_CHARS));
-        assert_eq!(shortened(&"é".repeat(PAYLOAD_CHARS + 1)), "é".repeat(PAYLOAD_CHARS) + "…");
-    }
 
     #[test]
     fn text_is_escaped_and_what_xml_cannot_say_is_replaced() {

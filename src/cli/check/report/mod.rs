@@ -1,8 +1,9 @@
 //! Findings for people, for programs and for build servers.
 //!
-//! In: findings in the order of the files. Out: text, one JSON object, or JUnit XML. Never: a control character of the
+//! In: findings in the order of the files. Out: text, one JSON object, JUnit XML, or workflow commands. Never: a control character of the
 //! input in the output; more than a bounded number of findings held.
 
+mod github;
 mod json;
 mod junit;
 mod text;
@@ -20,6 +21,8 @@ pub(super) enum Format {
     Json,
     /// JUnit XML, one test case a file
     Junit,
+    /// GitHub workflow commands, one annotation for each finding
+    Github,
 }
 
 /// What is checked, and what it consists of.
@@ -88,6 +91,7 @@ pub(super) fn new(format: Format, subject: Subject) -> Box<dyn Report> {
         Format::Text => Box::new(text::Text::new(subject)),
         Format::Json => Box::new(json::Json::new(subject)),
         Format::Junit => Box::new(junit::Junit::new(subject)),
+        Format::Github => Box::new(github::Github::new(subject)),
     }
 }
 
@@ -114,13 +118,25 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// One finding on one line: `file:record: error[rule] type /pointer: message`.
+/// How many characters of an event are shown in a report for a site.
+const PAYLOAD_CHARS: usize = 4096;
+
+/// The beginning of an event, whole where it is short.
+fn shortened(payload: &str) -> String {
+    match payload.char_indices().nth(PAYLOAD_CHARS) {
+        Some((end, _)) => format!("{}…", payload.get(..end).unwrap_or_default()),
+        None => payload.to_owned(),
+    }
+}
+
+/// One finding on one line: `file:record: error[rule] type /pointer: message`. Of a runner's output the record is the
+/// runner's, and the event's number stands behind the message.
 fn line(file: &str, found: &Found<'_>) -> String {
     use std::fmt::Write;
     let located = found.located;
     let mut line = plain(file);
-    if located.record > 0 {
-        let _ = write!(line, ":{}", located.record);
+    if let Some(record) = found.place.record.or((located.record > 0).then_some(located.record)) {
+        let _ = write!(line, ":{record}");
     }
     let _ = write!(line, ": {}[{}]", word(located.finding.severity), located.finding.rule);
     for part in [located.kind.as_deref().unwrap_or_default(), &located.finding.pointer] {
@@ -129,6 +145,12 @@ fn line(file: &str, found: &Found<'_>) -> String {
         }
     }
     let _ = write!(line, ": {}", plain(&located.finding.message));
+    if let Some(offset) = found.place.offset {
+        let _ = match located.record {
+            0 => write!(line, " (record at byte {offset})"),
+            event => write!(line, " (event {event}, record at byte {offset})"),
+        };
+    }
     if let Some(drift) = found.drift {
         let times = if drift.count == 1 { "once".to_owned() } else { format!("{} times", drift.count) };
         let at = drift.first.offset;
@@ -181,18 +203,31 @@ impl<W: Write> Write for UntilClosed<W> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::cli::check::place::Place;
     use framegate_translators::verify::{Finding, Located};
+
+    #[test]
+    fn a_large_event_is_shortened() {
+        assert_eq!(shortened("é"), "é");
+        assert_eq!(shortened(&"é".repeat(PAYLOAD_CHARS)), "é".repeat(PAYLOAD_CHARS));
+        assert_eq!(shortened(&"é".repeat(PAYLOAD_CHARS + 1)), "é".repeat(PAYLOAD_CHARS) + "…");
+    }
 
     #[test]
     fn a_finding_is_one_line_without_control_characters() {
         let finding = Finding::error("schema", "/a\nb", "bad \u{1B}[31mthing");
         let located = Located { record: 3, kind: Some("x\u{202E}y".to_owned()), finding };
-        let found = Found { located: &located, payload: None, drift: None };
+        let found = Found { located: &located, payload: None, drift: None, place: Place::default() };
         assert_eq!(line("a\tb", &found), "a\\tb:3: error[schema] x\\u{202e}y /a\\nb: bad \\u{1b}[31mthing");
         let of_stream = Located { record: 0, kind: None, finding: Finding::error("end.missing", "", "no end") };
         assert_eq!(
-            line("f", &Found { located: &of_stream, payload: None, drift: None }),
+            line("f", &Found { located: &of_stream, payload: None, drift: None, place: Place::default() }),
             "f: error[end.missing]: no end"
+        );
+        let place = Place { line: Some(9), record: Some(7), offset: Some(90) };
+        assert_eq!(
+            line("f", &Found { located: &located, payload: None, drift: None, place }),
+            "f:7: error[schema] x\\u{202e}y /a\\nb: bad \\u{1b}[31mthing (event 3, record at byte 90)"
         );
     }
 }

@@ -56,13 +56,13 @@ struct AgentManager {
 
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]
-struct Envelope<'a, D> {
-    id: Uuid,
-    run_id: &'a Uuid,
-    sequence: u64,
-    event_type: &'static str,
-    timestamp: String,
-    data: D,
+pub(super) struct Envelope<'a, D> {
+    pub(super) id: Uuid,
+    pub(super) run_id: &'a Uuid,
+    pub(super) sequence: u64,
+    pub(super) event_type: &'static str,
+    pub(super) timestamp: String,
+    pub(super) data: D,
 }
 
 #[derive(Serialize)]
@@ -206,6 +206,10 @@ impl Encoder for AgentManager {
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }
+
+    fn held_bytes(&self) -> usize {
+        self.outputs.held_bytes()
+    }
 }
 
 pub(super) fn is_final(status: &str) -> bool {
@@ -285,7 +289,7 @@ impl AgentManager {
         let sequence = self.next;
         self.next += 1;
         let envelope = Envelope {
-            id: uuid_v5(&frame.stream.id, format!("agent-manager/{sequence}").as_bytes()),
+            id: event_id(&frame.stream.id, sequence),
             run_id: &frame.stream.id,
             sequence,
             event_type,
@@ -294,6 +298,11 @@ impl AgentManager {
         };
         out.json(event_type, EventId::Number(sequence), &envelope);
     }
+}
+
+/// The same on every replay.
+pub(super) fn event_id(run: &Uuid, sequence: u64) -> Uuid {
+    uuid_v5(run, format!("agent-manager/{sequence}").as_bytes())
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

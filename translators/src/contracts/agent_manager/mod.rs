@@ -5,6 +5,7 @@
 
 mod encode;
 mod rules;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::schema::SchemaFile;
@@ -22,10 +23,12 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "agent-manager.v1",
     about: "run events for managers and audits: messages, tool calls, metrics, status",
+    document: Some("Agent-Manager Event Schemas"),
     sse: SseStyle::Bare,
     type_key: "eventType",
     log: None,
     schemas: schemas!("tool_call", "tool_result", "message", "metric", "status", "log", "error"),
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),
+    withheld: withheld::stand_in,
 };

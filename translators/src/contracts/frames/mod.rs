@@ -6,6 +6,7 @@
 
 mod rules;
 mod wire;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events};
@@ -27,6 +28,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "frames.v1",
     about: "canonical frames, session-scoped envelope, the types of phase 1",
+    document: Some("Event Frames (Phase 1)"),
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
@@ -36,12 +38,14 @@ pub const V1: Contract = Contract {
     ),
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
+    withheld: withheld::v1,
 };
 
 /// `frames.v2`.
 pub const V2: Contract = Contract {
     name: "frames.v2",
     about: "canonical frames, stream-scoped envelope, every type",
+    document: Some("Event Frames (Phase 1), its planned v2 and extension types"),
     sse: SseStyle::Bare,
     type_key: "type",
     log: None,
@@ -58,6 +62,7 @@ pub const V2: Contract = Contract {
     ),
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
+    withheld: withheld::v2,
 };
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
@@ -128,5 +133,9 @@ impl Encoder for FramesV2 {
 
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
+    }
+
+    fn first_event_of(&self, frame: u64) -> Option<u64> {
+        Some(frame)
     }
 }

@@ -44,10 +44,13 @@ struct Complete<'a> {
 }
 
 impl Blocks {
-    /// A turn begins: its blocks are counted from 0.
+    /// A turn begins: its blocks are counted from 0. What was said ahead of the first turn counts as the first turn's, so
+    /// that one does not begin anew.
     pub(super) fn begin_turn(&mut self, turn_index: u32) {
-        self.turn_index = turn_index;
-        self.next = 0;
+        if turn_index != self.turn_index {
+            self.turn_index = turn_index;
+            self.next = 0;
+        }
     }
 
     /// A piece of a block. One that is not `told` is counted only, so that a block has the same index either way.

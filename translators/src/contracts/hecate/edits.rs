@@ -23,13 +23,13 @@ pub(super) struct Edit {
 }
 
 impl Edit {
-    /// `nth` tells changes of one file apart that have no stored patch.
-    pub(super) fn new(change: &FileChanged, nth: u64) -> Self {
+    /// `nth` tells changes of one file apart that have no stored patch; `stored` is the size of the stored one.
+    pub(super) fn new(change: &FileChanged, nth: u64, stored: Option<u64>) -> Self {
         let artifact_id = match &change.artifact_id {
             Some(artifact_id) => ids::artifact_id(artifact_id),
             None => ids::artifact_id(&format!("{:?}/{}/{nth}", change.tool_id, change.path)),
         };
-        let patch_bytes = change.diff.as_ref().map(|diff| diff.len() as u64);
+        let patch_bytes = stored.or_else(|| change.diff.as_ref().map(|diff| diff.len() as u64));
         Self { path: change.path.clone(), kind: change.kind, artifact_id, patch_bytes, summary: summary(change) }
     }
 }
@@ -84,15 +84,8 @@ struct BatchApplied<'a> {
 
 /// Tells what a call changed.
 pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_apply: bool, stage: &mut Stage<'_>) {
-    for edit in edits.iter().filter(|edit| edit.patch_bytes.is_some()) {
-        let created = Created {
-            artifact_id: &edit.artifact_id,
-            kind: "patch",
-            size_bytes: edit.patch_bytes,
-            summary: Some(format!("{}: {}", edit.path, edit.summary)),
-            created_by_event_id: stage.last_event_id(),
-        };
-        stage.say("artifact.created", &created);
+    for edit in edits {
+        created(edit, stage);
     }
     let applied_at = rfc3339_millis(stage.now_ms);
     match edits {
@@ -127,6 +120,21 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_app
             stage.say("tool.multi_edit.applied", &applied);
         }
     }
+}
+
+/// A patch was stored.
+pub(super) fn created(edit: &Edit, stage: &mut Stage<'_>) {
+    if edit.patch_bytes.is_none() {
+        return;
+    }
+    let created = Created {
+        artifact_id: &edit.artifact_id,
+        kind: "patch",
+        size_bytes: edit.patch_bytes,
+        summary: Some(format!("{}: {}", edit.path, edit.summary)),
+        created_by_event_id: stage.last_event_id(),
+    };
+    stage.say("artifact.created", &created);
 }
 
 /// A stored object was written.

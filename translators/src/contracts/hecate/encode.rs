@@ -9,6 +9,7 @@ use super::errors;
 use super::ids;
 use super::tools::{Outcome, Tools};
 use super::turns::Turns;
+use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
 use crate::encode::{Encoder, EncoderOptions, Events};
 use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
@@ -27,10 +28,12 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
     Some(Box::new(Hecate {
         outlet: Outlet::new(stream),
         provider: stream.provider,
-        experimental: options.experimental,
+        thinking: options.experimental || options.thinking,
+        artifacts: options.experimental || options.artifacts,
         began_ms: 0,
         last_error: None,
         changes: 0,
+        patch: None,
         turns: Turns::default(),
         blocks: Blocks::default(),
         tools: Tools::default(),
@@ -43,11 +46,14 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
 struct Hecate {
     outlet: Outlet,
     provider: &'static str,
-    experimental: bool,
+    thinking: bool,
+    artifacts: bool,
     began_ms: u64,
     /// The last error's code, and whether trying again may help.
     last_error: Option<(crate::frame::Name, bool)>,
     changes: u64,
+    /// The patch that was stored last: the change that refers to it follows.
+    patch: Option<(crate::frame::Name, u64)>,
     turns: Turns,
     blocks: Blocks,
     tools: Tools,
@@ -161,10 +167,10 @@ impl Encoder for Hecate {
             Body::OutputTextDelta(block) if is_main => self.blocks.delta(Voice::Text, block, true, stage),
             Body::OutputTextCompleted(block) if is_main => self.blocks.complete(Voice::Text, block, true, stage),
             Body::ReasoningDelta(block) if is_main => {
-                self.blocks.delta(Voice::Thinking, block, self.experimental, stage);
+                self.blocks.delta(Voice::Thinking, block, self.thinking, stage);
             }
             Body::ReasoningCompleted { block, .. } if is_main => {
-                self.blocks.complete(Voice::Thinking, block, self.experimental && !block.text.is_empty(), stage);
+                self.blocks.complete(Voice::Thinking, block, self.thinking && !block.text.is_empty(), stage);
             }
             Body::ToolCallProposed(call) => {
                 let tool_call_id = self.tools.propose(&call.tool);
@@ -183,15 +189,26 @@ impl Encoder for Hecate {
             Body::ToolStdout { tool, chunk } => self.tools.output(tool, "stdout", chunk, false, stage),
             Body::ToolStdoutFront { tool, chunk } => self.tools.output(tool, "stdout", chunk, true, stage),
             Body::ToolStderr { tool, chunk } => self.tools.output(tool, "stderr", chunk, false, stage),
-            Body::ToolEnded { tool, exit_code, duration_ms, .. } => {
+            Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
+                if let Some(stored) = OutputRef::of(artifacts.as_ref()) {
+                    self.tools.stored(tool, &stored, self.artifacts);
+                }
                 self.tools.end(tool, Outcome::Exited(*exit_code), Some(*duration_ms), stage);
             }
             Body::ToolFailed { tool, error } => self.tools.end(tool, Outcome::Failed(error), None, stage),
-            Body::FileChanged(change) if self.experimental => {
+            Body::FileChanged(change) if self.artifacts => {
                 self.changes += 1;
-                self.tools.edited(change.tool_id, Edit::new(change, self.changes));
+                let stored = self.patch.take().filter(|(id, _)| Some(id) == change.artifact_id.as_ref());
+                let edit = Edit::new(change, self.changes, stored.map(|(_, bytes)| bytes));
+                if let Some(edit) = self.tools.edited(change.tool_id, edit) {
+                    edits::created(&edit, stage);
+                }
             }
-            Body::ArtifactWritten(artifact) if self.experimental => edits::written(artifact, stage),
+            // A patch is told with the change that it is of.
+            Body::ArtifactWritten(artifact) if self.artifacts && &*artifact.kind == "patch" => {
+                self.patch = Some((artifact.artifact_id.clone(), artifact.bytes));
+            }
+            Body::ArtifactWritten(artifact) if self.artifacts => edits::written(artifact, stage),
             Body::PlanUpdated { entries } if is_main => self.tools.plan(entries, self.turns.index(), stage),
             Body::ApprovalRequested(request) => self.approvals.ask(request, &mut self.tools, stage),
             Body::ApprovalResolved(answer) => self.approvals.answer(answer, &mut self.tools, stage),
@@ -211,6 +228,10 @@ impl Encoder for Hecate {
 
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.tools.held_bytes()
     }
 }
 

@@ -12,16 +12,16 @@ use serde::Serialize;
 use uuid::Uuid;
 
 #[derive(Serialize)]
-struct Envelope<'a, D> {
-    schema_version: &'static str,
-    event_id: String,
-    run_id: &'a str,
-    task_id: &'a str,
-    session_id: &'a str,
-    sequence: u64,
-    occurred_at: String,
-    r#type: &'static str,
-    data: &'a D,
+pub(super) struct Envelope<'a, D> {
+    pub(super) schema_version: &'static str,
+    pub(super) event_id: String,
+    pub(super) run_id: &'a str,
+    pub(super) task_id: &'a str,
+    pub(super) session_id: &'a str,
+    pub(super) sequence: u64,
+    pub(super) occurred_at: String,
+    pub(super) r#type: &'static str,
+    pub(super) data: &'a D,
 }
 
 /// The events of one run so far, as far as the next one depends on them.

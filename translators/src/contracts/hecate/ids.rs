@@ -60,7 +60,7 @@ pub(super) fn tool_call_id(tool: Uuid) -> String {
 }
 
 /// The id of a stored object: of a SHA-256 its first 128 bits, so that the object can be found; of anything else a UUIDv5.
-pub(super) fn artifact_id(artifact: &str) -> String {
+pub fn artifact_id(artifact: &str) -> String {
     let digest = artifact.strip_prefix("sha256:").filter(|digest| digest.len() == 64);
     let bits = digest.and_then(|digest| u128::from_str_radix(digest.get(..32)?, 16).ok());
     let bits = bits.unwrap_or_else(|| uuid_v5(&Uuid::NAMESPACE_OID, artifact.as_bytes()).as_u128());

@@ -39,6 +39,7 @@ mod rules;
 mod shell;
 mod tools;
 mod turns;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::schema::SchemaFile;
@@ -56,6 +57,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "hecate.v1",
     about: "typed run events for agent front ends: turns, tools, approvals, cost",
+    document: Some("Hecate typed event stream v1 (RFC)"),
     sse: SseStyle::Bare,
     type_key: "type",
     schemas: schemas!(
@@ -125,5 +127,6 @@ pub const V1: Contract = Contract {
     ),
     encoder: encode::new,
     verifier: || Box::new(rules::HecateRules::default()),
+    withheld: withheld::stand_in,
     log: None,
 };

@@ -88,7 +88,7 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             signal: None,
             stdout_bytes: running.stdout.bytes,
             stderr_bytes: running.stderr.bytes,
-            truncated: false,
+            truncated: running.is_cut,
         };
         return stage.say("tool.shell.exited", &exited);
     }

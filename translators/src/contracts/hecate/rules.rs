@@ -121,8 +121,9 @@ impl Run {
         } else if !self.begun && !is_first && !self.is_cut {
             let message = format!("the first event is {FIRST}, or gap.events_pruned in front of what is kept");
             findings.push(Finding::error("start.missing", "", message));
-        } else if self.begun && kind == "run.queued" {
-            findings.push(Finding::error("start.repeat", "", "a second beginning: run.queued is the first event only"));
+        } else if self.begun && matches!(kind, "run.queued" | "run.resumed_from_event") {
+            let message = format!("a second beginning: {kind} is the first event only");
+            findings.push(Finding::error("start.repeat", "", message));
         }
         self.begun = true;
         self.ended |= is_last;

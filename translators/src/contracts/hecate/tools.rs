@@ -9,6 +9,7 @@ use super::ids;
 use super::kinds::{self, Kind, mcp_parts};
 use super::results;
 use super::shell::Chunk;
+use crate::artifacts::OutputRef;
 use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
 use crate::json::{Json, Object};
 use serde::Serialize;
@@ -45,7 +46,11 @@ pub(super) struct Running {
     is_asked: bool,
     /// A person said no.
     is_refused: bool,
+    /// Not all of its output came.
+    pub(super) is_cut: bool,
     edits: Vec<Edit>,
+    /// The stored whole of an output that was too large for frames.
+    result_artifact_id: Option<String>,
 }
 
 /// The front of a stream, and how long it was.
@@ -108,6 +113,8 @@ struct Over<'a> {
     result: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     message: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    result_artifact_id: Option<&'a str>,
 }
 
 /// The id by which the events name a call.
@@ -148,6 +155,7 @@ impl Running {
             summary: results::summary(self, outcome),
             result: is_dispatched.then_some("dispatched"),
             message: message.filter(|message| !message.is_empty()),
+            result_artifact_id: self.result_artifact_id.as_deref(),
         };
         stage.say(event, &over);
     }
@@ -160,6 +168,11 @@ fn is_timeout(error: &str) -> bool {
 }
 
 impl Tools {
+    /// How much output is kept, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.open.values().map(|running| running.stdout.text.len() + running.stderr.text.len()).sum()
+    }
+
     /// The id by which the events name a call that was proposed or that runs.
     pub(super) fn call_id(&self, tool_id: Uuid) -> Option<Name> {
         self.open.get(&tool_id).map(|running| &running.call_id).or_else(|| self.proposed.get(&tool_id)).cloned()
@@ -203,7 +216,9 @@ impl Tools {
             stderr: Kept::default(),
             is_asked: false,
             is_refused: false,
+            is_cut: false,
             edits: Vec::new(),
+            result_artifact_id: None,
         };
         stage.say("tool.invoked", &running.begun());
         stage.say("tool.started", &running.begun());
@@ -243,10 +258,25 @@ impl Tools {
         running.over(outcome, duration_ms, stage);
     }
 
-    /// A call changed a file: told with its end, since several files are one batch.
-    pub(super) fn edited(&mut self, tool_id: Option<Uuid>, edit: Edit) {
-        if let Some(running) = tool_id.and_then(|tool_id| self.open.get_mut(&tool_id)) {
-            running.edits.push(edit);
+    /// A call's output was too large for frames: what came was its front.
+    pub(super) fn stored(&mut self, tool: &Tool, stored: &OutputRef, is_told: bool) {
+        if let Some(running) = self.open.get_mut(&tool.id) {
+            running.stdout.bytes = stored.stdout_bytes;
+            running.stderr.bytes = stored.stderr_bytes;
+            running.is_cut = true;
+            running.result_artifact_id = is_told.then(|| ids::artifact_id(&stored.artifact_id));
+        }
+    }
+
+    /// A call changed a file: told with its end, since several files are one batch. Gives the edit back where no call runs
+    /// that made it.
+    pub(super) fn edited(&mut self, tool_id: Option<Uuid>, edit: Edit) -> Option<Edit> {
+        match tool_id.and_then(|tool_id| self.open.get_mut(&tool_id)) {
+            Some(running) => {
+                running.edits.push(edit);
+                None
+            }
+            None => Some(edit),
         }
     }
 

@@ -47,6 +47,11 @@ pub(super) struct About {
 }
 
 impl Calls {
+    /// How much output waits, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.outputs.held_bytes()
+    }
+
     /// A call is proposed or started; whether it is new.
     pub(super) fn begin(&mut self, call: &ToolCall, subagent_id: Option<Name>) -> bool {
         let call_id = &call.tool.call_id;

@@ -56,6 +56,10 @@ impl Encoder for Pixir {
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
     }
+
+    fn held_bytes(&self) -> usize {
+        self.said.held_bytes() + self.calls.held_bytes()
+    }
 }
 
 impl Pixir {

@@ -17,6 +17,11 @@ impl Said {
         self.message_id.as_ref().is_none_or(|current| current == message_id)
     }
 
+    /// How much text waits, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.text.len()
+    }
+
     /// Adds a piece.
     pub(super) fn add(&mut self, message_id: &Name, piece: &str) {
         self.message_id.get_or_insert_with(|| message_id.clone());

@@ -37,6 +37,7 @@ mod subagents;
 #[cfg(test)]
 mod tests;
 mod usage;
+mod withheld;
 mod work;
 mod writer;
 
@@ -57,6 +58,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "pixir.v1",
     about: "session events with a durable log: canonical history, ephemeral live display",
+    document: Some("Pixir.Event (ADR 0004)"),
     sse: SseStyle::Bare,
     type_key: "type",
     // Only canonical events have a cursor.
@@ -82,6 +84,7 @@ pub const V1: Contract = Contract {
     ),
     encoder: encode::new,
     verifier: || Box::new(rules::PixirRules::default()),
+    withheld: withheld::stand_in,
 };
 
 /// Whether an event of that type is for live display only.

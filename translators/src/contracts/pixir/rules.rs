@@ -55,7 +55,9 @@ impl Session {
             "text_delta" => self.said.push_str(text("/data/chunk")),
             "assistant_message" => {
                 let said = std::mem::take(&mut self.said);
-                if !said.is_empty() && said != text("/data/text") {
+                // A message that was withheld, or that broke off, has its error instead.
+                let failed = !text("/data/metadata/error_kind").is_empty();
+                if !said.is_empty() && said != text("/data/text") && !(failed && text("/data/text").is_empty()) {
                     let message = "the text is not what the text_delta chunks before it said";
                     findings.push(Finding::error("text.differs", "/data/text", message));
                 }
@@ -153,7 +155,8 @@ fn warn(kind: &str, event: &Value, findings: &mut Vec<Finding>) {
             let resources = event.pointer("/data/resources").and_then(Value::as_array);
             let attached = resources.is_some_and(|list| !list.is_empty());
             // A run that failed without a word has its error instead.
-            let failed = !text("/data/metadata/terminal_status").is_empty();
+            let told = |key: &str| !text(&format!("/data/metadata/{key}")).is_empty();
+            let failed = told("terminal_status") || told("error_kind");
             if text("/data/text").is_empty() && !attached && !failed {
                 findings.push(Finding::of(Warning::MessageContent, "/data/text"));
             }

@@ -20,13 +20,13 @@ pub(super) struct Writer {
 }
 
 #[derive(Serialize)]
-struct Envelope<'a, D> {
-    id: String,
-    session_id: &'a Uuid,
-    seq: Option<u64>,
-    ts: String,
-    r#type: &'static str,
-    data: &'a D,
+pub(super) struct Envelope<'a, D> {
+    pub(super) id: String,
+    pub(super) session_id: &'a Uuid,
+    pub(super) seq: Option<u64>,
+    pub(super) ts: String,
+    pub(super) r#type: &'static str,
+    pub(super) data: &'a D,
 }
 
 impl Writer {
@@ -48,7 +48,7 @@ impl Writer {
 }
 
 /// 16 hexadecimal digits, the same on every replay.
-fn id(stream: &Uuid, nth: u64) -> String {
+pub(super) fn id(stream: &Uuid, nth: u64) -> String {
     // Both halves together: each alone holds bits that are the same in all UUIDs.
     let (high, low) = uuid_v5(stream, format!("pixir/{nth}").as_bytes()).as_u64_pair();
     format!("{:016x}", high ^ low)

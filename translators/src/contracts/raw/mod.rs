@@ -14,12 +14,15 @@ use std::sync::Arc;
 pub const RAW: Contract = Contract {
     name: "raw",
     about: "the runner's own records, byte for byte",
+    document: None,
     sse: SseStyle::Raw,
     type_key: "type",
     log: None,
     schemas: &[],
     encoder: new,
     verifier: || Box::new(NoRules),
+    // Without schemas nothing breaks one.
+    withheld: |_, _| {},
 };
 
 fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {

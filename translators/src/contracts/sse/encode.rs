@@ -25,13 +25,13 @@ struct Sse {
 }
 
 #[derive(Serialize)]
-struct Envelope<'a, P> {
-    event_id: &'a str,
-    session_id: String,
-    run_id: String,
-    r#type: &'static str,
-    ts: String,
-    payload: P,
+pub(super) struct Envelope<'a, P> {
+    pub(super) event_id: &'a str,
+    pub(super) session_id: String,
+    pub(super) run_id: String,
+    pub(super) r#type: &'static str,
+    pub(super) ts: String,
+    pub(super) payload: P,
 }
 
 #[derive(Serialize)]
@@ -136,6 +136,10 @@ impl Encoder for Sse {
 
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.outputs.held_bytes()
     }
 }
 

@@ -7,6 +7,7 @@
 
 mod encode;
 mod rules;
+mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::schema::SchemaFile;
@@ -24,6 +25,7 @@ macro_rules! schemas {
 pub const V1: Contract = Contract {
     name: "sse.v1",
     about: "run streaming for chat UIs: text, approvals, tool results",
+    document: Some("SSE Event Contract v1"),
     sse: SseStyle::Named,
     type_key: "type",
     log: None,
@@ -40,4 +42,5 @@ pub const V1: Contract = Contract {
     ),
     encoder: encode::new,
     verifier: || Box::new(rules::SseRules::default()),
+    withheld: withheld::stand_in,
 };

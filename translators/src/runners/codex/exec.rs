@@ -3,6 +3,7 @@
 //! In: the process's events. Out: one run from `thread.started` to `turn.completed` or `turn.failed`. Never: a retry notice
 //! taken for a failure, or the thread's running total taken for the turn's.
 
+use super::super::names::NameMap;
 use super::errors::{Failure, attempts};
 use super::items::{Agents, Item, Phase, tell};
 use super::stage::{Stage, Turn};
@@ -11,7 +12,6 @@ use crate::frame::{Name, UsageScope};
 use crate::json::Object;
 use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// How many threads' totals are remembered, for turns that resume one of them.
@@ -26,7 +26,7 @@ pub(super) struct Exec {
     thread: Option<Name>,
     /// A prompt that was echoed before the thread began.
     prompt: Option<String>,
-    meters: HashMap<Name, Meter>,
+    meters: NameMap<Meter>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]

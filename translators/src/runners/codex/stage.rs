@@ -3,26 +3,32 @@
 //! In: what a surface understood. Out: calls on the ledger with the place and the scope of call ids filled in. Never:
 //! anything that a surface alone knows, or memory that outlives the turn.
 
+use super::super::names::NameMap;
 use super::errors::Failure;
 use crate::frame::{
     Body, FileChanged, LogLevel, Name, OutputStream, PlanEntry, RawJson, Tool, ToolCall, ToolKind, UsageScope,
 };
 use crate::json::Utf16Text;
 use crate::ledger::{Block, BlockKind, Ledger, Place};
-use std::collections::HashMap;
+use std::collections::VecDeque;
 use uuid::Uuid;
+
+/// How many calls' names are kept at hand. More calls at a time only cost the time to name them again.
+const AT_HAND: usize = 8;
 
 /// What is remembered of a thread's turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
     /// The plan that was told last.
     plan: Vec<PlanEntry>,
+    /// The calls that were named last, each in its scope: what is told of one call comes together.
+    tools: VecDeque<(Uuid, Tool)>,
     /// Outputs of which pieces came before the whole.
-    streamed: HashMap<Name, Streamed>,
+    streamed: NameMap<Streamed>,
     /// Searches of which only the beginning was told: it does not say what is searched.
     pub(super) searches: Vec<Name>,
     /// Arguments of edits that run, for the questions about them.
-    pub(super) edits: HashMap<Name, RawJson>,
+    pub(super) edits: NameMap<RawJson>,
     /// Blocks that are being written.
     blocks: Vec<(BlockKind, Name, u32)>,
     /// The error that was told last, so that the turn's end does not repeat it.
@@ -33,27 +39,50 @@ pub(super) struct Turn {
     compactions: (u32, u32),
 }
 
-/// Pieces of an output: how long they are, and what they are, without keeping them.
-#[derive(Clone, Copy, Debug)]
+/// Pieces of an output: how long they are, and what they are, without keeping them. Where the cuts between them were does
+/// not matter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Streamed {
     bytes: usize,
+    /// Of the whole words so far.
     hash: u64,
+    /// The bytes behind them.
+    word: u64,
 }
 
 impl Streamed {
-    const EMPTY: Self = Self { bytes: 0, hash: 0xcbf2_9ce4_8422_2325 };
+    const EMPTY: Self = Self { bytes: 0, hash: 0xcbf2_9ce4_8422_2325, word: 0 };
 
     fn add(&mut self, piece: &str) {
-        self.bytes += piece.len();
-        for byte in piece.bytes() {
-            self.hash = (self.hash ^ u64::from(byte)).wrapping_mul(0x0000_0100_0000_01b3);
+        let to_word = (8 - self.bytes % 8) % 8;
+        let (head, mut rest) = piece.as_bytes().split_at(to_word.min(piece.len()));
+        head.iter().for_each(|&byte| self.byte(byte));
+        while let Some((word, tail)) = rest.split_first_chunk() {
+            self.fold(u64::from_le_bytes(*word));
+            self.bytes += word.len();
+            rest = tail;
         }
+        rest.iter().for_each(|&byte| self.byte(byte));
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.word |= u64::from(byte) << (self.bytes % 8 * 8);
+        self.bytes += 1;
+        if self.bytes.is_multiple_of(8) {
+            let word = std::mem::take(&mut self.word);
+            self.fold(word);
+        }
+    }
+
+    fn fold(&mut self, word: u64) {
+        let product = (self.hash ^ word).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        self.hash = product ^ (product >> 32);
     }
 
     fn is(&self, text: &str) -> bool {
         let mut other = Self::EMPTY;
         other.add(text);
-        other.hash == self.hash
+        other == *self
     }
 }
 
@@ -69,12 +98,23 @@ pub(super) struct Stage<'l> {
 }
 
 impl Stage<'_> {
-    pub(super) fn tool(&self, call_id: &str) -> Tool {
-        self.ledger.tool(self.scope, call_id)
+    pub(super) fn tool(&mut self, call_id: &str) -> Tool {
+        let tools = &mut self.turn.tools;
+        let at_hand = tools.iter().find(|(scope, tool)| *tool.call_id == *call_id && *scope == self.scope);
+        if let Some((_, tool)) = at_hand {
+            return tool.clone();
+        }
+        let tool = self.ledger.tool(self.scope, call_id);
+        if tools.len() == AT_HAND {
+            tools.pop_back();
+        }
+        tools.push_front((self.scope, tool.clone()));
+        tool
     }
 
-    pub(super) fn runs(&self, call_id: &str) -> bool {
-        self.ledger.tool_runs(self.place.stream, &self.tool(call_id))
+    pub(super) fn runs(&mut self, call_id: &str) -> bool {
+        let tool = self.tool(call_id);
+        self.ledger.tool_runs(self.place.stream, &tool)
     }
 
     /// A tool is called and runs: the proposal and the start, once.
@@ -234,5 +274,28 @@ impl Stage<'_> {
             self.begin(&call_id, "web_search", ToolKind::Search, crate::json::empty_object);
         }
         *self.turn = Turn::default();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    proptest! {
+        #[test]
+        fn an_output_is_known_again_however_it_was_cut(pieces in prop::collection::vec("[a-c\u{e9}]{0,20}", 0..8)) {
+            let mut streamed = Streamed::EMPTY;
+            pieces.iter().for_each(|piece| streamed.add(piece));
+            let whole = pieces.concat();
+            prop_assert_eq!(streamed.bytes, whole.len());
+            prop_assert!(streamed.is(&whole));
+            let longer = format!("{whole}x");
+            prop_assert!(!streamed.is(&longer));
+            if let Some(rest) = whole.strip_prefix('a') {
+                let other = format!("b{rest}");
+                prop_assert!(!streamed.is(&other));
+            }
+        }
     }
 }

@@ -4,100 +4,12 @@
 //! response object in it. Never: a record refused, a value of the record in a fault.
 
 use super::event::Event;
+use super::schemas::{PUBLISHED, RESPONSE, WIDER};
 use crate::decode::Record;
 use crate::json::{Json, Kind};
 use crate::ledger::Ledger;
-use crate::schema::{Breach, SchemaFile, Schemas};
+use crate::schema::{Breach, Schemas};
 use std::sync::OnceLock;
-
-/// Where schemas stand from this folder.
-macro_rules! file {
-    ($kind:expr, $path:expr) => {
-        SchemaFile { kind: $kind, text: include_str!(concat!("../../../../schemas/runners/open-responses/", $path)) }
-    };
-}
-
-macro_rules! events {
-    ($($kind:literal),+ $(,)?) => { &[$(file!($kind, concat!("events/", $kind, ".schema.json"))),+] };
-}
-
-/// The response object and what it is made of.
-pub(super) const RESPONSE: SchemaFile = file!("response", "response.schema.json");
-
-/// The published event types.
-pub(super) const PUBLISHED: &[SchemaFile] = events!(
-    "error",
-    "response.completed",
-    "response.content_part.added",
-    "response.content_part.done",
-    "response.created",
-    "response.failed",
-    "response.function_call_arguments.delta",
-    "response.function_call_arguments.done",
-    "response.in_progress",
-    "response.incomplete",
-    "response.output_item.added",
-    "response.output_item.done",
-    "response.output_text.annotation.added",
-    "response.output_text.delta",
-    "response.output_text.done",
-    "response.queued",
-    "response.reasoning.delta",
-    "response.reasoning.done",
-    "response.reasoning_summary_part.added",
-    "response.reasoning_summary_part.done",
-    "response.reasoning_summary_text.delta",
-    "response.reasoning_summary_text.done",
-    "response.refusal.delta",
-    "response.refusal.done",
-);
-
-/// The types that others send beside them.
-pub(super) const WIDER: &[SchemaFile] = events!(
-    "image_edit.completed",
-    "image_edit.partial_image",
-    "image_generation.completed",
-    "image_generation.partial_image",
-    "response.apply_patch_call_operation_diff.delta",
-    "response.apply_patch_call_operation_diff.done",
-    "response.audio.delta",
-    "response.audio.done",
-    "response.audio.transcript.delta",
-    "response.audio.transcript.done",
-    "response.code_interpreter_call.completed",
-    "response.code_interpreter_call.in_progress",
-    "response.code_interpreter_call.interpreting",
-    "response.code_interpreter_call_code.delta",
-    "response.code_interpreter_call_code.done",
-    "response.compaction.compacting",
-    "response.custom_tool_call_input.delta",
-    "response.custom_tool_call_input.done",
-    "response.file_search_call.completed",
-    "response.file_search_call.in_progress",
-    "response.file_search_call.searching",
-    "response.image_generation_call.completed",
-    "response.image_generation_call.generating",
-    "response.image_generation_call.in_progress",
-    "response.image_generation_call.partial_image",
-    "response.mcp_call.completed",
-    "response.mcp_call.failed",
-    "response.mcp_call.in_progress",
-    "response.mcp_call_arguments.delta",
-    "response.mcp_call_arguments.done",
-    "response.mcp_list_tools.completed",
-    "response.mcp_list_tools.failed",
-    "response.mcp_list_tools.in_progress",
-    "response.reasoning_text.delta",
-    "response.reasoning_text.done",
-    "response.shell_call_command.added",
-    "response.shell_call_command.delta",
-    "response.shell_call_command.done",
-    "response.shell_call_output_content.delta",
-    "response.shell_call_output_content.done",
-    "response.web_search_call.completed",
-    "response.web_search_call.in_progress",
-    "response.web_search_call.searching",
-);
 
 /// The fault of an event type that only others send.
 pub(super) const NOT_PUBLISHED: &str = "the event type is not in the published set";
@@ -180,6 +92,9 @@ fn tell(breaches: Vec<Breach>, mut fault: impl FnMut(String)) {
 fn short(text: &str) -> String {
     text.chars().take(64).collect()
 }
+
+#[cfg(test)]
+mod agreement;
 
 #[cfg(test)]
 mod tests {

@@ -3,9 +3,10 @@
 //! A call's id is whatever the model's provider sent, and some providers send the same one again and again. Only a part's
 //! id is unique, so a call id that another part of the run already has gives way to the part's id.
 
+use super::super::names::{NameMap, NameSet};
 use crate::frame::{Name, Tool};
 use crate::ledger::Ledger;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use uuid::Uuid;
 
 /// How many call ids of a run are remembered.
@@ -14,12 +15,12 @@ const REMEMBERED: usize = 4096;
 /// The call ids of one run, those of its child sessions among them.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
-    owners: HashMap<Name, Owner>,
+    owners: NameMap<Owner>,
     order: VecDeque<Name>,
     /// Which calls wait for which approvals.
-    waiting: HashMap<Name, Name>,
+    waiting: NameMap<Name>,
     /// Calls that were refused, and have not ended yet.
-    refused: HashSet<Name>,
+    refused: NameSet,
 }
 
 #[derive(Debug)]

@@ -2,6 +2,7 @@
 //!
 //! In: session ids, as events name them. Out: the place of each session's words. Never: a child session on the main thread.
 
+use super::super::names::{NameMap, QuickMap};
 use super::calls::Calls;
 use super::failure::Failure;
 use super::prompt::Prompt;
@@ -12,7 +13,6 @@ use crate::derived::uuid_v5;
 use crate::frame::Name;
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// How deep child sessions are followed to their root.
@@ -21,8 +21,8 @@ const MAX_DEPTH: u32 = 16;
 /// Everything known of the sessions of a feed.
 #[derive(Debug, Default)]
 pub(super) struct Feed {
-    pub(super) sessions: HashMap<Name, Session>,
-    pub(super) runs: HashMap<StreamKey, OpenRun>,
+    pub(super) sessions: NameMap<Session>,
+    pub(super) runs: QuickMap<StreamKey, OpenRun>,
     pub(super) twins: Twins,
 }
 
@@ -45,6 +45,8 @@ pub(super) struct Session {
     pub(super) spoke_in: Option<StreamKey>,
     /// The call for which a child works.
     pub(super) tool: Option<Uuid>,
+    /// A run's scope of call ids, and this session's own within it.
+    scope: Option<(Uuid, Uuid)>,
     /// That call still runs, and ends the child's work when it ends.
     pub(super) called: bool,
     /// Task calls that have not told their child session yet.
@@ -63,17 +65,25 @@ pub(super) struct Session {
     pub(super) classic: bool,
 }
 
+impl Session {
+    /// The scope of a child's call ids, derived once from that of the run.
+    fn scope(&mut self, of_run: Uuid, id: &str) -> Uuid {
+        match self.scope {
+            Some((of, scope)) if of == of_run => scope,
+            _ => self.scope.insert((of_run, uuid_v5(&of_run, id.as_bytes()))).1,
+        }
+    }
+}
+
 impl Feed {
     /// The session of this id, known from now on.
     pub(super) fn enter(&mut self, id: &str) -> Name {
-        match self.sessions.get_key_value(id) {
-            Some((name, _)) => name.clone(),
-            None => {
-                let name = Name::from(id);
-                self.sessions.insert(name.clone(), Session::default());
-                name
-            }
+        if let Some((name, _)) = self.sessions.get_key_value(id) {
+            return name.clone();
         }
+        let name = Name::from(id);
+        self.sessions.insert(name.clone(), Session::default());
+        name
     }
 
     /// What is known of a session.
@@ -93,14 +103,18 @@ impl Feed {
 
     /// The session in whose run this one speaks, and how deep below it this one is.
     pub(super) fn root(&self, id: &str) -> (Name, u32) {
-        let (mut at, mut depth) = (id, 0);
+        let Some((mut at, mut session)) = self.sessions.get_key_value(id) else { return (Name::from(id), 0) };
+        let mut depth = 0;
         while depth < MAX_DEPTH
-            && let Some(parent) = self.sessions.get(at).and_then(|session| session.parent.as_deref())
+            && let Some(parent) = &session.parent
         {
-            at = parent;
             depth += 1;
+            match self.sessions.get_key_value(parent) {
+                Some(found) => (at, session) = found,
+                None => return (parent.clone(), depth),
+            }
         }
-        (self.sessions.get_key_value(at).map_or_else(|| Name::from(at), |(name, _)| name.clone()), depth)
+        (at.clone(), depth)
     }
 
     /// The open run in which a session speaks.
@@ -180,9 +194,9 @@ impl Feed {
         let (_, depth) = self.root(id);
         let scope = ledger.stream(place.stream)?.session.id;
         // A child's call may have the id of one of its parent's.
-        let scope = if depth > 0 { uuid_v5(&scope, id.as_bytes()) } else { scope };
         let calls = &mut self.runs.get_mut(&place.stream)?.calls;
         let session = self.sessions.get_mut(id)?;
+        let scope = if depth > 0 { session.scope(scope, id) } else { scope };
         // What is said between the first idle and the last words was cut off.
         let failing = session.failure.is_some() && session.idle != [0; 2];
         let mut stage = Stage { ledger, place, scope, calls, depth, old: false, failing, child_speaks: false };

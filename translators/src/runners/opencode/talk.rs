@@ -3,10 +3,11 @@
 //! In: message and part ids. Out: the state of each part, and its place in its message. Never: a message or part that is
 //! forgotten while it is open, memory that grows with the session.
 
+use super::super::names::{self, NameMap};
 use super::tools::Call;
 use crate::frame::{Name, PlanEntry};
 use crate::ledger::BlockKind;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// How many messages may be open at once; one that is left open beyond that counts as complete.
 const OPEN: usize = 64;
@@ -19,11 +20,14 @@ const PARTS: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Talk {
     /// The assistant's open messages. There are rarely more than two.
-    open: HashMap<Name, Message>,
+    open: NameMap<Message>,
     begun: u64,
     /// Messages that gave way to newer ones, until their blocks are completed.
     left_open: Vec<Message>,
+    /// The complete ones, oldest first.
     closed: VecDeque<Name>,
+    /// How often each of them is among those.
+    times_closed: NameMap<u32>,
     /// The plan that was told last.
     pub(super) plan: Vec<PlanEntry>,
 }
@@ -42,7 +46,7 @@ pub(super) struct Message {
     pub(super) summary: Option<String>,
     /// How many model requests began in it.
     pub(super) steps: u32,
-    parts: HashMap<Name, Part>,
+    parts: NameMap<Part>,
     next_index: u32,
     forget_at: usize,
 }
@@ -82,7 +86,7 @@ impl Talk {
             let oldest = oldest.and_then(|oldest| self.close(&oldest));
             self.left_open.extend(oldest);
         }
-        let id = self.open.get_key_value(id).map_or_else(|| Name::from(id), |(id, _)| id.clone());
+        let id = names::own(&self.open, id);
         self.begun += 1;
         let order = self.begun;
         self.open.entry(id.clone()).or_insert_with(|| Message::new(id, order))
@@ -90,7 +94,7 @@ impl Talk {
 
     /// Whether the message is complete, or is not the assistant's and was read.
     pub(super) fn is_closed(&self, id: &str) -> bool {
-        self.closed.iter().rev().any(|closed| **closed == *id)
+        self.times_closed.contains_key(id)
     }
 
     /// Closes a message; gives it if it was open.
@@ -107,9 +111,16 @@ impl Talk {
 
     /// Nothing more is read of a message.
     pub(super) fn remember(&mut self, id: Name) {
-        if self.closed.len() == CLOSED {
-            self.closed.pop_front();
+        if self.closed.len() == CLOSED
+            && let Some(oldest) = self.closed.pop_front()
+            && let Some(times) = self.times_closed.get_mut(&oldest)
+        {
+            *times -= 1;
+            if *times == 0 {
+                self.times_closed.remove(&oldest);
+            }
         }
+        *self.times_closed.entry(id.clone()).or_default() += 1;
         self.closed.push_back(id);
     }
 
@@ -143,7 +154,7 @@ impl Message {
             is_summary: false,
             summary: None,
             steps: 0,
-            parts: HashMap::new(),
+            parts: NameMap::default(),
             next_index: 0,
             forget_at: PARTS,
         }
@@ -164,7 +175,7 @@ impl Message {
             self.forget_at = PARTS.max(self.parts.len() * 2);
         }
         let next_index = &mut self.next_index;
-        let id = self.parts.get_key_value(id).map_or_else(|| Name::from(id), |(id, _)| id.clone());
+        let id = names::own(&self.parts, id);
         self.parts.entry(id).or_insert_with(|| {
             let index = *next_index;
             *next_index = next_index.saturating_add(1);

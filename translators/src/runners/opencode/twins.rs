@@ -1,5 +1,7 @@
 //! Events that come twice: on the global feed each durable event also comes as a sync record under the same id.
 
+use super::super::names::NameSet;
+use crate::frame::Name;
 use std::collections::VecDeque;
 
 /// A twin follows at once; more than this many events never lie between the two.
@@ -8,7 +10,8 @@ const REMEMBERED: usize = 128;
 /// The ids of the last events.
 #[derive(Debug, Default)]
 pub(super) struct Twins {
-    ids: VecDeque<Box<str>>,
+    ids: VecDeque<Name>,
+    known: NameSet,
 }
 
 impl Twins {
@@ -17,13 +20,17 @@ impl Twins {
         if id.is_empty() {
             return false;
         }
-        if self.ids.iter().rev().any(|known| **known == *id) {
+        if self.known.contains(id) {
             return true;
         }
-        if self.ids.len() == REMEMBERED {
-            self.ids.pop_front();
+        if self.ids.len() == REMEMBERED
+            && let Some(oldest) = self.ids.pop_front()
+        {
+            self.known.remove(&oldest);
         }
-        self.ids.push_back(Box::from(id));
+        let id = Name::from(id);
+        self.known.insert(id.clone());
+        self.ids.push_back(id);
         false
     }
 }

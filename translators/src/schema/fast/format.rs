@@ -55,3 +55,38 @@ pub(super) fn is_ulid(text: &str) -> bool {
             byte.is_ascii_digit() || (byte.is_ascii_uppercase() && !matches!(byte, b'I' | b'L' | b'O' | b'U'))
         })
 }
+
+/// What a pattern of words lets through: `^(word|word|…)$`, where one alternative may be `[^:]+:.+`, a name with its owner.
+#[derive(Clone, Debug)]
+pub(super) struct Spelling {
+    words: Vec<String>,
+    named: bool,
+}
+
+/// A name with its owner before it, as implementors write their own types.
+const NAMED: &str = "[^:]+:.+";
+
+impl Spelling {
+    /// Reads a pattern; `None` where it is another one.
+    pub(super) fn of(pattern: &str) -> Option<Self> {
+        let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
+        let list = inner.strip_prefix('(').and_then(|list| list.strip_suffix(')'));
+        let mut this = Self { words: Vec::new(), named: false };
+        for alternative in list.map_or_else(|| vec![inner], |list| list.split('|').collect()) {
+            let is_word = alternative.bytes().all(|byte| byte.is_ascii_lowercase() || byte == b'_');
+            match alternative {
+                NAMED => this.named = true,
+                word if is_word && !word.is_empty() && list.is_some() => this.words.push(word.to_owned()),
+                _ => return None,
+            }
+        }
+        Some(this)
+    }
+
+    /// Whether a string without escapes is spelled so.
+    pub(super) fn accepts(&self, text: &str) -> bool {
+        let is_named =
+            |text: &str| text.split_once(':').is_some_and(|(owner, name)| !owner.is_empty() && !name.is_empty());
+        self.words.iter().any(|word| word == text) || (self.named && is_named(text))
+    }
+}

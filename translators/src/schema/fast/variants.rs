@@ -1,9 +1,11 @@
 //! What holds for an object of one type: `allOf` of `if` its type is a word, `then` a schema.
 //!
-//! In: such a list, once; then objects. Out: `true` where an object surely keeps what holds for its type. Never: `true` where
-//! its type is not sure.
+//! In: such a list, once; then objects. Out: whether an object surely keeps what holds for its type, or how it breaks that.
+//! Never: a verdict where its type is not sure.
 
-use super::{Document, Shape};
+use super::Shape;
+use super::breaches::{Found, Place};
+use super::compile::Document;
 use crate::json::scan::Scan;
 use crate::json::{Json, Object};
 
@@ -11,62 +13,103 @@ use crate::json::{Json, Object};
 pub(super) struct Variants {
     /// The field that says the type.
     key: String,
-    by_word: Vec<(String, Shape)>,
+    branches: Vec<Branch>,
+}
+
+#[derive(Debug)]
+struct Branch {
+    word: String,
+    /// It holds only for objects that say their type.
+    needs_word: bool,
+    then: Shape,
+}
+
+/// What an object says of its type.
+enum Said<'a> {
+    Nothing,
+    Word(&'a str),
+    /// It is no string, so no word.
+    NoWord,
 }
 
 impl Variants {
     /// Reads the list; `None` where it is any other use of `allOf`.
     pub(super) fn compile(list: Json<'_>, document: Document<'_>) -> Option<Self> {
-        let mut this = Self { key: String::new(), by_word: Vec::new() };
+        let mut this = Self { key: String::new(), branches: Vec::new() };
         for branch in list.items() {
             let branch = branch.object()?;
-            let (key, word) = condition(&branch.object("if")?)?;
+            let (key, word, needs_word) = condition(&branch.object("if")?)?;
             if branch.len() != 2 || !(this.key.is_empty() || this.key == key) {
                 return None;
             }
             this.key = key;
-            this.by_word.push((word, Shape::within_document(branch.get("then")?, document)?));
+            let then = Shape::within_document(branch.get("then")?, document)?;
+            this.branches.push(Branch { word, needs_word, then });
         }
         (!this.key.is_empty()).then_some(this)
     }
 
     /// Whether the object at this place keeps what holds for its type.
     pub(super) fn read(&self, object: Scan<'_>) -> bool {
+        let Some(said) = self.said(object) else { return false };
+        self.meant(&said).all(|then| then.reads(&mut object.clone()))
+    }
+
+    /// How the object at this place breaks what holds for its type; `None` where the full validator must say.
+    pub(super) fn tell(&self, object: Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+        let said = self.said(object)?;
+        self.meant(&said).try_for_each(|then| then.tell(&mut object.clone(), place, found))
+    }
+
+    /// How what is no object breaks what holds for objects of any type: it fulfils every condition.
+    pub(super) fn tell_every(&self, value: Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+        self.branches.iter().try_for_each(|branch| branch.then.tell(&mut value.clone(), place, found))
+    }
+
+    fn meant<'s>(&'s self, said: &Said<'_>) -> impl Iterator<Item = &'s Shape> {
+        let holds = move |branch: &&Branch| match said {
+            Said::Nothing => !branch.needs_word,
+            Said::Word(word) => branch.word == *word,
+            Said::NoWord => false,
+        };
+        self.branches.iter().filter(holds).map(|branch| &branch.then)
+    }
+
+    /// `None` where it is not sure: of a repeated type the last one counts, and an escape may hide a word.
+    fn said<'a>(&self, object: Scan<'a>) -> Option<Said<'a>> {
         let mut fields = object;
-        let mut word = None;
+        let mut said = Said::Nothing;
         while let Some(key) = fields.key() {
             if key.escaped {
-                return false;
+                return None;
             }
-            if key.inner == self.key {
-                // Of a repeated type nothing is sure.
-                match fields.string().filter(|text| !text.escaped && word.is_none()) {
-                    Some(text) => word = Some(text.inner),
-                    None => return false,
-                }
-            } else if fields.value().is_none() {
-                return false;
+            if key.inner != self.key {
+                fields.value()?;
+            } else if !matches!(said, Said::Nothing) {
+                return None;
+            } else if fields.peek() == Some(b'"') {
+                said = Said::Word(fields.string().filter(|text| !text.escaped)?.inner);
+            } else {
+                fields.value()?;
+                said = Said::NoWord;
             }
         }
-        // Of an object without a type, every condition may hold.
-        let Some(word) = word else { return false };
-        let mut meant = self.by_word.iter().filter(|(known, _)| known == word);
-        meant.all(|(_, shape)| shape.reads(&mut object.clone()))
+        Some(said)
     }
 }
 
 /// `{"properties": {KEY: {"const": WORD}}}`, with or without `"required": [KEY]`.
-fn condition(when: &Object<'_>) -> Option<(String, String)> {
+fn condition(when: &Object<'_>) -> Option<(String, String, bool)> {
     let properties = when.object("properties")?;
     let (key, schema) = properties.iter().next().filter(|_| properties.len() == 1)?;
     let schema = schema.object().filter(|schema| schema.len() == 1)?;
     let word = schema.str("const")?;
-    let rest = when.len() - 1;
     let requires_it = || {
         let required = when.items("required");
         required.len() == 1 && required.iter().all(|name| name.str().as_deref() == Some(key))
     };
-    (rest == 0 || (rest == 1 && requires_it())).then(|| (key.to_owned(), word.into_owned()))
+    let needs_word = when.len() == 2;
+    (when.len() == 1 || (needs_word && requires_it())).then(|| (key.to_owned(), word.into_owned(), needs_word))
 }
 
 #[cfg(test)]

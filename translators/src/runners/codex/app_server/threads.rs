@@ -3,6 +3,7 @@
 //! In: when turns begin and end, in which thread. Out: runs; for the thread of a subagent the place in its parent's run.
 //! Never: two runs of one thread at a time.
 
+use super::super::super::names::{self, NameMap};
 use super::super::errors::Failure;
 use super::super::items::Agents;
 use super::super::stage::{Stage, Turn};
@@ -13,13 +14,12 @@ use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::{StreamKey, uuid_of};
 use std::borrow::Cow;
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The threads that spoke.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    all: HashMap<Name, Thread>,
+    all: NameMap<Thread>,
 }
 
 /// One thread.
@@ -52,10 +52,7 @@ struct Running {
 
 impl Threads {
     pub(super) fn thread(&mut self, id: &str) -> &mut Thread {
-        if !self.all.contains_key(id) {
-            self.all.insert(Name::from(id), Thread::default());
-        }
-        self.all.entry(Name::from(id)).or_default()
+        names::enter(&mut self.all, id)
     }
 
     /// Names the session that a record about this thread belongs to.
@@ -91,8 +88,11 @@ impl Threads {
 
     /// An item of a thread whose turn began before the input did.
     pub(super) fn join(&mut self, id: &str, params: &Object<'_>, agents: &mut Agents, ledger: &mut Ledger) {
+        if self.all.get(id).is_some_and(|thread| thread.seen) {
+            return;
+        }
         let turn_id = params.str("turnId").unwrap_or_default();
-        if !turn_id.is_empty() && !self.thread(id).seen {
+        if !turn_id.is_empty() {
             self.begin(id, &turn_id, &turn_id, agents, ledger);
         }
     }

@@ -3,6 +3,7 @@
 //! In: items that start agents, or tell how they stand. Out: a tool call each, `subagent_started` and `subagent_ended`, and
 //! the place where the child's own records are told. Never: an agent that begins or ends twice.
 
+use super::super::super::names::NameMap;
 use super::super::snake;
 use super::super::stage::Stage;
 use super::{Item, Status, outputs::error_text};
@@ -10,7 +11,6 @@ use crate::frame::{Name, OutputStream, ToolKind};
 use crate::json::{Json, Kind, to_raw};
 use crate::ledger::Place;
 use std::borrow::Cow;
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// A thread that another one started.
@@ -27,7 +27,7 @@ pub(in super::super) struct Child {
 /// The children that are known, by thread id.
 #[derive(Debug, Default)]
 pub(in super::super) struct Agents {
-    children: HashMap<Name, Child>,
+    children: NameMap<Child>,
     /// The call that starts an agent at this moment: the child may speak before the call says its name.
     spawning: Option<Child>,
 }
@@ -114,7 +114,7 @@ impl Agents {
     }
 }
 
-fn child_of(stage: &Stage<'_>, call_id: &str) -> Child {
+fn child_of(stage: &mut Stage<'_>, call_id: &str) -> Child {
     Child { tool: stage.tool(call_id).id, parent: stage.place, depth: stage.depth + 1 }
 }
 

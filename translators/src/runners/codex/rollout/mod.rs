@@ -89,7 +89,7 @@ impl Rollout {
         }
         self.has_calls = true;
         let json = payload;
-        let payload = payload.object().unwrap_or_default();
+        let payload = fields.object("payload").unwrap_or_default();
         if word == "session_meta" {
             self.session(&payload, ledger);
             return;

@@ -1,0 +1,247 @@
+// The events of frames.v1, from its JSON Schemas. Written by `framegate schema frames.v1 --typescript`; not to be edited.
+
+/** Any event of frames.v1: canonical frames, session-scoped envelope, the types of phase 1. */
+export type FramesV1Event = FramesV1Events[FramesV1EventType];
+
+/** The types of frames.v1, as `type` has them. */
+export type FramesV1EventType = keyof FramesV1Events;
+
+/** From each type of frames.v1 to its event. */
+export interface FramesV1Events {
+  session_started: SessionStartedEvent;
+  output_text_delta: OutputTextDeltaEvent;
+  session_ended: SessionEndedEvent;
+  tool_started: ToolStartedEvent;
+  tool_stdout: ToolStdoutEvent;
+  tool_stderr: ToolStderrEvent;
+  tool_ended: ToolEndedEvent;
+  tool_failed: ToolFailedEvent;
+  provider_event: ProviderEvent;
+  checkpoint_created: CheckpointCreatedEvent;
+  checkpoint_rewound: CheckpointRewoundEvent;
+  checkpoint_failed: CheckpointFailedEvent;
+}
+
+/** What every event of frames.v1 has. */
+export interface FramesV1Envelope {
+  /**
+   * The frame's id, a UUID in our own frames.
+   * @minLength 1
+   */
+  id: string;
+  /**
+   * The stream's id: the run.
+   * @minLength 1
+   */
+  session_id: string;
+  /**
+   * Unix epoch milliseconds.
+   * @minimum 0
+   */
+  timestamp_ms: number;
+  /**
+   * Position in the stream: 0 for its first event, then without a gap.
+   * @minimum 0
+   */
+  seq: number;
+}
+
+/** A run begins. The first frame of its stream. */
+export interface SessionStartedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "session_started";
+  /** The prompt where the runner tells it, else empty. */
+  input: string;
+  [key: string]: unknown;
+}
+
+/** A piece of the assistant's text. */
+export interface OutputTextDeltaEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "output_text_delta";
+  /** The piece. */
+  delta: string;
+  [key: string]: unknown;
+}
+
+/** A run is over. The last frame of its stream. */
+export interface SessionEndedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "session_ended";
+  /**
+   * How it ended: `completed`, `failed`, `interrupted`, or another writer's own word.
+   * @minLength 1
+   */
+  reason: string;
+  [key: string]: unknown;
+}
+
+/** A tool runs. */
+export interface ToolStartedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_started";
+  /**
+   * UUIDv5 of the runner's own call id.
+   * @format uuid
+   */
+  tool_id: string;
+  /** The tool's name, the runner's own; empty where the runner gave none. */
+  name: string;
+  /** The arguments; ones that are no JSON object stand under `raw`. */
+  args: {
+    [key: string]: unknown;
+  };
+  /**
+   * The runner's own limit in milliseconds.
+   * @minimum 0
+   */
+  timeout_ms?: number | null;
+  [key: string]: unknown;
+}
+
+/** A piece of a tool's standard output, or of its result where it has no streams. */
+export interface ToolStdoutEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_stdout";
+  /**
+   * UUIDv5 of the runner's own call id.
+   * @format uuid
+   */
+  tool_id: string;
+  /** The piece. */
+  chunk: string;
+  [key: string]: unknown;
+}
+
+/** A piece of a tool's standard error. */
+export interface ToolStderrEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_stderr";
+  /**
+   * UUIDv5 of the runner's own call id.
+   * @format uuid
+   */
+  tool_id: string;
+  /** The piece. */
+  chunk: string;
+  [key: string]: unknown;
+}
+
+/** A tool ran to its end, well or badly. */
+export interface ToolEndedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_ended";
+  /**
+   * UUIDv5 of the runner's own call id.
+   * @format uuid
+   */
+  tool_id: string;
+  /**
+   * The process's exit code; where there is none, 0 for success and 1 for a reported failure.
+   * @minimum -2147483648
+   * @maximum 2147483647
+   */
+  exit_code: number;
+  /**
+   * Milliseconds.
+   * @minimum 0
+   */
+  duration_ms: number;
+  /** References to stored objects. */
+  artifacts?: {
+    [key: string]: unknown;
+  } | null;
+  [key: string]: unknown;
+}
+
+/** A tool never ran, was refused, or was cut off. */
+export interface ToolFailedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_failed";
+  /**
+   * UUIDv5 of the runner's own call id.
+   * @format uuid
+   */
+  tool_id: string;
+  /** What the runner says of it. */
+  error: string;
+  [key: string]: unknown;
+}
+
+/** One upstream record, as it came. */
+export interface ProviderEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "provider_event";
+  /**
+   * The runner, or the API it speaks.
+   * @minLength 1
+   */
+  provider: string;
+  /** What the record was. */
+  status: "event" | "done" | "invalid_json";
+  /** The SSE `event:` value. */
+  event_name?: string | null;
+  /** The record's JSON object, as it came. */
+  data?: {
+    [key: string]: unknown;
+  } | null;
+  /** The record's text, only where `data` alone cannot give it back. */
+  raw?: string | null;
+  /** What is wrong with the record. */
+  errors: string[];
+  /** What is wrong with the response object in the record. */
+  response_errors: string[];
+  [key: string]: unknown;
+}
+
+/** A checkpoint of the workspace was made. */
+export interface CheckpointCreatedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "checkpoint_created";
+  /**
+   * The checkpoint.
+   * @format uuid
+   */
+  checkpoint_id: string;
+  /** Its label. */
+  label: string;
+  /**
+   * Unix epoch milliseconds.
+   * @minimum 0
+   */
+  created_at_ms: number;
+  /** Relative paths. */
+  files: string[];
+  /** Whether the runner made it by itself. */
+  auto: boolean;
+  /** The tool before which it was made. */
+  tool_name?: string | null;
+  [key: string]: unknown;
+}
+
+/** The workspace went back to a checkpoint. */
+export interface CheckpointRewoundEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "checkpoint_rewound";
+  /**
+   * The checkpoint.
+   * @format uuid
+   */
+  checkpoint_id: string;
+  /** Its label. */
+  label: string;
+  /** Relative paths. */
+  files: string[];
+  [key: string]: unknown;
+}
+
+/** A checkpoint could not be made or restored. */
+export interface CheckpointFailedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "checkpoint_failed";
+  /** What was tried. */
+  action: "create" | "rewind";
+  /** What went wrong. */
+  error: string;
+  [key: string]: unknown;
+}

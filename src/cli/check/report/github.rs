@@ -1,0 +1,64 @@
+//! Findings for GitHub Actions: one workflow command each, which the site shows beside the line it is about.
+//!
+//! `::error file=…,line=…,title=…::message`, and `::warning` likewise. In the message `%`, CR and LF are escaped, in the
+//! properties also `:` and `,`, so that nothing in an input can end a command or begin one.
+
+use super::text::Text;
+use super::{Found, Report, Subject, Tally, plain, shortened, word};
+use std::io::{self, Write};
+
+pub(super) struct Github {
+    /// The last line is that of the text report.
+    summary: Text,
+}
+
+impl Github {
+    pub(super) fn new(subject: Subject) -> Self {
+        Self { summary: Text::new(subject) }
+    }
+}
+
+impl Report for Github {
+    fn finding(&mut self, out: &mut dyn Write, file: &str, found: &Found<'_>) -> io::Result<()> {
+        let finding = &found.located.finding;
+        write!(out, "::{} file={}", word(finding.severity), property(file))?;
+        if let Some(line) = found.place.line {
+            write!(out, ",line={line}")?;
+        }
+        let text = super::line(file, found);
+        let payload = found.payload.map(|payload| format!("\n{}", plain(&shortened(payload)))).unwrap_or_default();
+        writeln!(out, ",title={}::{}", property(finding.rule), message(&format!("{text}{payload}")))
+    }
+
+    fn file(&mut self, out: &mut dyn Write, file: &str, _: &Tally, unreadable: Option<&str>) -> io::Result<()> {
+        let Some(why) = unreadable else { return Ok(()) };
+        writeln!(out, "::error file={},title=unreadable::{}", property(file), message(&format!("cannot read: {why}")))
+    }
+
+    fn end(&mut self, out: &mut dyn Write, total: &Tally) -> io::Result<()> {
+        self.summary.end(out, total)
+    }
+}
+
+/// Text behind the second `::`.
+fn message(text: &str) -> String {
+    text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
+}
+
+/// The value of a property.
+fn property(text: &str) -> String {
+    message(text).replace(':', "%3A").replace(',', "%2C")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn nothing_in_a_text_ends_or_begins_a_command() {
+        assert_eq!(message("50% a::b, c\r\n::error::x"), "50%25 a::b, c%0D%0A::error::x");
+        assert_eq!(property("C:\\a,b%\n::error file=x"), "C%3A\\a%2Cb%25%0A%3A%3Aerror file=x");
+        // An escape of the input's own is not read as ours.
+        assert_eq!(message("%0A"), "%250A");
+    }
+}

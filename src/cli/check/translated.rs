@@ -1,0 +1,127 @@
+//! `framegate check --from`: a runner's output, translated and checked in one go.
+//!
+//! In: a file as a runner wrote it. Out: what its events break in the contract, the five warnings, and records that cannot
+//! be read; each with the record that gave rise to it. Never: a clock or a new id, so that two checks of a file say the same.
+
+use super::super::input::Input;
+use super::super::names::From;
+use super::place::{Place, Records};
+use crate::ingest::{Whose, unknown};
+use framegate_translators::contracts::Contract;
+use framegate_translators::encode::{EncoderOptions, EventRef};
+use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::{Ingest, Translator, is_last};
+use framegate_translators::recognise::Window;
+use framegate_translators::schema::Schemas;
+use framegate_translators::sequence::{Identity, uuid_of};
+use framegate_translators::verify::{Checker, Finding, Located, Severity};
+use framegate_translators::warnings::{Warning, Watch};
+use std::collections::HashMap;
+use std::path::Path;
+use uuid::Uuid;
+
+/// Takes what is found, the text of the event that it is about, and where that came from.
+pub(super) type Sink<'s> = dyn FnMut(Located, Option<&str>, Place) + 's;
+
+/// Checks one file; gives how many events it made, and why it could not be read to its end.
+pub(super) fn read(
+    path: &Path,
+    from: From,
+    contract: &'static Contract,
+    schemas: &Schemas,
+    sink: &mut Sink<'_>,
+) -> (u64, Option<String>) {
+    let mut input = match Input::open(path) {
+        Ok(input) => input,
+        Err(error) => return (0, Some(error.to_string())),
+    };
+    // The same for every file: what it says is not the point.
+    let identity = Identity { run_id: uuid_of("framegate check"), session_id: None };
+    let ingest = match from {
+        From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
+        From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
+    };
+    let mut translator = Translator::new(ingest, contract, EncoderOptions::default());
+    let mut whose = Whose::default();
+    let mut check = Check { checker: Checker::new(contract, schemas), records: Records::new(), runs: HashMap::new() };
+    let broken = loop {
+        let chunk = match input.next() {
+            Ok([]) => break None,
+            Ok(chunk) => chunk,
+            Err(error) => break Some(error.to_string()),
+        };
+        check.records.feed(chunk);
+        translator.feed(chunk, 0, &mut |frame, events| check.frame(frame, events, sink));
+        whose.tell(translator.ingest());
+    };
+    check.records.finish();
+    translator.finish(0, &mut |frame, events| check.frame(frame, events, sink));
+    whose.tell(translator.ingest());
+    if translator.ingest().is_unknown() {
+        return (0, Some(broken.unwrap_or_else(unknown)));
+    }
+    if check.checker.records() == 0 {
+        let finding = Finding::error("events.none", "", format!("no event of {} comes of the file", contract.name));
+        sink(Located { record: 0, kind: None, finding }, None, Place::default());
+    }
+    check.checker.end(&mut |located| sink(located, None, Place::default()));
+    (check.checker.records(), broken)
+}
+
+struct Check<'c> {
+    checker: Checker<'c>,
+    records: Records,
+    runs: HashMap<Uuid, Watch>,
+}
+
+impl Check<'_> {
+    fn frame(&mut self, frame: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>, sink: &mut Sink<'_>) {
+        let place = match &frame.body {
+            Body::ProviderEvent(_) => self.records.advance(),
+            // A run's start is not derived from its record and stands before it.
+            Body::SessionStarted { .. } => self.records.upcoming(),
+            _ => self.records.current(),
+        };
+        let first = self.checker.records() + 1;
+        for event in events {
+            let text = std::str::from_utf8(event.payload).ok();
+            self.checker.event(event.payload, &mut |located| {
+                // Warnings are found on frames, so that contracts without the word for something have its warnings too.
+                if !is_one_of_five(&located.finding) {
+                    sink(located, text, place);
+                }
+            });
+        }
+        // A frame that gives rise to no event has a record all the same.
+        let record = if self.checker.records() >= first { first } else { 0 };
+        let kind = frame.body.kind();
+        let mut tell = |finding| sink(Located { record, kind: Some(kind.to_owned()), finding }, None, place);
+        if let Body::ProviderEvent(record) = &frame.body {
+            of_record(record).for_each(&mut tell);
+        }
+        if frame.stream.kind == StreamKind::Session {
+            let run = frame.stream.id;
+            for warning in self.runs.entry(run).or_default().frame(frame) {
+                tell(Finding::of(warning, ""));
+            }
+            if is_last(frame) {
+                self.runs.remove(&run);
+            }
+        }
+    }
+}
+
+fn is_one_of_five(finding: &Finding) -> bool {
+    finding.severity == Severity::Warning && Warning::ALL.iter().any(|warning| warning.code() == finding.rule)
+}
+
+/// What the decoder found wrong with a record.
+fn of_record(record: &ProviderEvent) -> impl Iterator<Item = Finding> {
+    let is_json = record.status != ProviderStatus::InvalidJson;
+    let all = record.errors.iter().chain(&record.response_errors);
+    all.map(move |error| match is_json {
+        false => Finding::error("record.invalid", "", error.clone()),
+        true => Finding { severity: Severity::Warning, ..Finding::error("record.errors", "", error.clone()) },
+    })
+}

@@ -1,0 +1,136 @@
+//! `GET /v1/artifacts/{artifact_id}`: an artifact's bytes.
+//!
+//! In: `sha256:` and the digest, the digest alone, or a Hecate id. Out: the bytes with their type and an `ETag` that is their
+//! hash. Never: anything that a browser runs: what an agent wrote is a stranger's, so only pictures without scripts and plain
+//! text are shown, everything else is a download of unknown type, all of it in a sandbox.
+
+use super::Shared;
+use super::body::{Body, empty, full};
+use super::problem::Problem;
+use crate::artifacts::Key;
+use framegate_translators::artifacts::Artifact;
+use hyper::body::{Bytes, Incoming};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use std::sync::Arc;
+
+/// Pictures that hold no scripts.
+const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
+
+/// Text of ours: what it says it is.
+const TEXTS: &[(&str, &str)] =
+    &[("text/plain", "text/plain; charset=utf-8"), ("text/x-diff", "text/x-diff; charset=utf-8")];
+
+/// An artifact's bytes, shared by all who fetch them.
+struct Content(Arc<Artifact>);
+
+impl AsRef<[u8]> for Content {
+    fn as_ref(&self) -> &[u8] {
+        &self.0.content
+    }
+}
+
+/// Answers with the bytes, or 304 where the client has them.
+pub(super) async fn content(
+    request: &Request<Incoming>,
+    artifact_id: &str,
+    shared: &Shared,
+) -> Result<Response<Body>, Problem> {
+    let artifact_id = artifact_id.replace("%3A", ":").replace("%3a", ":");
+    let wrong = "an artifact's id is sha256: and 64 hex digits, or art_ and a ULID";
+    let key = Key::parse(&artifact_id).ok_or_else(|| Problem::bad_request(wrong))?;
+    let Some(store) = shared.runs.artifacts() else {
+        return Err(Problem::not_found("artifacts are switched off (artifacts.enabled)"));
+    };
+    let found = store.get(key).await.map_err(|error| {
+        tracing::error!(%error, "an artifact could not be read");
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the artifact could not be read")
+    })?;
+    let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is not kept any more"));
+    let artifact = found.ok_or_else(unknown)?;
+    let etag = format!("\"{}\"", artifact.id());
+    let has_it = is_known(request.headers(), &etag);
+    let body = if has_it { empty() } else { full(Bytes::from_owner(Content(artifact.clone()))) };
+    let mut response = Response::new(body);
+    if has_it {
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+    }
+    let headers = response.headers_mut();
+    if let Ok(etag) = HeaderValue::from_str(&etag) {
+        headers.insert(header::ETAG, etag);
+    }
+    // The bytes of a hash never change; who may read them does.
+    headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
+    headers.insert(
+        header::CONTENT_SECURITY_POLICY,
+        HeaderValue::from_static("default-src 'none'; frame-ancestors 'none'; sandbox"),
+    );
+    if !has_it {
+        let (media_type, disposition) = shown_as(&artifact);
+        headers.insert(header::CONTENT_TYPE, HeaderValue::from_static(media_type));
+        if let Ok(disposition) = HeaderValue::from_str(&disposition) {
+            headers.insert(header::CONTENT_DISPOSITION, disposition);
+        }
+    }
+    Ok(response)
+}
+
+/// The type that is safe to say, and whether it is shown or saved.
+fn shown_as(artifact: &Artifact) -> (&'static str, String) {
+    let mime = artifact.mime.to_ascii_lowercase();
+    if let Some(picture) = PICTURES.iter().find(|picture| **picture == mime) {
+        return (picture, "inline".to_owned());
+    }
+    if let Some((_, text)) = TEXTS.iter().find(|(name, _)| *name == mime) {
+        return (text, "inline".to_owned());
+    }
+    let digest = artifact.id();
+    let name = digest.rsplit(':').next().unwrap_or_default();
+    ("application/octet-stream", format!("attachment; filename=\"{name}\""))
+}
+
+/// Whether `If-None-Match` names what the client would get (RFC 9110: a weak comparison).
+fn is_known(headers: &HeaderMap, etag: &str) -> bool {
+    let tags = headers.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
+    tags.flat_map(|value| value.split(','))
+        .map(str::trim)
+        .any(|tag| tag == "*" || tag.strip_prefix("W/").unwrap_or(tag) == etag)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::artifacts::ArtifactKind;
+    use framegate_translators::frame::{Name, Session, Stream, StreamKind};
+    use uuid::Uuid;
+
+    fn shown(mime: &str) -> (&'static str, String) {
+        let session = Arc::new(Session { id: Uuid::nil(), name: "s".into() });
+        let stream =
+            Stream { kind: StreamKind::Session, id: Uuid::nil(), session, origin_run: None, provider: "codex" };
+        shown_as(&Artifact {
+            stream: Arc::new(stream),
+            digest: [1; 32],
+            kind: ArtifactKind::ToolResultBlob,
+            mime: Name::from(mime),
+            content: Box::default(),
+            bytes_total: 0,
+            created_at_ms: 0,
+            call_id: None,
+            patched: None,
+        })
+    }
+
+    #[test]
+    fn nothing_that_a_browser_runs_is_shown() {
+        for mime in
+            ["text/html", "image/svg+xml", "IMAGE/SVG+XML", "application/xhtml+xml", "text/xml", "application/pdf", ""]
+        {
+            let (media_type, disposition) = shown(mime);
+            assert_eq!(media_type, "application/octet-stream", "{mime}");
+            assert_eq!(disposition, format!("attachment; filename=\"{}\"", "01".repeat(32)), "{mime}");
+        }
+        assert_eq!(shown("image/PNG"), ("image/png", "inline".to_owned()));
+        assert_eq!(shown("text/x-diff").0, "text/x-diff; charset=utf-8");
+    }
+}

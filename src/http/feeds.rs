@@ -1,0 +1,140 @@
+//! Feeds: the events of all runs of a session, or of every run, and of those that are still to come.
+//!
+//! In: a scope, a contract, a cursor. Out: a stream that does not end by itself, or a page of what is there. Never: 204 (a
+//! feed is not over), a contract whose events are no JSON of ours.
+
+use super::Shared;
+use super::body::{Body, Source, events};
+use super::events::{Query, options_of, stream_headers, unreadable, wanted_of};
+use super::negotiate::{Form, Negotiated, negotiate};
+use super::problem::Problem;
+use super::router::json_response;
+use crate::runs::{FeedEvent, FeedFollower, Position, Scope, Wire};
+use framegate_translators::contracts::SseStyle;
+use hyper::body::Incoming;
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{Request, Response, StatusCode};
+use serde_json::value::RawValue;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// What a stream says before there is any event, so that whoever waits for its head gets it.
+const HELLO: &str = ": ok\n\n";
+
+/// `GET /v1/events`.
+pub(super) async fn of_all(request: &Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Problem> {
+    let query = options_of(request)?;
+    neutral(request, &query, Scope { session: query.session_id, types: query.event_types() }, shared).await
+}
+
+/// `GET /v1/sessions/{session_id}/events`.
+pub(super) async fn of_session(
+    request: &Request<Incoming>,
+    session_id: &str,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let query = options_of(request)?;
+    let id = Uuid::try_parse(session_id)
+        .map_err(|_| Problem::bad_request("the session id must be a UUID, as GET /v1/runs gives it"))?;
+    if !shared.runs.knows_session(id) {
+        return Err(Problem::not_found(format!("there is no session {id}; GET /v1/runs names those that are kept")));
+    }
+    neutral(request, &query, Scope { session: Some(id), types: query.event_types() }, shared).await
+}
+
+async fn neutral(
+    request: &Request<Incoming>,
+    query: &Query,
+    scope: Scope,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, Problem> {
+    let negotiated = negotiate(wanted_of(request, query, &shared))
+        .map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
+    let is_page = negotiated.form == Form::Json;
+    let mut follower = follower(request, query, scope, &negotiated, &shared)?;
+    if !is_page {
+        return Ok(stream(follower, &negotiated, &shared));
+    }
+    #[derive(serde::Serialize)]
+    struct Page {
+        object: &'static str,
+        data: Vec<Box<RawValue>>,
+        /// The cursor of the last event, to ask for what follows it, now or later; absent where there is none yet.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        cursor: Option<String>,
+        /// The same where there is more now.
+        next: Option<String>,
+    }
+    let found = page(&mut follower, query, &shared).await?;
+    let cursor = found.last().map(|event| event.cursor.clone());
+    let more = follower.ready(1).await.map_err(|error| unreadable(&error))?;
+    let next = cursor.clone().filter(|_| !more.is_empty());
+    let mut response =
+        json_response(&Page { object: "list", data: found.iter().filter_map(raw).collect(), cursor, next });
+    if let Ok(value) = HeaderValue::from_str(&negotiated.content_type()) {
+        response.headers_mut().insert(CONTENT_TYPE, value);
+    }
+    Ok(response)
+}
+
+/// A reader of the feed from the request's cursor on.
+pub(super) fn follower(
+    request: &Request<Incoming>,
+    query: &Query,
+    scope: Scope,
+    negotiated: &Negotiated,
+    shared: &Shared,
+) -> Result<FeedFollower, Problem> {
+    let contract = negotiated.contract;
+    if contract.sse == SseStyle::Raw {
+        let detail = format!("a feed is of many runs, and {} has no way to tell whose a record is", contract.name);
+        return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
+    }
+    let at = position_of(request, query, shared)?;
+    Ok(FeedFollower::new(shared.runs.clone(), scope, contract, negotiated.options.clone(), at))
+}
+
+/// Where the request goes on. A browser that reconnects has `Last-Event-ID` besides the query that it began with: the header
+/// is the newer one. One that says nothing here is from another stream, or another process, and starts over.
+fn position_of(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Result<Position, Problem> {
+    let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
+    if let Some(Ok(Some(position))) = header.map(|cursor| shared.runs.feed_position(cursor)) {
+        return Ok(position);
+    }
+    match query.after.as_deref() {
+        None => Ok(Position::default()),
+        Some(cursor) => shared.runs.feed_position(cursor).map(Option::unwrap_or_default).map_err(|_| {
+            Problem::bad_request("after must be the id of an event of a feed, as it gave it, or \"latest\"")
+        }),
+    }
+}
+
+/// The reader's events as a stream.
+pub(super) fn stream(follower: FeedFollower, negotiated: &Negotiated, shared: &Shared) -> Response<Body> {
+    let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
+    let is_sse = wire == Wire::Sse;
+    let heartbeat = is_sse.then_some(shared.settings.heartbeat);
+    let body = events(Source::Feed(Box::new(follower), wire), heartbeat, is_sse.then_some(HELLO));
+    let mut response = Response::new(body);
+    stream_headers(&mut response, negotiated);
+    response
+}
+
+/// What is there, as much as one page has.
+async fn page(follower: &mut FeedFollower, query: &Query, shared: &Shared) -> Result<Vec<FeedEvent>, Problem> {
+    let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
+    let mut found = Vec::new();
+    while found.len() < limit {
+        let more = follower.ready(limit - found.len()).await.map_err(|error| unreadable(&error))?;
+        if more.is_empty() {
+            break;
+        }
+        found.extend(more);
+    }
+    Ok(found)
+}
+
+fn raw(event: &FeedEvent) -> Option<Box<RawValue>> {
+    let text = String::from_utf8_lossy(&event.line);
+    RawValue::from_string(text.trim_end().to_owned()).ok()
+}

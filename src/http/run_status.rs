@@ -1,0 +1,59 @@
+//! `GET /api/v1/runs/{run_id}`: a run's status in the words of `spec/sse-v1.md`, for a client that cannot replay.
+//!
+//! In: a run id. Out: `status`, and what the run's terminal event says. Never: a field that the run has no value for yet.
+
+use super::Shared;
+use super::body::Body;
+use super::events::native_error;
+use super::router::json_response;
+use crate::runs::{RunState, RunStatus};
+use framegate_translators::contracts::rfc3339_seconds;
+use framegate_translators::frame::StreamKind;
+use hyper::{Response, StatusCode};
+use serde::Serialize;
+use std::sync::Arc;
+use uuid::Uuid;
+
+#[derive(Serialize)]
+struct Status {
+    run_id: Uuid,
+    session_id: Uuid,
+    status: RunState,
+    started_at: String,
+    updated_at: String,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    ended_at: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    final_text: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    error_code: Option<String>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    message: Option<String>,
+}
+
+/// Answers; an unknown run has the document's own error form.
+pub(super) fn of_run(run_id: &str, shared: &Arc<Shared>) -> Response<Body> {
+    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.runs.find((StreamKind::Session, id)));
+    match run {
+        None => native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run"),
+        Some(entry) => json_response(&status(&entry.status())),
+    }
+}
+
+fn status(run: &RunStatus) -> Status {
+    let is = |state: RunState| run.state == state;
+    Status {
+        run_id: run.run_id,
+        session_id: run.session_id,
+        status: run.state,
+        started_at: rfc3339_seconds(run.started_at_ms),
+        updated_at: rfc3339_seconds(run.updated_at_ms),
+        ended_at: run.ended_at_ms.map(rfc3339_seconds),
+        // As the terminal events have them.
+        final_text: is(RunState::Completed).then(|| run.final_text.clone().unwrap_or_default()),
+        error_code: is(RunState::Failed).then(|| {
+            run.error_code.clone().filter(|code| !code.is_empty()).unwrap_or_else(|| "PROVIDER_ERROR".to_owned())
+        }),
+        message: is(RunState::Failed).then(|| run.message.clone().unwrap_or_default()),
+    }
+}

@@ -1,0 +1,88 @@
+//! `GET /schemas/…`: the JSON Schemas of the contracts.
+//!
+//! In: a path. Out: a schema as it is written, or a contract's bundle, with an `ETag`. Never: a text that changes while the
+//! proxy runs.
+//!
+//! A schema stands at `/schemas/{contract}/{type}.json`, a bundle at `/schemas/{contract}.json`, and each of them also at
+//! the path of its `$id`, so that an `$id` resolved against this server leads to it.
+
+use super::body::{Body, empty, full};
+use super::problem::Problem;
+use bytes::Bytes;
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::publish::{bundle, bundle_id, schema_id};
+use hyper::header::{self, HeaderMap, HeaderValue};
+use hyper::{Response, StatusCode};
+use sha2::{Digest, Sha256};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// One text, and the tag by which clients know it again.
+#[derive(Clone)]
+struct Published {
+    text: Bytes,
+    etag: HeaderValue,
+}
+
+impl Published {
+    /// `None` never happens: a tag of hexadecimal digits is a header's value.
+    fn new(text: Bytes) -> Option<Self> {
+        let digest = Sha256::digest(&text);
+        let etag = HeaderValue::from_str(&format!("\"{digest:x}\"")).ok()?;
+        Some(Self { text, etag })
+    }
+}
+
+/// By the path behind `/schemas/`.
+static PUBLISHED: LazyLock<HashMap<String, Published>> = LazyLock::new(|| {
+    let mut all = HashMap::new();
+    let mut publish = |path: String, id: &str, text: Bytes| {
+        let Some(published) = Published::new(text) else { return };
+        if let Some((_, by_id)) = id.split_once("/schemas/") {
+            all.insert(by_id.to_owned(), published.clone());
+        }
+        all.insert(path, published);
+    };
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        publish(format!("{}.json", contract.name), &bundle_id(contract), bundle(contract).into());
+        for file in contract.schemas {
+            let text = Bytes::from_static(file.text.as_bytes());
+            publish(format!("{}/{}.json", contract.name, file.kind), &schema_id(file), text);
+        }
+    }
+    all
+});
+
+/// How long a client may go on without asking again: a new release may have new schemas.
+const CACHE_CONTROL: &str = "max-age=3600";
+
+/// Answers with the schema of that path.
+pub(super) fn schema(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
+    let unknown = || {
+        Problem::not_found(format!(
+            "there is no schema {path:?}; GET /v1/contracts lists the paths of all, as /schemas/frames.v2/tool_started.json"
+        ))
+    };
+    let published = PUBLISHED.get(path).ok_or_else(unknown)?;
+    let mut response = if is_known(headers, &published.etag) {
+        let mut response = Response::new(empty());
+        *response.status_mut() = StatusCode::NOT_MODIFIED;
+        response
+    } else {
+        let mut response = Response::new(full(published.text.clone()));
+        response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/schema+json"));
+        response
+    };
+    response.headers_mut().insert(header::ETAG, published.etag.clone());
+    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static(CACHE_CONTROL));
+    Ok(response)
+}
+
+/// Whether the client has the text of that tag (RFC 9110, section 13.1.2).
+fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
+    let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
+    lists.flat_map(|list| list.split(',')).map(str::trim).any(|tag| {
+        let tag = tag.strip_prefix("W/").unwrap_or(tag);
+        tag == "*" || tag.as_bytes() == etag.as_bytes()
+    })
+}

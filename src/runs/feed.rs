@@ -1,0 +1,311 @@
+//! The feed: the frames of all streams in the order in which the log got them, and readers that follow it.
+//!
+//! In: how far each stream has come, after each batch. Out: the events of many runs in one contract, each with a cursor that
+//! survives a reconnect. Never: an event twice or left out between two cursors, a queue for each reader, an order within a
+//! run other than the run's own.
+//!
+//! A cursor is `EPOCH-POSITION-NTH`: the process that gave it, the frame's place among all frames, and which of the events of
+//! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
+
+use super::{Entry, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
+use crate::log::{LogError, StreamId, stream_id};
+use bytes::Bytes;
+use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::EncoderOptions;
+use framegate_translators::frame::Frame;
+use std::collections::{HashMap, HashSet, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use tokio::sync::watch;
+use uuid::Uuid;
+
+/// How many events a reader takes at a time.
+const READ_EVENTS: usize = 1024;
+
+/// How many streams are read before those that are gone are taken out.
+const READING: usize = 256;
+
+/// How many dropped streams may still be named before they are taken out.
+const DROPPED: usize = 64;
+
+/// The order of all frames.
+#[derive(Debug)]
+pub(super) struct Feed {
+    epoch: String,
+    steps: Mutex<Steps>,
+    wake: watch::Sender<Progress>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Progress {
+    changes: u64,
+    closed: bool,
+}
+
+#[derive(Debug, Default)]
+struct Steps {
+    list: VecDeque<Step>,
+    /// The place of the next frame.
+    next: u64,
+    dropped: HashSet<StreamId>,
+}
+
+/// Frames of one stream in a row.
+#[derive(Clone, Copy, Debug)]
+struct Step {
+    stream: StreamId,
+    /// The place of the first of them among all frames.
+    start: u64,
+    /// The number of the first of them in its stream.
+    first: u64,
+    count: u64,
+}
+
+impl Feed {
+    pub(super) fn new(epoch: String) -> Self {
+        Self { epoch, steps: Mutex::default(), wake: watch::Sender::default() }
+    }
+
+    /// Frames are in the log.
+    pub(super) fn append(&self, frames: &[Arc<Frame>]) {
+        let mut steps = self.steps();
+        for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
+            let Some(first) = group.first() else { continue };
+            let (stream, start, count) = (stream_id(first), steps.next, group.len() as u64);
+            steps.next += count;
+            match steps.list.back_mut().filter(|last| last.stream == stream && last.first + last.count == first.seq) {
+                Some(last) => last.count += count,
+                None => steps.list.push_back(Step { stream, start, first: first.seq, count }),
+            }
+        }
+        drop(steps);
+        self.wake.send_modify(|progress| progress.changes += 1);
+    }
+
+    /// A stream has so many frames from before.
+    pub(super) fn learn(&self, stream: StreamId, count: u64) {
+        let mut steps = self.steps();
+        let start = steps.next;
+        steps.next += count;
+        if count > 0 {
+            steps.list.push_back(Step { stream, start, first: 0, count });
+        }
+    }
+
+    /// The stream's frames are gone.
+    pub(super) fn forget(&self, stream: StreamId) {
+        let mut steps = self.steps();
+        let Steps { list, dropped, .. } = &mut *steps;
+        dropped.insert(stream);
+        if dropped.len() >= DROPPED {
+            list.retain(|step| !dropped.contains(&step.stream));
+            dropped.clear();
+        }
+    }
+
+    /// Nothing more is waited for: readers end once they have read everything.
+    pub(super) fn close(&self) {
+        self.wake.send_modify(|progress| progress.closed = true);
+    }
+
+    /// The step that has the frame at that place, or the next one that is kept.
+    fn step_at(&self, position: u64) -> Option<Step> {
+        let steps = self.steps();
+        let at = steps.list.partition_point(|step| step.start + step.count <= position);
+        steps.list.get(at).copied()
+    }
+
+    fn steps(&self) -> MutexGuard<'_, Steps> {
+        self.steps.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// Where a reader of the feed goes on.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Position {
+    /// The place of a frame among all frames.
+    frame: u64,
+    /// How many of its events were seen.
+    seen: u32,
+}
+
+/// A text is no cursor of a feed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("this is no cursor of a feed")]
+pub struct NoCursor;
+
+/// Which part of the feed a reader wants.
+#[derive(Clone, Debug, Default)]
+pub struct Scope {
+    /// The runs of one session alone.
+    pub session: Option<Uuid>,
+    /// Events of these types alone.
+    pub types: Option<Vec<String>>,
+}
+
+/// One event of the feed.
+#[derive(Debug)]
+pub struct FeedEvent {
+    /// What a client gives back to go on after it.
+    pub cursor: String,
+    /// Its type.
+    pub kind: &'static str,
+    /// Its JSON, with a line end.
+    pub line: Bytes,
+}
+
+impl Runs {
+    /// Where the feed goes on after a cursor: `latest` is its end. `Ok(None)` where the cursor is of another process.
+    ///
+    /// # Errors
+    /// It is no cursor.
+    pub fn feed_position(&self, cursor: &str) -> Result<Option<Position>, NoCursor> {
+        if cursor == "latest" {
+            return Ok(Some(Position { frame: self.feed.steps().next, seen: 0 }));
+        }
+        let mut parts = cursor.split('-');
+        let (Some(epoch), Some(frame), Some(nth), None) = (parts.next(), parts.next(), parts.next(), parts.next())
+        else {
+            return Err(NoCursor);
+        };
+        let position = Position {
+            frame: frame.parse().map_err(|_| NoCursor)?,
+            seen: nth.parse::<u32>().ok().and_then(|nth| nth.checked_add(1)).ok_or(NoCursor)?,
+        };
+        Ok((epoch == self.feed.epoch).then_some(position))
+    }
+
+    /// Lets the readers of the feed come to an end.
+    pub fn close_feed(&self) {
+        self.feed.close();
+    }
+
+    /// Whether a stream of that session is kept.
+    pub fn knows_session(&self, session: Uuid) -> bool {
+        let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        known.by_id.values().any(|entry| entry.stream.session.id == session)
+    }
+}
+
+/// Follows the feed in one contract.
+pub struct FeedFollower {
+    runs: Arc<Runs>,
+    scope: Scope,
+    contract: &'static Contract,
+    options: EncoderOptions,
+    at: Position,
+    /// The streams that are read and not over, and the next event of each.
+    reading: HashMap<StreamId, (Reader, u64)>,
+    progress: watch::Receiver<Progress>,
+}
+
+impl FeedFollower {
+    /// Starts at a place.
+    pub fn new(
+        runs: Arc<Runs>,
+        scope: Scope,
+        contract: &'static Contract,
+        options: EncoderOptions,
+        at: Position,
+    ) -> Self {
+        let progress = runs.feed.wake.subscribe();
+        Self { runs, scope, contract, options, at, reading: HashMap::new(), progress }
+    }
+
+    /// The next events as bytes for the wire, as soon as there are any; `None` when the feed was closed.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn next(&mut self, wire: Wire) -> Result<Option<Bytes>, LogError> {
+        loop {
+            let closed = self.progress.borrow_and_update().closed;
+            let events = self.ready(READ_EVENTS).await?;
+            if !events.is_empty() {
+                return Ok(Some(self.written(&events, wire)));
+            }
+            if closed || self.progress.changed().await.is_err() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// The next events that are there, at most `max`; none where there are none yet.
+    ///
+    /// # Errors
+    /// The log's.
+    pub async fn ready(&mut self, max: usize) -> Result<Vec<FeedEvent>, LogError> {
+        while let Some(step) = self.runs.feed.step_at(self.at.frame) {
+            if step.start > self.at.frame {
+                // What was between is not kept any more.
+                self.at = Position { frame: step.start, seen: 0 };
+            }
+            let behind = Position { frame: step.start + step.count, seen: 0 };
+            let runs = self.runs.clone();
+            let Some((reader, next)) = self.reader(&step).await? else {
+                self.at = behind;
+                continue;
+            };
+            let read = Read { from: *next, frames: step.first + step.count, max_bytes: READ_BYTES, max_events: max };
+            let (placed, behind_them) = reader.events(&runs, read).await?;
+            *next = behind_them;
+            let tail = *reader.entry().tail().borrow();
+            let Some(last) = placed.last() else {
+                self.at = behind;
+                if tail.ended && tail.frames <= step.first + step.count {
+                    self.reading.remove(&step.stream);
+                }
+                continue;
+            };
+            let place = |frame: u64| step.start + frame.saturating_sub(step.first);
+            self.at = Position { frame: place(last.frame), seen: last.nth + 1 };
+            let wanted = |kind: &str| self.scope.types.as_ref().is_none_or(|types| types.iter().any(|one| one == kind));
+            let events: Vec<FeedEvent> = placed
+                .into_iter()
+                .filter(|event| wanted(event.kind))
+                .map(|event| FeedEvent {
+                    cursor: format!("{}-{}-{}", self.runs.feed.epoch, place(event.frame), event.nth),
+                    kind: event.kind,
+                    line: event.line,
+                })
+                .collect();
+            if !events.is_empty() {
+                return Ok(events);
+            }
+        }
+        Ok(Vec::new())
+    }
+
+    /// The reader of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
+    async fn reader(&mut self, step: &Step) -> Result<Option<&mut (Reader, u64)>, LogError> {
+        if !self.reading.contains_key(&step.stream) {
+            let in_scope = |entry: &Arc<Entry>| self.scope.session.is_none_or(|id| entry.stream.session.id == id);
+            let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
+            let Some(mut reader) = self.runs.reader(&entry, self.contract, &self.options) else { return Ok(None) };
+            if self.reading.len() >= READING {
+                // The end of a run that was dropped meanwhile is never read.
+                self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
+            }
+            let frame = step.first + (self.at.frame - step.start);
+            let next = reader.at_frame(&self.runs, frame, self.at.seen).await?;
+            self.reading.insert(step.stream, (reader, next));
+        }
+        Ok(self.reading.get_mut(&step.stream))
+    }
+
+    fn written(&self, events: &[FeedEvent], wire: Wire) -> Bytes {
+        let mut out = Vec::with_capacity(events.iter().map(|event| event.line.len() + 64).sum());
+        for event in events {
+            if wire == Wire::Sse {
+                out.extend_from_slice(format!("id: {}\n", event.cursor).as_bytes());
+                if self.contract.sse == SseStyle::Named {
+                    out.extend_from_slice(format!("event: {}\n", event.kind).as_bytes());
+                }
+                out.extend_from_slice(b"data: ");
+                out.extend_from_slice(&event.line);
+                out.push(b'\n');
+            } else {
+                out.extend_from_slice(&event.line);
+            }
+        }
+        Bytes::from(out)
+    }
+}

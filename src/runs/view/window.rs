@@ -1,0 +1,295 @@
+//! A window: some events of a stream in a row, encoded, and the encoder that stands behind the last of them.
+//!
+//! In: frames from the log, in order. Out: the events as bytes, by their numbers. Never: more memory than the events that are
+//! kept and one batch of frames.
+//!
+//! The events of a batch stand in one buffer as SSE blocks. A block ends in an empty line, so the JSON in it and the line
+//! end behind it are also one NDJSON line: both wires are slices of the same bytes.
+
+use super::{Ask, Batch, Read, Single, View, Wire};
+use crate::gate;
+use crate::log::LogError;
+use crate::runs::Runs;
+use bytes::Bytes;
+use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::{Encoder, EventId, EventRef, Events};
+use framegate_translators::framing::{write_raw, write_sse};
+use framegate_translators::gate::Verdict;
+use framegate_translators::schema::Breach;
+use std::collections::VecDeque;
+use std::ops::Range;
+
+/// How many frames are encoded at once.
+const FRAMES_AT_ONCE: usize = 256;
+
+/// A batch that has grown to so many bytes is closed, whatever frames are left.
+const BATCH_BYTES: usize = 1 << 20;
+
+/// See the module.
+pub(super) struct Window {
+    encoder: Box<dyn Encoder>,
+    scratch: Events,
+    /// The frame that is encoded next.
+    next_frame: u64,
+    /// The number that the next event gets.
+    next: u64,
+    segments: VecDeque<Segment>,
+    /// How many bytes the segments hold.
+    bytes: usize,
+    /// The last event with a cursor, and its number.
+    last: Option<(EventId, u64)>,
+}
+
+/// A place from which a window can begin.
+pub(super) struct Place {
+    /// The frame that is encoded next.
+    pub(super) frame: u64,
+    /// The number that the next event gets.
+    pub(super) event: u64,
+    /// The last event before it that has a cursor, and its number.
+    pub(super) last: Option<(EventId, u64)>,
+    /// The encoder that stands there.
+    pub(super) encoder: Box<dyn Encoder>,
+}
+
+struct Segment {
+    /// The number of its first event.
+    first: u64,
+    bytes: Bytes,
+    events: Vec<Placed>,
+}
+
+struct Placed {
+    id: EventId,
+    kind: &'static str,
+    /// The frame that gave rise to it.
+    frame: u64,
+    /// Which of the frame's events it is.
+    nth: u32,
+    block: Range<usize>,
+    payload: Range<usize>,
+}
+
+/// An event that broke its schema.
+pub(super) struct Broken {
+    pub(super) number: u64,
+    pub(super) seq: u64,
+    pub(super) kind: &'static str,
+    pub(super) withheld: bool,
+    pub(super) breaches: Vec<Breach>,
+}
+
+impl Place {
+    /// The same place, for a window of its own.
+    pub(super) fn fork(&self) -> Self {
+        Self { frame: self.frame, event: self.event, last: self.last.clone(), encoder: self.encoder.fork() }
+    }
+}
+
+impl Window {
+    pub(super) fn at(place: Place) -> Self {
+        let Place { frame, event, last, encoder } = place;
+        Self {
+            encoder,
+            scratch: Events::default(),
+            next_frame: frame,
+            next: event,
+            segments: VecDeque::new(),
+            bytes: 0,
+            last,
+        }
+    }
+
+    /// The number of the first event that is kept, or that comes next.
+    pub(super) fn first(&self) -> u64 {
+        self.segments.front().map_or(self.next, |segment| segment.first)
+    }
+
+    /// The number that the next event gets.
+    pub(super) fn next(&self) -> u64 {
+        self.next
+    }
+
+    /// The frame that is encoded next.
+    pub(super) fn next_frame(&self) -> u64 {
+        self.next_frame
+    }
+
+    /// How much text the encoder holds, in bytes.
+    pub(super) fn held_bytes(&self) -> usize {
+        self.encoder.held_bytes()
+    }
+
+    /// Where it stands.
+    pub(super) fn place(&self) -> Place {
+        Place { frame: self.next_frame, event: self.next, last: self.last.clone(), encoder: self.encoder.fork() }
+    }
+
+    /// Encodes some more frames; `false` where the log has no more.
+    ///
+    /// # Errors
+    /// The log's.
+    pub(super) async fn advance(&mut self, view: &View, runs: &Runs) -> Result<bool, LogError> {
+        let frames = runs.log().read(view.entry.id(), self.next_frame, FRAMES_AT_ONCE).await?;
+        let (mut bytes, mut events) = (Vec::new(), Vec::new());
+        let (gate, mut broken) = (runs.gate().of(view.contract), Vec::new());
+        let first = self.next;
+        for frame in &frames {
+            self.scratch.clear();
+            self.encoder.frame(frame, &mut self.scratch);
+            let of_frame = events.len();
+            for event in self.scratch.iter() {
+                let number = first + events.len() as u64;
+                let nth = u32::try_from(events.len() - of_frame).unwrap_or(u32::MAX);
+                let mut keep = |event: EventRef<'_>| {
+                    let start = bytes.len();
+                    write(view.contract, event, &mut bytes);
+                    let block = start..bytes.len();
+                    let payload = match view.contract.sse {
+                        SseStyle::Raw => block.clone(),
+                        // Without the last LF: the JSON and one line end.
+                        _ => block.end - 2 - event.payload.len()..block.end - 1,
+                    };
+                    let (id, kind) = (event.id.clone(), event.kind);
+                    events.push(Placed { id, kind, frame: frame.seq, nth, block, payload });
+                };
+                let (withheld, breaches) = match gate::pass(gate.as_ref(), frame, event, &mut keep) {
+                    Verdict::Kept => continue,
+                    Verdict::Broken(breaches) => (false, breaches),
+                    Verdict::Withheld(breaches) => (true, breaches),
+                };
+                broken.push(Broken { number, seq: frame.seq, kind: event.kind, withheld, breaches });
+            }
+            self.next_frame += 1;
+            if bytes.len() >= BATCH_BYTES {
+                break;
+            }
+        }
+        self.next += events.len() as u64;
+        if gate.is_some() {
+            view.count(self.next, &broken);
+        }
+        if let Some(at) = events.iter().rposition(|event: &Placed| event.id != EventId::None) {
+            self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
+        }
+        if !events.is_empty() {
+            self.bytes += bytes.len();
+            self.segments.push_back(Segment { first, bytes: Bytes::from(bytes), events });
+        }
+        Ok(!frames.is_empty())
+    }
+
+    /// Forgets events from the front on until no more than `max_bytes` are kept, but none from number `wanted` on.
+    pub(super) fn trim(&mut self, wanted: u64, max_bytes: usize) {
+        while let Some(front) = self.segments.front()
+            && self.bytes > max_bytes
+            && front.first + front.events.len() as u64 <= wanted
+        {
+            self.bytes -= front.bytes.len();
+            self.segments.pop_front();
+        }
+    }
+
+    /// Whether it holds as much from number `from` on as a reader wants at once.
+    pub(super) fn has(&self, from: u64, max_bytes: usize, max_events: usize) -> bool {
+        let enough = self.next.saturating_sub(from) >= max_events as u64;
+        // The segment in which `from` stands may have most of its bytes before it.
+        let behind = self.segments.iter().rev().take_while(|segment| segment.first > from);
+        enough || behind.map(|segment| segment.bytes.len()).sum::<usize>() >= max_bytes
+    }
+
+    /// The events that are asked for, as far as they are kept.
+    pub(super) fn batch(&self, ask: Ask) -> Batch {
+        let Ask { from, frames, wire, max_bytes, max_events } = ask;
+        let mut batch = Batch { next: from, ..Batch::default() };
+        let (mut room, mut left) = (max_bytes, max_events);
+        for segment in self.segments.iter().skip(self.segment_of(from)) {
+            let mut taken: Option<Range<usize>> = None;
+            for event in segment.from(from) {
+                if event.frame >= frames || left == 0 || (room == 0 && batch.next > from) {
+                    batch.push(segment, taken);
+                    return batch;
+                }
+                let slice = if wire == Wire::Sse { &event.block } else { &event.payload };
+                // Blocks stand one behind the other: a run of them is one slice.
+                taken = match taken {
+                    Some(range) if range.end == slice.start => Some(range.start..slice.end),
+                    other => {
+                        batch.push(segment, other);
+                        Some(slice.clone())
+                    }
+                };
+                room = room.saturating_sub(slice.len());
+                left -= 1;
+                batch.next += 1;
+                batch.ends_on_id = event.id != EventId::None;
+                if batch.ends_on_id {
+                    batch.last_id = Some(event.id.clone());
+                }
+            }
+            batch.push(segment, taken);
+        }
+        batch
+    }
+
+    /// Single events, as far as they are kept.
+    pub(super) fn singles(&self, read: Read) -> Vec<Single> {
+        let (mut found, mut bytes) = (Vec::new(), 0);
+        for segment in self.segments.iter().skip(self.segment_of(read.from)) {
+            for event in segment.from(read.from) {
+                let is_full =
+                    found.len() >= read.max_events || (bytes > 0 && bytes + event.payload.len() > read.max_bytes);
+                if event.frame >= read.frames || is_full {
+                    return found;
+                }
+                bytes += event.payload.len();
+                let line = segment.bytes.slice(event.payload.clone());
+                found.push(Single { kind: event.kind, frame: event.frame, nth: event.nth, line });
+            }
+        }
+        found
+    }
+
+    /// The number of the first event kept that comes of that frame or a later one, behind the first `seen` of that frame.
+    pub(super) fn at_frame(&self, frame: u64, seen: u32) -> u64 {
+        let before = |event: &Placed| event.frame < frame || (event.frame == frame && event.nth < seen);
+        let at = self.segments.partition_point(|segment| segment.events.last().is_some_and(before));
+        self.segments.get(at).map_or(self.next, |segment| segment.first + segment.events.partition_point(before) as u64)
+    }
+
+    /// Goes through the events kept from number `from` on, until `found` gives something.
+    pub(super) fn find<T>(&self, from: u64, mut found: impl FnMut(&EventId, u64) -> Option<T>) -> Option<T> {
+        self.segments.iter().skip(self.segment_of(from)).find_map(|segment| {
+            let start = from.max(segment.first);
+            (start..).zip(segment.from(from)).find_map(|(number, event)| found(&event.id, number))
+        })
+    }
+
+    /// The place among the segments of the one in which that event stands.
+    fn segment_of(&self, number: u64) -> usize {
+        self.segments.partition_point(|segment| segment.first + segment.events.len() as u64 <= number)
+    }
+}
+
+impl Segment {
+    /// Its events from that number on.
+    fn from(&self, number: u64) -> impl Iterator<Item = &Placed> {
+        let skip = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
+        self.events.iter().skip(skip)
+    }
+}
+
+impl Batch {
+    fn push(&mut self, segment: &Segment, range: Option<Range<usize>>) {
+        if let Some(range) = range {
+            self.chunks.push(segment.bytes.slice(range));
+        }
+    }
+}
+
+fn write(contract: &Contract, event: EventRef<'_>, out: &mut Vec<u8>) {
+    match contract.sse {
+        SseStyle::Raw => write_raw(event, out),
+        style => write_sse(event, style == SseStyle::Named, out),
+    }
+}

@@ -1,0 +1,171 @@
+//! Feeds of many runs: replay, live, cursors, scopes, pages.
+
+use crate::client::{Event, Upload, get, post};
+use crate::proxy::{Proxy, recording};
+use serde_json::{Value, json};
+use std::collections::BTreeSet;
+
+fn ingested(proxy: &Proxy, name: &str) -> Vec<(String, String)> {
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", name)).json();
+    let text = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
+    made["runs"].as_array().unwrap().iter().map(|run| (text(run, "run_id"), text(run, "session_id"))).collect()
+}
+
+/// As many events as a page says there are.
+fn count(proxy: &Proxy, path: &str) -> usize {
+    let join = if path.contains('?') { '&' } else { '?' };
+    let (mut seen, mut after) = (0, String::new());
+    loop {
+        let at = if after.is_empty() { String::new() } else { format!("&after={after}") };
+        let page = get(proxy.address, &format!("{path}{join}limit=50{at}"), &[("accept", "application/json")]).json();
+        seen += page["data"].as_array().unwrap_or_else(|| panic!("{page:#}")).len();
+        match page["next"].as_str() {
+            Some(next) => after = next.to_owned(),
+            None => return seen,
+        }
+    }
+}
+
+fn take(proxy: &Proxy, path: &str, headers: &[(&str, &str)], events: usize) -> Vec<Event> {
+    let mut answer = get(proxy.address, path, headers);
+    assert_eq!(answer.status, 200, "{path}");
+    (0..events).map(|_| answer.event().unwrap()).collect()
+}
+
+#[test]
+fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_event() {
+    let proxy = Proxy::start();
+    for name in ["text_plain.partial.ndjson", "multi_turn_stdin.ndjson", "bash_ok.partial.ndjson"] {
+        ingested(&proxy, name);
+    }
+    for contract in ["frames.v2", "frames.v1", "sse.v1", "pixir.v1", "hecate.v1", "agent-manager.v1"] {
+        let path = format!("/v1/events?contract={contract}");
+        let total = count(&proxy, &path);
+        let all = take(&proxy, &path, &[], total);
+        let ids: BTreeSet<&str> = all.iter().map(|event| event.id.as_deref().unwrap()).collect();
+        assert_eq!(ids.len(), total, "{contract}: each event has a cursor of its own");
+        // What a run's own stream says, in its order.
+        let runs = get(proxy.address, "/v1/runs", &[]).json();
+        for run in runs["data"].as_array().unwrap() {
+            let run = run["run_id"].as_str().unwrap();
+            let own = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &[]).events();
+            let own: Vec<&str> = own.iter().map(|event| &*event.data).collect();
+            let mut rest = own.iter();
+            let mut next = rest.next();
+            for event in &all {
+                if next.is_some_and(|own| **own == event.data) {
+                    next = rest.next();
+                }
+            }
+            assert!(next.is_none(), "{contract}: the feed has all of {run} in order");
+        }
+        for at in (0..total - 1).step_by((total / 7).max(1)) {
+            let id = all[at].id.as_deref().unwrap();
+            let rest = total - at - 1;
+            assert_eq!(take(&proxy, &path, &[("last-event-id", id)], rest), all[at + 1..], "{contract} after {id}");
+            let by_query = take(&proxy, &format!("{path}&after={id}"), &[], rest);
+            assert_eq!(by_query, all[at + 1..], "{contract} after {id}");
+        }
+        // A browser that reconnects sends the query that it began with, and a newer header.
+        let (early, late) = (all[0].id.as_deref().unwrap(), all[total - 2].id.as_deref().unwrap());
+        assert_eq!(take(&proxy, &format!("{path}&after={early}"), &[("last-event-id", late)], 1), all[total - 1..]);
+    }
+}
+
+#[test]
+fn a_session_has_its_runs_alone_and_those_that_come_later() {
+    let proxy = Proxy::start();
+    ingested(&proxy, "text_plain.partial.ndjson");
+    let session = ingested(&proxy, "multi_turn_stdin.ndjson")[0].1.clone();
+    let path = format!("/v1/sessions/{session}/events?contract=hecate.v1");
+    let total = count(&proxy, &path);
+    let mut answer = get(proxy.address, &path, &[]);
+    assert_eq!(answer.header("content-type"), "text/event-stream; contract=hecate.v1");
+    assert_eq!(answer.header("cache-control"), "no-cache, no-transform");
+    assert_eq!(answer.header("x-accel-buffering"), "no");
+    let seen: Vec<Value> = (0..total).map(|_| answer.event().unwrap().json()).collect();
+    let sessions: BTreeSet<&str> = seen.iter().map(|event| event["session_id"].as_str().unwrap()).collect();
+    assert_eq!(sessions.len(), 1);
+    assert_eq!(seen.iter().filter(|event| event["type"] == "run.started").count(), 3);
+    // The same session goes on while the reader waits.
+    let more = ingested(&proxy, "multi_turn_stdin.ndjson");
+    let next = answer.event().unwrap().json();
+    assert_eq!(next["type"], "run.started");
+    let status = get(proxy.address, &format!("/v1/runs/{}", more[0].0), &[]).json();
+    assert_eq!(status["session_id"], session);
+    assert_eq!(get(proxy.address, "/v1/sessions/nonsense/events", &[]).status, 400);
+    let unknown = "00000000-0000-4000-8000-000000000000";
+    assert_eq!(get(proxy.address, &format!("/v1/sessions/{unknown}/events"), &[]).status, 404);
+}
+
+#[test]
+fn runs_that_go_on_at_the_same_time_come_as_they_come() {
+    let proxy = Proxy::start();
+    let mut answer = get(proxy.address, "/v1/events?contract=sse.v1", &[]);
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let mut uploads: Vec<Upload> =
+        (0..2).map(|_| Upload::start(proxy.address, "/v1/ingest/claude-code", &[])).collect();
+    for upload in &mut uploads {
+        upload.send(lines[0]);
+        assert_eq!(answer.event().unwrap().name.as_deref(), Some("run_started"));
+    }
+    for line in &lines[1..] {
+        for upload in &mut uploads {
+            upload.send(line);
+        }
+    }
+    for upload in uploads {
+        assert_eq!(upload.finish().status, 201);
+    }
+    let (mut completed, mut runs) = (0, BTreeSet::new());
+    while completed < 2 {
+        let event = answer.event().unwrap();
+        runs.insert(event.json()["run_id"].as_str().unwrap().to_owned());
+        completed += usize::from(event.name.as_deref() == Some("run_completed"));
+    }
+    assert_eq!(runs.len(), 2);
+}
+
+#[test]
+fn cursors_of_another_process_start_over_and_nonsense_is_refused() {
+    let proxy = Proxy::start();
+    ingested(&proxy, "text_plain.partial.ndjson");
+    let path = "/v1/events?contract=frames.v2";
+    let first = take(&proxy, path, &[], 1);
+    assert_eq!(take(&proxy, path, &[("last-event-id", "0123456789ab-5-0")], 1), first);
+    assert_eq!(take(&proxy, path, &[("last-event-id", "nonsense")], 1), first);
+    assert_eq!(take(&proxy, &format!("{path}&after=0123456789ab-5-0"), &[], 1), first);
+    let refused = get(proxy.address, &format!("{path}&after=nonsense"), &[]);
+    assert_eq!((refused.status, refused.header("content-type")), (400, "application/problem+json"));
+    let page = get(proxy.address, &format!("{path}&after=latest"), &[("accept", "application/json")]).json();
+    assert_eq!(page, json!({"object": "list", "data": [], "next": null}));
+    assert_eq!(get(proxy.address, "/v1/events?contract=raw", &[]).status, 406);
+    let wrong = post(proxy.address, "/v1/events", &[], b"");
+    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET"));
+}
+
+#[test]
+fn a_silent_feed_says_so_and_ends_with_the_proxy() {
+    let mut proxy = Proxy::with(&[
+        ("FRAMEGATE__SERVER__HEARTBEAT_MS", "100"),
+        // Longer than a test may take: it is not waited for.
+        ("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "600000"),
+    ]);
+    let mut answer = get(proxy.address, "/v1/events", &[]);
+    assert_eq!(answer.line().as_deref(), Some(": ok"));
+    assert_eq!(answer.line().as_deref(), Some(""));
+    assert_eq!(answer.line().as_deref(), Some(": heartbeat"));
+    assert!(proxy.terminate().success());
+}
+
+#[test]
+fn types_can_be_picked() {
+    let proxy = Proxy::start();
+    ingested(&proxy, "multi_turn_stdin.ndjson");
+    let path = "/v1/events?contract=hecate.v1&event_type=run.started,run.finished";
+    assert_eq!(count(&proxy, path), 6);
+    let kinds: BTreeSet<String> =
+        take(&proxy, path, &[], 6).iter().map(|event| event.json()["type"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["run.finished", "run.started"]);
+}

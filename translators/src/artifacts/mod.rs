@@ -1,0 +1,467 @@
+//! Artifacts: what is too large for a frame, or no text, stored by the hash of its bytes and referred to.
+//!
+//! In: frames, in order, as the ledger numbered them. Out: frames again, renumbered, with an `artifact_written` in front of
+//! the frame that refers to it, and the artifacts' bytes. Never: a record cut (`provider_event.data` stays what came), a
+//! frame for an artifact whose bytes are not handed out, anything that depends on how the input was cut into chunks.
+//!
+//! It stands behind the ledger, not in it: what is said and closed is settled there, and a stage that takes frames and gives
+//! frames can follow another one, so that a secret which is redacted in the frames is in no artifact either.
+//!
+//! What becomes one:
+//!
+//! - **A tool's output**, where one of its streams has more than [`Bounds::inline_bytes`]: standard output, then standard
+//!   error. Pieces up to the bound go out as they come; the piece that crosses it is cut to what [`Bounds::preview_bytes`]
+//!   still allows, and those behind it are held. The artifact comes at the tool's end, with the whole; `tool_ended` refers
+//!   to it. A client that shows output live shows the front, and fetches the rest once it is there.
+//! - **A patch**: the diff that the runner gave of a changed file. It also stays in the frame where it is within the bound.
+//! - **Images** and other media that stand base64-encoded in a record: they follow the record. A tool's end refers to those
+//!   that stand with its call id, a person's message to those that have the type and size of what is attached to it.
+
+mod media;
+mod output;
+mod reference;
+
+pub(crate) use reference::OutputRef;
+
+use crate::frame::{
+    ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, Name, Stream, StreamKind, Tool,
+};
+use crate::pipeline::is_last;
+use media::{Media, media_in};
+use output::Output;
+use reference::{Reference, with_references};
+use sha2::{Digest, Sha256};
+use std::collections::{HashMap, VecDeque};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// How many media are remembered for a message that refers to them later.
+const REMEMBERED: usize = 64;
+
+/// What bounds artifacts, all in bytes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Bounds {
+    /// How much of a stream of a tool's output, or of a diff, may stand in frames.
+    pub inline_bytes: usize,
+    /// How much of something larger stands in frames, and of any text in `artifact_written`.
+    pub preview_bytes: usize,
+    /// How large an artifact may be. A longer output is cut, and says so; anything else is not stored.
+    pub max_bytes: usize,
+    /// How much output of tools that still run is held; what is beyond is cut from the artifacts.
+    pub max_open_bytes: usize,
+}
+
+impl Default for Bounds {
+    fn default() -> Self {
+        Self { inline_bytes: 64 << 10, preview_bytes: 4 << 10, max_bytes: 32 << 20, max_open_bytes: 128 << 20 }
+    }
+}
+
+/// What an artifact is (`spec/hecate-v1.md` has these kinds).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum ArtifactKind {
+    /// What a tool wrote: standard output, then standard error.
+    CommandOutput,
+    /// A unified diff.
+    Patch,
+    /// An image.
+    Image,
+    /// Other bytes with a media type.
+    ToolResultBlob,
+}
+
+impl ArtifactKind {
+    /// The word of the wire form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::CommandOutput => "command_output",
+            Self::Patch => "patch",
+            Self::Image => "image",
+            Self::ToolResultBlob => "tool_result_blob",
+        }
+    }
+}
+
+/// The file that a patch changed.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Patched {
+    /// Its path, in the runner's spelling.
+    pub path: String,
+    /// What happened to it.
+    pub kind: FileChangeKind,
+}
+
+/// An artifact: its bytes, and where they come from.
+#[derive(Clone, Debug)]
+pub struct Artifact {
+    /// The stream whose frames refer to it.
+    pub stream: Arc<Stream>,
+    /// SHA-256 of `content`.
+    pub digest: [u8; 32],
+    /// What it is.
+    pub kind: ArtifactKind,
+    /// Its media type.
+    pub mime: Name,
+    /// The bytes.
+    pub content: Box<[u8]>,
+    /// How many bytes there were before they were cut to [`Bounds::max_bytes`].
+    pub bytes_total: u64,
+    /// Unix epoch milliseconds: the time of the frame that tells of it.
+    pub created_at_ms: u64,
+    /// The runner's id of the call that it comes of.
+    pub call_id: Option<Name>,
+    /// The file that a patch changed; `None` on other kinds.
+    pub patched: Option<Patched>,
+}
+
+impl Artifact {
+    /// `sha256:` and the lower-case hex digest.
+    pub fn id(&self) -> Name {
+        Name::from(id_of(&self.digest))
+    }
+}
+
+/// The id of the artifact with that SHA-256.
+pub fn id_of(digest: &[u8; 32]) -> String {
+    format!("sha256:{}", data_encoding::HEXLOWER.encode(digest))
+}
+
+/// The stage.
+#[derive(Debug)]
+pub struct Artifacts {
+    bounds: Bounds,
+    /// The next number of each stream that is open.
+    next_seq: HashMap<(StreamKind, Uuid), u64>,
+    /// Output of tools that run.
+    outputs: HashMap<Uuid, Output>,
+    /// Names of tools that run and changed files, or gave output: their ids as the runner spells them.
+    calls: HashMap<Uuid, Name>,
+    open_bytes: usize,
+    /// Media of the record that is being told.
+    media: Vec<Stored>,
+    /// Media of records before it.
+    earlier: VecDeque<Stored>,
+    written: Vec<Artifact>,
+}
+
+/// Media that are stored.
+#[derive(Clone, Debug)]
+struct Stored {
+    reference: Reference,
+    /// The ids that stand around it in the record.
+    around: Arc<[String]>,
+    is_claimed: bool,
+}
+
+/// What an artifact is made of.
+struct Draft<'a> {
+    kind: ArtifactKind,
+    mime: Name,
+    content: Vec<u8>,
+    bytes_total: u64,
+    call_id: Option<Name>,
+    patched: Option<Patched>,
+    preview: Option<&'a str>,
+}
+
+impl Artifacts {
+    /// A stage at the start of its input.
+    pub fn new(bounds: Bounds) -> Self {
+        Self {
+            bounds,
+            next_seq: HashMap::new(),
+            outputs: HashMap::new(),
+            calls: HashMap::new(),
+            open_bytes: 0,
+            media: Vec::new(),
+            earlier: VecDeque::new(),
+            written: Vec::new(),
+        }
+    }
+
+    /// Takes the next frame; adds what becomes of it to `out`.
+    pub fn frame(&mut self, mut frame: Frame, out: &mut Vec<Frame>) {
+        match &mut frame.body {
+            Body::ProviderEvent(record) => {
+                self.forget_media();
+                let found = record.data.as_deref().map(|data| media_in(data, self.bounds.max_bytes));
+                let (stream, timestamp_ms, parent) = (frame.stream.clone(), frame.timestamp_ms, frame.parent_tool_id);
+                self.emit(frame, out);
+                let place = Place { stream, timestamp_ms, parent };
+                for media in found.unwrap_or_default() {
+                    self.store_media(media, &place, out);
+                }
+                return;
+            }
+            Body::ToolStarted { call, .. } => {
+                self.calls.insert(call.tool.id, call.tool.call_id.clone());
+            }
+            Body::ToolStdout { tool, chunk } => {
+                self.hold(tool, chunk, output::Part::Stdout);
+                if chunk.is_empty() {
+                    return;
+                }
+            }
+            Body::ToolStdoutFront { tool, chunk } => {
+                self.hold(tool, chunk, output::Part::Front);
+                if chunk.is_empty() {
+                    return;
+                }
+            }
+            Body::ToolStderr { tool, chunk } => {
+                self.hold(tool, chunk, output::Part::Stderr);
+                if chunk.is_empty() {
+                    return;
+                }
+            }
+            Body::ToolEnded { tool, artifacts, .. } => {
+                let tool = tool.clone();
+                let mut references = Vec::new();
+                references.extend(self.finish(
+                    &tool,
+                    &Place::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id),
+                    out,
+                ));
+                references.extend(self.claim_by_call(&tool.call_id));
+                if !references.is_empty() {
+                    *artifacts = Some(with_references(artifacts.as_ref(), &references));
+                }
+            }
+            Body::ToolFailed { tool, error } => {
+                let tool = tool.clone();
+                let place = Place::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
+                self.finish(&tool, &place, out);
+                self.shorten(&tool, error, &place, out);
+            }
+            Body::FileChanged(change) => {
+                let place = Place::of(&frame.stream, frame.timestamp_ms, frame.parent_tool_id);
+                self.patch(change, &place, out);
+            }
+            Body::UserMessage(message) => {
+                for attachment in message.attachments.iter_mut().filter(|attached| attached.artifact_id.is_none()) {
+                    self.claim_by_shape(attachment);
+                }
+            }
+            _ => {}
+        }
+        self.emit(frame, out);
+    }
+
+    /// The artifacts that were written since the last call, in order.
+    pub fn take(&mut self) -> Vec<Artifact> {
+        std::mem::take(&mut self.written)
+    }
+
+    fn emit(&mut self, mut frame: Frame, out: &mut Vec<Frame>) {
+        let key = (frame.stream.kind, frame.stream.id);
+        if is_last(&frame) {
+            frame.seq = self.next_seq.remove(&key).unwrap_or_default();
+        } else {
+            let next = self.next_seq.entry(key).or_default();
+            frame.seq = *next;
+            *next += 1;
+        }
+        out.push(frame);
+    }
+
+    /// Keeps a piece of output; leaves of it what goes out now.
+    fn hold(&mut self, tool: &Tool, chunk: &mut String, part: output::Part) {
+        let output = self.outputs.entry(tool.id).or_default();
+        let before = output.held();
+        let room = self.bounds.max_open_bytes.saturating_sub(self.open_bytes);
+        let shown = output.push(part, chunk, &self.bounds, room);
+        self.open_bytes = (self.open_bytes + output.held()).saturating_sub(before);
+        chunk.truncate(shown);
+    }
+
+    /// A tool is over: its output becomes an artifact where it was too large.
+    fn finish(&mut self, tool: &Tool, place: &Place, out: &mut Vec<Frame>) -> Option<Reference> {
+        self.calls.remove(&tool.id);
+        let output = self.outputs.remove(&tool.id)?;
+        self.open_bytes = self.open_bytes.saturating_sub(output.held());
+        if !output.is_large() {
+            return None;
+        }
+        let (stdout_bytes, stderr_bytes) = output.bytes();
+        let bytes_total = stdout_bytes + stderr_bytes;
+        let text = output.into_text();
+        let preview = self.preview(&text).to_owned();
+        let draft = Draft {
+            kind: ArtifactKind::CommandOutput,
+            mime: Name::from("text/plain"),
+            content: text.into_bytes(),
+            bytes_total,
+            call_id: named(&tool.call_id),
+            patched: None,
+            preview: Some(&preview),
+        };
+        let reference = self.write(draft, place, out);
+        Some(Reference { streams: Some((stdout_bytes, stderr_bytes)), ..reference })
+    }
+
+    /// What a tool that failed says of it may be as long as any output.
+    fn shorten(&mut self, tool: &Tool, error: &mut String, place: &Place, out: &mut Vec<Frame>) {
+        if error.len() <= self.bounds.inline_bytes {
+            return;
+        }
+        let preview = self.preview(error).to_owned();
+        let kept = error.floor_char_boundary(self.bounds.max_bytes.min(error.len()));
+        let draft = Draft {
+            kind: ArtifactKind::CommandOutput,
+            mime: Name::from("text/plain"),
+            content: error.as_bytes().get(..kept).unwrap_or_default().to_vec(),
+            bytes_total: error.len() as u64,
+            call_id: named(&tool.call_id),
+            patched: None,
+            preview: Some(&preview),
+        };
+        self.write(draft, place, out);
+        *error = preview;
+    }
+
+    fn patch(&mut self, change: &mut FileChanged, place: &Place, out: &mut Vec<Frame>) {
+        let Some(diff) = change.diff.as_deref() else { return };
+        let (is_large, is_stored) = (diff.len() > self.bounds.inline_bytes, diff.len() <= self.bounds.max_bytes);
+        // A patch that is cut is none.
+        if is_stored {
+            let preview = self.preview(diff).to_owned();
+            let draft = Draft {
+                kind: ArtifactKind::Patch,
+                mime: Name::from("text/x-diff"),
+                content: diff.as_bytes().to_vec(),
+                bytes_total: diff.len() as u64,
+                call_id: change.tool_id.and_then(|tool| self.calls.get(&tool)).and_then(named),
+                patched: Some(Patched { path: change.path.clone(), kind: change.kind }),
+                preview: Some(&preview),
+            };
+            change.artifact_id = Some(self.write(draft, place, out).artifact_id);
+        }
+        if is_large {
+            change.diff = None;
+        }
+    }
+
+    fn store_media(&mut self, media: Media, place: &Place, out: &mut Vec<Frame>) {
+        let is_image = media.mime.starts_with("image/");
+        let call_id = self.calls.values().find(|call| media.around.iter().any(|id| **id == ***call)).cloned();
+        let draft = Draft {
+            kind: if is_image { ArtifactKind::Image } else { ArtifactKind::ToolResultBlob },
+            mime: Name::from(media.mime),
+            bytes_total: media.content.len() as u64,
+            content: media.content,
+            call_id,
+            patched: None,
+            preview: None,
+        };
+        let digest = digest_of(&draft.content);
+        // A record may hold the same thing twice, once for the model and once for people.
+        if self.media.iter().any(|stored| *stored.reference.artifact_id == id_of(&digest)) {
+            return;
+        }
+        let reference = self.write(draft, place, out);
+        self.media.push(Stored { reference, around: media.around.into(), is_claimed: false });
+    }
+
+    fn forget_media(&mut self) {
+        self.earlier.extend(self.media.drain(..));
+        while self.earlier.len() > REMEMBERED {
+            self.earlier.pop_front();
+        }
+    }
+
+    /// The media of this record that stand with the id of a call.
+    fn claim_by_call(&mut self, call_id: &str) -> Vec<Reference> {
+        let of_call = |stored: &&mut Stored| !call_id.is_empty() && stored.around.iter().any(|id| id == call_id);
+        let claim = |stored: &mut Stored| {
+            stored.is_claimed = true;
+            stored.reference.clone()
+        };
+        self.media.iter_mut().filter(of_call).map(claim).collect()
+    }
+
+    /// Finds what is attached to a message: media of that type and size, in this record or shortly before it.
+    fn claim_by_shape(&mut self, attachment: &mut Attachment) {
+        let fits = |stored: &&mut Stored, is_here: bool| {
+            let reference = &stored.reference;
+            let bytes = attachment.bytes.map_or(is_here, |bytes| bytes == reference.bytes);
+            let mime = attachment.mime.as_ref().map_or(is_here, |mime| *mime == reference.mime);
+            let kind =
+                attachment.mime.is_some() || (&*attachment.kind == "image") == (reference.kind == ArtifactKind::Image);
+            // What has a name of its own is a reference already, not content, unless its size was told.
+            let is_content = attachment.bytes.is_some() || attachment.name.is_none();
+            !stored.is_claimed && bytes && mime && kind && is_content
+        };
+        let here = self.media.iter_mut().find(|stored| fits(stored, true));
+        let found = here.or_else(|| self.earlier.iter_mut().find(|stored| fits(stored, false)));
+        if let Some(stored) = found {
+            stored.is_claimed = true;
+            attachment.artifact_id = Some(stored.reference.artifact_id.clone());
+            attachment.bytes = Some(stored.reference.bytes);
+            attachment.mime.get_or_insert_with(|| stored.reference.mime.clone());
+        }
+    }
+
+    fn write(&mut self, draft: Draft<'_>, place: &Place, out: &mut Vec<Frame>) -> Reference {
+        let artifact = Artifact {
+            stream: place.stream.clone(),
+            digest: digest_of(&draft.content),
+            kind: draft.kind,
+            mime: draft.mime,
+            content: draft.content.into(),
+            bytes_total: draft.bytes_total,
+            created_at_ms: place.timestamp_ms,
+            call_id: draft.call_id,
+            patched: draft.patched,
+        };
+        let reference = Reference {
+            artifact_id: artifact.id(),
+            kind: artifact.kind,
+            mime: artifact.mime.clone(),
+            bytes: artifact.content.len() as u64,
+            bytes_total: artifact.bytes_total,
+            streams: None,
+        };
+        let body = Body::ArtifactWritten(Box::new(ArtifactWritten {
+            artifact_id: reference.artifact_id.clone(),
+            kind: Name::from(artifact.kind.as_str()),
+            bytes: reference.bytes,
+            digest: reference.artifact_id.clone(),
+            preview: draft.preview.map(str::to_owned),
+        }));
+        let frame = Frame {
+            stream: place.stream.clone(),
+            seq: 0,
+            timestamp_ms: place.timestamp_ms,
+            parent_tool_id: place.parent,
+            body,
+        };
+        self.written.push(artifact);
+        self.emit(frame, out);
+        reference
+    }
+
+    fn preview<'t>(&self, text: &'t str) -> &'t str {
+        text.get(..text.floor_char_boundary(self.bounds.preview_bytes.min(text.len()))).unwrap_or_default()
+    }
+}
+
+/// Where and when an artifact is told.
+struct Place {
+    stream: Arc<Stream>,
+    timestamp_ms: u64,
+    parent: Option<Uuid>,
+}
+
+impl Place {
+    fn of(stream: &Arc<Stream>, timestamp_ms: u64, parent: Option<Uuid>) -> Self {
+        Self { stream: stream.clone(), timestamp_ms, parent }
+    }
+}
+
+fn digest_of(content: &[u8]) -> [u8; 32] {
+    Sha256::digest(content).into()
+}
+
+fn named(call_id: &Name) -> Option<Name> {
+    (!call_id.is_empty()).then(|| call_id.clone())
+}

@@ -1,0 +1,158 @@
+//! The output of one tool, held until the tool is over.
+//!
+//! In: pieces. Out: how much of each goes out now, and in the end the whole. Never: more held than the bounds allow, a piece
+//! behind one that was cut.
+
+use super::Bounds;
+
+/// Where a piece belongs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Part {
+    /// Standard output, behind what came.
+    Stdout,
+    /// Standard output, before what came.
+    Front,
+    /// Standard error.
+    Stderr,
+}
+
+/// What a tool wrote so far.
+#[derive(Debug, Default)]
+pub(super) struct Output {
+    stdout: Channel,
+    stderr: Channel,
+}
+
+#[derive(Debug, Default)]
+struct Channel {
+    text: String,
+    /// How many bytes came.
+    bytes: u64,
+    /// How many of them went out.
+    shown: usize,
+    is_large: bool,
+}
+
+impl Output {
+    /// Takes a piece, of which `room` more bytes may be held; gives how many bytes of it go out now.
+    pub(super) fn push(&mut self, part: Part, chunk: &str, bounds: &Bounds, room: usize) -> usize {
+        let room = room.min(bounds.max_bytes.saturating_sub(self.held()));
+        let channel = if part == Part::Stderr { &mut self.stderr } else { &mut self.stdout };
+        channel.hold(chunk, part == Part::Front, room);
+        channel.show(chunk, bounds)
+    }
+
+    /// How many bytes are held.
+    pub(super) fn held(&self) -> usize {
+        self.stdout.text.len() + self.stderr.text.len()
+    }
+
+    /// Whether it is too large for frames.
+    pub(super) fn is_large(&self) -> bool {
+        self.stdout.is_large || self.stderr.is_large
+    }
+
+    /// How many bytes of standard output and of standard error there were.
+    pub(super) fn bytes(&self) -> (u64, u64) {
+        (self.stdout.bytes, self.stderr.bytes)
+    }
+
+    /// Standard output, then standard error.
+    pub(super) fn into_text(self) -> String {
+        let mut text = self.stdout.text;
+        text.push_str(&self.stderr.text);
+        text
+    }
+}
+
+impl Channel {
+    fn hold(&mut self, chunk: &str, is_front: bool, room: usize) {
+        // What follows a piece that was cut would stand in the wrong place.
+        let is_whole = self.text.len() as u64 == self.bytes;
+        self.bytes += chunk.len() as u64;
+        let cut = chunk.floor_char_boundary(room.min(chunk.len()));
+        let kept = chunk.get(..cut).unwrap_or_default();
+        if !is_front {
+            if is_whole {
+                self.text.push_str(kept);
+            }
+        } else if cut == chunk.len() {
+            self.text.insert_str(0, kept);
+        } else {
+            // The front goes before what came, which makes room for it as far as it can.
+            let most = self.text.len() + room;
+            let front = chunk.floor_char_boundary(most.min(chunk.len()));
+            let behind = self.text.floor_char_boundary(most.saturating_sub(front).min(self.text.len()));
+            self.text.truncate(if front == chunk.len() { behind } else { 0 });
+            self.text.insert_str(0, chunk.get(..front).unwrap_or_default());
+        }
+    }
+
+    fn show(&mut self, chunk: &str, bounds: &Bounds) -> usize {
+        if self.is_large {
+            return 0;
+        }
+        if self.shown + chunk.len() <= bounds.inline_bytes {
+            self.shown += chunk.len();
+            return chunk.len();
+        }
+        self.is_large = true;
+        let room = bounds.preview_bytes.saturating_sub(self.shown);
+        let cut = chunk.floor_char_boundary(room.min(chunk.len()));
+        self.shown += cut;
+        cut
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    const BOUNDS: Bounds = Bounds { inline_bytes: 10, preview_bytes: 4, max_bytes: 20, max_open_bytes: 100 };
+
+    #[test]
+    fn the_bound_is_still_inline_and_one_byte_more_is_not() {
+        let mut output = Output::default();
+        assert_eq!(output.push(Part::Stdout, "0123456789", &BOUNDS, 100), 10);
+        assert!(!output.is_large());
+        assert_eq!(output.push(Part::Stdout, "x", &BOUNDS, 100), 0);
+        assert!(output.is_large());
+        assert_eq!(output.push(Part::Stderr, "errors", &BOUNDS, 100), 6, "each stream has its own bound");
+        assert_eq!(output.into_text(), "0123456789xerrors");
+        let mut output = Output::default();
+        assert_eq!(output.push(Part::Stdout, "0123456789x", &BOUNDS, 100), 4, "what is known to be large is cut");
+        assert_eq!(output.push(Part::Stdout, "y", &BOUNDS, 100), 0);
+    }
+
+    #[test]
+    fn a_front_stands_before_what_came_also_where_there_is_no_room() {
+        let mut output = Output::default();
+        output.push(Part::Stdout, "behind", &BOUNDS, 100);
+        output.push(Part::Front, "before ", &BOUNDS, 100);
+        assert_eq!(output.into_text(), "before behind");
+        let mut output = Output::default();
+        output.push(Part::Stdout, "0123456789abcdef", &BOUNDS, 100);
+        output.push(Part::Front, "FRONT ", &BOUNDS, 100);
+        assert_eq!(output.bytes().0, 22);
+        assert_eq!(output.into_text(), "FRONT 0123456789abcd");
+    }
+
+    proptest! {
+        #[test]
+        fn what_is_held_is_the_front_of_what_came(pieces in prop::collection::vec("[aé€]{0,9}", 0..12), room in 0usize..40) {
+            let mut output = Output::default();
+            for piece in &pieces {
+                let left = room.saturating_sub(output.held());
+                output.push(Part::Stdout, piece, &BOUNDS, left);
+            }
+            let whole = pieces.concat();
+            prop_assert_eq!(output.bytes().0, whole.len() as u64);
+            prop_assert!(output.held() <= room.min(BOUNDS.max_bytes));
+            let held = output.into_text();
+            prop_assert!(whole.starts_with(&held));
+            let most = room.min(BOUNDS.max_bytes).min(whole.len());
+            prop_assert!(held.len() + 3 > most, "nothing is left out that there is room for");
+        }
+    }
+}

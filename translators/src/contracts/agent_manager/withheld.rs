@@ -1,0 +1,37 @@
+//! What stands in for a withheld event: `error` with the code `event_withheld`. The `status` that ends a run stands in for
+//! itself, and says in its reason what was withheld.
+
+use super::encode::Envelope;
+use crate::contracts::wire::rfc3339_millis;
+use crate::encode::Events;
+use crate::frame::EndReason;
+use crate::gate::{CODE, Withheld};
+use serde_json::{Value, json};
+
+pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
+    let message = withheld.message();
+    let end = withheld.end().filter(|_| withheld.event.kind == "status");
+    let (event_type, data): (_, Value) = match end {
+        Some(reason) => {
+            let old_status = withheld.text(&["data", "oldStatus"]).unwrap_or_else(|| "running".to_owned());
+            let new_status = match reason {
+                EndReason::Completed => "complete",
+                EndReason::Failed => "failed",
+                EndReason::Interrupted => "cancelled",
+            };
+            ("status", json!({"oldStatus": old_status, "newStatus": new_status, "reason": message}))
+        }
+        None => ("error", json!({"code": CODE, "message": message, "retryable": false})),
+    };
+    let frame = withheld.frame;
+    let sequence = withheld.number().unwrap_or_default();
+    let envelope = Envelope {
+        id: super::encode::event_id(&frame.stream.id, sequence),
+        run_id: &frame.stream.id,
+        sequence,
+        event_type,
+        timestamp: rfc3339_millis(frame.timestamp_ms),
+        data,
+    };
+    out.json(event_type, withheld.event.id.clone(), &envelope);
+}

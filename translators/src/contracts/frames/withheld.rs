@@ -1,0 +1,70 @@
+//! What stands in for a withheld frame.
+//!
+//! `frames.v2`: `gap_detected` for the one sequence that is missing. `frames.v1` has no word for a gap: a `provider_event`
+//! named `framegate.event_withheld` with the reason in `errors`. In both, `session_started` and `session_ended` stand in for
+//! themselves, with nothing in them that could be wrong, and so does the status that ends a task.
+
+use super::wire::{self, Version};
+use crate::encode::Events;
+use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, SessionEnded, TaskEvent};
+use crate::gate::{CODE, Withheld};
+
+/// The `event_name` that no runner's event has.
+const EVENT_NAME: &str = "framegate.event_withheld";
+
+pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
+    let lost = || {
+        Body::ProviderEvent(Box::new(ProviderEvent {
+            status: ProviderStatus::Event,
+            event_name: Some(Name::from(EVENT_NAME)),
+            data: Some(format!("{{\"code\":\"{CODE}\",\"withheld\":\"{}\"}}", withheld.event.kind).into()),
+            raw: None,
+            block: None,
+            sse: false,
+            errors: vec![withheld.message()],
+            response_errors: Vec::new(),
+            drift: Vec::new(),
+        }))
+    };
+    write(withheld, Version::V1, lost, out);
+}
+
+pub(super) fn v2(withheld: &Withheld<'_>, out: &mut Events) {
+    let lost = || Body::GapDetected {
+        first_seq: Some(withheld.frame.seq),
+        last_seq: Some(withheld.frame.seq),
+        reason: withheld.message(),
+    };
+    write(withheld, Version::V2, lost, out);
+}
+
+fn write(withheld: &Withheld<'_>, version: Version, lost: impl Fn() -> Body, out: &mut Events) {
+    let body = match &withheld.frame.body {
+        Body::SessionStarted { .. } => Body::SessionStarted { input: String::new() },
+        Body::SessionEnded(end) => Body::SessionEnded(Box::new(SessionEnded {
+            reason: end.reason,
+            final_text: None,
+            error_code: Some(Name::from(CODE)),
+            message: Some(withheld.message()),
+        })),
+        Body::Task(task) => match **task {
+            TaskEvent::Status { task_id, status, .. } if status.is_terminal() => {
+                Body::Task(Box::new(TaskEvent::Status {
+                    task_id,
+                    status,
+                    exit_code: None,
+                    started_at_ms: None,
+                    ended_at_ms: None,
+                    artifacts: None,
+                    error: Some(withheld.message()),
+                }))
+            }
+            _ => lost(),
+        },
+        _ => lost(),
+    };
+    let frame = Frame { body, ..withheld.frame.clone() };
+    let shared = wire::shared_fields(&frame.stream, version);
+    let seq = withheld.number().unwrap_or(frame.seq);
+    out.object(frame.body.kind(), withheld.event.id.clone(), |map| wire::write(map, &frame, &shared, seq, version));
+}

@@ -1,0 +1,43 @@
+//! What stands in for a withheld event: `gap.events_pruned` for the one sequence that is missing, also in front of a run.
+//! `run.cancelled` stands in for itself; for the other ends stands `run.failed` with the code `event_withheld`.
+
+use super::envelope::Envelope;
+use super::ids::{self, RunBits};
+use crate::contracts::wire::rfc3339_millis;
+use crate::encode::Events;
+use crate::gate::{CODE, Withheld};
+use serde_json::{Value, json};
+
+pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
+    let message = withheld.message();
+    let frame = withheld.frame;
+    let sequence = withheld.number().unwrap_or_default();
+    // Output that was held back has an older time than the frame that released it.
+    let occurred_at = withheld.text(&["occurred_at"]).unwrap_or_else(|| rfc3339_millis(frame.timestamp_ms));
+    let event_id = withheld.text(&["event_id"]);
+    let event_id = event_id.unwrap_or_else(|| RunBits::new(frame.stream.id).event_id(frame.timestamp_ms, sequence));
+    let (kind, data): (_, Value) = match withheld.event.kind {
+        "run.cancelled" => ("run.cancelled", json!({"by": "framegate", "reason": message})),
+        "run.finished" | "run.failed" => ("run.failed", json!({"code": CODE, "message": message, "retriable": false})),
+        _ => (
+            "gap.events_pruned",
+            json!({
+                "first_pruned_sequence": sequence, "last_pruned_sequence": sequence, "pruned_at": &occurred_at,
+                "reason": message,
+            }),
+        ),
+    };
+    let session = frame.stream.session.id;
+    let envelope = Envelope {
+        schema_version: "1",
+        event_id,
+        run_id: &ids::run_id(frame.stream.id),
+        task_id: &ids::task_id(session),
+        session_id: &ids::session_id(session),
+        sequence,
+        occurred_at,
+        r#type: kind,
+        data: &data,
+    };
+    out.json(kind, withheld.event.id.clone(), &envelope);
+}

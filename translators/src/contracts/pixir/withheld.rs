@@ -1,0 +1,45 @@
+//! What stands in for a withheld event.
+//!
+//! An ephemeral event: `status` `gap`; the terminal marker stands in for itself. A canonical one needs a canonical one in its
+//! place, or the log has a hole: `tool_result` with an error, so that the call still has its result, and for every other type an
+//! `assistant_message` without text whose metadata has the error, as it has for a run that failed.
+
+use super::writer::{self, Envelope};
+use crate::contracts::wire::rfc3339_micros;
+use crate::encode::Events;
+use crate::frame::EndReason;
+use crate::gate::{CODE, Withheld};
+use serde_json::{Value, json};
+
+pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
+    let message = withheld.message();
+    let seq = withheld.number();
+    let end = withheld.end().filter(|_| withheld.event.kind == "status");
+    let (kind, data): (_, Value) = match (seq, end) {
+        (None, Some(reason)) => {
+            let status = match reason {
+                EndReason::Completed => "done",
+                EndReason::Failed => "error",
+                EndReason::Interrupted => "interrupted",
+            };
+            ("status", json!({"status": status, "reason": message}))
+        }
+        (None, None) => ("status", json!({"status": "gap", "reason": message})),
+        (Some(_), _) if withheld.event.kind == "tool_result" => {
+            let call_id = withheld.text(&["data", "call_id"]).unwrap_or_default();
+            let error = json!({"kind": CODE, "message": message});
+            ("tool_result", json!({"call_id": call_id, "ok": false, "error": error}))
+        }
+        (Some(_), _) => {
+            let metadata = json!({"partial": true, "error_kind": CODE, "error_message": message});
+            ("assistant_message", json!({"text": "", "metadata": metadata}))
+        }
+    };
+    let frame = withheld.frame;
+    // Only the encoder counts events without a number; an id of the withheld event that is none is the only other one.
+    let known = withheld.text(&["id"]).filter(|id| !id.is_empty());
+    let id = known.unwrap_or_else(|| writer::id(&frame.stream.id, frame.seq));
+    let session_id = &frame.stream.id;
+    let envelope = Envelope { id, session_id, seq, ts: rfc3339_micros(frame.timestamp_ms), r#type: kind, data: &data };
+    out.json(kind, withheld.event.id.clone(), &envelope);
+}

@@ -1,0 +1,31 @@
+//! What stands in for a withheld event: `tool_result` of the tool `framegate` with `success: false`, the contract's one
+//! event in the midst of a run that says that something went wrong. `run_started` and `run_interrupted` stand in for themselves;
+//! for the other ends stands `run_failed` with the code `EVENT_WITHHELD`, which the run's status can then be asked about.
+
+use super::encode::Envelope;
+use crate::contracts::wire::rfc3339_seconds;
+use crate::encode::{EventId, Events};
+use crate::gate::Withheld;
+use serde_json::{Value, json};
+
+pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
+    let (kind, payload): (_, Value) = match withheld.event.kind {
+        "run_started" => ("run_started", json!({"status": "running"})),
+        "run_interrupted" => ("run_interrupted", json!({"status": "interrupted"})),
+        "run_completed" | "run_failed" => {
+            ("run_failed", json!({"status": "failed", "error_code": "EVENT_WITHHELD", "message": withheld.message()}))
+        }
+        _ => ("tool_result", json!({"tool_name": "framegate", "success": false, "result": withheld.message()})),
+    };
+    let frame = withheld.frame;
+    let EventId::Text(event_id) = withheld.event.id else { return };
+    let envelope = Envelope {
+        event_id,
+        session_id: frame.stream.session.id.to_string(),
+        run_id: frame.stream.id.to_string(),
+        r#type: kind,
+        ts: rfc3339_seconds(frame.timestamp_ms),
+        payload,
+    };
+    out.json(kind, withheld.event.id.clone(), &envelope);
+}

@@ -1,0 +1,332 @@
+//! Takes an object apart in the same pass that checks that it is JSON.
+//!
+//! In: text that ought to begin with an object. Out: its fields, those of the objects in it, and where it ends. Never: a text accepted that is no JSON
+//! (RFC 8259). What this reader does not surely accept (an error, nesting beyond [`DEPTH`]) it leaves to the ordinary
+//! parser, which also says what is wrong; so it knows no messages, and refusing costs only time.
+
+use super::scan::{Quoted, ones};
+use super::{Field, Json};
+
+/// How deep it follows; one bit for each level tells objects from arrays.
+const DEPTH: u32 = 63;
+
+/// How many levels of objects are taken apart: a record has what happened in it, and that has what it happened to, and how
+/// that stands. What lies deeper is seldom looked at.
+const LEVELS: usize = 4;
+
+/// The fields of the object at the front of `text`, each followed by its own, and the object's length; `None` where it is
+/// not surely one.
+pub(super) fn object(text: &str) -> Option<(Vec<Field<'_>>, usize)> {
+    let mut check = Check { bytes: text.as_bytes(), at: 0 };
+    let mut fields = Vec::with_capacity(16);
+    // The fields whose objects are open, and where those begin.
+    let mut open = [(0, 0); LEVELS - 1];
+    let mut depth = 0;
+    check.take(b'{')?;
+    if check.next()? == b'}' {
+        return Some((fields, check.at + 1));
+    }
+    loop {
+        let (start, escaped) = check.key()?;
+        let key = Quoted { inner: text.get(start..check.at - 1)?, escaped }.unescaped()?;
+        check.colon()?;
+        let start = check.at;
+        if let (Some(b'{'), Some(place)) = (check.bytes.get(start), open.get_mut(depth)) {
+            *place = (fields.len(), start);
+            depth += 1;
+            // Its text is known when it ends.
+            fields.push(Field { key, value: Json(""), inner: None });
+            check.at += 1;
+            if check.next()? != b'}' {
+                continue;
+            }
+        } else {
+            check.value()?;
+            fields.push(Field { key, value: Json(text.get(start..check.at)?), inner: None });
+        }
+        loop {
+            let byte = check.next()?;
+            check.at += 1;
+            match byte {
+                b',' => break,
+                b'}' if depth == 0 => return Some((fields, check.at)),
+                b'}' => {
+                    depth -= 1;
+                    let &(nth, start) = open.get(depth)?;
+                    let inner = u32::try_from(fields.len() - nth - 1).ok()?;
+                    let field = fields.get_mut(nth)?;
+                    (field.value, field.inner) = (Json(text.get(start..check.at)?), Some(inner));
+                }
+                _ => return None,
+            }
+        }
+    }
+}
+
+struct Check<'a> {
+    bytes: &'a [u8],
+    at: usize,
+}
+
+impl Check<'_> {
+    /// The next byte that is no white space; it is not taken.
+    fn next(&mut self) -> Option<u8> {
+        loop {
+            match *self.bytes.get(self.at)? {
+                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                byte => return Some(byte),
+            }
+        }
+    }
+
+    fn take(&mut self, byte: u8) -> Option<()> {
+        let found = self.next()? == byte;
+        self.at += usize::from(found);
+        found.then_some(())
+    }
+
+    /// Takes a key with its quotes; gives where its inside begins, and whether there is an escape in it.
+    fn key(&mut self) -> Option<(usize, bool)> {
+        self.take(b'"')?;
+        let start = self.at;
+        Some((start, self.string()?))
+    }
+
+    fn colon(&mut self) -> Option<()> {
+        self.take(b':')?;
+        self.next().map(|_| ())
+    }
+
+    /// Takes the inside of a string and the quote behind it; says whether there is an escape in it.
+    fn string(&mut self) -> Option<bool> {
+        let mut escaped = false;
+        loop {
+            let rest = self.bytes.get(self.at..)?;
+            let at = special(rest)?;
+            self.at += at + 1;
+            match rest.get(at..)? {
+                [b'"', ..] => return Some(escaped),
+                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 1,
+                [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) => self.at += 5,
+                _ => return None,
+            }
+            escaped = true;
+        }
+    }
+
+    fn literal(&mut self, word: &[u8]) -> Option<()> {
+        let found = self.bytes.get(self.at..)?.starts_with(word);
+        self.at += word.len();
+        found.then_some(())
+    }
+
+    fn digits(&mut self) -> Option<()> {
+        let rest = self.bytes.get(self.at..)?;
+        let count = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
+        self.at += count;
+        (count > 0).then_some(())
+    }
+
+    fn number(&mut self) -> Option<()> {
+        let peek = |this: &Self| this.bytes.get(this.at).copied();
+        self.at += usize::from(peek(self) == Some(b'-'));
+        match peek(self)? {
+            b'0' => self.at += 1,
+            _ => self.digits()?,
+        }
+        if peek(self) == Some(b'.') {
+            self.at += 1;
+            self.digits()?;
+        }
+        if let Some(b'e' | b'E') = peek(self) {
+            self.at += 1;
+            self.at += usize::from(matches!(peek(self), Some(b'+' | b'-')));
+            self.digits()?;
+        }
+        Some(())
+    }
+
+    /// Takes the value that begins here.
+    fn value(&mut self) -> Option<()> {
+        // The lowest bit is the innermost level; the highest one marks the bottom.
+        let mut levels = 1u64;
+        loop {
+            match *self.bytes.get(self.at)? {
+                b'"' => {
+                    self.at += 1;
+                    self.string()?;
+                }
+                open @ (b'{' | b'[') => {
+                    if levels >> DEPTH != 0 {
+                        return None;
+                    }
+                    let is_object = open == b'{';
+                    self.at += 1;
+                    // An empty one is a value like any other.
+                    if self.next()? == if is_object { b'}' } else { b']' } {
+                        self.at += 1;
+                    } else {
+                        levels = levels << 1 | u64::from(is_object);
+                        if is_object {
+                            self.key()?;
+                            self.colon()?;
+                        }
+                        continue;
+                    }
+                }
+                b't' => self.literal(b"true")?,
+                b'f' => self.literal(b"false")?,
+                b'n' => self.literal(b"null")?,
+                b'-' | b'0'..=b'9' => self.number()?,
+                _ => return None,
+            }
+            loop {
+                if levels == 1 {
+                    return Some(());
+                }
+                match (self.next()?, levels & 1) {
+                    (b',', is_object) => {
+                        self.at += 1;
+                        if is_object == 1 {
+                            self.key()?;
+                            self.colon()?;
+                        } else {
+                            self.next()?;
+                        }
+                        break;
+                    }
+                    (b'}', 1) | (b']', 0) => {
+                        self.at += 1;
+                        levels >>= 1;
+                    }
+                    _ => return None,
+                }
+            }
+        }
+    }
+}
+
+/// The next byte that may not stand in a string as it is: a quote, a backslash or a control character.
+fn special(text: &[u8]) -> Option<usize> {
+    let mut rest = text;
+    while let Some((bytes, tail)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*bytes);
+        let controls = word.wrapping_sub(ones(b' ')) & !word & ones(0x80);
+        let found = super::scan::marks(word) | controls;
+        if found != 0 {
+            return Some(text.len() - rest.len() + found.trailing_zeros() as usize / 8);
+        }
+        rest = tail;
+    }
+    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?;
+    Some(text.len() - rest.len() + at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+    use serde_json::value::RawValue;
+
+    /// The ordinary parser's word on it: how long the value at the front is.
+    fn parsed(text: &str) -> Option<usize> {
+        let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
+        stream.next()?.ok().map(|_| stream.byte_offset())
+    }
+
+    #[test]
+    fn what_is_json_is_taken_apart() {
+        let text = r#" {"a" : 1, "b":{"c":[{}, [ ],"]",-0.5e+3,true,false,null]} ,"\u0061":"\ud83d\n" } {"#;
+        let (fields, length) = object(text).unwrap();
+        let seen: Vec<_> = fields.iter().map(|field| (field.key.as_ref(), field.value.text(), field.inner)).collect();
+        let list = r#"[{}, [ ],"]",-0.5e+3,true,false,null]"#;
+        let nested = format!("{{\"c\":{list}}}");
+        let expected = [("a", "1", None), ("b", &*nested, Some(1)), ("c", list, None), ("a", r#""\ud83d\n""#, None)];
+        assert_eq!(seen, expected);
+        assert_eq!(&text[length..], " {");
+        assert_eq!(object("{}x").map(|(fields, length)| (fields.len(), length)), Some((0, 2)));
+    }
+
+    #[test]
+    fn what_is_no_json_is_refused() {
+        for text in [
+            "",
+            "{",
+            "[]",
+            "{\"a\"}",
+            "{\"a\":}",
+            "{\"a\":1,}",
+            "{,}",
+            "{a:1}",
+            "{\"a\":01}",
+            "{\"a\":1.}",
+            "{\"a\":.5}",
+            "{\"a\":-}",
+            "{\"a\":1e}",
+            "{\"a\":+1}",
+            "{\"a\":tru}",
+            "{\"a\":[1,]}",
+            "{\"a\":[1}",
+            "{\"a\":{]}",
+            "{\"a\":\"\n\"}",
+            "{\"a\":\"\\x\"}",
+            "{\"a\":\"\\u12g4\"}",
+            "{\"a\":\"\\u12",
+            "{\"a\":1 2}",
+            "{\"a\":NaN}",
+        ] {
+            assert!(object(text).is_none(), "{text}");
+        }
+    }
+
+    #[test]
+    fn depth_is_bounded() {
+        let nested = |depth: usize| format!("{{\"a\":{}1{}}}", "[".repeat(depth), "]".repeat(depth));
+        assert!(object(&nested(DEPTH as usize)).is_some());
+        assert!(object(&nested(DEPTH as usize + 1)).is_none());
+        assert!(object(&nested(100_000)).is_none());
+        let objects = |depth: usize| format!("{}1{}", "{\"a\":".repeat(depth), "}".repeat(depth));
+        assert!(object(&objects(DEPTH as usize)).is_some());
+        assert!(object(&objects(100_000)).is_none());
+    }
+
+    /// Every object, as the taking apart of its text alone shows it.
+    fn agrees(fields: &super::super::Object<'_>, text: &str) -> bool {
+        let alone = Json(text).object().unwrap_or_default();
+        fields.len() == alone.len()
+            && fields.iter().zip(alone.iter()).all(|((key, value), (other, text))| {
+                key == other
+                    && value.text() == text.text()
+                    && (fields.iter().filter(|(other, _)| *other == key).count() > 1
+                        || fields.object(key).is_none_or(|inner| agrees(&inner, value.text())))
+            })
+    }
+
+    proptest! {
+        #[test]
+        fn the_levels_below_are_what_their_own_text_says(value in super::super::scan::tests::json()) {
+            let text = format!("{{\"a\":{value},\"b\":{{\"a\":{value},\"c\":{{}},\"d\":{{\"a\":{value},\"x\":{{\"y\":{value}}}}}}}}}");
+            let (fields, _) = object(&text).unwrap();
+            let whole = super::super::Object { fields };
+            prop_assert!(agrees(&whole, &text));
+        }
+
+        #[test]
+        fn it_accepts_what_the_parser_accepts(text in "\\{(\"(a|\\\\n|\\\\u00e9|\\\\u|\u{1}|\u{e9}){0,9}\"|[\\[\\]{}:, ]|-|0|12|\\.5|e|E\\+|true|null|\"a\":){0,14}\\}") {
+            let ours = object(&text).map(|(_, length)| length);
+            prop_assert_eq!(ours, parsed(&text));
+        }
+
+        #[test]
+        fn a_byte_that_is_changed_changes_nothing_of_that(value in super::super::scan::tests::json(), at in any::<prop::sample::Index>(), byte in 0u8..0x80) {
+            let mut text = format!("{{\"a\":{value},\"b\":[{value}]}}").into_bytes();
+            let at = at.index(text.len());
+            text[at] = byte;
+            if let Ok(text) = String::from_utf8(text) {
+                let ours = object(&text).map(|(_, length)| length);
+                let theirs = parsed(&text).filter(|_| text.trim_start().starts_with('{'));
+                prop_assert_eq!(ours, theirs);
+            }
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! Names of a contract's types in other languages.
+
+/// The words of a name, each with a capital: `tool.file_read` is `ToolFileRead`.
+fn pascal(name: &str) -> String {
+    let words = name.split(|c: char| !c.is_ascii_alphanumeric());
+    words
+        .filter_map(|word| {
+            let mut letters = word.chars();
+            letters.next().map(|first| first.to_ascii_uppercase().to_string() + letters.as_str())
+        })
+        .collect()
+}
+
+/// The type of any event of a contract: `FramesV2Event`.
+pub(super) fn of_contract(contract: &str) -> String {
+    pascal(contract) + "Event"
+}
+
+/// The type of one event: `ToolStartedEvent`.
+pub(super) fn of_kind(kind: &str) -> String {
+    let name = pascal(kind);
+    if name.ends_with("Event") { name } else { name + "Event" }
+}
+
+/// The type of a definition within a schema.
+pub(super) fn of_definition(kind: &str, definition: &str) -> String {
+    of_kind(kind) + &pascal(definition)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_have_capitals_where_words_begin() {
+        assert_eq!(of_contract("agent-manager.v1"), "AgentManagerV1Event");
+        assert_eq!(of_kind("tool.file_read.completed"), "ToolFileReadCompletedEvent");
+        assert_eq!(of_kind("provider_event"), "ProviderEvent");
+        assert_eq!(of_definition("tool_result", "output item"), "ToolResultEventOutputItem");
+    }
+}

@@ -1,0 +1,271 @@
+//! The reader that tells breaches without a DOM says what the full validator says, of recorded events and of very many that
+//! were made from them.
+
+use super::*;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Value, json};
+use std::fmt::Write;
+use std::path::Path;
+use std::sync::LazyLock;
+
+/// Every recorded JSON object, as it came.
+static RECORDED: LazyLock<Vec<String>> = LazyLock::new(|| {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/open-responses");
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.retain(|path| path.extension().is_some_and(|extension| extension == "sse"));
+    paths.sort();
+    let texts = paths.iter().map(|path| String::from_utf8_lossy(&std::fs::read(path).unwrap()).into_owned());
+    let lines = texts.flat_map(|text| text.split(['\n', '\r']).map(str::to_owned).collect::<Vec<_>>());
+    let data = lines.filter_map(|line| Some(line.strip_prefix("data:")?.trim().to_owned()));
+    data.filter(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())).collect()
+});
+
+/// The texts in a record that are checked, each with the schema that it is checked by.
+fn checked(text: &str) -> Vec<(&'static Schemas, String, String)> {
+    let schemas = compiled().unwrap();
+    let Some(fields) = Json::parse(text).unwrap().object() else { return Vec::new() };
+    let kind = fields.str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
+    let mut all = Vec::new();
+    if schemas.published.knows(&kind) {
+        all.push((&schemas.published, kind, text.to_owned()));
+    } else if schemas.wider.knows(&kind) {
+        all.push((&schemas.wider, kind, text.to_owned()));
+    }
+    if let Some(object) = fields.get("response") {
+        all.push((&schemas.response, RESPONSE.kind.to_owned(), object.text().to_owned()));
+    }
+    all
+}
+
+/// Compares the two readers; whether the quick one alone knew.
+fn compare(schemas: &Schemas, kind: &str, text: &str) -> bool {
+    let full = schemas.check_value(kind, &crate::json::value(text.as_bytes()).unwrap());
+    assert_eq!(schemas.check_text(kind, text), full, "{kind}: {text}");
+    match schemas.told(kind, text) {
+        None => false,
+        Some(told) => {
+            assert_eq!(told, full.err().unwrap_or_default(), "{kind}: {text}");
+            true
+        }
+    }
+}
+
+#[test]
+fn of_every_recorded_event_both_say_the_same_and_no_dom_is_needed() {
+    let (mut all, mut broken) = (0, 0);
+    for text in RECORDED.iter() {
+        for (schemas, kind, text) in checked(text) {
+            assert!(compare(schemas, &kind, &text), "left to the full validator: {kind}: {text}");
+            all += 1;
+            broken += usize::from(schemas.check_text(&kind, &text).is_err());
+        }
+    }
+    assert!(all > 1000 && broken > 300, "{broken} of {all}");
+}
+
+/// What a value is replaced by.
+fn odd() -> impl Strategy<Value = Value> {
+    prop_oneof![
+        Just(Value::Null),
+        any::<bool>().prop_map(Value::from),
+        any::<i32>().prop_map(Value::from),
+        prop_oneof![Just(1.0), Just(1.5), Just(-0.0), Just(1e300), Just(u64::MAX as f64)].prop_map(Value::from),
+        prop_oneof![
+            Just("message"),
+            Just("function_call"),
+            Just("reasoning"),
+            Just("output_text"),
+            Just("summary_text"),
+            Just("completed"),
+            Just("auto"),
+            Just("acme:thing"),
+            Just(":thing"),
+            Just("acme:"),
+            Just("a:b:c"),
+            Just("line\nfeed"),
+            Just("a:\n"),
+            Just("quo\"te"),
+            Just(""),
+        ]
+        .prop_map(Value::from),
+        Just(json!([])),
+        Just(json!([null, 1, "x", {"type": "output_text"}, {"type": 3}, {}])),
+        Just(json!({})),
+        Just(json!({"type": "message", "content": [{"type": "output_text", "text": 1, "annotations": [1]}]})),
+        Just(json!({"type": null})),
+    ]
+}
+
+/// A change of one value somewhere in a record.
+#[derive(Clone, Debug)]
+enum Change {
+    Replace(Value),
+    Remove,
+    Rename,
+    Repeat,
+}
+
+fn change() -> impl Strategy<Value = Change> {
+    prop_oneof![
+        4 => odd().prop_map(Change::Replace),
+        3 => Just(Change::Remove),
+        1 => Just(Change::Rename),
+        1 => Just(Change::Repeat),
+    ]
+}
+
+/// Changes the value at a place in a record; places are counted in depth.
+fn apply(value: &mut Value, at: Index, change: &Change) {
+    let mut pointers = Vec::new();
+    collect(value, &mut String::new(), &mut pointers);
+    let Some(pointer) = (!pointers.is_empty()).then(|| at.get(&pointers).clone()) else { return };
+    let (parent, key) = pointer.rsplit_once('/').unwrap();
+    let key = key.replace("~1", "/").replace("~0", "~");
+    match (value.pointer_mut(parent).unwrap(), change) {
+        // The type of the event itself decides which schema is asked.
+        (Value::Object(_), _) if parent.is_empty() && key == "type" => {}
+        (Value::Object(map), Change::Replace(with)) => drop(map.insert(key, with.clone())),
+        (Value::Object(map), Change::Remove) => drop(map.remove(&key)),
+        (Value::Object(map), Change::Rename) => {
+            let moved = map.remove(&key).unwrap();
+            map.insert(format!("{key}/~"), moved);
+        }
+        (Value::Object(map), Change::Repeat) => drop(map.insert("type".to_owned(), json!("message"))),
+        (Value::Array(list), change) => {
+            let at: usize = key.parse().unwrap();
+            match change {
+                Change::Replace(with) => list[at] = with.clone(),
+                Change::Remove | Change::Rename => drop(list.remove(at)),
+                Change::Repeat => list.push(list[at].clone()),
+            }
+        }
+        _ => {}
+    }
+}
+
+fn collect(value: &Value, here: &mut String, all: &mut Vec<String>) {
+    let fields: Vec<(String, &Value)> = match value {
+        Value::Object(map) => {
+            map.iter().map(|(key, field)| (key.replace('~', "~0").replace('/', "~1"), field)).collect()
+        }
+        Value::Array(list) => list.iter().enumerate().map(|(at, item)| (at.to_string(), item)).collect(),
+        _ => Vec::new(),
+    };
+    for (key, field) in fields {
+        let length = here.len();
+        write!(here, "/{key}").unwrap();
+        all.push(here.clone());
+        collect(field, here, all);
+        here.truncate(length);
+    }
+}
+
+/// How a record is spelled: the order of keys, white space, escapes, repeated keys.
+#[derive(Clone, Copy, Debug)]
+struct Spelt {
+    backwards: bool,
+    spaced: bool,
+    /// Every so many strings and keys are escaped.
+    escaped: Option<usize>,
+    /// Every so many fields stand there twice.
+    repeated: Option<usize>,
+}
+
+fn spelt() -> impl Strategy<Value = Spelt> {
+    let rarely = || prop_oneof![6 => Just(None), 1 => (5usize..60).prop_map(Some)];
+    (any::<bool>(), any::<bool>(), rarely(), rarely()).prop_map(|(backwards, spaced, escaped, repeated)| Spelt {
+        backwards,
+        spaced,
+        escaped,
+        repeated,
+    })
+}
+
+fn spell(value: &Value, how: Spelt, count: &mut usize, out: &mut String) {
+    let space = if how.spaced { " \n\t" } else { "" };
+    let string = |text: &str, count: &mut usize, out: &mut String| {
+        *count += 1;
+        if how.escaped.is_some_and(|every| count.is_multiple_of(every)) {
+            out.push('"');
+            text.encode_utf16().for_each(|unit| write!(out, "\\u{unit:04x}").unwrap());
+            out.push('"');
+        } else {
+            out.push_str(&json!(text).to_string());
+        }
+    };
+    match value {
+        Value::Object(map) => {
+            let mut fields: Vec<_> = map.iter().collect();
+            if how.backwards {
+                fields.reverse();
+            }
+            out.push('{');
+            let mut first = true;
+            for (key, field) in fields {
+                *count += 1;
+                let again = how.repeated.is_some_and(|every| count.is_multiple_of(every));
+                for _ in 0..=usize::from(again) {
+                    out.push_str(if first { "" } else { "," });
+                    first = false;
+                    out.push_str(space);
+                    string(key, count, out);
+                    write!(out, "{space}:{space}").unwrap();
+                    spell(field, how, count, out);
+                }
+            }
+            write!(out, "{space}}}").unwrap();
+        }
+        Value::Array(list) => {
+            out.push('[');
+            for (at, item) in list.iter().enumerate() {
+                write!(out, "{}{space}", if at == 0 { "" } else { "," }).unwrap();
+                spell(item, how, count, out);
+            }
+            write!(out, "{space}]").unwrap();
+        }
+        Value::String(text) => string(text, count, out),
+        other => write!(out, "{other}").unwrap(),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn of_changed_events_both_say_the_same(
+        record in any::<Index>(),
+        changes in prop::collection::vec((any::<Index>(), change()), 0..5),
+        how in spelt(),
+    ) {
+        let mut value: Value = serde_json::from_str(record.get::<String>(&RECORDED)).unwrap();
+        for (at, change) in &changes {
+            apply(&mut value, *at, change);
+        }
+        let mut text = String::new();
+        spell(&value, how, &mut 0, &mut text);
+        for (schemas, kind, text) in checked(&text) {
+            let known = compare(schemas, &kind, &text);
+            // Only what cannot be sure is left to the full validator.
+            prop_assert!(known || how.escaped.is_some() || how.repeated.is_some() || text.contains('\\'), "{}", text);
+        }
+    }
+}
+
+#[test]
+fn too_many_breaches_are_left_to_the_full_validator() {
+    let items = |count: usize| format!("[{}]", vec!["1"; count].join(","));
+    let text = |count| format!(r#"{{"type":"response.output_text.delta","logprobs":{}}}"#, items(count));
+    let published = &compiled().unwrap().published;
+    let kind = "response.output_text.delta";
+    assert!(compare(published, kind, &text(251)));
+    assert!(!compare(published, kind, &text(252)));
+}
+
+#[test]
+fn numbers_beyond_every_range_are_numbers() {
+    let response = &compiled().unwrap().response;
+    for number in ["1e400", "-1e400", "1.5", "1.0", "-0", "-0.0", "1E2", "123456789012345678901234567890", "1e-400"] {
+        compare(response, RESPONSE.kind, &format!(r#"{{"created_at":{number},"top_p":{number},"id":{number}}}"#));
+    }
+}

@@ -1,0 +1,362 @@
+//! What is wrong with a text that breaks its schema, told as the full validator tells it, without a DOM.
+//!
+//! In: a text that is JSON, and its shape. Out: every breach, in the full validator's order and words, where all of them are
+//! of kinds that are known here: a wrong type, a missing property, a word or a spelling that is not allowed. Never: some of
+//! the breaches. Where anything is not sure (a repeated key, an escape in a word, another kind of breach), there is no
+//! answer, and the caller asks the full validator.
+//!
+//! The order within a value is that of the keywords in [`Shape::tell`]; among properties, that of the bytes of their names;
+//! among items and branches, their own.
+
+use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape, is_integer};
+use crate::json::scan::{Quoted, Scan};
+use crate::json::{Json, Object};
+use crate::schema::Breach;
+use std::fmt::Write;
+
+/// A text with more breaches than these goes to the full validator.
+const MOST: usize = 256;
+
+/// An `enum` of more values than these is told by the first of them and a count of the others.
+const NAMED: usize = 3;
+
+/// The types of values, in the order in which several are named.
+const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+const NULL: u8 = 1;
+const BOOLEAN: u8 = 1 << 1;
+const INTEGER: u8 = 1 << 2;
+const NUMBER: u8 = 1 << 3;
+const STRING: u8 = 1 << 4;
+const ARRAY: u8 = 1 << 5;
+const OBJECT: u8 = 1 << 6;
+
+/// What is said of a value that breaks a schema.
+#[derive(Debug)]
+pub(super) struct Told {
+    types: Option<Types>,
+    words: Option<Words>,
+    /// What is said of a string that `pattern` refuses.
+    misspelt: Option<String>,
+    /// It has `allOf`, whose conditions all hold for what is no object.
+    has_branches: bool,
+}
+
+/// `type`.
+#[derive(Debug)]
+struct Types {
+    allowed: u8,
+    message: String,
+}
+
+/// `enum` or `const`.
+#[derive(Debug)]
+struct Words {
+    words: Vec<String>,
+    null: bool,
+    keyword: &'static str,
+    message: String,
+}
+
+/// Where a value stands.
+#[derive(Clone, Copy)]
+pub(super) enum Place<'p> {
+    Whole,
+    Field(&'p Place<'p>, &'p str),
+    Item(&'p Place<'p>, usize),
+}
+
+/// The breaches so far, each with its rank in the object that is being read.
+#[derive(Default)]
+pub(super) struct Found(Vec<(usize, Breach)>);
+
+impl Shape {
+    /// Every breach of a text that is JSON, so none where it is valid; `None` where the full validator must say.
+    pub fn breaches(&self, text: &str) -> Option<Vec<Breach>> {
+        let (mut scan, mut found) = (Scan::new(text), Found::default());
+        self.tell(&mut scan, Place::Whole, &mut found)?;
+        scan.peek().is_none().then(|| found.0.into_iter().map(|(_, breach)| breach).collect())
+    }
+
+    pub(super) fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+        if self.any {
+            return scan.value().map(drop);
+        }
+        let Some(told) = &self.told else { return self.reads(scan).then_some(()) };
+        if let Some(by_type) = &self.by_type
+            && by_type.tell(scan, place, found)?
+        {
+            return Some(());
+        }
+        let first = scan.peek()?;
+        let start = *scan;
+        match first {
+            b'"' => {
+                let text = scan.string()?;
+                told.basics(STRING, Some(text), place, found)?;
+                self.string.as_ref().map_or(Some(()), |shape| shape.tell(text, told, place, found))
+            }
+            b'{' => {
+                told.basics(OBJECT, None, place, found)?;
+                match &self.object {
+                    Some(shape) => shape.tell(scan, place, found),
+                    None => scan.value().map(drop),
+                }
+            }
+            b'[' => {
+                told.basics(ARRAY, None, place, found)?;
+                match &self.array {
+                    Some(shape) => shape.tell(scan, place, found),
+                    None => scan.value().map(drop),
+                }
+            }
+            first => {
+                let text = scan.value()?;
+                let kind = match first {
+                    b'n' => NULL,
+                    b't' | b'f' => BOOLEAN,
+                    _ if is_integer(text) => INTEGER | NUMBER,
+                    _ => NUMBER,
+                };
+                told.basics(kind, None, place, found)?;
+                let is_bounded = self.minimum.is_some() || self.maximum.is_some();
+                (kind & NUMBER == 0 || !is_bounded || self.is_number(text)).then_some(())
+            }
+        }?;
+        match self.object.as_ref().and_then(|object| object.variants.as_ref()) {
+            Some(variants) if told.has_branches && first != b'{' => variants.tell_every(start, place, found),
+            _ => Some(()),
+        }
+    }
+}
+
+impl Told {
+    /// What a schema says of values that break it; `None` where it has keywords for values of types that it does not allow.
+    pub(super) fn of(map: &Object<'_>) -> Option<Self> {
+        let types = map.get("type").map(Types::of);
+        let words = Words::of(map)?;
+        let reached = match (&types, &words) {
+            (Some(types), _) => types.as_ref()?.allowed,
+            (None, Some(_)) => 0,
+            (None, None) => OBJECT,
+        };
+        let has = |keywords: &[&str]| keywords.iter().any(|keyword| map.get(keyword).is_some());
+        let all_are_reached = [
+            (OBJECT, &["properties", "required", "additionalProperties", "if", "then"][..]),
+            (ARRAY, &["items", "minItems"]),
+            (STRING, &["pattern", "format", "minLength"]),
+            (NUMBER | INTEGER, &["minimum", "maximum"]),
+        ]
+        .into_iter()
+        .all(|(kind, keywords)| reached & kind != 0 || !has(keywords));
+        let misspelt = map.str("pattern").map(|pattern| format!("value does not match \"{pattern}\""));
+        let has_branches = map.get("allOf").is_some();
+        all_are_reached.then_some(Self { types: types.flatten(), words, misspelt, has_branches })
+    }
+
+    /// The keywords that look at values of every type.
+    fn basics(&self, kind: u8, text: Option<Quoted<'_>>, place: Place<'_>, found: &mut Found) -> Option<()> {
+        if let Some(types) = &self.types
+            && types.allowed & kind == 0
+        {
+            found.push(place, "type", &types.message)?;
+        }
+        let Some(words) = &self.words else { return Some(()) };
+        let fits = match text {
+            Some(text) if text.escaped => return None,
+            Some(text) => words.words.iter().any(|word| word == text.inner),
+            None => words.null && kind == NULL,
+        };
+        if fits { Some(()) } else { found.push(place, words.keyword, &words.message) }
+    }
+}
+
+impl Types {
+    fn of(list: Json<'_>) -> Option<Self> {
+        let names = match list.str() {
+            Some(one) => vec![one],
+            None => list.items().into_iter().map(Json::str).collect::<Option<_>>()?,
+        };
+        let allowed = names
+            .iter()
+            .try_fold(0, |bits, name| TYPES.iter().position(|known| known == name).map(|at| bits | 1 << at))?;
+        let mut named = TYPES.iter().enumerate().filter(|(at, _)| allowed & 1 << at != 0).map(|(_, name)| name);
+        let mut message = format!("value is not of type{} ", if names.len() == 1 { "" } else { "s" });
+        write!(message, "\"{}\"", named.next()?).ok()?;
+        named.try_for_each(|name| write!(message, ", \"{name}\"")).ok()?;
+        Some(Self { allowed, message })
+    }
+}
+
+impl Words {
+    /// `Some(None)` where there is neither keyword, `None` where a value is neither a string nor null.
+    #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
+    fn of(map: &Object<'_>) -> Option<Option<Self>> {
+        let (keyword, values) = match (map.get("enum"), map.get("const")) {
+            (None, None) => return Some(None),
+            (Some(list), None) => ("enum", list.items()),
+            (None, Some(value)) => ("const", vec![value]),
+            (Some(_), Some(_)) => return None,
+        };
+        let mut this = Self { words: Vec::new(), null: false, keyword, message: String::new() };
+        let mut shown = Vec::new();
+        for value in values {
+            match value.str() {
+                Some(word) => {
+                    shown.push(serde_json::to_string(&word).ok()?);
+                    this.words.push(word.into_owned());
+                }
+                None if value.is_null() => {
+                    shown.push("null".to_owned());
+                    this.null = true;
+                }
+                None => return None,
+            }
+        }
+        this.message =
+            if keyword == "const" { format!("{} was expected", shown.first()?) } else { not_one_of(&shown)? };
+        Some(Some(this))
+    }
+}
+
+/// What is said of an object without a property that must be there.
+pub(super) fn missing(name: &str) -> Option<String> {
+    serde_json::to_string(name).ok().map(|name| format!("{name} is a required property"))
+}
+
+fn not_one_of(shown: &[String]) -> Option<String> {
+    let others = shown.len().checked_sub(NAMED).filter(|more| *more > 0).map(|more| more + 1);
+    Some(match (shown, others) {
+        ([first, second, ..], Some(others)) => {
+            format!("value is not one of {first}, {second} or {others} other candidates")
+        }
+        ([one], None) => format!("value is not one of {one}"),
+        ([all @ .., last], None) => format!("value is not one of {} or {last}", all.join(", ")),
+        _ => return None,
+    })
+}
+
+impl StringShape {
+    fn tell(&self, text: Quoted<'_>, told: &Told, place: Place<'_>, found: &mut Found) -> Option<()> {
+        let is_free = self.spelling.is_none() && self.format.is_none() && self.ulid.is_none() && self.min_length == 0;
+        if is_free {
+            return Some(());
+        }
+        if text.escaped || !self.is_formed(text.inner) {
+            return None;
+        }
+        match (&self.spelling, &told.misspelt) {
+            (Some(spelling), Some(message)) if !spelling.accepts(text.inner) => found.push(place, "pattern", message),
+            _ => Some(()),
+        }
+    }
+}
+
+impl ArrayShape {
+    fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+        if !scan.take(b'[') {
+            return None;
+        }
+        let mut count = 0;
+        while scan.begin_item() {
+            match &self.items {
+                Some(items) => items.tell(scan, Place::Item(&place, count), found)?,
+                None => drop(scan.value()?),
+            }
+            count += 1;
+        }
+        (scan.take(b']') && count >= self.min_items).then_some(())
+    }
+}
+
+impl ObjectShape {
+    fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+        let (start, first) = (*scan, found.0.len());
+        let (mut seen, mut next) = (0u64, 0);
+        loop {
+            scan.begin_field();
+            let at = match self.due(scan, next) {
+                Some(at) => Some(at),
+                None => match scan.key() {
+                    None => break,
+                    Some(key) if key.escaped => return None,
+                    Some(key) => self.position(key.inner),
+                },
+            };
+            match at.and_then(|at| Some((at, self.properties.get(at)?))) {
+                // Of a repeated key, the full validator sees the last value.
+                Some((at, _)) if seen & 1 << at != 0 => return None,
+                Some((at, (name, property))) => {
+                    let before = found.0.len();
+                    property.tell(scan, Place::Field(&place, name), found)?;
+                    found.rank(before, self.ranks.get(at)? + 1);
+                    seen |= 1 << at;
+                    next = at + 1;
+                }
+                None => match &self.rest {
+                    Rest::Closed => return None,
+                    Rest::Open => drop(scan.value()?),
+                    Rest::Each(shape) if shape.reads(scan) => {}
+                    Rest::Each(_) => return None,
+                },
+            }
+        }
+        if !scan.take(b'}') {
+            return None;
+        }
+        if seen & self.required != self.required {
+            for (_, message) in self.required_in_order.iter().filter(|(at, _)| seen & 1 << at == 0) {
+                found.push(place, "required", message)?;
+            }
+        }
+        found.sort(first);
+        match &self.variants {
+            Some(variants) => variants.tell(start, place, found),
+            None => Some(()),
+        }
+    }
+}
+
+impl Found {
+    fn push(&mut self, place: Place<'_>, keyword: &str, message: &str) -> Option<()> {
+        let mut pointer = String::new();
+        place.write(&mut pointer);
+        self.0.push((0, Breach { pointer, keyword: keyword.to_owned(), message: message.to_owned() }));
+        (self.0.len() <= MOST).then_some(())
+    }
+
+    /// Gives the breaches from here on a rank, whatever rank they had further down.
+    fn rank(&mut self, from: usize, rank: usize) {
+        self.0.iter_mut().skip(from).for_each(|(its, _)| *its = rank);
+    }
+
+    fn sort(&mut self, from: usize) {
+        if let Some(these) = self.0.get_mut(from..) {
+            these.sort_by_key(|(rank, _)| *rank);
+        }
+    }
+}
+
+impl Place<'_> {
+    /// Writes the place as a JSON pointer.
+    fn write(self, pointer: &mut String) {
+        match self {
+            Self::Whole => {}
+            Self::Field(parent, name) => {
+                parent.write(pointer);
+                pointer.push('/');
+                for letter in name.chars() {
+                    match letter {
+                        '~' => pointer.push_str("~0"),
+                        '/' => pointer.push_str("~1"),
+                        letter => pointer.push(letter),
+                    }
+                }
+            }
+            Self::Item(parent, at) => {
+                parent.write(pointer);
+                pointer.push('/');
+                pointer.push_str(&at.to_string());
+            }
+        }
+    }
+}

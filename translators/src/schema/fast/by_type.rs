@@ -1,0 +1,65 @@
+//! What holds for values of one type: `type`, and beside it only `allOf` of `if` a type, `then` a schema.
+//!
+//! In: such a schema, once; then values. Out: whether a value surely keeps what holds for its type, or how it breaks that. Never:
+//! a verdict on a type that the list does not name.
+
+use super::Shape;
+use super::breaches::{Found, Place};
+use super::compile::Document;
+use crate::json::scan::Scan;
+use crate::json::{Json, Kind, Object};
+
+#[derive(Debug)]
+pub(super) struct ByType(Vec<(Kind, Shape)>);
+
+impl ByType {
+    /// Reads the schema; `None` where it is any other.
+    pub(super) fn compile(map: &Object<'_>, document: Document<'_>) -> Option<Self> {
+        let types: Vec<_> = map.get("type")?.items().into_iter().map(Json::str).collect::<Option<_>>()?;
+        let mut branches: Vec<(Kind, Shape)> = Vec::new();
+        for branch in map.items("allOf") {
+            let branch = branch.object().filter(|branch| branch.len() == 2)?;
+            let when = branch.object("if").filter(|when| when.len() == 1)?;
+            let kind = match &*when.str("type")? {
+                "null" => Kind::Null,
+                "boolean" => Kind::Bool,
+                "string" => Kind::String,
+                "array" => Kind::Array,
+                "object" => Kind::Object,
+                _ => return None,
+            };
+            if branches.iter().any(|(known, _)| *known == kind) {
+                return None;
+            }
+            branches.push((kind, Shape::within_document(branch.get("then")?, document)?));
+        }
+        let are_the_types = types.len() == branches.len()
+            && types.iter().all(|name| branches.iter().any(|(kind, _)| kind.as_str() == name));
+        (!branches.is_empty() && are_the_types).then_some(Self(branches))
+    }
+
+    fn of(&self, scan: &mut Scan<'_>) -> Option<&Shape> {
+        let kind = match scan.peek()? {
+            b'n' => Kind::Null,
+            b't' | b'f' => Kind::Bool,
+            b'"' => Kind::String,
+            b'[' => Kind::Array,
+            b'{' => Kind::Object,
+            _ => Kind::Number,
+        };
+        self.0.iter().find(|(known, _)| *known == kind).map(|(_, shape)| shape)
+    }
+
+    /// Whether the value at this place keeps what holds for its type.
+    pub(super) fn read(&self, scan: &mut Scan<'_>) -> bool {
+        self.of(scan).is_some_and(|shape| shape.reads(scan))
+    }
+
+    /// How the value at this place breaks what holds for its type; `Some(false)` where nothing holds for its type.
+    pub(super) fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<bool> {
+        match self.of(scan) {
+            Some(shape) => shape.tell(scan, place, found).map(|()| true),
+            None => Some(false),
+        }
+    }
+}

@@ -1,0 +1,263 @@
+//! How a schema becomes a [`Shape`].
+//!
+//! In: a JSON Schema and the documents that it refers to. Out: its shape. Never: a shape of a schema with a keyword that
+//! the reader does not know, or with one where the reader does not expect it.
+
+use super::breaches::{Told, missing};
+use super::by_type::ByType;
+use super::format::{Format, Spelling};
+use super::variants::Variants;
+use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape};
+use crate::json::{Json, Kind, Object};
+use std::borrow::Cow;
+
+/// Definitions that refer to each other are followed so deep.
+const MAX_REFS: usize = 12;
+
+/// The document that a schema stands in.
+#[derive(Clone, Copy)]
+pub(super) struct Document<'d> {
+    definitions: &'d Object<'d>,
+    /// Other documents that may be referred to: `$id` and definitions.
+    others: &'d [(String, Object<'d>)],
+    left: usize,
+}
+
+/// Keywords that say nothing about validity.
+const ANNOTATIONS: &[&str] =
+    &["$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated"];
+
+/// Keywords that this reader knows.
+const KEYWORDS: &[&str] = &[
+    "type",
+    "properties",
+    "required",
+    "additionalProperties",
+    "items",
+    "minItems",
+    "enum",
+    "const",
+    "format",
+    "minimum",
+    "maximum",
+    "minLength",
+    "pattern",
+    "allOf",
+    "if",
+    "then",
+];
+
+/// What follows the prefix in the one kind of `pattern` that this reader knows: `^run_[…]{26}$`.
+const ULID_PATTERN: &str = "_[0-9A-HJKMNP-TV-Z]{26}$";
+
+impl Shape {
+    /// Reads a schema; `None` where it uses what this reader does not know.
+    ///
+    /// It is read as text, since a DOM would lose the order of the properties.
+    pub fn compile(schema: Json<'_>) -> Option<Self> {
+        Self::compile_with(schema, &[])
+    }
+
+    /// Reads a schema that may refer to definitions of others, by the end of their `$id`.
+    pub fn compile_with(schema: Json<'_>, others: &[Json<'_>]) -> Option<Self> {
+        let id_of = |of: Json<'_>| of.object().and_then(|map| map.str("$id").map(Cow::into_owned)).unwrap_or_default();
+        let own = definitions_of(schema);
+        let others: Vec<_> = others.iter().map(|&other| (id_of(other), definitions_of(other))).collect();
+        Self::within_document(schema, Document { definitions: &own, others: &others, left: MAX_REFS })
+    }
+
+    pub(super) fn within_document(schema: Json<'_>, document: Document<'_>) -> Option<Self> {
+        if schema.bool() == Some(true) {
+            return Some(Self::anything());
+        }
+        let map = schema.object()?;
+        let keywords = || map.iter().map(|(key, _)| key).filter(|key| !ANNOTATIONS.contains(key));
+        if keywords().next().is_none() {
+            return Some(Self::anything());
+        }
+        if let Some(reference) = map.str("$ref") {
+            // A definition that holds itself has no end, and neither would its shape.
+            let left = document.left.checked_sub(1)?;
+            let (file, name) = reference.split_once("#/$defs/")?;
+            let definitions = match file.rsplit('/').next() {
+                None | Some("") => document.definitions,
+                Some(file) => &document.others.iter().find(|(id, _)| id.rsplit('/').next() == Some(file))?.1,
+            };
+            let document = Document { definitions, left, ..document };
+            let alone = keywords().count() == 1;
+            return if alone { Self::within_document(definitions.get(name)?, document) } else { None };
+        }
+        if keywords().any(|key| !KEYWORDS.contains(&key)) {
+            return None;
+        }
+        let mut shape = Self::nothing();
+        if map.get("allOf").is_some() && keywords().count() == 2 {
+            shape.by_type = ByType::compile(&map, document);
+            if shape.by_type.is_some() {
+                shape.told = Told::of(&map).map(Box::new);
+                return Some(shape);
+            }
+        }
+        let words = words_of(&map)?;
+        let types: Vec<Cow<'_, str>> = match map.get("type") {
+            Some(word) if word.kind() == Kind::String => vec![word.str()?],
+            Some(list) => list.items().into_iter().map(Json::str).collect::<Option<_>>()?,
+            None if words.is_some() => vec![Cow::Borrowed("string"), Cow::Borrowed("null")],
+            // Whatever is no object would be valid too; the full validator knows.
+            None if map.get("properties").is_some() || map.get("required").is_some() => vec![Cow::Borrowed("object")],
+            None => return None,
+        };
+        // On what is no object, every branch of `allOf` holds.
+        if map.get("allOf").is_some() && types != ["object"] {
+            return None;
+        }
+        for word in types {
+            match &*word {
+                "null" => shape.null = words.as_ref().is_none_or(|words| words.contains(&None)),
+                "boolean" if words.is_none() => shape.bool = true,
+                "integer" if words.is_none() => shape.integer = true,
+                "number" if words.is_none() => shape.number = true,
+                "string" => {
+                    let pattern = map.str("pattern");
+                    let spelling = pattern.as_deref().and_then(Spelling::of);
+                    let ulid = pattern.as_deref().filter(|_| spelling.is_none()).map(ulid_prefix);
+                    shape.string = Some(StringShape {
+                        one_of: words.clone().map(|words| words.into_iter().flatten().collect()),
+                        spelling,
+                        format: match map.str("format").as_deref() {
+                            None => None,
+                            Some("uuid") => Some(Format::Uuid),
+                            Some("date-time") => Some(Format::DateTime),
+                            Some(_) => return None,
+                        },
+                        ulid: match ulid {
+                            None => None,
+                            Some(prefix) => Some(prefix?),
+                        },
+                        min_length: count_of(&map, "minLength")?,
+                    });
+                }
+                "array" if words.is_none() => {
+                    let items = match map.get("items") {
+                        None => None,
+                        Some(items) => {
+                            Some(Box::new(Self::within_document(items, document)?)).filter(|items| !items.any)
+                        }
+                    };
+                    shape.array = Some(ArrayShape { items, min_items: count_of(&map, "minItems")? });
+                }
+                "object" if map.get("if").is_some() => shape.object = Some(object_where_it_is_one(&map, document)?),
+                "object" if words.is_none() => shape.object = Some(Box::new(ObjectShape::compile(&map, document)?)),
+                _ => return None,
+            }
+        }
+        let of_objects = ["allOf", "if", "then"];
+        if of_objects.iter().any(|keyword| map.get(keyword).is_some()) && shape.object.is_none() {
+            return None;
+        }
+        shape.minimum = bound_of(&map, "minimum")?;
+        shape.maximum = bound_of(&map, "maximum")?;
+        shape.told = Told::of(&map).map(Box::new);
+        Some(shape)
+    }
+
+    fn anything() -> Self {
+        Self { any: true, ..Self::nothing() }
+    }
+
+    fn nothing() -> Self {
+        Self {
+            any: false,
+            null: false,
+            bool: false,
+            integer: false,
+            number: false,
+            minimum: None,
+            maximum: None,
+            string: None,
+            array: None,
+            object: None,
+            by_type: None,
+            told: None,
+        }
+    }
+}
+
+impl ObjectShape {
+    pub(super) fn compile(map: &Object<'_>, document: Document<'_>) -> Option<Self> {
+        let mut properties = Vec::new();
+        for (name, schema) in map.object("properties").unwrap_or_default().iter() {
+            properties.push((name.to_owned(), Shape::within_document(schema, document)?));
+        }
+        if properties.len() > 64 {
+            return None;
+        }
+        let (mut required, mut required_in_order) = (0u64, Vec::new());
+        for name in map.items("required") {
+            let name = name.str()?;
+            let at = properties.iter().position(|(known, _)| *known == name)?;
+            required |= 1 << at;
+            required_in_order.push((at, missing(&name)?));
+        }
+        let rank = |name: &str| properties.iter().filter(|(other, _)| other.as_str() < name).count();
+        let ranks = properties.iter().map(|(name, _)| rank(name)).collect();
+        let rest = match map.get("additionalProperties") {
+            None => Rest::Open,
+            Some(allowed) if allowed.bool() == Some(false) => Rest::Closed,
+            Some(allowed) => match Shape::within_document(allowed, document)? {
+                shape if shape.any => Rest::Open,
+                shape => Rest::Each(Box::new(shape)),
+            },
+        };
+        let keys = properties.iter().map(|(name, _)| format!("\"{name}\":")).collect();
+        let variants = match map.get("allOf") {
+            None => None,
+            Some(list) => Some(Variants::compile(list, document)?),
+        };
+        Some(Self { properties, keys, required, required_in_order, ranks, rest, variants })
+    }
+}
+
+/// What an object is by `"if": {"type": "object"}, "then": …`, which is how a schema says what an object or null is.
+fn object_where_it_is_one(map: &Object<'_>, document: Document<'_>) -> Option<Box<ObjectShape>> {
+    let when = map.object("if")?;
+    let is_simple = when.len() == 1 && when.str("type").as_deref() == Some("object");
+    let elsewhere = ["properties", "required", "additionalProperties", "allOf", "enum", "const"];
+    if !is_simple || elsewhere.iter().any(|keyword| map.get(keyword).is_some()) {
+        return None;
+    }
+    Shape::within_document(map.get("then")?, document)?.object
+}
+
+/// The words of `enum` or `const`, where all are strings or null; `Some(None)` where there is neither keyword.
+#[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
+fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
+    let word = |value: Json<'_>| if value.is_null() { Some(None) } else { value.str().map(|text| Some(text.into())) };
+    match (map.get("enum"), map.get("const")) {
+        (None, None) => Some(None),
+        (Some(list), None) => Some(Some(list.items().into_iter().map(word).collect::<Option<_>>()?)),
+        (None, Some(value)) => Some(Some(vec![word(value)?])),
+        (Some(_), Some(_)) => None,
+    }
+}
+
+/// A count; 0 where the keyword is absent, `None` where it is no count.
+fn count_of(map: &Object<'_>, keyword: &str) -> Option<usize> {
+    map.get(keyword).map_or(Some(0), |count| usize::try_from(count.u64()?).ok())
+}
+
+fn definitions_of(schema: Json<'_>) -> Object<'_> {
+    schema.object().and_then(|map| map.object("$defs")).unwrap_or_default()
+}
+
+/// The prefix that a pattern of ids asks for; `None` where it is another pattern.
+fn ulid_prefix(pattern: &str) -> Option<String> {
+    let prefix = pattern.strip_prefix('^')?.strip_suffix(ULID_PATTERN)?;
+    prefix.bytes().all(|byte| byte.is_ascii_lowercase()).then(|| format!("{prefix}_"))
+}
+
+/// A bound; `Some(None)` where the keyword is absent.
+#[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
+fn bound_of(map: &Object<'_>, keyword: &str) -> Option<Option<f64>> {
+    map.get(keyword).map_or(Some(None), |bound| bound.f64().map(Some))
+}

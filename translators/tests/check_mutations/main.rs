@@ -1,0 +1,31 @@
+//! What `check` finds when a valid stream is broken: each field that a document names, missing or of another type; each rule
+//! between events. The tables and expectations are written from the documents, not from schemas or verifiers.
+
+#![allow(
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code"
+)]
+
+#[path = "../support/mod.rs"]
+mod support;
+
+mod fields;
+mod order;
+mod tables;
+
+use framegate_translators::contracts::Contract;
+use serde_json::Value;
+use support::{Recording, translate};
+
+/// The events of a recording. Half of a surrogate pair is no text for every parser.
+fn parsed(recording: &Recording, contract: &'static Contract) -> Vec<Value> {
+    translate(recording.runner, contract, &recording.bytes)
+        .split(|byte| *byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| framegate_translators::json::value(line).unwrap())
+        .collect()
+}

@@ -1,0 +1,86 @@
+//! `spec/sse-v1.md`.
+
+use crate::{has_keys, is_utc_time, runs, text};
+use std::collections::HashSet;
+
+#[test]
+fn every_run_is_as_the_document_says() {
+    let mut seen = HashSet::new();
+    for run in runs("sse.v1", &["run_id"]) {
+        let what = &run.what;
+        let mut last_id = String::new();
+        let mut waiting: HashSet<String> = HashSet::new();
+        let mut said = String::new();
+        let session = text(&run.events[0], "session_id");
+        for (at, event) in run.events.iter().enumerate() {
+            // "Event Envelope (required)"
+            has_keys(what, event, &["event_id", "session_id", "run_id", "type", "ts", "payload"]);
+            assert_eq!(text(event, "session_id"), session, "{what}: immutable for stream lifetime");
+            let event_id = text(event, "event_id");
+            assert!(event_id > last_id, "{what}: {event_id} is not behind {last_id}: monotonic within a run");
+            last_id = event_id;
+            assert!(is_utc_time(&text(event, "ts")), "{what}: {event}");
+            let kind = text(event, "type");
+            let payload = &event["payload"];
+            let (first, last) = (at == 0, at == run.events.len() - 1);
+            // "`run_started` is first event"; "Exactly one terminal event"
+            assert_eq!(kind == "run_started", first, "{what}: {event}");
+            let is_terminal = ["run_completed", "run_failed", "run_interrupted"].contains(&kind.as_str());
+            assert_eq!(is_terminal, last, "{what}: {event}");
+            match kind.as_str() {
+                "run_started" => {
+                    has_keys(what, payload, &["status"]);
+                    assert_eq!(payload["status"], "running");
+                }
+                "assistant_delta" => {
+                    has_keys(what, payload, &["text"]);
+                    said.push_str(&text(payload, "text"));
+                }
+                // "A write tool call requires approval."
+                "tool_call_proposed" => {
+                    has_keys(what, payload, &["approval_id", "tool_name", "args"]);
+                    assert!(payload["args"].is_object() && !text(payload, "tool_name").is_empty(), "{what}: {event}");
+                    assert!(waiting.insert(text(payload, "approval_id")), "{what}: asked twice: {event}");
+                }
+                "tool_call_approved" => {
+                    has_keys(what, payload, &["approval_id"]);
+                    assert!(waiting.remove(&text(payload, "approval_id")), "{what}: nobody asked: {event}");
+                }
+                "tool_call_rejected" => {
+                    has_keys(what, payload, &["approval_id", "reason"]);
+                    assert!(waiting.remove(&text(payload, "approval_id")), "{what}: nobody asked: {event}");
+                }
+                "tool_result" => {
+                    has_keys(what, payload, &["tool_name", "success", "result"]);
+                    assert!(payload["success"].is_boolean() && payload["result"].is_string(), "{what}: {event}");
+                }
+                "run_interrupted" => {
+                    has_keys(what, payload, &["status"]);
+                    assert_eq!(payload["status"], "interrupted");
+                }
+                "run_completed" => {
+                    has_keys(what, payload, &["status", "final_text"]);
+                    assert_eq!(payload["status"], "completed");
+                    // What is told at the end was told before, unless the runner streamed no text or contradicts itself.
+                    let last_text = text(payload, "final_text");
+                    let contradicts = ["scripted__out-of-order.sse", "scripted__terminal-text-differs.sse"];
+                    assert!(
+                        said.is_empty()
+                            || said.contains(&last_text)
+                            || contradicts.iter().any(|name| what.contains(name)),
+                        "{what}: {last_text:?} was not said"
+                    );
+                }
+                "run_failed" => {
+                    has_keys(what, payload, &["status", "error_code", "message"]);
+                    assert_eq!(payload["status"], "failed");
+                    assert!(!text(payload, "error_code").is_empty() && payload["message"].is_string());
+                }
+                other => panic!("{what}: {other} is no type of the document"),
+            }
+            seen.insert(kind);
+        }
+        assert!(waiting.is_empty(), "{what}: {waiting:?} still wait at the end");
+    }
+    assert_eq!(seen.len(), 9, "the recordings show every type: {seen:?}");
+}

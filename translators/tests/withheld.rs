@@ -1,0 +1,171 @@
+//! The gate that withholds: what stands in for an event, whichever type it was.
+//!
+//! Encoders write only what keeps its schema, so the tests bring schemas of their own: one type is forbidden at a time.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::contracts::Contract;
+use framegate_translators::encode::{EncoderOptions, EventId, EventRef};
+use framegate_translators::frame::Frame;
+use framegate_translators::framing::Limits;
+use framegate_translators::gate::{Gate, Verdict};
+use framegate_translators::pipeline::Translator;
+use framegate_translators::schema::{SchemaFile, Schemas};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::sync::LazyLock;
+use support::*;
+
+/// Schemas in which the types that the function names keep nothing, and all others anything.
+fn forbidding(contract: &Contract, forbidden: impl Fn(&str) -> bool) -> Schemas {
+    let text = |kind: &str| if forbidden(kind) { r#"{"required":["what no event has"]}"# } else { "{}" };
+    let files: Vec<SchemaFile> =
+        contract.schemas.iter().map(|file| SchemaFile { kind: file.kind, text: text(file.kind) }).collect();
+    Schemas::compile_with(&files, &[]).unwrap()
+}
+
+/// An event as it was sent.
+#[derive(Clone, Debug, PartialEq)]
+struct Sent {
+    kind: &'static str,
+    id: EventId,
+    text: String,
+    /// The type of the event that was withheld.
+    instead_of: Option<&'static str>,
+}
+
+fn gated(recording: &Recording, contract: &'static Contract, schemas: &Schemas, enforce: bool) -> Vec<Sent> {
+    let options = EncoderOptions { experimental: true, ..EncoderOptions::default() };
+    let mut translator = Translator::new(ingest(recording.runner, Limits::default()), contract, options);
+    let gate = Gate::new(contract, schemas, enforce);
+    let mut sent = Vec::new();
+    let mut sink = |frame: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
+        for event in events {
+            let mut out: Vec<Sent> = Vec::new();
+            let verdict = gate.pass(frame, event, &mut |event| {
+                let text = String::from_utf8(event.payload.to_vec()).unwrap();
+                out.push(Sent { kind: event.kind, id: event.id.clone(), text, instead_of: None });
+            });
+            assert_eq!(out.len(), 1, "one event for each event");
+            if let Verdict::Withheld(breaches) = &verdict {
+                assert_eq!(breaches[0].keyword, "required");
+                out[0].instead_of = Some(event.kind);
+                assert_eq!(out[0].id, *event.id, "the cursor is that of the withheld event");
+            }
+            assert!(enforce || !matches!(verdict, Verdict::Withheld(_)));
+            sent.append(&mut out);
+        }
+    };
+    translator.feed(&recording.bytes, EPOCH_MS, &mut sink);
+    translator.finish(EPOCH_MS, &mut sink);
+    sent
+}
+
+/// Recordings that together have every event type that recordings give rise to, few for each type.
+static BY_KIND: LazyLock<BTreeMap<&'static str, BTreeMap<&'static str, Vec<usize>>>> = LazyLock::new(|| {
+    let mut found: BTreeMap<&'static str, BTreeMap<&'static str, Vec<usize>>> = BTreeMap::new();
+    for contract in json_contracts() {
+        let open = forbidding(contract, |_| false);
+        let kinds = found.entry(contract.name).or_default();
+        for (at, recording) in ALL.iter().enumerate() {
+            for event in gated(recording, contract, &open, false) {
+                let places = kinds.entry(event.kind).or_default();
+                if places.len() < 3 && places.last() != Some(&at) {
+                    places.push(at);
+                }
+            }
+        }
+    }
+    found
+});
+
+static ALL: LazyLock<Vec<Recording>> = LazyLock::new(|| recordings().filter(|one| one.bytes.len() < 60_000).collect());
+
+#[test]
+fn a_stream_with_a_type_withheld_still_begins_counts_and_ends_as_the_contract_says() {
+    for contract in json_contracts() {
+        for (kind, places) in &BY_KIND[contract.name] {
+            let schemas = forbidding(contract, |other| other == *kind);
+            for at in places {
+                let recording = &ALL[*at];
+                let sent = gated(recording, contract, &schemas, true);
+                assert!(sent.iter().any(|event| event.instead_of == Some(kind)), "{kind}");
+                let ndjson: String = sent.iter().map(|event| format!("{}\n", event.text)).collect();
+                // What was opened or said by an event that is gone has no partner; everything else holds.
+                let partner = ["pair.", "turn.", "text.", "tool.", "output.", "status.chain"];
+                let wrong: Vec<_> = errors_in(contract, ndjson.as_bytes())
+                    .into_iter()
+                    .filter(|located| !partner.iter().any(|group| located.finding.rule.starts_with(group)))
+                    .collect();
+                assert!(wrong.is_empty(), "{} without {kind}, {}: {wrong:?}\n{ndjson}", contract.name, recording.name);
+                assert_eq!(sent, gated(recording, contract, &schemas, true), "the same again");
+            }
+        }
+    }
+}
+
+#[test]
+fn what_stands_in_keeps_its_schema_tells_what_was_withheld_and_nothing_of_its_content() {
+    for contract in json_contracts() {
+        let schemas = forbidding(contract, |_| true);
+        for places in BY_KIND[contract.name].values() {
+            for event in gated(&ALL[places[0]], contract, &schemas, true) {
+                let withheld = event.instead_of.unwrap();
+                let real = framegate_translators::contracts::contract(contract.name).unwrap();
+                let parsed: Value = serde_json::from_str(&event.text).unwrap();
+                assert_eq!(support::schemas(real).check_value(event.kind, &parsed), Ok(()), "{}", event.text);
+                assert_eq!(parsed[contract.type_key], event.kind);
+                assert!(event.text.len() < 1200, "{}", event.text);
+                // A run's beginning and end have no room for it in every contract.
+                let silent = ["session_started", "run_started", "run_interrupted", "session_ended"];
+                assert!(
+                    event.text.contains(&format!("event withheld: {withheld} breaks its schema"))
+                        || silent.contains(&event.kind),
+                    "{}",
+                    event.text
+                );
+            }
+        }
+    }
+}
+
+/// The contract's own words, from its document.
+#[test]
+fn each_contract_says_it_in_its_own_words() {
+    for (contract, withheld, expected) in [
+        ("frames.v1", "tool_started", "provider_event"),
+        ("frames.v1", "session_ended", "session_ended"),
+        ("frames.v2", "tool_started", "gap_detected"),
+        ("frames.v2", "session_ended", "session_ended"),
+        ("frames.v2", "tool_task_status", "tool_task_status"),
+        ("sse.v1", "assistant_delta", "tool_result"),
+        ("sse.v1", "run_completed", "run_failed"),
+        ("sse.v1", "run_interrupted", "run_interrupted"),
+        ("agent-manager.v1", "metric", "error"),
+        ("agent-manager.v1", "status", "status"),
+        ("pixir.v1", "text_delta", "status"),
+        ("pixir.v1", "tool_call", "assistant_message"),
+        ("pixir.v1", "tool_result", "tool_result"),
+        ("hecate.v1", "run.started", "gap.events_pruned"),
+        ("hecate.v1", "tool.invoked", "gap.events_pruned"),
+        ("hecate.v1", "run.finished", "run.failed"),
+        ("hecate.v1", "run.cancelled", "run.cancelled"),
+    ] {
+        let contract = framegate_translators::contracts::contract(contract).unwrap();
+        let schemas = forbidding(contract, |kind| kind == withheld);
+        let places = &BY_KIND[contract.name][withheld];
+        let events: Vec<Sent> = places.iter().flat_map(|at| gated(&ALL[*at], contract, &schemas, true)).collect();
+        let stand_ins: Vec<&Sent> = events.iter().filter(|event| event.instead_of == Some(withheld)).collect();
+        assert!(stand_ins.iter().any(|event| event.kind == expected), "{} {withheld}: {stand_ins:?}", contract.name);
+    }
+}
+
+#[test]
+fn a_gate_that_only_warns_sends_what_is_broken() {
+    for contract in json_contracts() {
+        let (open, closed) = (forbidding(contract, |_| false), forbidding(contract, |_| true));
+        assert_eq!(gated(&ALL[0], contract, &open, false), gated(&ALL[0], contract, &closed, false));
+    }
+}
