@@ -3,7 +3,7 @@
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
 use super::{EXIT_CLEAN, LogArgs};
-use crate::artifacts::MemoryStore;
+use crate::artifacts::{ArtifactStore, MemoryStore};
 use crate::clock::Clock;
 use crate::config::{self, Config, FsyncKind, LogKind, Sources};
 use crate::gate::Gate;
@@ -49,9 +49,17 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let settings = settings(&config)?;
     // The demo leaves nothing behind.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
-    let log: Arc<dyn FrameLog> = match kind {
-        LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
-        LogKind::Sqlite => Arc::new(SqliteLog::open(log_options(&config.log))?),
+    let max_artifact_bytes = config.artifacts.max_total_bytes;
+    let (log, store): (Arc<dyn FrameLog>, Arc<dyn ArtifactStore>) = match kind {
+        LogKind::Memory => (
+            Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
+            Arc::new(MemoryStore::new(max_artifact_bytes)),
+        ),
+        LogKind::Sqlite => {
+            let options = sqlite::Options { max_artifact_bytes, ..log_options(&config.log) };
+            let log = Arc::new(SqliteLog::open(options)?);
+            (log.clone(), log)
+        }
     };
     let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?);
     let artifacts = &config.artifacts;
@@ -62,7 +70,7 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
             max_bytes: artifacts.max_bytes,
             max_open_bytes: artifacts.max_open_bytes,
         };
-        runs.with_artifacts(Arc::new(MemoryStore::new(artifacts.max_total_bytes)), bounds)
+        runs.with_artifacts(store, bounds)
     } else {
         runs
     };

@@ -33,18 +33,27 @@ CREATE TABLE frames (
 );
 
 CREATE TABLE artifacts (
-    hash        TEXT PRIMARY KEY,     -- sha256: and the lower-case hex digest
-    media_type  TEXT,
-    bytes       INTEGER NOT NULL,
-    preview     TEXT
-) WITHOUT ROWID;
+    key         INTEGER PRIMARY KEY,  -- in the order in which they were written
+    hash        TEXT    NOT NULL UNIQUE, -- sha256: and the lower-case hex digest of content
+    kind        TEXT    NOT NULL,     -- command_output, patch, image or tool_result_blob
+    media_type  TEXT    NOT NULL,
+    bytes       INTEGER NOT NULL,     -- of content
+    bytes_total INTEGER NOT NULL,     -- before it was cut to artifacts.max_bytes
+    created_ms  INTEGER NOT NULL,
+    call_id     TEXT,                 -- the runner's id of the call that it comes of
+    path        TEXT,                 -- the file that a patch changed
+    change      TEXT,                 -- what happened to that file
+    stream      TEXT    NOT NULL,     -- JSON: the stream that told of it first
+    content     BLOB    NOT NULL
+);
 
 CREATE TABLE artifact_references (
-    stream      INTEGER NOT NULL REFERENCES streams (key),
-    seq         INTEGER NOT NULL,
-    hash        TEXT    NOT NULL REFERENCES artifacts (hash),
-    PRIMARY KEY (stream, seq, hash)
+    kind        TEXT    NOT NULL,     -- of the stream that refers to it
+    stream_id   TEXT    NOT NULL,
+    artifact    INTEGER NOT NULL REFERENCES artifacts (key),
+    PRIMARY KEY (kind, stream_id, artifact)
 ) WITHOUT ROWID;
+CREATE INDEX artifact_references_by_artifact ON artifact_references (artifact);
 
 CREATE VIEW runs AS
 SELECT id AS run_id, session_id, session_name, provider AS runner,

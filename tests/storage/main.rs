@@ -11,6 +11,7 @@
     reason = "test code; not every test uses all of what is shared"
 )]
 
+mod artifacts;
 mod audits;
 #[path = "../serve/client.rs"]
 mod client;

@@ -7,6 +7,7 @@
 //! One thread writes. It puts all appends that wait for it into one transaction, so that a sync of the disk is shared; the
 //! queue to it is bounded, and whoever appends waits for his answer. Readers have connections of their own (WAL).
 
+mod artifacts;
 mod database;
 mod reader;
 mod writer;
@@ -60,6 +61,8 @@ pub struct Options {
     pub max_runs: usize,
     /// How many bytes of frames are kept.
     pub max_bytes: u64,
+    /// How many bytes of artifacts are kept.
+    pub max_artifact_bytes: u64,
     /// For how long runs that are over are kept; `None`: as long as there is room.
     pub max_age: Option<Duration>,
     /// Whether the file is checked when it is opened.
@@ -80,6 +83,7 @@ impl Options {
             readers: NonZeroUsize::MIN.saturating_add(3),
             max_runs: 10_000,
             max_bytes: 1 << 30,
+            max_artifact_bytes: 256 << 20,
             max_age: None,
             check: false,
             max_pages: None,

@@ -40,6 +40,14 @@ impl Readers {
         from: u64,
         max: usize,
     ) -> Result<Vec<Arc<Frame>>, LogError> {
+        self.with(move |database, path| read_frames(database, path, key, &stream, from, max)).await
+    }
+
+    /// Reads with a connection of its own.
+    pub(super) async fn with<T: Send + 'static>(
+        self: Arc<Self>,
+        read: impl FnOnce(&Connection, &Path) -> Result<T, LogError> + Send + 'static,
+    ) -> Result<T, LogError> {
         let readers = self.clone();
         let _free = self.free.acquire().await.map_err(|_| LogError::Closed)?;
         let work = move || {
@@ -48,10 +56,10 @@ impl Readers {
                 Some(database) => database,
                 None => open_read_only(&readers.path)?,
             };
-            let frames = read_frames(&database, &readers.path, key, &stream, from, max)?;
+            let found = read(&database, &readers.path)?;
             // A connection that failed is not used again.
             readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(database);
-            Ok(frames)
+            Ok(found)
         };
         tokio::task::spawn_blocking(work).await.unwrap_or(Err(LogError::Closed))
     }

@@ -4,8 +4,10 @@
 //! transaction for each append where several wait, an append that fails because another one in its transaction did.
 
 use super::database::{Lock, give_back, told};
-use super::{Fsync, Options, Shared, streams_of};
+use super::{Fsync, Options, Shared, artifacts, streams_of};
+use crate::artifacts::StoreError;
 use crate::log::{LogError, StreamId, Summary};
+use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::stored::{self, Header};
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::pipeline::is_last;
@@ -35,6 +37,7 @@ type Answer = oneshot::Sender<Result<(), LogError>>;
 /// What the writer is asked for.
 pub(super) enum Job {
     Append(Append, Answer),
+    Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
     /// Time has passed.
     Tick,
 }
@@ -129,6 +132,7 @@ pub(super) struct Writer {
     /// Runs and tasks that are over, the one that ended first in front.
     ended: VecDeque<StreamId>,
     bytes: u64,
+    artifact_bytes: u64,
     /// Something was written since the last sync.
     unsynced: bool,
 }
@@ -161,7 +165,9 @@ impl Writer {
         }
         over.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
         let ended = over.into_iter().map(|(.., id)| id).collect();
-        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes: all, unsynced: false })
+        let artifact_bytes =
+            artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
+        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes: all, artifact_bytes, unsynced: false })
     }
 
     /// Works until nobody can ask any more.
@@ -176,6 +182,8 @@ impl Writer {
                         bytes += append.bytes;
                         group.push((append, answer));
                     }
+                    // Before the frames that wait: some of them may refer to it.
+                    Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
                     Job::Tick => self.tick(),
                 }
                 next = if bytes < GROUP_BYTES { jobs.try_recv().ok() } else { None };
@@ -189,6 +197,16 @@ impl Writer {
 
     fn failed(&self, what: &'static str, error: &rusqlite::Error) -> LogError {
         told(&self.options.path, what, error)
+    }
+
+    fn put(&mut self, artifact: &Artifact) -> Result<(), StoreError> {
+        let (bytes, limit) = (artifact.content.len() as u64, self.options.max_artifact_bytes);
+        if bytes > limit {
+            return Err(StoreError::TooLarge { bytes, limit });
+        }
+        self.unsynced = true;
+        let put = artifacts::put(&self.database, artifact, &mut self.artifact_bytes, limit);
+        put.map_err(|error| self.failed("cannot be written", &error).into())
     }
 
     /// Keeps the appends in one transaction; where that fails, each in one of its own, so that it fails alone.
@@ -340,6 +358,7 @@ impl Writer {
                     self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
                 }
                 self.shared.remove(&gone);
+                self.artifact_bytes = artifacts::total(&self.database).unwrap_or(self.artifact_bytes);
                 tracing::debug!(stream = %id.1, "a run made room");
             }
             Err(error) => {
@@ -405,7 +424,7 @@ pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::
     let session: String =
         database.prepare_cached("SELECT session_id FROM streams WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
     let drop_one = |key: i64| -> rusqlite::Result<()> {
-        database.prepare_cached("DELETE FROM artifact_references WHERE stream = ?1")?.execute([key])?;
+        artifacts::remove_of_stream(database, key)?;
         database.prepare_cached("DELETE FROM frames WHERE stream = ?1")?.execute([key])?;
         database.prepare_cached("DELETE FROM streams WHERE key = ?1")?.execute([key])?;
         Ok(())
