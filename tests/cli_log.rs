@@ -133,6 +133,12 @@ fn what_is_wrong_with_a_database_is_found() {
         ("UPDATE streams SET frames = frames + 1 WHERE key = 1", "and its row says"),
         ("UPDATE streams SET ended = 0 WHERE key = 1", "is over by its frames, and goes on by its row"),
         ("UPDATE streams SET status = '{\"frames\":1}' WHERE key = 1", "and its status says 1"),
+        (
+            "INSERT INTO artifacts (hash, kind, media_type, bytes, bytes_total, created_ms, stream, content) \
+             VALUES ('sha256:00', 'image', 'image/png', 1, 1, 0, '{}', x'00'); \
+             INSERT INTO artifact_references VALUES ('session', 'x', last_insert_rowid())",
+            "artifact sha256:00: its content is another one",
+        ),
         ("INSERT INTO frames (stream, seq, time_ms, type, body) VALUES (99, 0, 0, 'x', '{}')", "belong to no stream"),
     ] {
         // The proxy was killed: a part of the database is in the log beside it.

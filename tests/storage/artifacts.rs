@@ -122,7 +122,7 @@ fn after_a_kill_what_frames_refer_to_is_still_there() {
     let written: Vec<Value> = frames.filter(|frame| frame["type"] == "artifact_written").collect();
     assert_eq!(written.len(), 1);
     let id = written[0]["artifact_id"].as_str().unwrap();
-    let answer = get(proxy.address, &format!("/hecate/v1/artifacts/{id}"), &[]);
+    let answer = get(proxy.address, &format!("/v1/artifacts/{id}"), &[]);
     assert_eq!(answer.status, 200);
     assert_eq!(answer.text(), output);
 }

@@ -6,8 +6,10 @@ use super::Database;
 use crate::cli::{EXIT_CLEAN, EXIT_FINDINGS};
 use crate::log::KeptStream;
 use crate::log::sqlite::integrity;
+use framegate_translators::artifacts::id_of;
 use framegate_translators::pipeline::is_last;
 use serde_json::Value;
+use sha2::{Digest, Sha256};
 use std::io::Write;
 
 pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
@@ -32,11 +34,31 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
     if orphans > 0 {
         findings.push(format!("{orphans} frames belong to no stream"));
     }
+    artifacts(database, &mut findings)?;
     for finding in &findings {
         writeln!(out, "{finding}")?;
     }
     writeln!(out, "{streams} streams, {frames} frames, {} findings", findings.len())?;
     Ok(if findings.is_empty() { EXIT_CLEAN } else { EXIT_FINDINGS })
+}
+
+/// Whether each artifact is what its hash says, and is referred to.
+fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
+    let sql = "SELECT hash, bytes, content, \
+               EXISTS (SELECT 1 FROM artifact_references WHERE artifact = artifacts.key) FROM artifacts";
+    let mut statement = database.connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (hash, bytes): (String, usize) = (row.get(0)?, row.get(1)?);
+        let content = row.get_ref(2)?.as_blob()?;
+        if content.len() != bytes || id_of(&Sha256::digest(content).into()) != hash {
+            findings.push(format!("artifact {hash}: its content is another one"));
+        }
+        if !row.get::<_, bool>(3)? {
+            findings.push(format!("artifact {hash}: no stream refers to it"));
+        }
+    }
+    Ok(())
 }
 
 /// Looks at one stream; gives how many frames it has.
