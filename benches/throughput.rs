@@ -13,6 +13,7 @@ use framegate_translators::encode::{Encoder, EncoderOptions, EventRef, Events};
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::framing::{Limits, write_ndjson};
 use framegate_translators::pipeline::{Ingest, Translator};
+use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::runners::{RUNNERS, Runner};
 use framegate_translators::schema::Schemas;
 use framegate_translators::sequence::Identity;
@@ -20,6 +21,7 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::path::PathBuf;
 use std::rc::Rc;
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 use uuid::Uuid;
 
@@ -90,6 +92,12 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
             inputs.iter().map(|input| Counts { events: decode(runner, input).len() as u64, bytes_out: 0 }).sum()
         }),
     ];
+    // Beside "decode to frames": the difference is redaction's share.
+    let rules = Arc::new(Rules::new(Settings::default()).unwrap());
+    stages.push(Stage::new("redact and decode to frames", move || {
+        let decode = |input: &Vec<u8>| decode_with(ingest(runner).redacting(rules.clone()), input).len() as u64;
+        inputs.iter().map(|input| Counts { events: decode(input), bytes_out: 0 }).sum()
+    }));
     for contract in CONTRACTS {
         let schemas = &schemas[contract.name];
         let frames = &frames;
@@ -273,7 +281,10 @@ fn ingest(runner: &Runner) -> Ingest {
 }
 
 fn decode(runner: &Runner, input: &[u8]) -> Vec<Frame> {
-    let mut ingest = ingest(runner);
+    decode_with(ingest(runner), input)
+}
+
+fn decode_with(mut ingest: Ingest, input: &[u8]) -> Vec<Frame> {
     let mut frames = Vec::new();
     for chunk in input.chunks(CHUNK) {
         frames.extend(ingest.feed(chunk, EPOCH_MS));

@@ -177,6 +177,7 @@ fn settings(config: &Config) -> anyhow::Result<Settings> {
         ingest_idle: above_zero(config.ingest.idle_timeout_ms),
         max_ingests: config.ingest.max_open,
         drift: config.ingest.drift,
+        redaction: config.redaction.rules()?.map(Arc::new),
         limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
         page_default: server.page_limit_default,
         page_max: server.page_limit_max,

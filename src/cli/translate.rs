@@ -19,10 +19,12 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::recognise::Window;
+use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::sequence::{Identity, uuid_of};
 use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -55,6 +57,12 @@ pub(super) struct Args {
     /// withheld: the contract's own error or gap event is written in its place)
     #[arg(long, alias = "validate", value_name = "MODE", default_value = "warn", hide_possible_values = true)]
     gate: GateMode,
+    /// Redact secrets before anything is made of them [default, except for --to raw]
+    #[arg(long, overrides_with = "no_redact")]
+    redact: bool,
+    /// Leave secrets where they are [default for --to raw, which gives every record back byte for byte]
+    #[arg(long, overrides_with = "redact")]
+    no_redact: bool,
     /// The file to read; - is the standard input
     #[arg(default_value = "-")]
     file: PathBuf,
@@ -86,6 +94,9 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let store = args.artifacts.as_deref().map(ArtifactFiles::open).transpose()?;
     let ingest = if store.is_some() { ingest.with_artifacts(Bounds::default()) } else { ingest };
+    // `raw` is what a recording is checked and kept with: there, losing nothing is what is asked for.
+    let redacts = args.redact || (!args.no_redact && contract.sse != SseStyle::Raw);
+    let ingest = if redacts { ingest.redacting(Arc::new(Rules::new(Settings::default())?)) } else { ingest };
     let options = EncoderOptions {
         experimental: args.experimental,
         artifacts: args.artifacts.is_some(),

@@ -11,7 +11,9 @@ pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};
 
+use framegate_translators::redact::{Rules, Settings, SettingsError};
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
@@ -23,6 +25,8 @@ pub struct Config {
     pub server: Server,
     /// What comes in.
     pub ingest: Ingest,
+    /// What is taken out of it before it is kept.
+    pub redaction: Redaction,
     /// What is kept.
     pub log: Log,
     /// What is stored beside the frames.
@@ -79,6 +83,52 @@ pub struct Ingest {
     pub max_open: usize,
     /// Whether each record is compared with what is known of its runner.
     pub drift: bool,
+}
+
+/// What is taken out of what comes in.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Redaction {
+    /// Whether secrets are redacted.
+    pub enabled: bool,
+    /// Keys whose values are secrets.
+    pub keys: Vec<String>,
+    /// More secrets: a name, and the regular expression that finds them.
+    pub patterns: BTreeMap<String, String>,
+    /// Rules that are not used.
+    pub disabled_rules: Vec<String>,
+    /// How long a record waits for what may be the rest of a secret.
+    pub hold_ms: u64,
+    /// How many bytes of records wait.
+    pub hold_bytes: usize,
+}
+
+impl Redaction {
+    /// What is redacted; `None` where nothing is.
+    ///
+    /// # Errors
+    /// A pattern, a rule's name or a key that is none.
+    pub fn rules(&self) -> Result<Option<Rules>, SettingsError> {
+        if !self.enabled {
+            return Ok(None);
+        }
+        Rules::new(Settings {
+            keys: self.keys.clone(),
+            patterns: self.patterns.clone().into_iter().collect(),
+            disabled: self.disabled_rules.clone(),
+            hold_ms: self.hold_ms,
+            hold_bytes: self.hold_bytes,
+        })
+        .map(Some)
+    }
+}
+
+impl Default for Redaction {
+    fn default() -> Self {
+        let Settings { keys, patterns, disabled, hold_ms, hold_bytes } = Settings::default();
+        let patterns = patterns.into_iter().collect();
+        Self { enabled: true, keys, patterns, disabled_rules: disabled, hold_ms, hold_bytes }
+    }
 }
 
 /// What is kept.
@@ -290,6 +340,8 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("ingest.preview_bytes", 0, 1 << 20),
     ("ingest.idle_timeout_ms", 0, 604_800_000),
     ("ingest.max_open", 1, 1_000_000),
+    ("redaction.hold_ms", 0, 60_000),
+    ("redaction.hold_bytes", 1024, 64 << 20),
     ("log.fsync_interval_ms", 10, 3_600_000),
     ("log.queue_appends", 1, 65_536),
     ("log.read_connections", 1, 256),
@@ -341,6 +393,14 @@ impl Config {
             if value as u64 > most {
                 found.push((key, format!("{value} is more than {other}, which is {most}")));
             }
+        }
+        if let Err(error) = self.redaction.rules() {
+            let key = match &error {
+                SettingsError::Pattern(..) => "redaction.patterns",
+                SettingsError::Rule(_) => "redaction.disabled_rules",
+                SettingsError::Key(_) => "redaction.keys",
+            };
+            found.push((key, error.to_string()));
         }
         if let Err(error) = crate::telemetry::filter(&self.telemetry.filter) {
             found.push(("telemetry.filter", error.to_string()));

@@ -48,6 +48,10 @@ pub(super) async fn ingest(
         None => Ingest::auto(runs, framing, limits),
     };
     let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
+    let ingest = match &shared.settings.redaction {
+        Some(rules) => ingest.redacting(rules.clone()),
+        None => ingest,
+    };
     let ingested = ingest.ingested();
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
     let mut body = Upload { body: request.into_body(), bounds, taken: 0 };
@@ -227,7 +231,17 @@ async fn until_known(mut ingest: Ingest, body: &mut Upload) -> Result<Option<Ing
 /// Feeds the body into the ingest; gives the number of records.
 async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
     let outcome = loop {
-        match body.next().await {
+        let next = match ingest.patience() {
+            None => body.next().await,
+            Some(patience) => match tokio::time::timeout(patience, body.next()).await {
+                Ok(next) => next,
+                Err(_) => {
+                    ingest.flush().await.map_err(|error| Stopped::Full(error.to_string()))?;
+                    continue;
+                }
+            },
+        };
+        match next {
             Ok(None) => break Ok(()),
             Err(stopped) => break Err(stopped),
             // On failure the ingest has closed its runs already.

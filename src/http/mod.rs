@@ -20,6 +20,7 @@ use crate::runs::Runs;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
+use framegate_translators::redact::Rules;
 use hyper::server::conn::http1;
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioIo, TokioTimer};
@@ -59,6 +60,8 @@ pub struct Settings {
     pub max_ingests: usize,
     /// Whether the records of ingests are compared with what is known of their runners.
     pub drift: bool,
+    /// What is redacted in the records of ingests, if anything.
+    pub redaction: Option<Arc<Rules>>,
     /// What bounds a record.
     pub limits: Limits,
     /// Events on a page, unless the client says otherwise.
@@ -86,6 +89,7 @@ impl Default for Settings {
             ingest_idle: None,
             max_ingests: 256,
             drift: true,
+            redaction: None,
             limits: Limits::default(),
             page_default: 200,
             page_max: 500,

@@ -15,6 +15,7 @@ use framegate_translators::frame::Frame;
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline;
 use framegate_translators::recognise::Window;
+use framegate_translators::redact::Rules;
 use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
 use std::sync::Arc;
@@ -47,6 +48,18 @@ impl Ingest {
         Self { pipeline: self.pipeline.watching_drift(), ..self }
     }
 
+    /// Redacts each record before anything is made of it.
+    #[must_use]
+    pub fn redacting(self, rules: Arc<Rules>) -> Self {
+        Self { pipeline: self.pipeline.redacting(rules), ..self }
+    }
+
+    /// How long the next bytes may take; then [`Ingest::flush`] is due. `None` where no record waits for them.
+    pub fn patience(&self) -> Option<Duration> {
+        let deadline = self.pipeline.deadline()?;
+        Some(Duration::from_millis(deadline.saturating_sub(Clock::System.now_ms())))
+    }
+
     fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
         let pipeline = match runs.artifact_bounds() {
             Some(bounds) => pipeline.with_artifacts(bounds),
@@ -75,7 +88,22 @@ impl Ingest {
     /// # Errors
     /// The log took nothing more; every run of the ingest is closed, and nothing may be fed.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
-        let frames: Vec<_> = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
+        let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames).await
+    }
+
+    /// Nothing came in time: lets go what waited for it.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn flush(&mut self) -> Result<(), LogError> {
+        // The system's clock may have been set back since the wait began.
+        let due = self.pipeline.deadline().unwrap_or_default();
+        let frames = self.pipeline.flush(due).map(Arc::new).collect();
+        self.take_in(frames).await
+    }
+
+    async fn take_in(&mut self, frames: Vec<Arc<Frame>>) -> Result<(), LogError> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         self.runs.store(self.pipeline.take_artifacts()).await;

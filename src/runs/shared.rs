@@ -76,7 +76,11 @@ pub(super) fn continued<'f>(
             continue;
         }
         let renumbered = renumbered.get_or_insert_with(|| frames.iter().take(at).cloned().collect());
-        renumbered.push(if is_same { frame.clone() } else { Arc::new(Frame { seq, timestamp_ms, ..Frame::clone(frame) }) });
+        renumbered.push(if is_same {
+            frame.clone()
+        } else {
+            Arc::new(Frame { seq, timestamp_ms, ..Frame::clone(frame) })
+        });
     }
     renumbered.map_or(Cow::Borrowed(frames), Cow::Owned)
 }

@@ -18,4 +18,5 @@ mod ingest;
 mod limits;
 mod native;
 mod proxy;
+mod redaction;
 mod schemas;

@@ -114,9 +114,16 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
         .unwrap();
     assert_eq!(wrong, 0);
     let counts: (i64, i64) = database
-        .query_row("SELECT count(*), sum(status ->> '$.error_code' = 'proxy_restarted') FROM streams WHERE kind = 'session'", [], |row| {
-            Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.unwrap_or(0)))
-        })
+        .query_row(
+            "SELECT count(*), sum(status ->> '$.error_code' = 'proxy_restarted') FROM streams WHERE kind = 'session'",
+            [],
+            |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.unwrap_or(0))),
+        )
         .unwrap();
-    eprintln!("{times} kills, {} runs, {} of them broken off, {} acknowledged whole", counts.0, counts.1, told.whole.len());
+    eprintln!(
+        "{times} kills, {} runs, {} of them broken off, {} acknowledged whole",
+        counts.0,
+        counts.1,
+        told.whole.len()
+    );
 }

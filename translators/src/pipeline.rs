@@ -14,6 +14,7 @@ use crate::json::{Json, Kind, Object, one_line};
 use crate::ledger::Ledger;
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
 use crate::records::{self, Part};
+use crate::redact::{Redacted, Redactor, Rules};
 use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
 use std::collections::HashMap;
@@ -32,6 +33,7 @@ pub struct Ingest {
     artifacts: Option<Artifacts>,
     recognised: Option<Recognised>,
     watches_drift: bool,
+    rules: Option<Arc<Rules>>,
 }
 
 enum Stage {
@@ -44,6 +46,8 @@ enum Stage {
 
 struct Reading {
     reader: Reader,
+    /// Stands before the decoder: what is not let through is in no frame.
+    redactor: Option<Redactor>,
     state: State,
 }
 
@@ -66,7 +70,7 @@ impl Ingest {
     }
 
     fn at(stage: Stage) -> Self {
-        Self { stage, staged: Vec::new(), artifacts: None, recognised: None, watches_drift: false }
+        Self { stage, staged: Vec::new(), artifacts: None, recognised: None, watches_drift: false, rules: None }
     }
 
     /// An ingest that finds out by itself whose output it reads. Until it knows, it holds what comes; then nothing is
@@ -96,6 +100,34 @@ impl Ingest {
     /// The artifacts of the frames that were given since the last call.
     pub fn take_artifacts(&mut self) -> Vec<Artifact> {
         self.artifacts.as_mut().map(Artifacts::take).unwrap_or_default()
+    }
+
+    /// Redacts each record before anything is made of it.
+    #[must_use]
+    pub fn redacting(mut self, rules: Arc<Rules>) -> Self {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.redact(rules.clone());
+        }
+        self.rules = Some(rules);
+        self
+    }
+
+    /// When [`Ingest::flush`] must be called at the latest (Unix epoch milliseconds), unless more is fed before: a record
+    /// waits for what may be the rest of a secret. `None` where none waits.
+    pub fn deadline(&self) -> Option<u64> {
+        match &self.stage {
+            Stage::Reading(reading) => reading.redactor.as_ref().and_then(Redactor::deadline),
+            Stage::Holding(_) | Stage::Unknown => None,
+        }
+    }
+
+    /// Gives the frames of the records that wait, if it is time (see [`Ingest::deadline`]).
+    pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        let is_due = self.deadline().is_some_and(|deadline| deadline <= now_ms);
+        if let (true, Stage::Reading(reading)) = (is_due, &mut self.stage) {
+            reading.flush();
+        }
+        self.take()
     }
 
     /// The places in which records drifted and none had before, with what is wrong there. Each is told once.
@@ -182,6 +214,9 @@ impl Ingest {
         if self.watches_drift {
             reading.watch_drift();
         }
+        if let Some(rules) = &self.rules {
+            reading.redact(rules.clone());
+        }
         reading.feed(&held, now_ms);
         self.stage = Stage::Reading(Box::new(reading));
     }
@@ -213,35 +248,63 @@ impl Reading {
             drift: None,
             runner: runner.name,
         };
-        Self { reader, state }
+        Self { reader, redactor: None, state }
     }
 
     fn watch_drift(&mut self) {
         self.state.drift = RUNNERS.iter().find(|runner| runner.name == self.state.runner).map(LiveDrift::new);
     }
 
+    fn redact(&mut self, rules: Arc<Rules>) {
+        let pieces =
+            RUNNERS.iter().find(|runner| runner.name == self.state.runner).map_or(&[][..], |runner| runner.pieces);
+        self.redactor = Some(Redactor::new(rules, pieces));
+    }
+
     fn feed(&mut self, chunk: &[u8], now_ms: u64) {
+        let Self { reader, redactor, state } = self;
+        match redactor {
+            None => reader.feed(chunk, &mut |unit| state.unit(&unit, &[], now_ms)),
+            Some(redactor) => {
+                reader.feed(chunk, &mut |unit| redactor.unit(&unit, now_ms, &mut |unit| state.redacted(unit)))
+            }
+        }
+    }
+
+    fn flush(&mut self) {
         let state = &mut self.state;
-        self.reader.feed(chunk, &mut |unit| state.unit(&unit, now_ms));
+        if let Some(redactor) = &mut self.redactor {
+            redactor.flush(&mut |unit| state.redacted(unit));
+        }
     }
 
     fn finish(&mut self, now_ms: u64) {
-        let state = &mut self.state;
-        self.reader.finish(&mut |unit| state.unit(&unit, now_ms));
-        state.decoder.end(&mut state.ledger);
-        state.ledger.finish(now_ms);
+        let Self { reader, redactor, state } = self;
+        match redactor {
+            None => reader.finish(&mut |unit| state.unit(&unit, &[], now_ms)),
+            Some(redactor) => {
+                reader.finish(&mut |unit| redactor.unit(&unit, now_ms, &mut |unit| state.redacted(unit)));
+            }
+        }
+        self.flush();
+        self.state.decoder.end(&mut self.state.ledger);
+        self.state.ledger.finish(now_ms);
     }
 }
 
 impl State {
-    fn unit(&mut self, unit: &Unit<'_>, now_ms: u64) {
+    fn redacted(&mut self, redacted: Redacted<'_>) {
+        self.unit(&redacted.unit, redacted.paths, redacted.now_ms);
+    }
+
+    fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {
         records::read(unit, &mut |part| match part {
             Part::Value { json, fields, source, whole, broken } => {
-                self.record(unit, json, fields, source, whole, broken, now_ms);
+                self.record(unit, json, fields, source, whole, broken, redacted, now_ms);
             }
-            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), now_ms),
+            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), redacted, now_ms),
             Part::Invalid { bytes, error } => {
-                self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], now_ms);
+                self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], redacted, now_ms);
             }
         });
     }
@@ -255,6 +318,7 @@ impl State {
         source: &[u8],
         whole: bool,
         broken: Option<&str>,
+        redacted: &[String],
         now_ms: u64,
     ) {
         let mut errors: Vec<String> = broken.map(str::to_owned).into_iter().collect();
@@ -265,6 +329,13 @@ impl State {
         // A document may span lines, and so may the data of an SSE event; a frame may not.
         let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
         let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
+        let mut redacted_paths = Vec::new();
+        if data.is_some() {
+            redacted_paths.extend(redacted.iter().map(|pointer| format!("/data{pointer}")));
+        }
+        if !exact && !redacted.is_empty() {
+            redacted_paths.push("/raw".to_owned());
+        }
         let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
         let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
         self.ledger.begin(
@@ -278,6 +349,7 @@ impl State {
                 errors,
                 response_errors: Vec::new(),
                 drift,
+                redacted_paths,
             }),
             now_ms,
         );
@@ -288,7 +360,15 @@ impl State {
         self.close_record();
     }
 
-    fn opaque(&mut self, unit: &Unit<'_>, status: ProviderStatus, bytes: &[u8], errors: Vec<String>, now_ms: u64) {
+    fn opaque(
+        &mut self,
+        unit: &Unit<'_>,
+        status: ProviderStatus,
+        bytes: &[u8],
+        errors: Vec<String>,
+        redacted: &[String],
+        now_ms: u64,
+    ) {
         let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
         self.ledger.begin(
@@ -302,6 +382,7 @@ impl State {
                 errors,
                 response_errors: Vec::new(),
                 drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
+                redacted_paths: if redacted.is_empty() { Vec::new() } else { vec!["/raw".to_owned()] },
             }),
             now_ms,
         );
@@ -391,6 +472,12 @@ impl Translator {
         sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
     ) {
         let frames = self.ingest.feed(chunk, now_ms);
+        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
+    }
+
+    /// Lets the records go that wait, if it is time; see [`Ingest::deadline`].
+    pub fn flush(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
+        let frames = self.ingest.flush(now_ms);
         encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
     }
 

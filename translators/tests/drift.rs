@@ -258,6 +258,7 @@ static FAKE_RUNNER: Runner = Runner {
     about: "a test",
     extensible: false,
     surfaces: &[],
+    pieces: &[],
     decoder: || runner("codex").map(|runner| (runner.decoder)()).unwrap(),
 };
 

@@ -63,7 +63,8 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Log, out: &mut dyn Writ
     }
     over.sort_unstable();
     let beyond = args.keep.map_or(0, |keep| over.len().saturating_sub(keep));
-    let before = args.older_than.map_or(0, |age| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
+    let before =
+        args.older_than.map_or(0, |age| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
     let (mut runs, mut gone) = (0, 0);
     for (_, (_, key, frames)) in
         over.into_iter().enumerate().filter(|(nth, (stored_ms, ..))| *nth < beyond || *stored_ms < before)

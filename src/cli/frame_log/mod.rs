@@ -109,8 +109,7 @@ impl Database {
     ) -> anyhow::Result<()> {
         let mut at = 0;
         loop {
-            let frames =
-                crate::log::sqlite::read_frames(&self.connection, &self.path, key, &kept.stream, at, AT_ONCE)?;
+            let frames = crate::log::sqlite::read_frames(&self.connection, &self.path, key, &kept.stream, at, AT_ONCE)?;
             let Some(last) = frames.last() else { return Ok(()) };
             at = last.seq + 1;
             frames.iter().try_for_each(&mut *sink)?;

@@ -51,7 +51,8 @@ pub(super) fn list(args: &ListArgs, database: &Database, out: &mut dyn Write) ->
 pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
     let (_, kept) = database.find(&args.run)?;
     let text = kept.status.with_context(|| format!("the log has no status of {}", args.run))?;
-    let status: Value = serde_json::from_str(&text).with_context(|| format!("the status of {} is damaged", args.run))?;
+    let status: Value =
+        serde_json::from_str(&text).with_context(|| format!("the status of {} is damaged", args.run))?;
     writeln!(out, "{status:#}")?;
     Ok(EXIT_CLEAN)
 }

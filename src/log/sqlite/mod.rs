@@ -148,9 +148,10 @@ impl SqliteLog {
         writer::tick(&options, jobs.downgrade());
         let writer = Writer::new(database, lock, options, shared.clone())?;
         let path = readers.path().to_owned();
-        let writer = std::thread::Builder::new().name("frame-log".to_owned()).spawn(move || writer.run(queue)).map_err(
-            |error| LogError::Failed { path, what: "cannot have a thread to write", detail: error.to_string() },
-        )?;
+        let writer =
+            std::thread::Builder::new().name("frame-log".to_owned()).spawn(move || writer.run(queue)).map_err(
+                |error| LogError::Failed { path, what: "cannot have a thread to write", detail: error.to_string() },
+            )?;
         Ok(Self { shared, readers, jobs: Some(jobs), writer: Some(writer), kept: Mutex::new(kept) })
     }
 

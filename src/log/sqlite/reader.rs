@@ -82,8 +82,7 @@ pub fn read_frames(
                ORDER BY seq LIMIT :max";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let (from, max) = (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(max).unwrap_or(i64::MAX));
-    let mut rows =
-        statement.query(named_params! {":stream": key, ":from": from, ":max": max}).map_err(failed)?;
+    let mut rows = statement.query(named_params! {":stream": key, ":from": from, ":max": max}).map_err(failed)?;
     let (mut frames, mut bytes) = (Vec::new(), 0);
     while let Some(row) = rows.next().map_err(failed)? {
         let (frame, size) = frame_of(row, path, stream)?;
@@ -134,10 +133,8 @@ pub fn streams(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStrea
 fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let key: i64 = row.get(0).map_err(failed)?;
-    let damaged = |detail: String| LogError::Damaged {
-        path: path.to_owned(),
-        detail: format!("row {key} of streams: {detail}"),
-    };
+    let damaged =
+        |detail: String| LogError::Damaged { path: path.to_owned(), detail: format!("row {key} of streams: {detail}") };
     let id = |column: usize| -> Result<Option<Uuid>, LogError> {
         let text: Option<String> = row.get(column).map_err(failed)?;
         text.map(|text| Uuid::try_parse(&text)).transpose().map_err(|error| damaged(error.to_string()))

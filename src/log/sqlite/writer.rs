@@ -435,10 +435,9 @@ pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::
             "SELECT key, id FROM streams t WHERE session_id = :session AND kind = 'thread' AND stored_ms < :rested \
              AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.session_id AND o.kind <> 'thread')",
         )?
-        .query_row(
-            named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)},
-            |row| Ok((row.get(0)?, row.get(1)?)),
-        )
+        .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
         .optional()?;
     if let Some((key, _)) = &thread {
         drop_one(*key)?;

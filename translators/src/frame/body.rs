@@ -411,6 +411,8 @@ pub struct ProviderEvent {
     /// How the record differs from what is known of the runner, where that is looked at. Not on the wire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<DriftKind>,
+    /// Where something was redacted: JSON pointers into the frame, to fields of `data` or to `raw`.
+    pub redacted_paths: Vec<String>,
 }
 
 /// What an upstream record was.

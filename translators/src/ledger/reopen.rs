@@ -57,7 +57,9 @@ impl Reopened {
                 open.blocks.forget(parent, Block::reasoning(&block.message_id, block.block_index));
             }
             Body::ToolStarted { call, .. } => drop(open.start_tool(call, parent, frame.timestamp_ms)),
-            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => drop(open.end_tool(tool, frame.timestamp_ms)),
+            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
+                drop(open.end_tool(tool, frame.timestamp_ms))
+            }
             Body::ApprovalRequested(request) => drop(open.ask(&request.approval_id, parent)),
             Body::ApprovalResolved(answer) => drop(open.answer(&answer.approval_id)),
             Body::SubagentStarted { subagent_id, .. } => drop(open.begin_subagent(subagent_id, parent)),

@@ -1,6 +1,7 @@
 //! The runners whose output is understood: one folder and one line of [`RUNNERS`] each.
 
 use crate::decode::{Decoder, Record};
+use crate::redact::Pieces;
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
@@ -23,6 +24,8 @@ pub struct Runner {
     pub extensible: bool,
     /// What its output comes as: surface by surface.
     pub surfaces: &'static [Surface],
+    /// Where its records carry pieces of longer texts.
+    pub pieces: &'static [Pieces],
     /// Makes a decoder at the start of an input.
     pub decoder: fn() -> Box<dyn Decoder>,
 }

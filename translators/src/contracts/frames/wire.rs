@@ -104,7 +104,7 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             tool_ids(map, tool, v2);
             map.text("error", error)
         }
-        Body::ProviderEvent(record) => provider_event(map, frame.stream.provider, record),
+        Body::ProviderEvent(record) => provider_event(map, frame.stream.provider, record, v2),
         Body::CheckpointCreated { checkpoint_id, label, created_at_ms, files, auto, tool_name } => {
             map.id("checkpoint_id", checkpoint_id);
             map.text("label", label);
@@ -238,14 +238,17 @@ fn tool_call(map: &mut ObjectWriter<'_>, call: &ToolCall, v2: bool) {
     if v2 { map.raw("args", call.args.get()) } else { map.raw("args", as_object(&call.args).get()) }
 }
 
-fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderEvent) {
+fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderEvent, v2: bool) {
     map.text("provider", provider);
     map.word("status", record.status.as_str());
     map.text_or_null("event_name", record.event_name.as_deref());
     map.raw("data", record.data.as_deref().unwrap_or("null"));
     map.text_or_null("raw", record.raw.as_deref().map(String::from_utf8_lossy).as_deref());
     map.entry("errors", &record.errors);
-    map.entry("response_errors", &record.response_errors)
+    map.entry("response_errors", &record.response_errors);
+    if v2 && !record.redacted_paths.is_empty() {
+        map.entry("redacted_paths", &record.redacted_paths);
+    }
 }
 
 fn task(map: &mut ObjectWriter<'_>, event: &TaskEvent) {

@@ -23,6 +23,7 @@ pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
             sse: false,
             errors: vec![withheld.message()],
             response_errors: Vec::new(),
+            redacted_paths: Vec::new(),
             drift: Vec::new(),
         }))
     };

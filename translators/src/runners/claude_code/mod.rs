@@ -26,6 +26,7 @@ mod usage;
 mod user;
 
 use super::{Runner, Surface};
+use crate::redact::Pieces;
 
 /// The runner.
 pub const RUNNER: Runner = Runner {
@@ -56,5 +57,10 @@ pub const RUNNER: Runner = Runner {
             schemas: schemas::TRANSCRIPT,
         },
     ],
+    pieces: &[Pieces {
+        parent: &["event"],
+        leaves: &[&["delta", "text"], &["delta", "thinking"], &["delta", "partial_json"]],
+        above: &["session_id", "parent_tool_use_id"],
+    }],
     decoder: || Box::<decoder::Claude>::default(),
 };

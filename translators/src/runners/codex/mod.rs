@@ -18,6 +18,7 @@ mod words;
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
 use crate::ledger::Ledger;
+use crate::redact::Pieces;
 
 /// The runner.
 pub const RUNNER: Runner = Runner {
@@ -47,6 +48,11 @@ pub const RUNNER: Runner = Runner {
             kind_of: schemas::rollout_kind,
             schemas: schemas::ROLLOUT,
         },
+    ],
+    pieces: &[
+        Pieces { parent: &["params"], leaves: &[&["delta"]], above: &["method"] },
+        Pieces { parent: &["payload"], leaves: &[&["delta"]], above: &["type"] },
+        Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[] },
     ],
     decoder: || Box::new(Codex::default()),
 };

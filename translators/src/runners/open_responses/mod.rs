@@ -36,6 +36,7 @@ use crate::decode::{Decoder, Record};
 use crate::frame::{ErrorScope, Name};
 use crate::json::{Json, Kind, Object};
 use crate::ledger::{Ledger, RunEnd, STREAM_ENDED};
+use crate::redact::Pieces;
 use error::Fault;
 use event::Event;
 use items::Address;
@@ -70,6 +71,10 @@ pub const RUNNER: Runner = Runner {
             kind_of: recognise::kind,
             schemas: schemas::SCHEMAS,
         },
+    ],
+    pieces: &[
+        Pieces { parent: &[], leaves: &[&["delta"]], above: &["type"] },
+        Pieces { parent: &[], leaves: &[&["delta", "stdout"], &["delta", "stderr"]], above: &["type"] },
     ],
     decoder: || Box::new(OpenResponses::default()),
 };

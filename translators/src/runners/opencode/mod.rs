@@ -30,6 +30,7 @@ use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
 use crate::json::{Json, Object};
 use crate::ledger::Ledger;
+use crate::redact::Pieces;
 use clock::Clock;
 use run::Run;
 use sessions::Feed;
@@ -76,6 +77,11 @@ pub const RUNNER: Runner = Runner {
             kind_of: schemas::export_kind,
             schemas: schemas::EXPORT,
         },
+    ],
+    pieces: &[
+        Pieces { parent: &["properties"], leaves: &[&["delta"]], above: &["type"] },
+        Pieces { parent: &["payload", "properties"], leaves: &[&["delta"]], above: &["directory"] },
+        Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"] },
     ],
     decoder: || Box::<OpenCode>::default(),
 };

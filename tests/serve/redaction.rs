@@ -1,0 +1,79 @@
+//! What the proxy never gives away, and that it waits for no one to find out.
+
+use crate::client::{Upload, get, post};
+use crate::proxy::{Proxy, recording, refusal};
+use std::time::Duration;
+
+const FRONT: &str = "ghp_q7ZkVx2mPt";
+const BACK: &str = "Wj8RbYn4LcGs6HdFu1AeKi3QoX";
+
+/// The records of a recorded run, with a secret in two pieces of its text; the second piece comes with the second part.
+fn parts() -> (String, String) {
+    let text = String::from_utf8(recording("claude-code", "text_plain.partial.ndjson")).unwrap();
+    let lines: Vec<&str> = text.lines().collect();
+    let at = lines.iter().position(|line| line.contains("text_delta")).unwrap();
+    let piece = |said: &str| {
+        let mut record: serde_json::Value = serde_json::from_str(lines[at]).unwrap();
+        record["event"]["delta"]["text"] = said.into();
+        record.to_string()
+    };
+    let first = [&lines[..at], &[piece(&format!("The key is {FRONT}")).as_str()]].concat().join("\n") + "\n";
+    let second = [&[piece(&format!("{BACK}, keep it. ")).as_str()], &lines[at..]].concat().join("\n") + "\n";
+    (first, second)
+}
+
+fn is_clean(text: &str) -> bool {
+    !text.contains("q7ZkVx2m") && !text.contains("Wj8RbYn4") && !text.contains("Fu1AeKi3")
+}
+
+#[test]
+fn a_secret_in_two_pieces_is_in_no_contract_and_no_status() {
+    let proxy = Proxy::start();
+    let (first, second) = parts();
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], (first + &second).as_bytes());
+    assert_eq!(made.status, 201);
+    let made = made.text();
+    assert!(is_clean(&made), "{made}");
+    let made: serde_json::Value = serde_json::from_str(&made).unwrap();
+    let run = made["runs"][0]["run_id"].as_str().unwrap();
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+        let all = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &[]).text();
+        assert!(is_clean(&all), "{contract}: {all}");
+        assert!(all.contains("The key is [REDACTED:github-token]"), "{contract}: {all}");
+    }
+    let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).text();
+    assert!(is_clean(&status), "{status}");
+}
+
+#[test]
+fn a_piece_waits_no_longer_than_it_may_and_the_rest_is_redacted_too() {
+    let proxy = Proxy::with(&[("FRAMEGATE__REDACTION__HOLD_MS", "50")]);
+    let (first, second) = parts();
+    let accept = [("accept", "text/event-stream; contract=sse.v1")];
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &accept);
+    upload.send(first.as_bytes());
+    let mut answer = upload.answer();
+    let mut said = String::new();
+    // Nothing more is sent: what waits must come by itself.
+    while !said.contains("[REDACTED:github-token]") {
+        said.push_str(&answer.line().unwrap());
+    }
+    std::thread::sleep(Duration::from_millis(100));
+    upload.send(second.as_bytes());
+    upload.end();
+    said.push_str(&answer.text());
+    assert!(is_clean(&said), "{said}");
+    assert!(said.contains(", keep it. "), "{said}");
+}
+
+#[test]
+fn it_can_be_switched_off_and_says_what_is_wrong_with_its_settings() {
+    let proxy = Proxy::with(&[("FRAMEGATE__REDACTION__ENABLED", "false")]);
+    let (first, second) = parts();
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], (first + &second).as_bytes()).json();
+    let run = made["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    let all = get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[]).text();
+    assert!(all.contains(FRONT) && all.contains(BACK));
+    let said = refusal(&[("FRAMEGATE__REDACTION__DISABLED_RULES", "nothing-such")]);
+    assert!(said.contains("FRAMEGATE__REDACTION__DISABLED_RULES: there is no rule \"nothing-such\""), "{said}");
+}

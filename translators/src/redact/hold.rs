@@ -1,0 +1,466 @@
+//! The stage itself: units in, units without secrets out, and what waits in between.
+//!
+//! Never: units in another order than they came in, a unit that waits when no tail needs it.
+
+use super::pieces::{MARK, Piece, Pieces, piece};
+use super::record::{look, plain};
+use super::shape::{Open, Tail};
+use super::text::{Map, unescape};
+use super::{Edit, Rules, With};
+use crate::framing::Unit;
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+
+/// A unit on its way out.
+#[derive(Debug)]
+pub struct Redacted<'u> {
+    /// The unit without its secrets.
+    pub unit: Unit<'u>,
+    /// JSON pointers to the places in its record where something was redacted, in order and each once; the empty one is the
+    /// whole text of what is no JSON.
+    pub paths: &'u [String],
+    /// When the unit came.
+    pub now_ms: u64,
+}
+
+/// Takes the units that come out.
+type Sink<'s> = dyn FnMut(Redacted<'_>) + 's;
+
+/// Redacts one input.
+#[derive(Debug)]
+pub struct Redactor {
+    rules: Arc<Rules>,
+    table: &'static [Pieces],
+    /// What waits, in order; its last one is the last unit that came.
+    queue: VecDeque<Held>,
+    queued_bytes: usize,
+    /// The number of the next unit.
+    next: u64,
+    /// The texts whose last piece left something to remember.
+    channels: HashMap<u64, Channel>,
+}
+
+/// What is remembered of a text.
+#[derive(Debug, Default)]
+struct Channel {
+    /// Its end, from where the next piece is read on.
+    carry: Vec<u8>,
+    segments: Vec<Segment>,
+    tail: Option<(Tail, usize)>,
+    /// It ended inside a secret, of this rule.
+    open: Option<(Open, usize)>,
+}
+
+/// What part of a carry came with which unit.
+#[derive(Clone, Debug)]
+struct Segment {
+    unit: u64,
+    place: Range<usize>,
+    /// Where it begins in the unit's piece.
+    offset: usize,
+}
+
+/// What is to be changed in a unit.
+#[derive(Debug, Default)]
+struct Change {
+    edits: Vec<Edit>,
+    /// Whether there may be a secret elsewhere in the unit than in its record.
+    is_suspect: bool,
+    /// Where the piece stands in the payload, and how.
+    base: usize,
+    map: Map,
+    pointer: String,
+}
+
+#[derive(Debug)]
+struct Held {
+    bytes: Vec<u8>,
+    /// `None` where the unit is its payload.
+    payload: Option<Vec<u8>>,
+    event_name: Option<String>,
+    offset: u64,
+    oversized: Option<u64>,
+    cut: bool,
+    now_ms: u64,
+    change: Change,
+}
+
+/// How many texts are remembered at once; more than these are not written at the same time.
+const CHANNELS: usize = 256;
+/// How much of a text is remembered at most.
+const CARRY: usize = 16 << 10;
+/// What a waiting unit takes besides its bytes.
+const OVERHEAD: usize = 256;
+
+impl Redactor {
+    /// A redactor at the start of an input whose pieces stand in these places.
+    pub fn new(rules: Arc<Rules>, table: &'static [Pieces]) -> Self {
+        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new() }
+    }
+
+    /// Takes the next unit; gives what need not wait.
+    pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
+        let piece = self.piece_of(unit);
+        let is_suspect = self.rules.is_worth_a_look(unit.bytes);
+        if piece.is_none() {
+            // Whatever it is, it is not what the tails wait for.
+            self.flush(sink);
+        }
+        let number = self.next;
+        self.next += 1;
+        let mut change = Change::default();
+        if is_suspect {
+            change.edits = look(&self.rules, unit.payload, piece.as_ref().map(|piece| &piece.place)).edits;
+            change.is_suspect = true;
+        }
+        let waits = piece.is_some_and(|piece| self.read(unit, number, &piece, &mut change));
+        if !waits && self.queue.is_empty() {
+            self.pass(unit, change, now_ms, sink);
+            return;
+        }
+        self.queued_bytes += unit.bytes.len() + unit.payload.len() + OVERHEAD;
+        self.queue.push_back(Held::new(unit, change, now_ms));
+        if self.queued_bytes > self.rules.settings().hold_bytes {
+            self.flush(sink);
+        } else {
+            self.release(sink);
+        }
+    }
+
+    /// When the units that wait must go on at the latest (Unix epoch milliseconds); `None` where none waits.
+    pub fn deadline(&self) -> Option<u64> {
+        self.queue.front().map(|held| held.now_ms.saturating_add(self.rules.settings().hold_ms))
+    }
+
+    /// Lets everything go that waits: nothing came in time.
+    pub fn flush(&mut self, sink: &mut Sink<'_>) {
+        if self.queue.is_empty() {
+            return;
+        }
+        let first = self.first_number();
+        for channel in self.channels.values_mut() {
+            channel.give_up(&mut self.queue, first);
+        }
+        self.release(sink);
+    }
+
+    fn first_number(&self) -> u64 {
+        self.next - self.queue.len() as u64
+    }
+
+    fn piece_of(&self, unit: &Unit<'_>) -> Option<Piece> {
+        if self.table.is_empty() || unit.oversized.is_some() || memchr::memmem::find(unit.payload, MARK).is_none() {
+            return None;
+        }
+        piece(self.table, std::str::from_utf8(unit.payload).ok()?)
+    }
+
+    /// Reads a piece together with what is remembered of its text; says whether its unit must wait.
+    fn read(&mut self, unit: &Unit<'_>, number: u64, piece: &Piece, change: &mut Change) -> bool {
+        let raw = unit.payload.get(piece.place.clone()).unwrap_or_default();
+        let (said, map) = unescape(raw);
+        let mut channel = self.channels.remove(&piece.channel).unwrap_or_default();
+        change.base = piece.place.start;
+        change.map = map;
+        let mut begin = 0;
+        if let Some((open, rule)) = channel.open.take() {
+            let (size, still) = open.swallow(&said);
+            begin = size;
+            if size > 0 {
+                change.pointer = piece.pointer(self.table);
+                change.redact(0..size, rule, With::Nothing);
+            }
+            if let Some(still) = still {
+                channel.open = Some((still, rule));
+                self.channels.insert(piece.channel, channel);
+                return false;
+            }
+        }
+        let fresh = said.get(begin..).unwrap_or_default();
+        let finding = if channel.carry.is_empty() {
+            self.rules.scan(fresh)
+        } else {
+            let known = channel.carry.len();
+            channel.carry.extend_from_slice(fresh);
+            channel.segments.push(Segment { unit: number, place: known..channel.carry.len(), offset: begin });
+            self.rules.scan(&channel.carry)
+        };
+        if finding.hits.is_empty() && finding.tail.is_none() {
+            return false;
+        }
+        if channel.carry.is_empty() {
+            channel.carry = fresh.to_vec();
+            channel.segments = vec![Segment { unit: number, place: 0..fresh.len(), offset: begin }];
+        }
+        change.pointer = piece.pointer(self.table);
+        let first = self.next - 1 - self.queue.len() as u64;
+        let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
+        for hit in &finding.hits {
+            target.redact(&channel.segments, &hit.place, hit.rule);
+        }
+        channel.open = finding.hits.last().and_then(|hit| hit.open.clone().map(|open| (open, hit.rule)));
+        channel.tail = None;
+        let keeps = finding.tail.filter(|(tail, _)| channel.carry.len() - tail.start <= CARRY);
+        match keeps {
+            Some((tail, rule)) if channel.open.is_none() => channel.keep(tail, rule),
+            _ => channel.forget(),
+        }
+        let waits = channel.holds();
+        if channel.open.is_some() || channel.tail.is_some() {
+            self.make_room();
+            self.channels.insert(piece.channel, channel);
+        }
+        waits
+    }
+
+    /// Texts that nobody writes any more are forgotten when there are too many.
+    fn make_room(&mut self) {
+        if self.channels.len() >= CHANNELS {
+            self.channels.retain(|_, channel| channel.holds() || channel.open.is_some());
+        }
+        if self.channels.len() >= CHANNELS {
+            let first = self.next - 1 - self.queue.len() as u64;
+            for (_, mut channel) in self.channels.drain() {
+                channel.give_up(&mut self.queue, first);
+            }
+        }
+    }
+
+    /// Gives what no tail waits for.
+    fn release(&mut self, sink: &mut Sink<'_>) {
+        let needed = self.channels.values().filter(|channel| channel.holds());
+        let needed = needed.filter_map(|channel| channel.segments.first()).map(|segment| segment.unit).min();
+        while !self.queue.is_empty() && needed.is_none_or(|needed| self.first_number() < needed) {
+            let Some(held) = self.queue.pop_front() else { return };
+            self.queued_bytes = self.queued_bytes.saturating_sub(held.size());
+            let unit = Unit {
+                bytes: &held.bytes,
+                payload: held.payload.as_deref().unwrap_or(&held.bytes),
+                event_name: held.event_name.as_deref(),
+                offset: held.offset,
+                oversized: held.oversized,
+                cut: held.cut,
+            };
+            self.pass(&unit, held.change, held.now_ms, sink);
+        }
+    }
+
+    /// Gives one unit, changed as far as it must be.
+    fn pass(&self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
+        let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
+        let mut name = Vec::new();
+        if let Some(event_name) = unit.event_name.filter(|_| change.is_suspect) {
+            plain(&self.rules, event_name.as_bytes(), &mut name);
+        }
+        let frame = if is_sse && change.is_suspect { self.other_lines(unit) } else { None };
+        if change.edits.is_empty() && name.is_empty() && frame.is_none() {
+            sink(Redacted { unit: *unit, paths: &[], now_ms });
+            return;
+        }
+        let (payload, paths) = self.apply(unit.payload, change);
+        let event_name = unit.event_name.map(|event_name| {
+            let changed = self.apply(event_name.as_bytes(), Change { edits: name, ..Change::default() }).0;
+            String::from_utf8_lossy(&changed).into_owned()
+        });
+        let bytes = if is_sse {
+            Some(block(frame.as_deref().unwrap_or(unit.bytes), &payload, event_name.as_deref()))
+        } else {
+            None
+        };
+        let unit = Unit {
+            bytes: bytes.as_deref().unwrap_or(&payload),
+            payload: &payload,
+            event_name: event_name.as_deref(),
+            ..*unit
+        };
+        sink(Redacted { unit, paths: &paths, now_ms });
+    }
+
+    /// An SSE event's block, where lines of it that are no data have a secret.
+    fn other_lines(&self, unit: &Unit<'_>) -> Option<Vec<u8>> {
+        let mut changed = false;
+        let mut out = Vec::with_capacity(unit.bytes.len());
+        for line in unit.bytes.split_inclusive(|&byte| byte == b'\n') {
+            let mut edits = Vec::new();
+            if field_of(line) != b"data" {
+                plain(&self.rules, line, &mut edits);
+            }
+            changed |= !edits.is_empty();
+            out.extend_from_slice(&self.apply(line, Change { edits, ..Change::default() }).0);
+        }
+        changed.then_some(out)
+    }
+
+    fn apply(&self, payload: &[u8], change: Change) -> (Vec<u8>, Vec<String>) {
+        let mut edits = change.edits;
+        if !edits.is_empty() && memchr::memmem::find(payload, b"logprobs").is_some() {
+            // They say the text again, token by token.
+            edits.extend(look(&self.rules, payload, None).logprobs.into_iter().map(|(place, pointer)| Edit {
+                place,
+                rule: self.rules.logprobs_rule,
+                with: With::EmptyList,
+                pointer,
+            }));
+        }
+        edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
+        let mut out = Vec::with_capacity(payload.len());
+        let mut paths: Vec<String> = Vec::new();
+        let mut done = 0;
+        for edit in edits {
+            if edit.place.start >= done {
+                out.extend_from_slice(payload.get(done..edit.place.start).unwrap_or_default());
+                match edit.with {
+                    With::Mark => out.extend_from_slice(self.rules.mark(edit.rule).as_bytes()),
+                    With::QuotedMark => out.extend_from_slice(format!("\"{}\"", self.rules.mark(edit.rule)).as_bytes()),
+                    With::Nothing => {}
+                    With::EmptyList => out.extend_from_slice(b"[]"),
+                }
+            }
+            // One that lies over the one before it makes that one longer.
+            done = done.max(edit.place.end);
+            if !paths.contains(&edit.pointer) {
+                paths.push(edit.pointer);
+            }
+        }
+        out.extend_from_slice(payload.get(done..).unwrap_or_default());
+        (out, paths)
+    }
+}
+
+/// An SSE event's block with another payload; its other lines stay.
+fn block(old: &[u8], payload: &[u8], event_name: Option<&str>) -> Vec<u8> {
+    let mut out = Vec::with_capacity(old.len());
+    let mut is_said = false;
+    for line in old.split(|&byte| byte == b'\n') {
+        let field = field_of(line);
+        if field == b"data" {
+            if !std::mem::replace(&mut is_said, true) {
+                let gap: &[u8] =
+                    if line.get(4..6) == Some(b": ") || payload.starts_with(b" ") { b"data: " } else { b"data:" };
+                for part in payload.split(|&byte| byte == b'\n') {
+                    out.extend_from_slice(gap);
+                    out.extend_from_slice(part);
+                    out.push(b'\n');
+                }
+            }
+            continue;
+        }
+        if let (b"event", Some(name)) = (field, event_name) {
+            let gap: &[u8] = if line.get(5..7) == Some(b": ") { b"event: " } else { b"event:" };
+            out.extend_from_slice(gap);
+            out.extend_from_slice(name.as_bytes());
+        } else {
+            out.extend_from_slice(line);
+        }
+        out.push(b'\n');
+    }
+    out.pop();
+    out
+}
+
+/// The name of an SSE line's field.
+fn field_of(line: &[u8]) -> &[u8] {
+    let line = line.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(line);
+    line.split(|byte| matches!(byte, b':' | b'\n' | b'\r')).next().unwrap_or_default()
+}
+
+/// The units that an edit may be made in.
+struct Target<'t> {
+    queue: &'t mut VecDeque<Held>,
+    /// The number of the first one in the queue.
+    first: u64,
+    now: Option<(u64, &'t mut Change)>,
+}
+
+impl Target<'_> {
+    /// Redacts a place of a carry in all units that it came with; the mark stands in the first one that is still here.
+    fn redact(&mut self, segments: &[Segment], place: &Range<usize>, rule: usize) {
+        let mut with = With::Mark;
+        for segment in segments {
+            let (start, end) = (place.start.max(segment.place.start), place.end.min(segment.place.end));
+            if start >= end {
+                continue;
+            }
+            let local = segment.offset + start - segment.place.start..segment.offset + end - segment.place.start;
+            let change = match &mut self.now {
+                Some((number, change)) if *number == segment.unit => Some(&mut **change),
+                _ => {
+                    let at = segment.unit.checked_sub(self.first).and_then(|at| usize::try_from(at).ok());
+                    at.and_then(|at| self.queue.get_mut(at)).map(|held| &mut held.change)
+                }
+            };
+            if let Some(change) = change {
+                change.redact(local, rule, with);
+                with = With::Nothing;
+            }
+        }
+    }
+}
+
+impl Change {
+    /// Redacts a place of the piece.
+    fn redact(&mut self, place: Range<usize>, rule: usize, with: With) {
+        let place = self.map.range(&place);
+        let place = self.base + place.start..self.base + place.end;
+        self.edits.push(Edit { place, rule, with, pointer: self.pointer.clone() });
+    }
+}
+
+impl Channel {
+    fn holds(&self) -> bool {
+        self.tail.as_ref().is_some_and(|(tail, _)| tail.holds)
+    }
+
+    /// Remembers the text from a tail on.
+    fn keep(&mut self, tail: Tail, rule: usize) {
+        let start = tail.start;
+        self.carry.drain(..start);
+        self.segments.retain(|segment| segment.place.end > start);
+        for segment in &mut self.segments {
+            let cut = start.saturating_sub(segment.place.start);
+            segment.offset += cut;
+            segment.place = segment.place.start.saturating_sub(start)..segment.place.end - start;
+        }
+        self.tail = Some((Tail { start: 0, from: tail.from - start, ..tail }, rule));
+    }
+
+    fn forget(&mut self) {
+        self.carry.clear();
+        self.segments.clear();
+        self.tail = None;
+    }
+
+    /// Decides without the next piece: what is certainly a secret's beginning is one.
+    fn give_up(&mut self, queue: &mut VecDeque<Held>, first: u64) {
+        let Some((tail, rule)) = &mut self.tail else { return };
+        if !std::mem::replace(&mut tail.holds, false) {
+            return;
+        }
+        if let Some(open) = tail.open.take() {
+            let (place, rule) = (tail.from..self.carry.len(), *rule);
+            Target { queue, first, now: None }.redact(&self.segments, &place, rule);
+            self.forget();
+            self.open = Some((open, rule));
+        }
+    }
+}
+
+impl Held {
+    fn new(unit: &Unit<'_>, change: Change, now_ms: u64) -> Self {
+        Self {
+            bytes: unit.bytes.to_vec(),
+            payload: (!std::ptr::eq(unit.bytes, unit.payload)).then(|| unit.payload.to_vec()),
+            event_name: unit.event_name.map(str::to_owned),
+            offset: unit.offset,
+            oversized: unit.oversized,
+            cut: unit.cut,
+            now_ms,
+            change,
+        }
+    }
+
+    fn size(&self) -> usize {
+        self.bytes.len() + self.payload.as_ref().map_or(self.bytes.len(), Vec::len) + OVERHEAD
+    }
+}

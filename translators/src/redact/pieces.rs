@@ -1,0 +1,92 @@
+//! Where a runner's records carry pieces of a longer text.
+//!
+//! In: a record. Out: the piece in it, and which text it goes on with. Never: a table of record types: a piece is known by its
+//! place, so that a type that is new tomorrow is found as well.
+
+use crate::json::scan::Scan;
+use std::hash::{DefaultHasher, Hash, Hasher};
+use std::ops::Range;
+
+/// One place of pieces.
+#[derive(Debug)]
+pub struct Pieces {
+    /// The keys on the way from the top of the record to the object that says what the piece belongs to.
+    pub parent: &'static [&'static str],
+    /// The keys from there to the piece, and for each piece of another name again.
+    pub leaves: &'static [&'static [&'static str]],
+    /// Fields at the top of the record that also say what it belongs to.
+    pub above: &'static [&'static str],
+}
+
+/// A piece in a record.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Piece {
+    /// The inside of its string, in the record's bytes.
+    pub(super) place: Range<usize>,
+    /// What it is a piece of.
+    pub(super) channel: u64,
+    row: usize,
+    leaf: usize,
+}
+
+impl Piece {
+    /// The JSON pointer to it.
+    pub(super) fn pointer(&self, table: &[Pieces]) -> String {
+        let Some(pieces) = table.get(self.row) else { return String::new() };
+        let leaf = pieces.leaves.get(self.leaf).copied().unwrap_or_default();
+        pieces.parent.iter().chain(leaf).flat_map(|key| ["/", key]).collect()
+    }
+}
+
+/// Every piece's key or type has this in it.
+pub(super) const MARK: &[u8] = b"elta";
+
+/// The piece of a record; its text must have passed for UTF-8.
+pub(super) fn piece(table: &[Pieces], text: &str) -> Option<Piece> {
+    for (row, pieces) in table.iter().enumerate() {
+        let Some(parent) = down(text, pieces.parent) else { continue };
+        for (leaf, way) in pieces.leaves.iter().enumerate() {
+            let Some(value) = down(parent, way) else { continue };
+            let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { continue };
+            let start = (inner.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+            let mut hasher = DefaultHasher::new();
+            (row, leaf).hash(&mut hasher);
+            let mut scan = Scan::new(parent);
+            while let Some(key) = scan.key() {
+                let Some(value) = scan.value() else { break };
+                if says_whose(key.inner) {
+                    (key.inner, value).hash(&mut hasher);
+                }
+            }
+            for key in pieces.above {
+                down(text, &[key]).hash(&mut hasher);
+            }
+            return Some(Piece { place: start..start + inner.len(), channel: hasher.finish(), row, leaf });
+        }
+    }
+    None
+}
+
+/// Ids, indexes and names of fields are the same on all pieces of a text.
+fn says_whose(key: &str) -> bool {
+    ["id", "Id", "ID", "ndex", "field", "stream"].iter().any(|end| key.ends_with(end)) && key != "event_id"
+}
+
+fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
+    let mut at = text.trim_start_matches('\u{FEFF}').trim();
+    for key in way {
+        if !at.starts_with('{') {
+            return None;
+        }
+        let mut scan = Scan::new(at);
+        loop {
+            let name = scan.key()?;
+            let value = scan.value()?;
+            if name.inner == *key {
+                at = value;
+                break;
+            }
+        }
+    }
+    Some(at)
+}

@@ -1,0 +1,371 @@
+//! Whether a secret begins at a place of a text.
+//!
+//! In: a text, the place of a rule's literal. Out: the secret's place, or that the text stops before it can be told. Never: a
+//! look at more than the longest secret has.
+
+use super::rules::{Class, Shape, dashed};
+use std::ops::Range;
+
+/// What begins at a place.
+#[derive(Debug)]
+pub(super) enum Found {
+    /// Nothing.
+    No,
+    /// A secret; with [`Open`], it may go on in what follows on the text.
+    Full(Range<usize>, Option<Open>),
+    /// The text stops where a secret may have begun.
+    Tail(Tail),
+}
+
+/// The end of a text that may be the beginning of a secret.
+#[derive(Clone, Debug)]
+pub(super) struct Tail {
+    /// What must be known to read on.
+    pub(super) start: usize,
+    /// Where the secret would begin.
+    pub(super) from: usize,
+    /// Whether the tail must wait: what is only the name of a secret need not.
+    pub(super) holds: bool,
+    /// It is taken for a secret when nothing follows; this is then how it goes on.
+    pub(super) open: Option<Open>,
+}
+
+/// A secret that may go on in what follows.
+#[derive(Clone, Debug)]
+pub(super) enum Open {
+    /// As long as the class lasts, and at most so many bytes.
+    Class(Class, usize),
+    /// Up to a quote.
+    Quote { escaped: bool, left: usize },
+    /// Up to the armour's end; the last bytes were these.
+    Pem { last: Vec<u8>, left: usize },
+}
+
+/// The longest value of a key, and the longest private key.
+const LONGEST: usize = 32 << 10;
+const LONGEST_NAME: usize = 256;
+
+impl Open {
+    /// How much of a text still belongs to the secret, and what is still open then.
+    pub(super) fn swallow(self, text: &[u8]) -> (usize, Option<Self>) {
+        match self {
+            Self::Class(class, left) => {
+                let run = run(text, 0, class).min(left);
+                (run, (run == text.len() && run < left).then_some(Self::Class(class, left - run)))
+            }
+            Self::Quote { escaped, left } => {
+                let end = quote(text, 0, escaped).unwrap_or(text.len()).min(left);
+                (end, (end == text.len() && end < left).then(|| Self::Quote { escaped, left: left - end }))
+            }
+            Self::Pem { mut last, left } => {
+                let known = last.len();
+                last.extend_from_slice(text);
+                let end = pem_end(&last, 0).map_or_else(|| run(text, 0, armour), |end| end.saturating_sub(known));
+                let end = end.min(left);
+                let is_open = end == text.len() && end < left && pem_end(&last, 0).is_none();
+                let cut = last.len().saturating_sub(LONGEST_NAME);
+                (end, is_open.then(|| Self::Pem { last: last.split_off(cut), left: left - end }))
+            }
+        }
+    }
+}
+
+fn run(text: &[u8], from: usize, class: Class) -> usize {
+    let rest = text.get(from..).unwrap_or_default();
+    rest.iter().position(|byte| !class(*byte)).unwrap_or(rest.len())
+}
+
+/// Where a quoted text ends: at a quote, or at the backslashes before one where the quotes themselves are escaped.
+fn quote(text: &[u8], from: usize, escaped: bool) -> Option<usize> {
+    let mut at = from;
+    loop {
+        let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
+        if text.get(found) == Some(&b'"') {
+            return Some(found);
+        }
+        let slashes = run(text, found, |byte| byte == b'\\');
+        let behind = text.get(found + slashes);
+        if behind == Some(&b'"') && (escaped || slashes.is_multiple_of(2)) {
+            return Some(if escaped { found } else { found + slashes });
+        }
+        at = found + slashes + 1;
+    }
+}
+
+/// What is found at the literal `at`, which is `len` bytes long.
+pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize) -> Found {
+    let body = at + len;
+    match shape {
+        Shape::Token { class, min, max, sure } => {
+            if is_inside_a_word(text, at) {
+                return Found::No;
+            }
+            let count = run(text, body, class);
+            let ends = body + count == text.len();
+            if count >= min {
+                // A secret of a fixed length that goes on is another thing.
+                if min == max && count > max {
+                    return Found::No;
+                }
+                let count = count.min(max);
+                let open = (ends && count < max).then_some(Open::Class(class, max - count));
+                return Found::Full(at..body + count, open);
+            }
+            if !ends {
+                return Found::No;
+            }
+            let open = (count >= sure).then_some(Open::Class(class, max - count));
+            Found::Tail(Tail { start: at, from: at, holds: true, open })
+        }
+        Shape::After { words, class, min, max } => after(text, at, body, words, class, min, max),
+        Shape::Jwt => jwt(text, at),
+        Shape::Pem => pem(text, at, body),
+        Shape::Url => url(text, at, body),
+    }
+}
+
+pub(super) fn is_inside_a_word(text: &[u8], at: usize) -> bool {
+    at.checked_sub(1)
+        .and_then(|before| text.get(before))
+        .is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
+}
+
+fn name_only(start: usize, text: &[u8]) -> Found {
+    Found::Tail(Tail { start, from: text.len(), holds: false, open: None })
+}
+
+fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min: usize, max: usize) -> Found {
+    let separates = |byte: u8| matches!(byte, b' ' | b'\t' | b':' | b'=' | b'"' | b'\'' | b'\\' | b'>' | b',');
+    let gap = run(text, body, separates);
+    let mut value = body + gap;
+    if value == text.len() {
+        return if gap <= 16 { name_only(at, text) } else { Found::No };
+    }
+    let assigns = text.get(body..value).unwrap_or_default().iter().any(|byte| matches!(byte, b':' | b'=' | b'>'));
+    if !assigns || gap > 16 {
+        return Found::No;
+    }
+    if !words.is_empty() {
+        let rest = text.get(value..).unwrap_or_default();
+        let begins = |word: &&&str| {
+            let size = word.len().min(rest.len());
+            rest.get(..size)
+                .zip(word.as_bytes().get(..size))
+                .is_some_and(|(rest, word)| rest.eq_ignore_ascii_case(word))
+        };
+        match words.iter().find(begins) {
+            None => return Found::No,
+            Some(word) if rest.len() <= word.len() => return name_only(at, text),
+            Some(word) => value += word.len(),
+        }
+    }
+    let count = run(text, value, class);
+    let ends = value + count == text.len();
+    // A word of prose is no credential.
+    let is_prose = !words.is_empty()
+        && text
+            .get(value..value + count)
+            .unwrap_or_default()
+            .iter()
+            .all(|byte| byte.is_ascii_lowercase() || *byte == b'.');
+    if is_prose && !ends {
+        return Found::No;
+    }
+    if !is_prose && count >= min && (min < max || count == max) {
+        let count = count.min(max);
+        let open = (ends && count < max).then_some(Open::Class(class, max - count));
+        return Found::Full(value..value + count, open);
+    }
+    if !ends || count > max {
+        return Found::No;
+    }
+    let open = (count > 0 && !is_prose).then(|| Open::Class(class, max - count));
+    Found::Tail(Tail { start: at, from: value, holds: count > 0, open })
+}
+
+/// Header, payload and signature in base64url, the first two of them JSON objects.
+fn jwt(text: &[u8], at: usize) -> Found {
+    if is_inside_a_word(text, at) {
+        return Found::No;
+    }
+    let tail = |open| Found::Tail(Tail { start: at, from: at, holds: true, open });
+    let is_json = |part: usize| {
+        let rest = text.get(part..).unwrap_or_default();
+        rest.starts_with(b"eyJ") || b"eyJ".starts_with(rest)
+    };
+    let open = || Some(Open::Class(|byte| dashed(byte) || byte == b'.', LONGEST));
+    let header = run(text, at, dashed);
+    let dot = at + header;
+    if dot == text.len() {
+        // A header is no secret, and base64 of JSON is no token yet.
+        return if header <= LONGEST_NAME * 4 { tail(None) } else { Found::No };
+    }
+    if header < 10 || text.get(dot) != Some(&b'.') || !is_json(dot + 1) {
+        return Found::No;
+    }
+    let payload = run(text, dot + 1, dashed);
+    let second = dot + 1 + payload;
+    if second == text.len() {
+        return tail(if payload > 3 { open() } else { None });
+    }
+    if payload < 6 || text.get(second) != Some(&b'.') {
+        return Found::No;
+    }
+    let signature = run(text, second + 1, dashed);
+    let end = second + 1 + signature;
+    if end == text.len() && signature < 16 {
+        return tail(open());
+    }
+    if signature < 16 {
+        return Found::No;
+    }
+    Found::Full(at..end, (end == text.len()).then_some(Open::Class(dashed, LONGEST)))
+}
+
+/// What may stand in an armoured key: base64, its line ends (escaped or not), its headers, quotes and joints of source text.
+fn armour(byte: u8) -> bool {
+    base64_or_space(byte) || matches!(byte, b'\\' | b'-' | b':' | b',')
+}
+
+fn base64_or_space(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || matches!(byte, b'+' | b'/' | b'=')
+}
+
+fn pem(text: &[u8], at: usize, body: usize) -> Found {
+    let head = || Found::Tail(Tail { start: at, from: at, holds: true, open: None });
+    let title = run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    if body + title == text.len() && title < 64 {
+        return head();
+    }
+    let name = text.get(body..body + title).unwrap_or_default();
+    let is_private = name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK");
+    let dashes = run(text, body + title, |byte| byte == b'-');
+    let inside = body + title + dashes;
+    if !is_private || (dashes < 5 && inside < text.len()) {
+        return Found::No;
+    }
+    if inside == text.len() {
+        return head();
+    }
+    let most = text.len().min(inside + LONGEST);
+    let window = text.get(..most).unwrap_or(text);
+    if let Some(end) = pem_end(window, inside) {
+        return Found::Full(at..end, None);
+    }
+    let count = run(window, inside, armour);
+    let end = inside + count;
+    let said = window.get(inside..end).unwrap_or_default().iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
+    let last = || window.get(end.saturating_sub(LONGEST_NAME).max(inside)..end).unwrap_or_default().to_vec();
+    let open = || Some(Open::Pem { last: last(), left: LONGEST.saturating_sub(count) });
+    if end == text.len() && said < 16 {
+        return Found::Tail(Tail { start: at, from: at, holds: true, open: open().filter(|_| said > 0) });
+    }
+    if said < 16 {
+        return Found::No;
+    }
+    Found::Full(at..end, if end == text.len() { open() } else { None })
+}
+
+fn pem_end(text: &[u8], from: usize) -> Option<usize> {
+    let foot = b"-----END ";
+    let at = from + memchr::memmem::find(text.get(from..)?, foot)?;
+    let title = at + foot.len();
+    let size = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
+    let dashes = run(text, title + size, |byte| byte == b'-');
+    (dashes >= 5).then_some(title + size + dashes)
+}
+
+/// `scheme://user:password@host`: the password alone is the secret.
+fn url(text: &[u8], at: usize, body: usize) -> Found {
+    let front = text.get(..at).unwrap_or_default();
+    let scheme = front.iter().rev().take(32).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count();
+    // At the start of a text, the scheme may have come with the piece before.
+    if scheme < 2 && scheme != at {
+        return Found::No;
+    }
+    let start = at - scheme;
+    let in_user = |byte: u8| (byte.is_ascii_graphic() && !b"/?#@:\"'<>\\`(){}[]|,;$".contains(&byte)) || byte >= 0x80;
+    let in_password = |byte: u8| (byte.is_ascii_graphic() && !b"/?#@\"'<>\\`".contains(&byte)) || byte >= 0x80;
+    let user = run(text, body, in_user);
+    let colon = body + user;
+    if user > LONGEST_NAME {
+        return Found::No;
+    }
+    if colon == text.len() {
+        return name_only(start, text);
+    }
+    if text.get(colon) != Some(&b':') {
+        return Found::No;
+    }
+    let password = colon + 1;
+    let count = run(text, password, in_password);
+    let end = password + count;
+    let value = text.get(password..end).unwrap_or_default();
+    let stands_for_one = value.starts_with(b"$")
+        || value.starts_with(b"{")
+        || value.starts_with(b"%")
+        || value.starts_with(b"[")
+        || value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X'));
+    if end == text.len() && count <= LONGEST_NAME {
+        // A port has digits alone.
+        let sure = count > 0 && !stands_for_one && !value.iter().all(u8::is_ascii_digit);
+        let open = sure.then_some(Open::Class(in_password, LONGEST_NAME));
+        return Found::Tail(Tail { start, from: password, holds: count > 0, open });
+    }
+    if text.get(end) != Some(&b'@') || stands_for_one || count > LONGEST_NAME {
+        return Found::No;
+    }
+    Found::Full(password..end, None)
+}
+
+/// The value of a quoted key in a text: `"key": "value"`. `at` lies in the key.
+pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, escaped: bool) -> Found {
+    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let front = text.get(..at).unwrap_or_default();
+    let before = front.iter().rev().take(LONGEST_NAME).take_while(|byte| in_name(**byte)).count();
+    let start = at - before;
+    if start.checked_sub(1).and_then(|quote| text.get(quote)) != Some(&b'"') {
+        return Found::No;
+    }
+    let end = at + run(text, at, in_name);
+    let context = start - 1;
+    if end == text.len() {
+        return if end - start <= LONGEST_NAME { name_only(context, text) } else { Found::No };
+    }
+    let name = text.get(start..end).and_then(|name| std::str::from_utf8(name).ok());
+    if text.get(end) != Some(&b'"') || !name.is_some_and(is_secret) {
+        return Found::No;
+    }
+    let is_gap = |byte: u8| matches!(byte, b' ' | b'\t' | b'\n' | b'\r');
+    let colon = end + 1 + run(text, end + 1, is_gap);
+    if colon == text.len() {
+        return name_only(context, text);
+    }
+    if text.get(colon) != Some(&b':') {
+        return Found::No;
+    }
+    let opening = colon + 1 + run(text, colon + 1, is_gap);
+    if opening == text.len() {
+        return name_only(context, text);
+    }
+    if text.get(opening) != Some(&b'"') {
+        return Found::No;
+    }
+    let value = opening + 1;
+    if value == text.len() {
+        return name_only(context, text);
+    }
+    match quote(text, value, false) {
+        Some(end) if end == value => Found::No,
+        Some(end) => Found::Full(value..end, None),
+        None => Found::Full(value..text.len(), Some(Open::Quote { escaped, left: LONGEST })),
+    }
+}
+
+/// Whether there may be a password behind a URL's `://`, or the text stops too early to tell.
+pub(super) fn has_a_password(text: &[u8], body: usize) -> bool {
+    let rest = text.get(body..).unwrap_or_default();
+    let user =
+        rest.iter().position(|&byte| matches!(byte, b':' | b'/' | b'"' | b'?' | b'#' | b' ' | b'<' | b'>' | b')'));
+    user.is_none_or(|user| rest.get(user) == Some(&b':'))
+}

@@ -1,0 +1,309 @@
+//! The secrets in one text, also in what is spelt with escapes.
+//!
+//! In: a text as a string's reader sees it. Out: the places of secrets, and its end where a secret may begin there. A text is
+//! looked at as it is, and then with its escapes read, as often as there are any (JSON in a string in JSON): what some
+//! reader further on will see as a secret is one here. Never: an entropy, a guess.
+
+use super::Rules;
+use super::shape::{Found, Open, Tail, find, is_inside_a_word, keyed};
+use aho_corasick::AhoCorasick;
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// How often escapes are read; a text that is escaped more often is looked at as far as that.
+const LEVELS: usize = 4;
+
+/// How much of a text is read again with its next piece where patterns are configured.
+const CONTEXT: usize = 256;
+
+/// A secret's place in a text.
+#[derive(Clone, Debug)]
+pub(super) struct Hit {
+    pub(super) place: Range<usize>,
+    pub(super) rule: usize,
+    pub(super) open: Option<Open>,
+}
+
+/// What a text holds.
+#[derive(Debug, Default)]
+pub(super) struct Finding {
+    pub(super) hits: Vec<Hit>,
+    /// The end of the text that may be the beginning of a secret, with the rule's number.
+    pub(super) tail: Option<(Tail, usize)>,
+}
+
+/// Where the bytes of a text without escapes stand in the text with them.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Map {
+    /// The place without and with escapes behind each escape.
+    steps: Vec<(usize, usize)>,
+}
+
+impl Map {
+    pub(super) fn place(&self, at: usize) -> usize {
+        let before = self.steps.partition_point(|step| step.0 <= at);
+        let (plain, escaped) = before.checked_sub(1).and_then(|at| self.steps.get(at)).copied().unwrap_or_default();
+        escaped + (at - plain)
+    }
+
+    pub(super) fn range(&self, range: &Range<usize>) -> Range<usize> {
+        self.place(range.start)..self.place(range.end)
+    }
+}
+
+/// Reads a text's escapes; what is no escape stays.
+pub(super) fn unescape(text: &[u8]) -> (Cow<'_, [u8]>, Map) {
+    let Some(first) = memchr::memchr(b'\\', text) else { return (Cow::Borrowed(text), Map::default()) };
+    let mut plain = Vec::with_capacity(text.len());
+    let mut map = Map::default();
+    plain.extend_from_slice(text.get(..first).unwrap_or_default());
+    let mut at = first;
+    while let Some(&byte) = text.get(at) {
+        if byte != b'\\' {
+            let rest = text.get(at..).unwrap_or_default();
+            let size = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
+            plain.extend_from_slice(rest.get(..size).unwrap_or_default());
+            at += size;
+            continue;
+        }
+        let short = match text.get(at + 1) {
+            Some(b'n') => b'\n',
+            Some(b'r') => b'\r',
+            Some(b't') => b'\t',
+            Some(b'b') => 8,
+            Some(b'f') => 12,
+            Some(&mark @ (b'"' | b'\\' | b'/')) => mark,
+            Some(b'u') => {
+                if let Some(unit) = text.get(at + 2..at + 6).and_then(hex) {
+                    let mut buffer = [0; 4];
+                    let char = char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER);
+                    plain.extend_from_slice(char.encode_utf8(&mut buffer).as_bytes());
+                    at += 6;
+                    map.steps.push((plain.len(), at));
+                } else {
+                    plain.push(byte);
+                    at += 1;
+                }
+                continue;
+            }
+            _ => {
+                plain.push(byte);
+                at += 1;
+                continue;
+            }
+        };
+        plain.push(short);
+        at += 2;
+        map.steps.push((plain.len(), at));
+    }
+    (Cow::Owned(plain), map)
+}
+
+fn hex(digits: &[u8]) -> Option<u32> {
+    digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
+}
+
+impl Rules {
+    /// Looks through a text and what its escapes hide.
+    pub(super) fn scan(&self, text: &[u8]) -> Finding {
+        let mut finding = Finding::default();
+        self.level(text, 1, &mut finding);
+        let mut level = Cow::Borrowed(text);
+        let mut maps: Vec<Map> = Vec::new();
+        while maps.len() + 1 < LEVELS {
+            if memchr::memchr(b'\\', &level).is_none() {
+                break;
+            }
+            let (plain, map) = unescape(&level);
+            let plain = plain.into_owned();
+            maps.push(map);
+            let mut inner = Finding::default();
+            self.level(&plain, maps.len() + 1, &mut inner);
+            let out = |place: usize| maps.iter().rev().fold(place, |place, map| map.place(place));
+            finding.hits.extend(
+                inner.hits.into_iter().map(|hit| Hit { place: out(hit.place.start)..out(hit.place.end), ..hit }),
+            );
+            if let Some((tail, rule)) = inner.tail {
+                merge(&mut finding.tail, Tail { start: out(tail.start), from: out(tail.from), ..tail }, rule);
+            }
+            level = Cow::Owned(plain);
+        }
+        if let Some(start) = broken_escape(text) {
+            merge(&mut finding.tail, Tail { start, from: start, holds: true, open: None }, 0);
+        }
+        if !self.patterns.is_empty() {
+            // How much of a text a pattern needs is not known: each piece waits for the next one.
+            let start = text.len().saturating_sub(CONTEXT);
+            merge(&mut finding.tail, Tail { start, from: text.len(), holds: true, open: None }, 0);
+        }
+        finding.settle();
+        finding
+    }
+
+    fn level(&self, text: &[u8], level: usize, finding: &mut Finding) {
+        for found in self.finder.find_overlapping_iter(text) {
+            let (what, rule) = match self.literals.get(found.pattern().as_usize()) {
+                Some(&Literal::Rule { rule, shape, is_exact }) => {
+                    let literal = text.get(found.range()).unwrap_or_default();
+                    if is_exact && !self.is_spelt(found.pattern().as_usize(), literal) {
+                        continue;
+                    }
+                    (find(shape, text, found.start(), found.len()), rule)
+                }
+                Some(Literal::Key) => (keyed(text, found.start(), |key| self.keys.has(key), level > 1), self.key_rule),
+                None => continue,
+            };
+            match what {
+                Found::No => {}
+                Found::Full(place, open) => finding.hits.push(Hit { place, rule, open }),
+                Found::Tail(tail) => merge(&mut finding.tail, tail, rule),
+            }
+        }
+        for (rule, pattern) in &self.patterns {
+            for found in pattern.find_iter(text).filter(|found| !found.range().is_empty()) {
+                finding.hits.push(Hit { place: found.range(), rule: *rule, open: None });
+            }
+        }
+        if let Some(tail) = self.front_of_literal(text) {
+            merge(&mut finding.tail, tail, 0);
+        }
+    }
+
+    /// The end of a text that is the front of a literal.
+    pub(super) fn front_of_literal(&self, text: &[u8]) -> Option<Tail> {
+        let last = usize::from(*text.last()?);
+        let mut found: Option<Tail> = None;
+        for front in self.fronts.get(last).map(Vec::as_slice).unwrap_or_default() {
+            let Some(start) = text.len().checked_sub(front.bytes.len()) else { continue };
+            let end = text.get(start..).unwrap_or_default();
+            let is_it = if front.is_token {
+                end == &*front.bytes && !is_inside_a_word(text, start)
+            } else {
+                // One letter or two are the front of too many words.
+                end.eq_ignore_ascii_case(&front.bytes)
+                    && (front.bytes.len() > 2
+                        || !end.first().is_some_and(u8::is_ascii_alphabetic)
+                        || !is_inside_a_word(text, start))
+            };
+            if !is_it {
+                continue;
+            }
+            let start = if front.bytes.first() == Some(&b':') { start - scheme_before(text, start) } else { start };
+            let tail = found.get_or_insert(Tail { start, from: text.len(), holds: false, open: None });
+            tail.start = tail.start.min(start);
+            if front.holds {
+                tail.holds = true;
+                tail.from = tail.from.min(start);
+            }
+        }
+        // A quoted name that is not over.
+        let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+        let name = text.iter().rev().take(128).take_while(in_name).count();
+        if let Some(quote) = text.len().checked_sub(name + 1)
+            && text.get(quote) == Some(&b'"')
+        {
+            let quoted = Tail { start: quote, from: text.len(), holds: false, open: None };
+            let mut both = found.map(|tail| (tail, 0));
+            merge(&mut both, quoted, 0);
+            found = both.map(|(tail, _)| tail);
+        }
+        found
+    }
+
+    pub(super) fn is_spelt(&self, pattern: usize, literal: &[u8]) -> bool {
+        self.spellings.get(pattern).is_some_and(|spelling| spelling.as_bytes() == literal)
+    }
+}
+
+/// How long the scheme is that stands before a URL's colon.
+fn scheme_before(text: &[u8], colon: usize) -> usize {
+    let front = text.get(..colon).unwrap_or_default();
+    front.iter().rev().take(32).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count()
+}
+
+/// A backslash at the end, or the front of `\u0000`: what it escapes comes next.
+fn broken_escape(text: &[u8]) -> Option<usize> {
+    let from = text.len().saturating_sub(5);
+    let end = text.get(from..)?;
+    let slash = from + end.iter().rposition(|&byte| byte == b'\\')?;
+    let rest = text.get(slash + 1..)?;
+    let is_front = rest.is_empty() || (rest.first() == Some(&b'u') && rest.iter().skip(1).all(u8::is_ascii_hexdigit));
+    let slashes = text.get(..slash)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
+    (is_front && slashes.is_multiple_of(2)).then_some(slash)
+}
+
+fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
+    let Some((old, of)) = into else {
+        *into = Some((tail, rule));
+        return;
+    };
+    let holds = old.holds || tail.holds;
+    // The surer one says what is hidden when nothing follows.
+    let better = (tail.open.is_some() && (old.open.is_none() || tail.from < old.from))
+        || (old.open.is_none() && tail.holds && (!old.holds || tail.from < old.from));
+    old.start = old.start.min(tail.start);
+    if better {
+        old.from = tail.from;
+        old.open = tail.open;
+        *of = rule;
+    }
+    old.holds = holds;
+}
+
+impl Finding {
+    /// Puts the hits in order, one where several lie over each other, and drops a tail that lies in one.
+    fn settle(&mut self) {
+        self.hits.sort_by_key(|hit| (hit.place.start, usize::MAX - hit.place.end));
+        let mut kept: Vec<Hit> = Vec::with_capacity(self.hits.len());
+        for hit in self.hits.drain(..) {
+            match kept.last_mut() {
+                Some(last) if hit.place.start < last.place.end => {
+                    if hit.place.end > last.place.end {
+                        last.place.end = hit.place.end;
+                        last.open = hit.open;
+                    }
+                }
+                _ => kept.push(hit),
+            }
+        }
+        self.hits = kept;
+        if let (Some(last), Some((tail, _))) = (self.hits.last(), &mut self.tail) {
+            let end = last.place.end;
+            if tail.from < end || last.open.is_some() {
+                self.tail = None;
+            } else {
+                tail.start = tail.start.max(end);
+            }
+        }
+    }
+}
+
+/// What a literal is the beginning of.
+#[derive(Clone, Copy)]
+pub(super) enum Literal {
+    Rule {
+        rule: usize,
+        shape: super::rules::Shape,
+        /// Whether upper and lower case matter.
+        is_exact: bool,
+    },
+    Key,
+}
+
+/// The front of a literal, for the end of a text.
+pub(super) struct Front {
+    pub(super) bytes: Box<[u8]>,
+    pub(super) is_token: bool,
+    /// Whether what it begins would be redacted from its first byte on.
+    pub(super) holds: bool,
+}
+
+pub(super) fn finder<'l>(
+    literals: impl IntoIterator<Item = &'l [u8]>,
+) -> Result<AhoCorasick, aho_corasick::BuildError> {
+    AhoCorasick::builder()
+        .ascii_case_insensitive(true)
+        .match_kind(aho_corasick::MatchKind::Standard)
+        .kind(Some(aho_corasick::AhoCorasickKind::DFA))
+        .build(literals)
+}

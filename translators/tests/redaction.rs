@@ -1,0 +1,414 @@
+//! What redaction keeps out of every contract's output, and what it leaves alone.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, missing_docs, reason = "test code")]
+
+mod support;
+
+use framegate_translators::contracts::{CONTRACTS, Contract};
+use framegate_translators::encode::{EncoderOptions, EventRef};
+use framegate_translators::frame::{Body, Frame};
+use framegate_translators::framing::{Limits, write_ndjson, write_raw};
+use framegate_translators::pipeline::{Ingest, Translator};
+use framegate_translators::redact::{Rules, Settings, SettingsError, rule_names};
+use framegate_translators::runners::{RUNNERS, Runner, runner};
+use proptest::prelude::*;
+use std::sync::{Arc, LazyLock};
+use support::{EPOCH_MS, identity, recordings, translate};
+
+static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings::default()).unwrap()));
+
+const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAt8Q1Zk9zVn3fYb5cXw2pLr7mJd0sGh4TqEuIoAvN6KxBiCyW\nq1w2e3r4t5y6u7i8o9p0Zk9zVn3fYb5cXw2pLr7mJd0s\n-----END RSA PRIVATE KEY-----";
+
+/// A name, what stands before the secret in its text, and the secret.
+const SECRETS: &[(&str, &str, &str)] = &[
+    ("aws-access-key-id", "id ", "AKIAQ7ZK2MVXP4TWJ8RB"),
+    ("aws-secret-key", "AWS_SECRET_ACCESS_KEY=", "wJq7rXUtnFEMIK7MDENGbPxRfiCYzT3vLm9pQs2d"),
+    ("github-token", "use ", "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"),
+    ("github-token", "use ", "github_pat_11ABCDEFG0q7ZkVx2mPtWj_8RbYn4LcGs6HdFu1AeKi3QoXz9Tw"),
+    ("gitlab-token", "use ", "glpat-q7ZkVx2mPtWj8RbYn4Lc"),
+    ("slack-token", "use ", "xoxb-2847561093-5729184630-q7ZkVx2mPtWj8RbY"),
+    ("stripe-key", "use ", "sk_live_q7ZkVx2mPtWj8RbYn4LcGs6H"),
+    ("google-api-key", "use ", "AIzaq7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3Qo"),
+    ("anthropic-key", "use ", "sk-ant-api03-q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX-z9Tw"),
+    ("openai-key", "use ", "sk-proj-q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"),
+    ("openai-key", "use ", "sk-q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoXz9TwVb5Nm0Jh"),
+    ("npm-token", "use ", "npm_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"),
+    ("npm-token", "//registry.npmjs.org/:_authToken=", "q7ZkVx2m-PtWj8RbYn4Lc"),
+    ("pypi-token", "use ", "pypi-AgEIcHlwaS5vcmcq7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoXz9TwVb5Nm0Jh"),
+    ("jwt", "use ", "eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"),
+    ("private-key", "key:\n", PEM),
+    ("authorization", "curl -H 'Authorization: Bearer ", "q7ZkVx2mPtWj8RbYn4Lc"),
+    ("authorization", "Authorization: Basic ", "dXNlcjpxN1prVngybVB0V2o4UmJZ"),
+    ("url-password", "git clone https://anna:", "q7ZkVx2mPtWj8"),
+    ("key", "{\"api_key\": \"", "q7ZkVx2mPtWj8RbY"),
+];
+
+/// What must stand behind a secret for it to be one.
+fn behind(name: &str) -> &'static str {
+    match name {
+        "url-password" => "@example.com/x.git",
+        "key" => "\"}",
+        "authorization" => "' x",
+        _ => " and more",
+    }
+}
+
+fn quoted(text: &str) -> String {
+    serde_json::to_string(text).unwrap()
+}
+
+fn redacting(runner: &Runner, rules: &Arc<Rules>) -> Ingest {
+    Ingest::new(runner, None, Limits::default(), identity()).redacting(rules.clone())
+}
+
+fn run(ingest: Ingest, contract: &'static Contract, chunks: &[&[u8]], flushes: bool) -> Vec<u8> {
+    let mut translator =
+        Translator::new(ingest, contract, EncoderOptions { experimental: true, ..EncoderOptions::default() });
+    let mut out = Vec::new();
+    let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
+        for event in events {
+            if contract.name == "raw" { write_raw(event, &mut out) } else { write_ndjson(event, &mut out) }
+        }
+    };
+    for chunk in chunks {
+        translator.feed(chunk, EPOCH_MS, &mut sink);
+        if flushes {
+            translator.flush(u64::MAX, &mut sink);
+        }
+    }
+    translator.finish(EPOCH_MS, &mut sink);
+    out
+}
+
+fn redacted(runner: &Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<u8> {
+    run(redacting(runner, &RULES), contract, &[bytes], false)
+}
+
+fn has(text: &[u8], what: &str) -> bool {
+    memchr::memmem::find(text, what.as_bytes()).is_some()
+}
+
+/// The longest run of a secret's last two thirds that an output may show: less than anybody can use.
+fn leaks(out: &[u8], secret: &str) -> Option<String> {
+    let body: Vec<char> = secret.chars().collect();
+    let size = 8.min(body.len());
+    let from = if body.len() > 24 { body.len() / 3 } else { 8.min(body.len() / 2) };
+    let is_armour =
+        |run: &str| ["BEGIN", "END"].iter().any(|word| format!("-----{word} RSA PRIVATE KEY-----").contains(run));
+    let runs = body[from..].windows(size).map(|run| run.iter().collect::<String>());
+    runs.into_iter().find(|run| !is_armour(run) && !run.contains('\n') && has(out, run))
+}
+
+/// A stream of one runner, with these pieces of one text, as records; the text is told again at the end.
+fn stream(name: &str, pieces: &[&str]) -> Vec<String> {
+    let whole = quoted(&pieces.concat());
+    let mut lines: Vec<String> = Vec::new();
+    match name {
+        "claude-code" => {
+            lines.push(
+                r#"{"type":"system","subtype":"init","session_id":"s","cwd":"/","tools":[],"model":"m","uuid":"u"}"#
+                    .into(),
+            );
+            let event = |event: &str| {
+                format!(
+                    r#"{{"type":"stream_event","event":{event},"session_id":"s","parent_tool_use_id":null,"uuid":"u"}}"#
+                )
+            };
+            lines.push(event(r#"{"type":"message_start","message":{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[],"usage":{"input_tokens":1,"output_tokens":1}}}"#));
+            lines.push(event(r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#));
+            for piece in pieces {
+                let piece = quoted(piece);
+                lines.push(event(&format!(
+                    r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":{piece}}}}}"#
+                )));
+            }
+            lines.push(format!(r#"{{"type":"assistant","message":{{"id":"msg_1","type":"message","role":"assistant","model":"m","content":[{{"type":"text","text":{whole}}}],"usage":{{"input_tokens":1,"output_tokens":1}}}},"parent_tool_use_id":null,"session_id":"s","uuid":"u"}}"#));
+            lines.push(event(r#"{"type":"content_block_stop","index":0}"#));
+            lines.push(event(r#"{"type":"message_stop"}"#));
+            lines.push(format!(r#"{{"type":"result","subtype":"success","is_error":false,"result":{whole},"session_id":"s","uuid":"u","usage":{{"input_tokens":1,"output_tokens":1}}}}"#));
+        }
+        "codex" => {
+            lines.push(r#"{"method":"thread/started","params":{"thread":{"id":"t"}}}"#.into());
+            lines.push(r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","status":"inProgress","items":[]}}}"#.into());
+            for piece in pieces {
+                let piece = quoted(piece);
+                lines.push(format!(r#"{{"method":"item/agentMessage/delta","params":{{"threadId":"t","turnId":"u","itemId":"i","delta":{piece}}}}}"#));
+            }
+            lines.push(format!(r#"{{"method":"item/completed","params":{{"threadId":"t","turnId":"u","item":{{"type":"agentMessage","id":"i","text":{whole}}}}}}}"#));
+            lines.push(r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"completed","items":[]}}}"#.into());
+        }
+        "opencode" => {
+            let data = |data: &str| format!("data: {data}\n");
+            lines.push(data(r#"{"type":"server.connected","properties":{}}"#));
+            lines.push(data(r#"{"type":"message.updated","properties":{"info":{"id":"m0","sessionID":"s","role":"user","time":{"created":1}}}}"#));
+            lines.push(data(r#"{"type":"message.updated","properties":{"info":{"id":"m1","sessionID":"s","role":"assistant","parentID":"m0","time":{"created":2}}}}"#));
+            lines.push(data(r#"{"type":"message.part.updated","properties":{"part":{"id":"p","sessionID":"s","messageID":"m1","type":"text","text":""}}}"#));
+            for piece in pieces {
+                let piece = quoted(piece);
+                lines.push(data(&format!(r#"{{"type":"message.part.delta","properties":{{"sessionID":"s","messageID":"m1","partID":"p","field":"text","delta":{piece}}}}}"#)));
+            }
+            lines.push(data(&format!(r#"{{"type":"message.part.updated","properties":{{"part":{{"id":"p","sessionID":"s","messageID":"m1","type":"text","text":{whole},"time":{{"start":1,"end":2}}}}}}}}"#)));
+            lines.push(data(r#"{"type":"session.idle","properties":{"sessionID":"s"}}"#));
+        }
+        _ => {
+            let data = |data: &str| format!("data: {data}\n");
+            lines.push(data(r#"{"type":"response.created","sequence_number":0,"response":{"id":"r","object":"response","status":"in_progress","output":[]}}"#));
+            lines.push(data(r#"{"type":"response.output_item.added","sequence_number":1,"output_index":0,"item":{"id":"i","type":"message","role":"assistant","status":"in_progress","content":[]}}"#));
+            for (at, piece) in pieces.iter().enumerate() {
+                let (piece, number) = (quoted(piece), at + 2);
+                lines.push(data(&format!(r#"{{"type":"response.output_text.delta","sequence_number":{number},"item_id":"i","output_index":0,"content_index":0,"delta":{piece},"logprobs":[{{"token":{piece},"logprob":-0.1,"bytes":[1]}}]}}"#)));
+            }
+            lines.push(data(&format!(r#"{{"type":"response.output_text.done","sequence_number":90,"item_id":"i","output_index":0,"content_index":0,"text":{whole}}}"#)));
+            lines.push(data(&format!(r#"{{"type":"response.completed","sequence_number":91,"response":{{"id":"r","object":"response","status":"completed","output":[{{"id":"i","type":"message","role":"assistant","status":"completed","content":[{{"type":"output_text","text":{whole},"annotations":[]}}]}}]}}}}"#)));
+        }
+    }
+    lines.into_iter().map(|line| line + "\n").collect()
+}
+
+fn input(name: &str, pieces: &[&str]) -> Vec<u8> {
+    stream(name, pieces).concat().into_bytes()
+}
+
+/// The text that the deltas of a run say.
+fn said(frames: &[Frame]) -> String {
+    frames
+        .iter()
+        .filter_map(|frame| match &frame.body {
+            Body::OutputTextDelta(block) => Some(block.delta.as_str()),
+            _ => None,
+        })
+        .collect()
+}
+
+fn frames_of(runner: &Runner, bytes: &[u8]) -> Vec<Frame> {
+    let mut ingest = redacting(runner, &RULES);
+    let mut frames: Vec<Frame> = ingest.feed(bytes, EPOCH_MS).collect();
+    frames.extend(ingest.finish(EPOCH_MS));
+    frames
+}
+
+#[test]
+fn every_rule_has_a_secret_here() {
+    for (name, _) in rule_names() {
+        assert!(SECRETS.iter().any(|(of, _, _)| *of == name), "{name}");
+    }
+}
+
+#[test]
+fn recordings_without_secrets_are_the_same_with_redaction() {
+    for recording in recordings() {
+        for contract in CONTRACTS.iter().filter(|contract| ["raw", "frames.v2"].contains(&contract.name)) {
+            let plain = translate(recording.runner, contract, &recording.bytes);
+            let out = run(redacting(recording.runner, &RULES), contract, &[&recording.bytes], false);
+            let differs = plain.split(|&b| b == b'\n').zip(out.split(|&b| b == b'\n')).find(|(a, b)| a != b);
+            if let Some((before, after)) = differs {
+                let at = before.iter().zip(after).position(|(a, b)| a != b).unwrap_or_default();
+                let show = |line: &[u8]| {
+                    String::from_utf8_lossy(&line[at.saturating_sub(60)..line.len().min(at + 80)]).into_owned()
+                };
+                eprintln!(
+                    "DIFF {}/{} {}:\n  {}\n  {}",
+                    recording.runner.name,
+                    recording.name,
+                    contract.name,
+                    show(before),
+                    show(after)
+                );
+            }
+            assert!(
+                plain == out || EXCEPTIONS.contains(&recording.name.as_str()),
+                "{}: {}",
+                recording.name,
+                contract.name
+            );
+        }
+    }
+}
+
+/// Recordings that do hold what a rule is for.
+const EXCEPTIONS: &[&str] = &[];
+
+#[test]
+fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
+    for runner in RUNNERS {
+        for (name, before, secret) in SECRETS {
+            let text = format!("Well: {before}{secret}{}", behind(name));
+            let from = text.find(secret).unwrap();
+            let cuts: Vec<usize> = (from.saturating_sub(before.len())..=from + secret.len()).collect();
+            for cut in cuts {
+                let bytes = input(runner.name, &[&text[..cut], &text[cut..]]);
+                let frames = frames_of(runner, &bytes);
+                let expected = format!("Well: {before}[REDACTED:{name}]{}", behind(name));
+                assert_eq!(said(&frames), expected, "{} {name} cut at {cut}", runner.name);
+                // The other contracts are functions of these frames; one cut in eight is looked at in all of them.
+                for contract in CONTRACTS.iter().filter(|contract| cut % 8 == 0 || contract.name == "frames.v2") {
+                    let out = redacted(runner, contract, &bytes);
+                    assert_eq!(leaks(&out, secret), None, "{} {} {name} cut at {cut}", runner.name, contract.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
+    for runner in RUNNERS {
+        for (name, before, secret) in SECRETS {
+            let text = format!("Well: {before}{secret}{}", behind(name));
+            let from = text.find(secret).unwrap();
+            for cut in from..=from + secret.len() {
+                let lines = stream(runner.name, &[&text[..cut], &text[cut..]]);
+                let chunks: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+                for contract in CONTRACTS.iter().filter(|contract| ["raw", "frames.v2"].contains(&contract.name)) {
+                    let out = run(redacting(runner, &RULES), contract, &chunks, true);
+                    assert_eq!(leaks(&out, secret), None, "{} {} {name} cut at {cut}", runner.name, contract.name);
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_escaped_spelling_is_no_way_round() {
+    let claude = runner("claude-code").unwrap();
+    let secret = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
+    let escaped = secret.replace('g', "\\u0067");
+    let nested = secret.replace('g', "\\\\u0067");
+    for text in [
+        format!(r#"{{"type":"user","message":{{"role":"user","content":"{escaped}"}},"session_id":"s"}}"#),
+        format!(r#"{{"type":"new","{escaped}":{{"{secret}":1}},"session_id":"s"}}"#),
+        format!(r#"{{"type":"new","arguments":"{{\"a\":\"{nested}\"}}","session_id":"s"}}"#),
+        format!(r#"{{"type":"new","arguments":"{{\"a\":\"x\\n{secret}\"}}","session_id":"s"}}"#),
+        format!("no json {secret} at all"),
+        format!(r#"{{"type":"cut","text":"{secret}"#),
+        format!(r#"{{"type":"two"}} {{"text":"{secret}"}}"#),
+        r#"{"url":"https:\/\/anna:q7ZkVx2mPtWj8RbYn4Lc@example.com"}"#.to_owned(),
+        r#"{"tool_input":{"ApiKey":["q7ZkVx2mPtWj8RbYn4Lc"],"DB-PASSWORD":712843516}}"#.to_owned(),
+        r#"{"text":"{\"password\":\"q7ZkVx2mPtWj8\\\"RbYn4Lc\"}"}"#.to_owned(),
+    ] {
+        for contract in CONTRACTS {
+            let out = redacted(claude, contract, text.as_bytes());
+            for part in ["ZkVx2m", "RbYn4Lc", "712843516"] {
+                assert!(!has(&out, part), "{}: {text}\n{}", contract.name, String::from_utf8_lossy(&out));
+            }
+        }
+        let raw = redacted(claude, CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap(), text.as_bytes());
+        let is_json = |text: &[u8]| serde_json::from_slice::<serde_json::Value>(text).is_ok();
+        assert_eq!(is_json(text.as_bytes()), is_json(&raw), "{}", String::from_utf8_lossy(&raw));
+        assert!(has(&raw, "[REDACTED:"), "{}", String::from_utf8_lossy(&raw));
+    }
+}
+
+#[test]
+fn the_frame_says_where_something_was_redacted() {
+    let claude = runner("claude-code").unwrap();
+    let line = r#"{"type":"x","a":{"b/c":["é","ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"]},"password":7,"n":1.50}"#;
+    let frames = frames_of(claude, line.as_bytes());
+    let Some(Body::ProviderEvent(record)) =
+        frames.iter().map(|frame| &frame.body).find(|body| matches!(body, Body::ProviderEvent(_)))
+    else {
+        panic!("no record");
+    };
+    assert_eq!(record.redacted_paths, ["/data/a/b~1c/1", "/data/password"]);
+    let data = record.data.as_deref().unwrap();
+    assert_eq!(
+        data,
+        r#"{"type":"x","a":{"b/c":["é","[REDACTED:github-token]"]},"password":"[REDACTED:key]","n":1.50}"#
+    );
+}
+
+#[test]
+fn what_is_signed_or_no_secret_stays() {
+    let claude = runner("claude-code").unwrap();
+    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    for line in [
+        r#"{"type":"x","signature":"ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"}"#,
+        r#"{"type":"x","usage":{"input_tokens":12,"max_tokens":5,"token_count":3,"cache_read_input_tokens":"7"}}"#,
+        r#"{"type":"x","logprobs":[{"token":"secret","logprob":-1}]}"#,
+        r#"{"type":"x","text":"risk-averse sk-learn task-sk-1 AKIA ghp_ http://localhost:8080/x https://a.b:443/@x"}"#,
+        r#"{"type":"x","text":"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----"}"#,
+        r#"{"type":"x","password":null,"secret":"","token":true}"#,
+        r#"{"type":"x","text":"set \"password\": {\"type\": \"string\"} and Authorization: required"}"#,
+    ] {
+        assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
+    }
+}
+
+#[test]
+fn patterns_and_disabled_rules_are_as_configured() {
+    let claude = runner("claude-code").unwrap();
+    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let settings = Settings {
+        patterns: vec![("ticket".to_owned(), "TCK-[0-9]{6}".to_owned())],
+        disabled: vec!["github-token".to_owned()],
+        keys: vec!["badge".to_owned()],
+        ..Settings::default()
+    };
+    let rules = Arc::new(Rules::new(settings).unwrap());
+    let line = br#"{"a":"TCK-123456","b":"ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX","badge":"x","password":"y"}"#;
+    let out = run(redacting(claude, &rules), raw, &[line], false);
+    assert_eq!(
+        String::from_utf8_lossy(&out).trim_end(),
+        r#"{"a":"[REDACTED:ticket]","b":"ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX","badge":"[REDACTED:key]","password":"y"}"#
+    );
+    let refused = |settings: Settings| Rules::new(settings).unwrap_err();
+    let bad = Settings { patterns: vec![("x".to_owned(), "(".to_owned())], ..Settings::default() };
+    assert!(matches!(refused(bad), SettingsError::Pattern(name, _) if name == "x"));
+    let bad = Settings { disabled: vec!["nope".to_owned()], ..Settings::default() };
+    assert_eq!(refused(bad), SettingsError::Rule("nope".to_owned()));
+}
+
+#[test]
+fn what_waits_is_bounded() {
+    let claude = runner("claude-code").unwrap();
+    let rules = Arc::new(Rules::new(Settings { hold_bytes: 4096, ..Settings::default() }).unwrap());
+    let mut ingest = redacting(claude, &rules);
+    let lines = stream("claude-code", &["it is ghp_q7"]);
+    let mut fed = 0;
+    for line in &lines[..4] {
+        fed += ingest.feed(line.as_bytes(), EPOCH_MS).len();
+    }
+    assert_eq!(ingest.deadline(), Some(EPOCH_MS + 50));
+    assert_eq!(ingest.flush(EPOCH_MS + 49).len(), 0);
+    // Pieces of another text do not decide; they wait behind it, up to the bound.
+    let other = lines[3].replace("\"index\":0", "\"index\":1").replace("ghp_q7", "fine");
+    let mut waiting = 0;
+    while ingest.deadline().is_some() {
+        waiting += 1;
+        assert!(waiting < 40);
+        fed += ingest.feed(other.as_bytes(), EPOCH_MS).len();
+    }
+    assert!(waiting > 3 && fed > waiting);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_secret_cut_anywhere_in_three_is_found(
+        at in 0..SECRETS.len(), who in 0..RUNNERS.len(), front in "[a-z .,\n]{0,20} ", one in 0.0..1.0f64, two in 0.0..1.0f64,
+    ) {
+        let (name, before, secret) = SECRETS[at];
+        let text = format!("{front}{before}{secret}{}", behind(name));
+        let cut = |part: f64| (text.len() as f64 * part) as usize;
+        let (first, second) = (cut(one.min(two)), cut(one.max(two)));
+        let bytes = input(RUNNERS[who].name, &[&text[..first], &text[first..second], &text[second..]]);
+        let frames = frames_of(&RUNNERS[who], &bytes);
+        prop_assert_eq!(said(&frames), format!("{front}{before}[REDACTED:{name}]{}", behind(name)));
+        let v2 = CONTRACTS.iter().find(|contract| contract.name == "frames.v2").unwrap();
+        let out = redacted(&RUNNERS[who], v2, &bytes);
+        prop_assert_eq!(leaks(&out, secret), None);
+        // However the bytes come.
+        let chunks: Vec<&[u8]> = bytes.chunks(7).collect();
+        prop_assert_eq!(run(redacting(&RUNNERS[who], &RULES), v2, &chunks, false), out);
+    }
+
+    #[test]
+    fn hostile_bytes_do_no_harm(bytes in prop::collection::vec(prop_oneof![any::<u8>(), Just(b'"'), Just(b'\\'), Just(b'{'), Just(b'g')], 0..200)) {
+        let mut line = b"{\"password\":\"ghp_-----BEGIN PRIVATE KEY-----eyJhb.eyJ https://a:b\\u00".to_vec();
+        line.extend(bytes);
+        for runner in RUNNERS {
+            frames_of(runner, &line);
+        }
+    }
+}
