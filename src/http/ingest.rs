@@ -236,7 +236,7 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             Some(patience) => match tokio::time::timeout(patience, body.next()).await {
                 Ok(next) => next,
                 Err(_) => {
-                    ingest.flush().await.map_err(|error| Stopped::Full(error.to_string()))?;
+                    ingest.flush().await.map_err(Stopped::Log)?;
                     continue;
                 }
             },

@@ -38,7 +38,9 @@ impl Reopened {
         let (open, parent) = (&mut self.open, frame.parent_tool_id);
         match &frame.body {
             Body::TurnStarted { turn_index, .. } => open.resume_turn(*turn_index, frame.timestamp_ms),
-            Body::TurnEnded { .. } => drop(open.end_turn(frame.timestamp_ms)),
+            Body::TurnEnded { .. } => {
+                open.end_turn(frame.timestamp_ms);
+            }
             Body::OutputTextDelta(delta) => {
                 let block = Block::text(&delta.message_id, delta.block_index);
                 open.blocks.delta(parent, block, whole(&delta.delta));
@@ -56,14 +58,24 @@ impl Reopened {
             Body::ReasoningCompleted { block, .. } => {
                 open.blocks.forget(parent, Block::reasoning(&block.message_id, block.block_index));
             }
-            Body::ToolStarted { call, .. } => drop(open.start_tool(call, parent, frame.timestamp_ms)),
-            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
-                drop(open.end_tool(tool, frame.timestamp_ms))
+            Body::ToolStarted { call, .. } => {
+                open.start_tool(call, parent, frame.timestamp_ms);
             }
-            Body::ApprovalRequested(request) => drop(open.ask(&request.approval_id, parent)),
-            Body::ApprovalResolved(answer) => drop(open.answer(&answer.approval_id)),
-            Body::SubagentStarted { subagent_id, .. } => drop(open.begin_subagent(subagent_id, parent)),
-            Body::SubagentEnded { subagent_id, .. } => drop(open.end_subagent(subagent_id)),
+            Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
+                open.end_tool(tool, frame.timestamp_ms);
+            }
+            Body::ApprovalRequested(request) => {
+                open.ask(&request.approval_id, parent);
+            }
+            Body::ApprovalResolved(answer) => {
+                open.answer(&answer.approval_id);
+            }
+            Body::SubagentStarted { subagent_id, .. } => {
+                open.begin_subagent(subagent_id, parent);
+            }
+            Body::SubagentEnded { subagent_id, .. } => {
+                open.end_subagent(subagent_id);
+            }
             _ => {}
         }
     }
