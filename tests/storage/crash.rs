@@ -8,7 +8,7 @@ use crate::scratch::Scratch;
 use std::collections::HashMap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Arc, Mutex};
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 const CONTRACT: &str = "frames.v2";
 
@@ -54,7 +54,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
     let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", path.as_str())];
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
     let told = Arc::new(Mutex::new(Told::default()));
-    let mut random = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().subsec_nanos() | 1;
+    let mut random = u32::from_be_bytes(*framegate::clock::Clock::System.new_id().as_bytes().last_chunk().unwrap()) | 1;
     eprintln!("seed {random}");
     for _ in 0..times {
         let proxy = Proxy::with(&settings);

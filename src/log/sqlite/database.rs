@@ -19,6 +19,12 @@ const MIGRATIONS: &[&str] = &[include_str!("v1.sql")];
 /// The newest layout, as SQLite's `user_version` has it.
 pub const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
+/// How long the write-ahead log grows, in pages, before it is moved to the database: each move costs a sync of it.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// How much of the database the writer holds in memory.
+const CACHE_KIB: i64 = 16 << 10;
+
 /// How many pages are given back to the file system at a time.
 const VACUUM_PAGES: u32 = 1024;
 
@@ -94,6 +100,8 @@ pub fn open_writable(
             Fsync::Never => "OFF",
         };
         database.pragma_update(None, "synchronous", synchronous)?;
+        database.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        database.pragma_update(None, "cache_size", -CACHE_KIB)?;
         if let Some(pages) = max_pages {
             database.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
         }

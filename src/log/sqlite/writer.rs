@@ -292,7 +292,7 @@ impl Writer {
         let database = &self.database;
         let mut frame = database.prepare_cached(
             "INSERT INTO frames (stream, seq, time_ms, type, parent_tool_id, body) \
-             VALUES (:stream, :seq, :time_ms, :type, :parent, :body)",
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
         )?;
         let mut progress = database.prepare_cached(
             "UPDATE streams SET last_ms = max(last_ms, :last_ms), stored_ms = :now, frames = :frames, bytes = :bytes, \
@@ -313,10 +313,8 @@ impl Writer {
             for row in &part.rows {
                 let body = append.bodies.get(row.body.clone()).unwrap_or_default();
                 let parent = row.parent.map(|parent| &*parent.hyphenated().encode_lower(&mut id));
-                frame.execute(named_params! {
-                    ":stream": held.key, ":seq": row.seq, ":time_ms": row.time_ms.cast_signed(), ":type": row.kind,
-                    ":parent": parent, ":body": Text(body),
-                })?;
+                // By position: names would be looked up for each frame.
+                frame.execute((held.key, row.seq, row.time_ms.cast_signed(), row.kind, parent, Text(body)))?;
                 bytes += body.len() as u64 + ROW_BYTES;
             }
             held.frames += part.rows.len() as u64;
