@@ -217,6 +217,44 @@ fn unknown(kind: &str) -> Breach {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contracts::CONTRACTS;
+    use crate::encode::EncoderOptions;
+    use crate::frame::Frame;
+    use crate::framing::Limits;
+    use crate::pipeline::{Ingest, Translator};
+    use crate::runners::RUNNERS;
+    use crate::sequence::Identity;
+    use std::path::Path;
+    use uuid::Uuid;
+
+    /// What is slow is not wrong, so nothing else would tell of it.
+    #[test]
+    fn no_event_of_a_recording_needs_the_full_validator() {
+        let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
+        let options = EncoderOptions { experimental: true, thinking: true, ..EncoderOptions::default() };
+        for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+            let schemas = Schemas::compile(contract.schemas).unwrap();
+            for runner in RUNNERS {
+                let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(runner.name);
+                for file in std::fs::read_dir(folder).unwrap() {
+                    let file = file.unwrap();
+                    if !file.file_type().unwrap().is_file() || file.file_name() == "MANIFEST.json" {
+                        continue;
+                    }
+                    let ingest = Ingest::new(runner, None, Limits::default(), identity);
+                    let mut translator = Translator::new(ingest, contract, options.clone());
+                    let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
+                        for event in events {
+                            let text = std::str::from_utf8(event.payload).unwrap();
+                            assert!(schemas.surely_keeps(event.kind, text), "{} {file:?}: {text}", contract.name);
+                        }
+                    };
+                    translator.feed(&std::fs::read(file.path()).unwrap(), 0, &mut sink);
+                    translator.finish(0, &mut sink);
+                }
+            }
+        }
+    }
 
     const SHARED: SchemaFile = SchemaFile {
         kind: "shared",
