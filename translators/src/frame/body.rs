@@ -412,6 +412,7 @@ pub struct ProviderEvent {
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<DriftKind>,
     /// Where something was redacted: JSON pointers into the frame, to fields of `data` or to `raw`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted_paths: Vec<String>,
 }
 
