@@ -9,6 +9,7 @@ use super::problem::Problem;
 use super::router::json_response;
 use super::{Shared, negotiate::Wanted};
 use crate::ingest::{Ingest, unknown};
+use crate::log::LogError;
 use crate::runs::{RunStatus, Wire};
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
@@ -19,6 +20,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::oneshot;
 
 /// The forms of a live answer.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson];
@@ -82,14 +84,22 @@ pub(super) async fn ingest(
         };
     };
     // Whoever streams the answer gets none before it is known that there is one.
-    if let Some(ingest) = until_known(ingest, &mut body).await.map_err(Stopped::into_problem)? {
-        tokio::spawn(async move {
-            if let Err(stopped) = pump(ingest, body).await {
-                tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
-            }
-            drop(permit);
-        });
-    }
+    // In a task of its own, so that a client that leaves cannot stop it half way.
+    let (known, is_known) = oneshot::channel();
+    tokio::spawn(async move {
+        let ingest = match until_known(ingest, &mut body).await {
+            Ok(ingest) => ingest,
+            Err(stopped) => return drop(known.send(Err(stopped))),
+        };
+        let _ = known.send(Ok(()));
+        if let Some(ingest) = ingest
+            && let Err(stopped) = pump(ingest, body).await
+        {
+            tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
+        }
+        drop(permit);
+    });
+    is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(Stopped::into_problem)?;
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
     let options = negotiated.options.clone();
@@ -128,7 +138,7 @@ enum Stopped {
     Broken,
     Idle,
     TooLarge(u64),
-    Full(String),
+    Log(LogError),
     Unknown,
     Inside,
 }
@@ -139,7 +149,7 @@ impl Stopped {
             Self::Broken => "the client's connection broke".to_owned(),
             Self::Idle => "the client was silent for too long (ingest.idle_timeout_ms)".to_owned(),
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
-            Self::Full(reason) => reason.clone(),
+            Self::Log(error) => error.to_string(),
             Self::Unknown => format!("{}; name the runner in the path", unknown()),
             Self::Inside => "an internal error".to_owned(),
         }
@@ -153,7 +163,8 @@ impl Stopped {
             Self::Broken => StatusCode::BAD_REQUEST,
             Self::Idle => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Log(ref error) if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Log(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
@@ -206,10 +217,10 @@ impl Upload {
 async fn until_known(mut ingest: Ingest, body: &mut Upload) -> Result<Option<Ingest>, Stopped> {
     while !ingest.is_known() {
         let Some(chunk) = body.next().await? else {
-            let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
+            let records = ingest.finish().await.map_err(Stopped::Log)?;
             return records.map(|_| None).ok_or(Stopped::Unknown);
         };
-        ingest.feed(&chunk).await.map_err(|error| Stopped::Full(error.to_string()))?;
+        ingest.feed(&chunk).await.map_err(Stopped::Log)?;
         if ingest.is_unknown() {
             return Err(Stopped::Unknown);
         }
@@ -225,7 +236,7 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             Some(patience) => match tokio::time::timeout(patience, body.next()).await {
                 Ok(next) => next,
                 Err(_) => {
-                    ingest.flush().await.map_err(|error| Stopped::Full(error.to_string()))?;
+                    ingest.flush().await.map_err(Stopped::Log)?;
                     continue;
                 }
             },
@@ -234,12 +245,12 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             Ok(None) => break Ok(()),
             Err(stopped) => break Err(stopped),
             // On failure the ingest has closed its runs already.
-            Ok(Some(chunk)) => ingest.feed(&chunk).await.map_err(|error| Stopped::Full(error.to_string()))?,
+            Ok(Some(chunk)) => ingest.feed(&chunk).await.map_err(Stopped::Log)?,
         }
         if ingest.is_unknown() {
             return Err(Stopped::Unknown);
         }
     };
-    let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
+    let records = ingest.finish().await.map_err(Stopped::Log)?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
 }
