@@ -77,3 +77,56 @@ fn it_can_be_switched_off_and_says_what_is_wrong_with_its_settings() {
     let said = refusal(&[("FRAMEGATE__REDACTION__DISABLED_RULES", "nothing-such")]);
     assert!(said.contains("FRAMEGATE__REDACTION__DISABLED_RULES: there is no rule \"nothing-such\""), "{said}");
 }
+
+/// A run whose tool gives more than stands in a frame, with a secret in the middle of it.
+fn large_output() -> String {
+    let session = "5d3c1a6e-0d0e-4d47-9d0c-222222222222";
+    let output = format!("{}token {FRONT}{BACK} end{}", "a line of output\\n".repeat(6_000), "\\nmore".repeat(6_000));
+    [
+        format!(r#"{{"type":"system","subtype":"init","session_id":"{session}","model":"m","tools":[]}}"#),
+        format!(
+            r#"{{"type":"assistant","session_id":"{session}","message":{{"id":"m1","role":"assistant","content":[{{"type":"tool_use","id":"t1","name":"Bash","input":{{"command":"env","api_key":"{BACK}"}}}}]}}}}"#
+        ),
+        format!(
+            r#"{{"type":"user","session_id":"{session}","message":{{"role":"user","content":[{{"type":"tool_result","tool_use_id":"t1","content":"{output}"}}]}}}}"#
+        ),
+        format!(
+            r#"{{"type":"result","subtype":"success","is_error":false,"result":"done {FRONT}{BACK}","session_id":"{session}"}}"#
+        ),
+        format!("not JSON at all: {FRONT}{BACK}"),
+    ]
+    .join("\n")
+}
+
+#[test]
+fn a_secret_is_in_no_byte_of_the_database_and_in_no_artifact() {
+    let folder = std::env::temp_dir().join(format!("framegate-redaction-{}", std::process::id()));
+    std::fs::create_dir_all(&folder).unwrap();
+    let path = folder.join("log.db");
+    let mut proxy =
+        Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", path.to_str().unwrap())]);
+    let (first, second) = parts();
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], (first + &second).as_bytes()).status, 201);
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], large_output().as_bytes());
+    assert_eq!(made.status, 201, "{}", made.text());
+    let run = made.json()["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    let frames = get(proxy.address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]).text();
+    let id = frames.split("\"artifact_id\":\"").nth(1).and_then(|rest| rest.split('"').next());
+    let id = id.unwrap_or_else(|| panic!("no artifact in {frames}"));
+    let whole = get(proxy.address, &format!("/v1/artifacts/{id}"), &[]).text();
+    assert!(is_clean(&whole) && whole.contains("[REDACTED:github-token]") && whole.len() > 100_000, "{}", whole.len());
+    let bytes = |folder: &std::path::Path| -> Vec<u8> {
+        std::fs::read_dir(folder).unwrap().flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
+    };
+    let holds = |all: &[u8], part: &str| all.windows(part.len()).any(|window| window == part.as_bytes());
+    // While it is open, with what is not yet in the main file; and as it is left.
+    let open = bytes(&folder);
+    assert!(proxy.terminate().success());
+    for all in [open, bytes(&folder)] {
+        assert!(holds(&all, "[REDACTED:github-token]"), "the run is there");
+        for part in ["q7ZkVx2m", "Wj8RbYn4", "Fu1AeKi3"] {
+            assert!(!holds(&all, part), "{part} is in the database");
+        }
+    }
+    std::fs::remove_dir_all(&folder).unwrap();
+}
