@@ -47,7 +47,8 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let log: Arc<dyn FrameLog> = match config.log.kind {
         LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
     };
-    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?);
+    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?)
+        .with_view_bytes(config.server.view_bytes);
     let artifacts = &config.artifacts;
     let runs = if artifacts.enabled {
         let bounds = Bounds {

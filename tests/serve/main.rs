@@ -12,10 +12,13 @@
 mod artifacts;
 mod bounds;
 mod client;
+mod clients;
 mod events;
 mod feeds;
 mod ingest;
 mod limits;
 mod native;
 mod proxy;
+mod relay;
 mod schemas;
+mod slow;
