@@ -7,10 +7,7 @@ pub(crate) fn opening(session: usize) -> Vec<u8> {
         session_id(session)
     );
     out += &event(session, r#"{"type":"message_start","message":{"id":"m1","role":"assistant"}}"#);
-    out += &event(
-        session,
-        r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#,
-    );
+    out += &event(session, r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#);
     out.into_bytes()
 }
 

@@ -15,7 +15,8 @@ const SESSION: &str = "5d3c1a6e-0d0e-4d47-9d0c-222222222222";
 
 /// A run that says so many pieces of text, each so long: its records.
 fn run_of(pieces: usize, length: usize) -> Vec<Vec<u8>> {
-    let event = |event: String| format!("{{\"type\":\"stream_event\",\"session_id\":\"{SESSION}\",\"event\":{event}}}\n");
+    let event =
+        |event: String| format!("{{\"type\":\"stream_event\",\"session_id\":\"{SESSION}\",\"event\":{event}}}\n");
     let mut records = vec![format!(
         "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{SESSION}\",\"model\":\"m\",\"tools\":[]}}\n"
     )];
@@ -149,10 +150,8 @@ fn a_reader_behind_the_window_gets_everything_however_small_the_window_is() {
 #[test]
 fn headers_that_dribble_in_are_cut_off_and_others_are_served_meanwhile() {
     const ATTACKERS: usize = 150;
-    let settings = [
-        ("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "1500"),
-        ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "200"),
-    ];
+    let settings =
+        [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "1500"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "200")];
     let proxy = Proxy::with(&settings);
     let begin = Instant::now();
     let mut open: Vec<TcpStream> = (0..ATTACKERS)
@@ -190,8 +189,7 @@ fn headers_that_dribble_in_are_cut_off_and_others_are_served_meanwhile() {
 
 #[test]
 fn headers_that_dribble_in_on_every_connection_there_may_be_only_make_others_wait() {
-    let settings =
-        [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "700"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "20")];
+    let settings = [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "700"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "20")];
     let proxy = Proxy::with(&settings);
     let attackers: Vec<TcpStream> = (0..40)
         .map(|_| {
