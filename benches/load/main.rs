@@ -4,7 +4,7 @@
 //! Beside the latency stands a floor from the same run: the same records through a relay that only copies bytes. Memory is
 //! the resident set of the proxy's process (Linux only).
 //!
-//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat]...`
+//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat]...`; with `FRAMEGATE_BINARY`, of another build.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 

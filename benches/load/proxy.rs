@@ -12,15 +12,16 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Starts with room for many connections, and these settings besides.
+    /// Starts with room for many connections, and these settings besides. `FRAMEGATE_BINARY` is another build to measure.
     pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
-        let mut child = Command::new(env!("CARGO_BIN_EXE_framegate"))
+        let built = || env!("CARGO_BIN_EXE_framegate").into();
+        let mut child = Command::new(std::env::var_os("FRAMEGATE_BINARY").unwrap_or_else(built))
             .arg("serve")
             .current_dir(std::env::temp_dir())
             .env("FRAMEGATE__SERVER__LISTEN", "127.0.0.1:0")
             .env("FRAMEGATE__SERVER__MAX_CONNECTIONS", "100000")
             .env("FRAMEGATE__INGEST__MAX_OPEN", "100000")
-            .env("FRAMEGATE__TELEMETRY__FILTER", "warn")
+            .env("FRAMEGATE__TELEMETRY__FILTER", "error")
             .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
