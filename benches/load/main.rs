@@ -49,6 +49,9 @@ const QUICK: Scale = Scale {
     flat_runs: 4,
 };
 
+/// A part of the load, and how it is asked for.
+type Part = (&'static str, fn(Scale));
+
 fn main() {
     let args: Vec<String> = std::env::args().skip(1).collect();
     let scale = if args.iter().any(|arg| arg == "--bench") { WHOLE } else { QUICK };
@@ -56,7 +59,7 @@ fn main() {
         return;
     }
     let words: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [(&str, fn(Scale)); 6] = [
+    let parts: [Part; 6] = [
         ("latency", latency::one_run),
         ("runs", latency::many_runs),
         ("fanout", fanout::one_run_to_many),

@@ -207,9 +207,12 @@ impl Window {
     /// Whether it holds as much from number `from` on as a reader wants at once.
     pub(super) fn has(&self, from: u64, max_bytes: usize, max_events: usize) -> bool {
         let enough = self.next.saturating_sub(from) >= max_events as u64;
-        // The segment in which `from` stands may have most of its bytes before it.
-        let behind = self.segments.iter().rev().take_while(|segment| segment.first > from);
-        enough || behind.map(|segment| segment.bytes.len()).sum::<usize>() >= max_bytes
+        let mut room = max_bytes;
+        enough
+            || self.segments.iter().skip(self.segment_of(from)).any(|segment| {
+                room = room.saturating_sub(segment.bytes_from(from));
+                room == 0
+            })
     }
 
     /// The events that are asked for, as far as they are kept.
@@ -290,6 +293,11 @@ impl Segment {
     fn from(&self, number: u64) -> impl Iterator<Item = &Placed> {
         let skip = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.events.iter().skip(skip)
+    }
+
+    /// How many bytes its events from that number on have.
+    fn bytes_from(&self, number: u64) -> usize {
+        self.from(number).next().map_or(0, |event| self.bytes.len() - event.block.start)
     }
 }
 
