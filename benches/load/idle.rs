@@ -2,7 +2,7 @@
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, events, read_until};
-use crate::{Scale, records, row};
+use crate::{Scale, not_told, records, row};
 use std::thread;
 use std::time::Duration;
 
@@ -24,10 +24,11 @@ pub(crate) fn clients(scale: Scale) {
         let before = proxy.resident();
         let more: Vec<_> = (0..count).map(|_| client()).collect();
         thread::sleep(Duration::from_millis(500));
-        let grown = proxy.resident().saturating_sub(before);
+        let each =
+            before.zip(proxy.resident()).map(|(before, after)| after.saturating_sub(before) as f64 / count as f64);
         row(
             &format!("memory of an idle SSE client, {count} of them"),
-            &format!("{:.1} KiB", grown as f64 / 1024.0 / count as f64),
+            &each.map_or_else(not_told, |bytes| format!("{:.1} KiB", bytes / 1024.0)),
         );
         drop((first, more, upload));
     }
