@@ -36,6 +36,38 @@ else
     not_done+=("node or npm is missing: schemas/types/ was NOT compiled with TypeScript (https://nodejs.org)")
 fi
 
+# Clients of others read the proxy's streams; their libraries have pinned versions and hashes.
+ignored_clients() { cargo test --test serve --locked -- --ignored "$1"; }
+if command -v node >/dev/null && command -v npm >/dev/null; then
+    # npm notes what it has installed: anything else than the lock file is installed again.
+    if ! npm ls --prefix tests/clients --all >/dev/null 2>&1; then
+        npm ci --prefix tests/clients
+    fi
+    ignored_clients eventsource
+    for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
+        if CHROMIUM=$(command -v "$browser"); then break; fi
+    done
+    if [ -n "$CHROMIUM" ]; then
+        export CHROMIUM
+        ignored_clients event_source_of_a_browser
+    else
+        not_done+=("no Chromium is found: the browser's EventSource was NOT tested (apt-get install chromium, or set CHROMIUM)")
+    fi
+else
+    not_done+=("node or npm is missing: the clients of tests/clients were NOT run (https://nodejs.org)")
+fi
+if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; then
+    if ! cmp -s tests/clients/requirements.txt tests/clients/python_modules/requirements.txt; then
+        rm -rf tests/clients/python_modules
+        python3 -m pip install --quiet --disable-pip-version-check --root-user-action ignore --no-deps \
+            --require-hashes --only-binary :all: --target tests/clients/python_modules -r tests/clients/requirements.txt
+        cp tests/clients/requirements.txt tests/clients/python_modules/
+    fi
+    ignored_clients httpx_sse
+else
+    not_done+=("python3 or pip is missing: httpx-sse was NOT run against the proxy (https://www.python.org)")
+fi
+
 # The benchmarks run once, shortly, so that they cannot rot.
 cargo test --benches --locked
 

@@ -61,7 +61,8 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
             (log.clone(), log)
         }
     };
-    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?);
+    let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?)
+        .with_view_bytes(config.server.view_bytes);
     let artifacts = &config.artifacts;
     let runs = if artifacts.enabled {
         let bounds = Bounds {

@@ -55,6 +55,8 @@ pub struct Server {
     pub max_header_bytes: usize,
     /// The largest body of a request; 0 is without a limit.
     pub max_body_bytes: u64,
+    /// How many bytes of events the readers of one stream in one contract share.
+    pub view_bytes: usize,
     /// How long an event stream is silent before a comment is sent.
     pub heartbeat_ms: u64,
     /// How long open streams may go on after the server was told to stop.
@@ -264,6 +266,7 @@ impl Default for Server {
             header_read_timeout_ms: 10_000,
             max_header_bytes: 65_536,
             max_body_bytes: 0,
+            view_bytes: crate::runs::VIEW_BYTES,
             heartbeat_ms: 15_000,
             shutdown_grace_ms: 10_000,
             page_limit_default: 200,
@@ -332,6 +335,7 @@ const RANGES: &[(&str, u64, u64)] = &[
     // The HTTP library refuses to work with less.
     ("server.max_header_bytes", 8192, 16 << 20),
     ("server.max_body_bytes", 0, 1 << 50),
+    ("server.view_bytes", 0, 4 << 30),
     ("server.heartbeat_ms", 100, 3_600_000),
     ("server.shutdown_grace_ms", 0, 3_600_000),
     ("server.page_limit_default", 1, 100_000),

@@ -8,7 +8,9 @@ use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use std::convert::Infallible;
+use std::pin::Pin;
 use std::time::Duration;
+use tokio::time::{Instant, Sleep};
 
 /// What we answer with.
 pub type Body = UnsyncBoxBody<Bytes, Infallible>;
@@ -46,13 +48,39 @@ impl Source {
 struct Pull {
     source: Source,
     /// What is sent when nothing else is: `None` on wires that have no comments.
-    heartbeat: Option<(Duration, Bytes)>,
+    heartbeat: Option<Heartbeat>,
     ready: std::collections::VecDeque<Bytes>,
+}
+
+/// Says when a stream was silent for too long. Its timer is set once for each time that it may run out, not for each event:
+/// a timer of the runtime costs a lock, which all streams would want for every event.
+struct Heartbeat {
+    every: Duration,
+    last_sent: Instant,
+    timer: Pin<Box<Sleep>>,
+}
+
+impl Heartbeat {
+    fn new(every: Duration) -> Self {
+        Self { every, last_sent: Instant::now(), timer: Box::pin(tokio::time::sleep(every)) }
+    }
+
+    /// Waits until nothing was sent for that long.
+    async fn due(&mut self) {
+        loop {
+            self.timer.as_mut().await;
+            let due = self.last_sent + self.every;
+            if due <= Instant::now() {
+                return;
+            }
+            self.timer.as_mut().reset(due);
+        }
+    }
 }
 
 /// Streams events. With `heartbeat`, a comment is sent whenever nothing else was for that long.
 pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'static str>) -> Body {
-    let heartbeat = heartbeat.map(|every| (every, Bytes::from_static(b": heartbeat\n\n")));
+    let heartbeat = heartbeat.map(Heartbeat::new);
     let ready = hello.map(|text| Bytes::from_static(text.as_bytes())).into_iter().collect();
     let pull = Pull { source, heartbeat, ready };
     let stream = stream::unfold(pull, |mut pull| async move {
@@ -60,15 +88,20 @@ pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'stati
             if let Some(chunk) = pull.ready.pop_front() {
                 return Some((Ok(Frame::data(chunk)), pull));
             }
-            let next = match &pull.heartbeat {
+            let next = match &mut pull.heartbeat {
                 None => pull.source.next().await,
-                Some((every, comment)) => match tokio::time::timeout(*every, pull.source.next()).await {
-                    Ok(next) => next,
-                    Err(_) => {
-                        let comment = comment.clone();
-                        return Some((Ok(Frame::data(comment)), pull));
-                    }
-                },
+                Some(heartbeat) => {
+                    let next = tokio::select! {
+                        biased;
+                        next = pull.source.next() => Some(next),
+                        () = heartbeat.due() => None,
+                    };
+                    heartbeat.last_sent = Instant::now();
+                    let Some(next) = next else {
+                        return Some((Ok(Frame::data(Bytes::from_static(b": heartbeat\n\n"))), pull));
+                    };
+                    next
+                }
             };
             match next {
                 Ok(Some(chunks)) => pull.ready.extend(chunks),

@@ -172,7 +172,8 @@ impl Server {
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
             let shared = self.shared.clone();
-            let service = service_fn(move |request| router::answer(request, shared.clone()));
+            // In a box of its own: the connection keeps the room of what it answers with, and an event stream lasts.
+            let service = service_fn(move |request| Box::pin(router::answer(request, shared.clone())));
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
                 .header_read_timeout(self.shared.settings.header_read_timeout)

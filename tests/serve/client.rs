@@ -180,6 +180,23 @@ impl Answer {
         String::from_utf8(bytes).unwrap()
     }
 
+    /// The rest of the body, read in large pieces.
+    pub fn bytes(mut self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        while let Some(byte) = self.byte() {
+            bytes.push(byte);
+            // What is left of the chunk behind its first byte.
+            let left = match &mut self.body {
+                Framing::Chunked { left, .. } | Framing::Length(left) => std::mem::take(left),
+                Framing::None => 0,
+            };
+            let start = bytes.len();
+            bytes.resize(start + left, 0);
+            self.reader.read_exact(&mut bytes[start..]).unwrap();
+        }
+        bytes
+    }
+
     pub fn json(self) -> serde_json::Value {
         let text = self.text();
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))

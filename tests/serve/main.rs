@@ -12,6 +12,7 @@
 mod artifacts;
 mod bounds;
 mod client;
+mod clients;
 mod events;
 mod feeds;
 mod ingest;
@@ -19,4 +20,6 @@ mod limits;
 mod native;
 mod proxy;
 mod redaction;
+mod relay;
 mod schemas;
+mod slow;

@@ -20,7 +20,7 @@ use framegate_translators::encode::{Encoder, EventId};
 use marks::Marks;
 use std::sync::{Arc, PoisonError};
 use tokio::sync::Mutex;
-use window::{Broken, Place, Window};
+use window::{Broken, OWN_BATCH_BYTES, Place, SHARED_BATCH_BYTES, Window};
 
 /// How events are laid out on the wire.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -119,8 +119,8 @@ impl View {
         self.marks.with(|marks| mark(marks)).map(|place| Box::new(Window::at(place)))
     }
 
-    async fn advance(&self, window: &mut Window, runs: &Runs) -> Result<bool, LogError> {
-        let more = window.advance(self, runs).await?;
+    async fn advance(&self, window: &mut Window, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
+        let more = window.advance(self, runs, batch_bytes).await?;
         self.marks.with(|marks| marks.note(window));
         Ok(more)
     }
@@ -220,7 +220,7 @@ impl Reader {
             self.own = None;
             let Some(window) = shared.as_mut() else { continue };
             let is_done = window.next_frame() >= frames || window.has(from, max_bytes, max_events);
-            if is_done || !view.advance(window, runs).await? {
+            if is_done || !view.advance(window, runs, SHARED_BATCH_BYTES).await? {
                 return Ok(Some(take(window)));
             }
             // Between two batches the lock is free, so that nobody waits for a long way to be made.
@@ -228,8 +228,9 @@ impl Reader {
         }
         let own = self.own.take().filter(|own| own.first() <= from);
         let Some(mut window) = own.or_else(|| view.start(|marks| marks.before_event(from))) else { return Ok(None) };
+        window.trim(from, 0);
         while window.next_frame() < frames && !window.has(from, max_bytes, max_events) {
-            if !view.advance(&mut window, runs).await? {
+            if !view.advance(&mut window, runs, OWN_BATCH_BYTES).await? {
                 break;
             }
             window.trim(from, 0);
@@ -252,7 +253,7 @@ impl Reader {
         let mut last = window.place().last;
         let mut from = window.next();
         loop {
-            let more = view.advance(&mut window, runs).await?;
+            let more = view.advance(&mut window, runs, OWN_BATCH_BYTES).await?;
             let is_beyond = window.find(from, |id, number| match (id, cursor) {
                 (EventId::Number(id), EventId::Number(seen)) if id > seen => Some(()),
                 (EventId::Text(id), EventId::Text(seen)) if id > seen => Some(()),
@@ -283,7 +284,7 @@ impl Reader {
         let Some(mut window) = view.start(|marks| marks.before_frame(frame)) else { return Ok(0) };
         while window.next_frame() <= frame {
             window.trim(window.next(), 0);
-            if !view.advance(&mut window, runs).await? {
+            if !view.advance(&mut window, runs, OWN_BATCH_BYTES).await? {
                 break;
             }
         }

@@ -19,11 +19,15 @@ use framegate_translators::schema::Breach;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How many frames are encoded at once.
+/// How many frames are encoded at once, at most.
 const FRAMES_AT_ONCE: usize = 256;
 
-/// A batch that has grown to so many bytes is closed, whatever frames are left.
-const BATCH_BYTES: usize = 1 << 20;
+/// A batch that all readers share is closed when it has grown to so many bytes, whatever frames are left.
+pub(super) const SHARED_BATCH_BYTES: usize = 1 << 20;
+
+/// The same for a batch of one reader alone. The batch stays as long as its client takes to read a part of it, and there may
+/// be as many such clients as connections: it is about as large as what a reader takes at a time.
+pub(super) const OWN_BATCH_BYTES: usize = 64 << 10;
 
 /// See the module.
 pub(super) struct Window {
@@ -33,6 +37,8 @@ pub(super) struct Window {
     next_frame: u64,
     /// The number that the next event gets.
     next: u64,
+    /// How many frames are taken from the log next: about as many as a batch had room for.
+    at_once: usize,
     segments: VecDeque<Segment>,
     /// How many bytes the segments hold.
     bytes: usize,
@@ -94,6 +100,7 @@ impl Window {
             scratch: Events::default(),
             next_frame: frame,
             next: event,
+            at_once: FRAMES_AT_ONCE,
             segments: VecDeque::new(),
             bytes: 0,
             last,
@@ -125,12 +132,13 @@ impl Window {
         Place { frame: self.next_frame, event: self.next, last: self.last.clone(), encoder: self.encoder.fork() }
     }
 
-    /// Encodes some more frames; `false` where the log has no more.
+    /// Encodes some more frames, until they make about `batch_bytes`; `false` where the log has no more.
     ///
     /// # Errors
     /// The log's.
-    pub(super) async fn advance(&mut self, view: &View, runs: &Runs) -> Result<bool, LogError> {
-        let frames = runs.log().read(view.entry.id(), self.next_frame, FRAMES_AT_ONCE).await?;
+    pub(super) async fn advance(&mut self, view: &View, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
+        let frames = runs.log().read(view.entry.id(), self.next_frame, self.at_once).await?;
+        let before = self.next_frame;
         let (mut bytes, mut events) = (Vec::new(), Vec::new());
         let (gate, mut broken) = (runs.gate().of(view.contract), Vec::new());
         let first = self.next;
@@ -161,10 +169,13 @@ impl Window {
                 broken.push(Broken { number, seq: frame.seq, kind: event.kind, withheld, breaches });
             }
             self.next_frame += 1;
-            if bytes.len() >= BATCH_BYTES {
+            if bytes.len() >= batch_bytes {
                 break;
             }
         }
+        let taken = usize::try_from(self.next_frame - before).unwrap_or(usize::MAX);
+        let had_room = if taken < frames.len() { taken } else { self.at_once };
+        self.at_once = had_room.saturating_mul(2).clamp(1, FRAMES_AT_ONCE);
         self.next += events.len() as u64;
         if gate.is_some() {
             view.count(self.next, &broken);
@@ -173,6 +184,9 @@ impl Window {
             self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
         }
         if !events.is_empty() {
+            // What was grown beyond what is in use would be kept as long, and counted nowhere.
+            bytes.shrink_to_fit();
+            events.shrink_to_fit();
             self.bytes += bytes.len();
             self.segments.push_back(Segment { first, bytes: Bytes::from(bytes), events });
         }
@@ -193,9 +207,12 @@ impl Window {
     /// Whether it holds as much from number `from` on as a reader wants at once.
     pub(super) fn has(&self, from: u64, max_bytes: usize, max_events: usize) -> bool {
         let enough = self.next.saturating_sub(from) >= max_events as u64;
-        // The segment in which `from` stands may have most of its bytes before it.
-        let behind = self.segments.iter().rev().take_while(|segment| segment.first > from);
-        enough || behind.map(|segment| segment.bytes.len()).sum::<usize>() >= max_bytes
+        let mut room = max_bytes;
+        enough
+            || self.segments.iter().skip(self.segment_of(from)).any(|segment| {
+                room = room.saturating_sub(segment.bytes_from(from));
+                room == 0
+            })
     }
 
     /// The events that are asked for, as far as they are kept.
@@ -276,6 +293,11 @@ impl Segment {
     fn from(&self, number: u64) -> impl Iterator<Item = &Placed> {
         let skip = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.events.iter().skip(skip)
+    }
+
+    /// How many bytes its events from that number on have.
+    fn bytes_from(&self, number: u64) -> usize {
+        self.from(number).next().map_or(0, |event| self.bytes.len() - event.block.start)
     }
 }
 

@@ -1,0 +1,88 @@
+//! The built proxy under load: latency, fan-out, memory, resuming.
+//!
+//! The proxy is a process of its own, the load comes from this one over loopback, and the two share the machine's cores.
+//! Beside the latency stands a floor from the same run: the same records through a relay that only copies bytes. Memory is
+//! the resident set of the proxy's process (Linux only).
+//!
+//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat]...`; with `FRAMEGATE_BINARY`, of another build.
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
+
+mod fanout;
+mod idle;
+mod latency;
+mod proxy;
+mod records;
+mod stored;
+mod wire;
+
+/// How much of everything: the whole of it, or just enough to show that it works.
+#[derive(Clone, Copy)]
+pub(crate) struct Scale {
+    pub(crate) seconds: u64,
+    pub(crate) runs: usize,
+    pub(crate) fanout_clients: usize,
+    pub(crate) fanout_records: usize,
+    pub(crate) idle_clients: [usize; 2],
+    pub(crate) stored_records: [usize; 2],
+    pub(crate) flat_runs: usize,
+}
+
+const WHOLE: Scale = Scale {
+    seconds: 10,
+    runs: 200,
+    fanout_clients: 1_000,
+    fanout_records: 2_000,
+    idle_clients: [1_000, 10_000],
+    stored_records: [500, 500_000],
+    flat_runs: 200,
+};
+
+/// What `cargo test --benches` runs, so that this cannot rot.
+const QUICK: Scale = Scale {
+    seconds: 1,
+    runs: 4,
+    fanout_clients: 10,
+    fanout_records: 100,
+    idle_clients: [10, 50],
+    stored_records: [500, 5_000],
+    flat_runs: 4,
+};
+
+/// A part of the load, and how it is asked for.
+type Part = (&'static str, fn(Scale));
+
+fn main() {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let scale = if args.iter().any(|arg| arg == "--bench") { WHOLE } else { QUICK };
+    if proxy::raise_file_limit() {
+        return;
+    }
+    let words: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
+    let parts: [Part; 6] = [
+        ("latency", latency::one_run),
+        ("runs", latency::many_runs),
+        ("fanout", fanout::one_run_to_many),
+        ("idle", idle::clients),
+        ("stored", stored::frames_and_resuming),
+        ("flat", stored::flat),
+    ];
+    for word in &words {
+        assert!(parts.iter().any(|(name, _)| name == word), "there is no part {word:?}");
+    }
+    for (name, part) in parts {
+        if words.is_empty() || words.iter().any(|word| *word == name) {
+            part(scale);
+        }
+    }
+}
+
+/// What stands for a figure that this system does not give.
+pub(crate) fn not_told() -> String {
+    "not measured: there is no /proc".to_owned()
+}
+
+/// One line of the table.
+pub(crate) fn row(what: &str, value: &str) {
+    println!("{what:<64} {value}");
+}

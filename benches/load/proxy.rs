@@ -1,0 +1,86 @@
+//! The proxy as a process, and what it costs.
+
+use crate::wire;
+use std::io::{BufRead, BufReader};
+use std::net::SocketAddr;
+use std::process::{Child, Command, Stdio};
+
+/// The proxy's process; it ends with this value.
+pub(crate) struct Proxy {
+    child: Child,
+    pub(crate) address: SocketAddr,
+}
+
+impl Proxy {
+    /// Starts with room for many connections, and these settings besides. `FRAMEGATE_BINARY` is another build to measure.
+    pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
+        let built = || env!("CARGO_BIN_EXE_framegate").into();
+        let mut child = Command::new(std::env::var_os("FRAMEGATE_BINARY").unwrap_or_else(built))
+            .arg("serve")
+            .current_dir(std::env::temp_dir())
+            .env("FRAMEGATE__SERVER__LISTEN", "127.0.0.1:0")
+            .env("FRAMEGATE__SERVER__MAX_CONNECTIONS", "100000")
+            .env("FRAMEGATE__INGEST__MAX_OPEN", "100000")
+            .env("FRAMEGATE__TELEMETRY__FILTER", "error")
+            .envs(settings.iter().copied())
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.trim().rsplit("http://").next().unwrap().parse().unwrap();
+        Self { child, address }
+    }
+
+    /// The memory that it holds now, in bytes; `None` where the system does not say.
+    pub(crate) fn resident(&self) -> Option<u64> {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
+        let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
+        Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
+    }
+
+    /// The id of the newest run, once there is one.
+    pub(crate) fn newest_run(&self) -> String {
+        loop {
+            let list = wire::get_text(self.address, "/v1/runs?limit=1");
+            if let Some((_, rest)) = list.split_once("\"run_id\":\"") {
+                return rest.split('"').next().unwrap().to_owned();
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+    }
+
+    /// How many frames a run has.
+    pub(crate) fn frames(&self, run: &str) -> u64 {
+        let status = wire::get_text(self.address, &format!("/v1/runs/{run}"));
+        let (_, rest) = status.split_once("\"frames\":").unwrap();
+        rest.split(|other: char| !other.is_ascii_digit()).next().unwrap().parse().unwrap()
+    }
+}
+
+impl Drop for Proxy {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Runs this program again with as many open files as the system lets it have; `true` where that was done. Without
+/// `unsafe` a process cannot raise its own limit, so a shell does it.
+pub(crate) fn raise_file_limit() -> bool {
+    const RAISED: &str = "FRAMEGATE_LOAD_RAISED";
+    if std::env::var_os(RAISED).is_some() {
+        return false;
+    }
+    let program = std::env::current_exe().unwrap();
+    let status = Command::new("sh")
+        .args(["-c", r#"ulimit -n "$(ulimit -Hn)"; exec "$0" "$@""#])
+        .arg(program)
+        .args(std::env::args_os().skip(1))
+        .env(RAISED, "1")
+        .status()
+        .unwrap();
+    assert!(status.success(), "the load test failed");
+    true
+}

@@ -1,0 +1,42 @@
+//! A Claude Code run of any length: one message that comes in pieces.
+
+/// The records before the first piece.
+pub(crate) fn opening(session: usize) -> Vec<u8> {
+    let mut out = format!(
+        "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{}\",\"model\":\"m\",\"tools\":[]}}\n",
+        session_id(session)
+    );
+    out += &event(session, r#"{"type":"message_start","message":{"id":"m1","role":"assistant"}}"#);
+    out += &event(session, r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#);
+    out.into_bytes()
+}
+
+/// One piece of text, which no other one is like.
+pub(crate) fn piece(session: usize, text: &str) -> Vec<u8> {
+    let delta =
+        format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}"#);
+    event(session, &delta).into_bytes()
+}
+
+/// The records behind the last piece.
+pub(crate) fn closing(session: usize) -> Vec<u8> {
+    let mut out = event(session, r#"{"type":"content_block_stop","index":0}"#);
+    out += &event(session, r#"{"type":"message_stop"}"#);
+    out += &format!(
+        "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\",\"session_id\":\"{}\"}}\n",
+        session_id(session)
+    );
+    out.into_bytes()
+}
+
+fn event(session: usize, event: &str) -> String {
+    format!(
+        "{{\"type\":\"stream_event\",\"event\":{event},\"session_id\":\"{}\",\"parent_tool_use_id\":null,\
+         \"uuid\":\"b8342c65-dc22-4ad7-9760-0afad64d5add\"}}\n",
+        session_id(session)
+    )
+}
+
+fn session_id(session: usize) -> String {
+    format!("a2d54fc6-831a-4f18-8adb-{session:012x}")
+}

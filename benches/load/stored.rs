@@ -1,0 +1,97 @@
+//! Long runs: what a frame costs, how soon a client goes on, and that the memory has a bound.
+
+use crate::proxy::Proxy;
+use crate::wire::{Upload, events, read_until};
+use crate::{Scale, not_told, records, row};
+use std::time::{Duration, Instant};
+
+/// How many records go into one piece of an upload.
+const AT_ONCE: usize = 200;
+
+pub(crate) fn frames_and_resuming(scale: Scale) {
+    for count in scale.stored_records {
+        let proxy = Proxy::start(&[("FRAMEGATE__LOG__MAX_BYTES", "17179869184")]);
+        ingest(&proxy, 1, 100);
+        let before = proxy.resident();
+        let input = ingest(&proxy, 2, count);
+        let grown = before.zip(proxy.resident()).map(|(before, after)| after.saturating_sub(before));
+        let run = proxy.newest_run();
+        let frames = proxy.frames(&run);
+        if frames > 10_000 {
+            row(
+                &format!("memory of a stored frame, {frames} frames"),
+                &grown.map_or_else(not_told, |grown| {
+                    format!("{} bytes (its record: {})", grown / frames, input as u64 * 2 / frames)
+                }),
+            );
+        }
+        let near_the_end = (frames - 10).to_string();
+        resume(&proxy, &run, "frames.v2", &near_the_end, frames, "first reader");
+        // Text cursors count up: the first event says how they are written.
+        let mut stream = events(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), None);
+        let head = String::from_utf8(read_until(&mut stream, b"\n\n")).unwrap();
+        drop(stream);
+        let id = head.lines().find_map(|line| line.strip_prefix("id: ")).unwrap();
+        let digits = id.len() - id.bytes().rev().take_while(u8::is_ascii_digit).count();
+        let (prefix, number) = id.split_at(digits);
+        let cursor = format!("{prefix}{:0width$}", count - 5, width = number.len());
+        for reader in ["first reader", "later reader"] {
+            resume(&proxy, &run, "sse.v1", &cursor, frames, reader);
+        }
+    }
+}
+
+fn resume(proxy: &Proxy, run: &str, contract: &str, cursor: &str, frames: u64, reader: &str) {
+    let path = format!("/v1/runs/{run}/events?contract={contract}");
+    let mut times: Vec<Duration> = Vec::new();
+    // The first reader is the first one only once.
+    for _ in 0..if reader == "first reader" { 1 } else { 9 } {
+        let begin = Instant::now();
+        let mut stream = events(proxy.address, &path, Some(cursor));
+        read_until(&mut stream, b"\n\n");
+        times.push(begin.elapsed());
+    }
+    times.sort_unstable();
+    row(
+        &format!("resuming near the end of {frames} frames, {contract}, {reader}"),
+        &format!("{:.2?} to the first event", times[times.len() / 2]),
+    );
+}
+
+/// Ingests one run; gives the size of its records.
+fn ingest(proxy: &Proxy, session: usize, records: usize) -> usize {
+    let mut upload = Upload::start(proxy.address);
+    upload.send(&records::opening(session));
+    let (mut batch, mut bytes) = (Vec::new(), 0);
+    for record in 0..records {
+        batch.extend(records::piece(session, &format!("piece {record:09} of a text ")));
+        if (record + 1) % AT_ONCE == 0 || record + 1 == records {
+            bytes += batch.len();
+            upload.send(&batch);
+            batch.clear();
+        }
+    }
+    upload.send(&records::closing(session));
+    upload.finish();
+    bytes
+}
+
+/// Runs that come and go in a log that holds few of them.
+pub(crate) fn flat(scale: Scale) {
+    let proxy = Proxy::start(&[("FRAMEGATE__LOG__MAX_BYTES", "67108864")]);
+    let (records, mut sizes, begin) = (10_000, Vec::new(), Instant::now());
+    for run in 0..scale.flat_runs {
+        ingest(&proxy, run, records);
+        sizes.extend(proxy.resident().map(|bytes| bytes >> 20));
+    }
+    let took = begin.elapsed();
+    let frames = scale.flat_runs as u64 * records as u64 * 2;
+    // The first tenth fills the log.
+    let full = &sizes[sizes.len() / 10..];
+    row(
+        &format!("memory over {frames} frames in runs of 20,000, log.max_bytes 64 MiB"),
+        &full.iter().min().zip(full.iter().max()).map_or_else(not_told, |(least, most)| {
+            format!("{least} to {most} MiB ({:.0} frames/s taken)", frames as f64 / took.as_secs_f64())
+        }),
+    );
+}

@@ -1,0 +1,200 @@
+//! Clients of others: each reads a run live in every contract, is cut off in the middle, and goes on by itself.
+//!
+//! They are programs of tests/clients, with libraries of pinned versions. What they read is held against a replay.
+
+use crate::client::{Event, Upload, get, post};
+use crate::proxy::{Proxy, recording};
+use crate::relay::Relay;
+use serde_json::{Value, json};
+use std::collections::{BTreeSet, HashMap};
+use std::io::{BufRead, BufReader};
+use std::path::PathBuf;
+use std::process::{Child, Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const CONTRACTS: [&str; 6] = ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+const INGEST: &str = "/v1/ingest/claude-code";
+
+/// The terminal event of `pixir.v1` has no id, so that a client which goes on after the last id gets it again: clients of
+/// that contract stop at the event.
+const PIXIR_END: &str = r#""type":"status","data":{"status":"done"}"#;
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+/// A client that runs, and what it said of each contract.
+struct Client {
+    child: Child,
+    said: Arc<Mutex<HashMap<String, Vec<Value>>>>,
+    listener: Option<thread::JoinHandle<()>>,
+}
+
+impl Client {
+    fn start(mut command: Command, plan: &Value) -> Self {
+        let mut child = command.arg(plan.to_string()).stdout(Stdio::piped()).stdin(Stdio::null()).spawn().unwrap();
+        let said = Arc::new(Mutex::new(HashMap::<String, Vec<Value>>::new()));
+        let (lines, heard) = (BufReader::new(child.stdout.take().unwrap()).lines(), said.clone());
+        let listener = thread::spawn(move || {
+            for line in lines.map_while(Result::ok) {
+                let said: Value = serde_json::from_str(&line).unwrap_or_else(|error| panic!("{error}: {line}"));
+                let contract = said["contract"].as_str().unwrap().to_owned();
+                heard.lock().unwrap().entry(contract).or_default().push(said);
+            }
+        });
+        Self { child, said, listener: Some(listener) }
+    }
+
+    fn said(&self, contract: &str) -> Vec<Value> {
+        self.said.lock().unwrap().get(contract).cloned().unwrap_or_default()
+    }
+
+    fn events(&self, contract: &str) -> Vec<Value> {
+        self.said(contract).into_iter().filter(|said| said.get("data").is_some()).collect()
+    }
+
+    fn wait(&self, what: &str, mut is_so: impl FnMut(&str) -> bool) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        for contract in CONTRACTS {
+            while !is_so(contract) {
+                let said = self.said(contract);
+                assert!(Instant::now() < deadline, "{contract}: {what}: {} said, {:?}", said.len(), said.last());
+                thread::sleep(Duration::from_millis(5));
+            }
+        }
+    }
+}
+
+impl Drop for Client {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+        if let Some(listener) = self.listener.take() {
+            let _ = listener.join();
+        }
+    }
+}
+
+fn follows_a_run_that_is_cut(command: Command, ends: &Value) {
+    let proxy = Proxy::start();
+    let relay = Relay::to(proxy.address);
+    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let path = |run: &str, contract: &str| format!("/v1/runs/{run}/events?contract={contract}");
+    // EventSource wants to be told the names of events. They are those of the same run, played in before.
+    let before = post(proxy.address, INGEST, &[], &bytes).json()["runs"][0]["run_id"].as_str().unwrap().to_owned();
+    let names: BTreeSet<String> =
+        get(proxy.address, &path(&before, "sse.v1"), &[]).events().into_iter().filter_map(|event| event.name).collect();
+    assert!(names.len() > 3, "{names:?}");
+
+    let mut upload = Upload::start(proxy.address, INGEST, &[]);
+    upload.send(lines[0]);
+    let run = loop {
+        let newest = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
+        if newest != before {
+            break newest;
+        }
+        thread::sleep(Duration::from_millis(5));
+    };
+    let plan: Vec<Value> = CONTRACTS
+        .iter()
+        .map(|contract| {
+            let url = format!("http://{}{}", relay.address, path(&run, contract));
+            let names: &BTreeSet<String> = if *contract == "sse.v1" { &names } else { &BTreeSet::new() };
+            json!({"contract": contract, "url": url, "names": names, "until": (*contract == "pixir.v1").then_some(PIXIR_END)})
+        })
+        .collect();
+    let client = Client::start(command, &json!(plan));
+    client.wait("connects", |contract| !client.said(contract).is_empty());
+    let (first, rest) = lines.split_at(lines.len() / 2);
+    let slowly = |upload: &mut Upload, lines: &[&[u8]]| {
+        for line in lines {
+            upload.send(line);
+            thread::sleep(Duration::from_millis(5));
+        }
+    };
+    slowly(&mut upload, &first[1..]);
+    client.wait("has what there is while the run goes on", |contract| {
+        let accept = [("accept", "application/json")];
+        let page = get(proxy.address, &format!("{}&limit=500", path(&run, contract)), &accept).json();
+        assert_eq!(page["ended"], false);
+        client.events(contract).len() == page["data"].as_array().unwrap().len()
+    });
+    let had: HashMap<&str, usize> = CONTRACTS.map(|contract| (contract, client.events(contract).len())).into();
+    relay.cut();
+    slowly(&mut upload, rest);
+    assert_eq!(upload.finish().status, 201);
+
+    client.wait("comes to an end", |contract| client.said(contract).iter().any(|said| said.get("end").is_some()));
+    assert_eq!(relay.were_cut(), CONTRACTS.len(), "each stream was cut once");
+    for contract in CONTRACTS {
+        let said = client.said(contract);
+        assert!(said.iter().all(|said| said.get("error").is_none()), "{contract}: {said:?}");
+        let opened = said.iter().filter(|said| said.get("open").is_some()).count();
+        // Cut once; where the end is told by 204, nothing is opened any more.
+        assert_eq!(opened, 2, "{contract}: {said:?}");
+        let end = if contract == "pixir.v1" { &json!("until") } else { ends };
+        assert_eq!(&said.last().unwrap()["end"], end, "{contract}: it stops at the end");
+        let whole = get(proxy.address, &path(&run, contract), &[]).events();
+        held_against(contract, &client.events(contract), &whole, had[contract]);
+    }
+}
+
+/// What was read up to the cut is the beginning; what follows begins behind the last event with an id, which is all that a
+/// client can go on from.
+fn held_against(contract: &str, read: &[Value], whole: &[Event], had: usize) {
+    // Between the moment of counting and the cut, more may have come: the longest beginning counts.
+    let same = |read: &Value, event: &Event| {
+        let id = event.id.as_deref();
+        read["data"] == event.data.as_str()
+            && read["name"] == event.name.as_deref().unwrap_or("message")
+            && id.is_none_or(|id| read["id"] == id)
+    };
+    let begun = read.iter().zip(whole).take_while(|(read, event)| same(read, event)).count();
+    assert!(begun >= had && had > 0, "{contract}: {begun} of {had}");
+    let fits = (had..=begun).any(|cut| {
+        let from = whole[..cut].iter().rposition(|event| event.id.is_some()).map_or(0, |at| at + 1);
+        let (again, rest) = (&read[cut..], &whole[from..]);
+        again.len() == rest.len() && again.iter().zip(rest).all(|(read, event)| same(read, event))
+    });
+    assert!(fits, "{contract}: {} read, {} there, {had} before the cut, {begun} in order", read.len(), whole.len());
+    if whole.iter().all(|event| event.id.is_some()) {
+        assert_eq!((read.len(), begun), (whole.len(), whole.len()), "{contract}: no gap, no repeat");
+    }
+}
+
+fn node(script: &str) -> Command {
+    let mut command = Command::new("node");
+    command.arg(folder().join(script));
+    command
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn eventsource_of_npm_follows_a_run_that_is_cut() {
+    follows_a_run_that_is_cut(node("eventsource.mjs"), &json!(204));
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn eventsource_parser_of_npm_follows_a_run_that_is_cut() {
+    follows_a_run_that_is_cut(node("eventsource-parser.mjs"), &json!(204));
+}
+
+#[test]
+#[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
+fn httpx_sse_of_python_follows_a_run_that_is_cut() {
+    let mut command = Command::new("python3");
+    command.arg(folder().join("httpx_sse_client.py")).env("PYTHONPATH", folder().join("python_modules"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    follows_a_run_that_is_cut(command, &json!(204));
+}
+
+#[test]
+#[ignore = "needs node, tests/clients/node_modules and a browser in CHROMIUM: ./test.sh runs it"]
+fn the_event_source_of_a_browser_follows_a_run_that_is_cut() {
+    assert!(std::env::var_os("CHROMIUM").is_some(), "CHROMIUM must be the path of a Chromium");
+    follows_a_run_that_is_cut(node("browser.mjs"), &json!("closed"));
+}

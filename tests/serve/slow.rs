@@ -1,0 +1,251 @@
+//! Clients that are slow, or mean to be: what they cost, and that nobody else pays for them.
+
+use crate::client::{Answer, Upload, connect, get};
+use crate::proxy::Proxy;
+use std::io::{Read, Write};
+use std::net::TcpStream;
+use std::process::Command;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+const INGEST: &str = "/v1/ingest/claude-code";
+const SESSION: &str = "5d3c1a6e-0d0e-4d47-9d0c-222222222222";
+
+/// A run that says so many pieces of text, each so long: its records.
+fn run_of(pieces: usize, length: usize) -> Vec<Vec<u8>> {
+    let event =
+        |event: String| format!("{{\"type\":\"stream_event\",\"session_id\":\"{SESSION}\",\"event\":{event}}}\n");
+    let mut records = vec![format!(
+        "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{SESSION}\",\"model\":\"m\",\"tools\":[]}}\n"
+    )];
+    records.push(event("{\"type\":\"message_start\",\"message\":{\"id\":\"m1\",\"role\":\"assistant\"}}".into()));
+    let start = "{\"type\":\"content_block_start\",\"index\":0,\"content_block\":{\"type\":\"text\",\"text\":\"\"}}";
+    records.push(event(start.into()));
+    for piece in 0..pieces {
+        let text = format!("{piece:08} {}", "x".repeat(length));
+        let delta = format!("{{\"type\":\"text_delta\",\"text\":\"{text}\"}}");
+        records.push(event(format!("{{\"type\":\"content_block_delta\",\"index\":0,\"delta\":{delta}}}")));
+    }
+    records.push(event("{\"type\":\"content_block_stop\",\"index\":0}".into()));
+    records.push(event("{\"type\":\"message_stop\"}".into()));
+    records.push(format!(
+        "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\",\"session_id\":\"{SESSION}\"}}\n"
+    ));
+    records.into_iter().map(String::into_bytes).collect()
+}
+
+fn newest_run(proxy: &Proxy) -> String {
+    loop {
+        if let Some(run) = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str() {
+            return run.to_owned();
+        }
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// A client that asks for events and does not read them.
+fn stalled(proxy: &Proxy, path: &str) -> TcpStream {
+    let mut stream = connect(proxy.address);
+    write!(stream, "GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", proxy.address).unwrap();
+    stream
+}
+
+/// All that a stream still has. (The body's bytes are compared, so they are read in large pieces.)
+fn body_of(stream: TcpStream) -> Vec<u8> {
+    let answer = Answer::read(stream);
+    assert_eq!(answer.status, 200);
+    answer.bytes()
+}
+
+#[cfg(target_os = "linux")]
+fn resident_kib(proxy: &Proxy) -> usize {
+    let status = std::fs::read_to_string(format!("/proc/{}/status", proxy.pid())).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.split_whitespace().next().unwrap().parse().unwrap()
+}
+
+/// How many frames lie between the places from which stalled clients begin.
+const STEP: usize = 30;
+
+/// Ingests 20 MB while so many clients do not read, each from another place on; gives the memory then, what a client that
+/// read got, and the stalled ones.
+#[cfg(target_os = "linux")]
+fn with_stalled_clients(proxy: &Proxy, count: usize) -> (usize, Vec<u8>, Vec<TcpStream>) {
+    let records = run_of(2_000, 10_000);
+    let mut upload = Upload::start(proxy.address, INGEST, &[]);
+    upload.send(&records[0]);
+    let path = format!("/v1/runs/{}/events?contract=frames.v2", newest_run(proxy));
+    // Half of them are there from the beginning, half come when there is much to catch up with.
+    let mut clients: Vec<TcpStream> = (0..count / 2).map(|_| stalled(proxy, &path)).collect();
+    let reading = {
+        let stream = stalled(proxy, &path);
+        thread::spawn(move || body_of(stream))
+    };
+    for record in &records[1..] {
+        upload.send(record);
+    }
+    assert_eq!(upload.finish().status, 201);
+    let whole = reading.join().unwrap();
+    clients.extend((0..count - count / 2).map(|at| stalled(proxy, &format!("{path}&after={}", at * STEP))));
+    // Their sockets fill up in their own time.
+    thread::sleep(Duration::from_millis(1500));
+    (resident_kib(proxy), whole, clients)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn a_client_that_stops_reading_delays_nobody_costs_its_bound_and_catches_up() {
+    const CLIENTS: usize = 200;
+    const EACH_KIB: usize = 256;
+    // Who is more than 64 KiB behind encodes for itself: each stalled client has a window of its own.
+    let settings = [("FRAMEGATE__SERVER__VIEW_BYTES", "65536")];
+    let alone = with_stalled_clients(&Proxy::with(&settings), 0).0;
+    let proxy = Proxy::with(&settings);
+    let (resident, whole, clients) = with_stalled_clients(&proxy, CLIENTS);
+    assert!(whole.len() > 40_000_000, "{}", whole.len());
+    let grown = resident.saturating_sub(alone);
+    eprintln!("{resident} KiB with {CLIENTS} stalled clients, {alone} KiB without");
+    assert!(grown < CLIENTS * EACH_KIB, "{CLIENTS} stalled clients cost {grown} KiB");
+    let (from_the_start, later) = clients.into_iter().enumerate().partition::<Vec<_>, _>(|(at, _)| *at < CLIENTS / 2);
+    for (_, client) in from_the_start.into_iter().step_by(33) {
+        assert!(body_of(client) == whole, "a client that comes back gets what the others got");
+    }
+    for (at, client) in later.into_iter().step_by(33) {
+        let rest = body_of(client);
+        let first = format!("id: {}\n", (at - CLIENTS / 2) * STEP + 1);
+        assert!(rest.starts_with(first.as_bytes()) && whole.ends_with(&rest), "from {first}");
+    }
+}
+
+#[test]
+fn a_reader_behind_the_window_gets_everything_however_small_the_window_is() {
+    let records = run_of(1_500, 200);
+    for view_bytes in ["0", "1", "4096", "4294967296"] {
+        let proxy = Proxy::with(&[("FRAMEGATE__SERVER__VIEW_BYTES", view_bytes)]);
+        let mut upload = Upload::start(proxy.address, INGEST, &[]);
+        upload.send(&records[0]);
+        let run = newest_run(&proxy);
+        let paths = ["sse.v1", "frames.v2"].map(|contract| format!("/v1/runs/{run}/events?contract={contract}"));
+        let behind = paths.each_ref().map(|path| stalled(&proxy, path));
+        let reading = paths.each_ref().map(|path| {
+            let stream = stalled(&proxy, path);
+            thread::spawn(move || body_of(stream))
+        });
+        for record in &records[1..] {
+            upload.send(record);
+        }
+        assert_eq!(upload.finish().status, 201);
+        for ((path, behind), reading) in paths.iter().zip(behind).zip(reading) {
+            let live = reading.join().unwrap();
+            let text = String::from_utf8(live.clone()).unwrap();
+            assert!((0..1_500).all(|piece| text.contains(&format!("{piece:08} "))), "{path} with {view_bytes}");
+            assert!(body_of(behind) == live, "{path} with {view_bytes}: behind");
+            assert!(body_of(stalled(&proxy, path)) == live, "{path} with {view_bytes}: replay");
+        }
+    }
+}
+
+#[test]
+fn headers_that_dribble_in_are_cut_off_and_others_are_served_meanwhile() {
+    const ATTACKERS: usize = 150;
+    let settings =
+        [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "1500"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "200")];
+    let proxy = Proxy::with(&settings);
+    let begin = Instant::now();
+    let mut open: Vec<TcpStream> = (0..ATTACKERS)
+        .map(|_| {
+            let mut stream = connect(proxy.address);
+            stream.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: localhost\r\nx-slow: ").unwrap();
+            stream.set_nonblocking(true).unwrap();
+            stream
+        })
+        .collect();
+    let (mut served, mut served_before_the_limit) = (0, 0);
+    while !open.is_empty() {
+        // Each byte is a sign of life, which must not put the limit off.
+        open.retain_mut(|stream| {
+            let is_refused = stream.write_all(b"x").is_err();
+            let mut answer = [0; 256];
+            let is_closed = match stream.read(&mut answer) {
+                Ok(read) => {
+                    assert!(!answer[..read].starts_with(b"HTTP/1.1 200"));
+                    read == 0
+                }
+                Err(error) => error.kind() != std::io::ErrorKind::WouldBlock,
+            };
+            !is_refused && !is_closed
+        });
+        assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
+        served += 1;
+        served_before_the_limit += usize::from(open.len() == ATTACKERS);
+        assert!(begin.elapsed() < Duration::from_secs(20), "{} are still open", open.len());
+        thread::sleep(Duration::from_millis(25));
+    }
+    assert!(begin.elapsed() >= Duration::from_millis(1400), "cut off before the limit: {:?}", begin.elapsed());
+    assert!(served_before_the_limit > 0, "{served}");
+}
+
+#[test]
+fn headers_that_dribble_in_on_every_connection_there_may_be_only_make_others_wait() {
+    let settings = [("FRAMEGATE__SERVER__HEADER_READ_TIMEOUT_MS", "700"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "20")];
+    let proxy = Proxy::with(&settings);
+    let attackers: Vec<TcpStream> = (0..40)
+        .map(|_| {
+            let mut stream = connect(proxy.address);
+            stream.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: loc").unwrap();
+            stream
+        })
+        .collect();
+    // In the queue behind two rounds of them.
+    assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
+    drop(attackers);
+}
+
+fn signal(proxy: &Proxy, name: &str) {
+    let sent = Command::new("kill").args([name, &proxy.pid().to_string()]).status().unwrap();
+    assert!(sent.success());
+}
+
+#[test]
+fn an_upload_faster_than_it_is_taken_waits_and_loses_nothing() {
+    let proxy = Proxy::start();
+    let records = run_of(1_500, 20_000);
+    let mut upload = Upload::start(proxy.address, INGEST, &[]);
+    upload.send(&records[0]);
+    let run = newest_run(&proxy);
+    // From here on nothing is taken, as from a log that stands still.
+    signal(&proxy, "-STOP");
+    let sent = Arc::new(AtomicUsize::new(0));
+    let sender = {
+        let (records, sent) = (records.clone(), sent.clone());
+        thread::spawn(move || {
+            for record in &records[1..] {
+                upload.send(record);
+                sent.fetch_add(1, Ordering::Relaxed);
+            }
+            upload.finish().status
+        })
+    };
+    let mut before = usize::MAX;
+    loop {
+        thread::sleep(Duration::from_millis(300));
+        let now = sent.load(Ordering::Relaxed);
+        if now == before {
+            break;
+        }
+        before = now;
+    }
+    let waiting = before < records.len() - 1;
+    signal(&proxy, "-CONT");
+    assert!(waiting, "the sockets took the whole upload");
+    assert_eq!(sender.join().unwrap(), 201);
+    let path = format!("/v1/runs/{run}/events?contract=raw");
+    let mut answer = get(proxy.address, &path, &[("accept", "application/x-ndjson")]);
+    for (at, record) in records.iter().enumerate() {
+        let line = answer.line().unwrap_or_else(|| panic!("record {at} of {} is missing", records.len()));
+        assert!(line.as_bytes() == record.trim_ascii_end(), "record {at} is another one: {:.200}", line);
+    }
+    assert_eq!(answer.line(), None);
+}
