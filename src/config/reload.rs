@@ -1,0 +1,104 @@
+//! What a running proxy takes up of a new configuration, and what needs a restart.
+//!
+//! In: the configuration that is used, and a new one. Out: the keys that changed. Never: a value, which may be a path to a
+//! secret's file.
+
+use super::Config;
+use super::source::sections;
+use figment::value::{Dict, Value};
+
+/// The settings that a running proxy takes up; every other one needs a restart.
+const RELOADED: &[&str] = &[
+    "auth.tokens_file",
+    "limits.ingest_burst_bytes",
+    "limits.ingest_bytes_per_second",
+    "limits.max_event_streams",
+    "limits.max_event_streams_per_client",
+    "limits.request_burst",
+    "limits.requests_per_second",
+    "server.allowed_hosts",
+    "server.cors_origins",
+    "server.token_file",
+    "telemetry.filter",
+    "tls.certificate_file",
+    "tls.hsts_seconds",
+    "tls.key_file",
+];
+
+/// The keys that two configurations differ in, in order.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Changes {
+    /// Those that a running proxy takes up.
+    pub reloaded: Vec<String>,
+    /// Those that wait for a restart.
+    pub restart: Vec<String>,
+}
+
+impl Config {
+    /// What is other in `new`.
+    pub fn changes(&self, new: &Self) -> Changes {
+        let (old, new) = (sections(self), sections(new));
+        // TLS is there or not from the start on: its files alone can be others.
+        let has_tls = |sections: &Dict| value(sections, "tls", "certificate_file") != Some("");
+        let switches_tls = has_tls(&old) != has_tls(&new);
+        let mut changes = Changes::default();
+        for (section, keys) in &new {
+            for (key, value) in keys.as_dict().into_iter().flatten() {
+                let before = old.get(section).and_then(|section| section.as_dict()?.get(key));
+                if before.is_some_and(|before| before == value) {
+                    continue;
+                }
+                let path = format!("{section}.{key}");
+                let waits = switches_tls && section == "tls";
+                if RELOADED.contains(&path.as_str()) && !waits {
+                    changes.reloaded.push(path);
+                } else {
+                    changes.restart.push(path);
+                }
+            }
+        }
+        changes
+    }
+}
+
+fn value<'s>(sections: &'s Dict, section: &str, key: &str) -> Option<&'s str> {
+    sections.get(section)?.as_dict()?.get(key)?.as_str()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_changed_is_named_by_what_becomes_of_it() {
+        let old = Config::default();
+        assert_eq!(old.changes(&old.clone()), Changes::default());
+        let mut new = Config::default();
+        new.server.allowed_hosts = vec!["gate.example".to_owned()];
+        new.server.max_connections = 1;
+        new.telemetry.filter = "debug".to_owned();
+        let changes = old.changes(&new);
+        assert_eq!(changes.reloaded, ["server.allowed_hosts", "telemetry.filter"]);
+        assert_eq!(changes.restart, ["server.max_connections"]);
+    }
+
+    #[test]
+    fn tls_is_not_switched_on_by_a_reload() {
+        let (without, mut with) = (Config::default(), Config::default());
+        with.tls.certificate_file = "a.pem".into();
+        with.tls.key_file = "a.key".into();
+        assert_eq!(without.changes(&with).restart, ["tls.certificate_file", "tls.key_file"]);
+        let mut renewed = with.clone();
+        renewed.tls.certificate_file = "b.pem".into();
+        assert_eq!(with.changes(&renewed).reloaded, ["tls.certificate_file"]);
+    }
+
+    #[test]
+    fn every_reloaded_setting_is_one() {
+        let known = sections(&Config::default());
+        for path in RELOADED {
+            let (section, key) = path.split_once('.').unwrap();
+            assert!(known[section].as_dict().unwrap().contains_key(key), "{path}");
+        }
+    }
+}
