@@ -138,7 +138,7 @@ impl Entry {
         let runners = self.runners.unwrap_or_default().iter().map(|name| provider(name)).collect::<Result<_, _>>()?;
         let restriction =
             Restriction { sessions: self.sessions.unwrap_or_default(), runs: self.runs.unwrap_or_default(), runners };
-        Ok((secret, Caller { name: self.name, scopes: self.scopes, restriction: Arc::new(restriction) }))
+        Ok((secret, Caller { name: self.name, scopes: self.scopes, restriction: Arc::new(restriction), version: 0 }))
     }
 }
 

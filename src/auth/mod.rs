@@ -88,12 +88,19 @@ pub struct Caller {
     pub scopes: Vec<Scope>,
     /// What it sees.
     pub restriction: Arc<Restriction>,
+    /// Tells secrets of the same name apart, and nothing else of them.
+    version: u64,
 }
 
 impl Caller {
     /// Whoever asks where nobody needs a token: may do everything.
     pub fn anonymous() -> Self {
-        Self { name: "anonymous".to_owned(), scopes: Scope::ALL.to_vec(), restriction: Arc::default() }
+        Self { name: "anonymous".to_owned(), scopes: Scope::ALL.to_vec(), restriction: Arc::default(), version: 0 }
+    }
+
+    /// Whoever asks for what is open to all: may do nothing else.
+    pub fn nobody() -> Self {
+        Self { name: "nobody".to_owned(), scopes: Vec::new(), ..Self::anonymous() }
     }
 
     /// Whether it may do that.
@@ -126,12 +133,13 @@ impl Tokens {
     ///
     /// # Errors
     /// The name of the token that is in the way.
-    pub fn add(&mut self, secret: &str, caller: Caller) -> Result<(), String> {
-        let digest = Sha256::digest(secret).into();
+    pub fn add(&mut self, secret: &str, mut caller: Caller) -> Result<(), String> {
+        let digest: [u8; 32] = Sha256::digest(secret).into();
         let twin = self.known.iter().find(|known| known.digest == digest || known.caller.name == caller.name);
         if let Some(twin) = twin {
             return Err(twin.caller.name.clone());
         }
+        caller.version = Sha256::digest(digest).iter().take(8).fold(0, |version, byte| version << 8 | u64::from(*byte));
         self.known.push(Known { digest, caller: Arc::new(caller) });
         Ok(())
     }
@@ -152,8 +160,11 @@ impl Tokens {
         self.known.get(place).map(|known| known.caller.clone())
     }
 
-    /// The caller of that name, if it is still the same: same secret, same rights.
+    /// Whether a caller is what it was: the same secret, the same rights.
     pub fn still_has(&self, caller: &Caller) -> bool {
+        if self.is_empty() {
+            return *caller == Caller::anonymous();
+        }
         self.known.iter().any(|known| *known.caller == *caller)
     }
 }
@@ -220,5 +231,23 @@ mod tests {
         assert_eq!(tokens.add("secret of one", caller("four")), Err("one".to_owned()));
         assert_eq!(tokens.add("another", caller("two")), Err("two".to_owned()));
         assert!(!format!("{tokens:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_caller_is_the_same_as_long_as_its_secret_and_its_rights_are() {
+        let of = |secret: &str, scopes: &[Scope]| {
+            let mut tokens = Tokens::default();
+            tokens
+                .add(secret, Caller { name: "ui".to_owned(), scopes: scopes.to_vec(), ..Caller::anonymous() })
+                .unwrap();
+            tokens
+        };
+        let (tokens, nobody) = (of("one", &[Scope::Read]), Tokens::default());
+        let caller = tokens.caller("one").unwrap();
+        assert!(of("one", &[Scope::Read]).still_has(&caller));
+        assert!(!of("two", &[Scope::Read]).still_has(&caller));
+        assert!(!of("one", &[Scope::Ingest]).still_has(&caller));
+        assert!(!nobody.still_has(&caller));
+        assert!(nobody.still_has(&Caller::anonymous()) && !tokens.still_has(&Caller::anonymous()));
     }
 }

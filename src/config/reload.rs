@@ -3,9 +3,9 @@
 //! In: the configuration that is used, and a new one. Out: the keys that changed. Never: a value, which may be a path to a
 //! secret's file.
 
-use super::Config;
 use super::source::sections;
-use figment::value::{Dict, Value};
+use super::{Config, Limits, Tls};
+use figment::value::Dict;
 
 /// The settings that a running proxy takes up; every other one needs a restart.
 const RELOADED: &[&str] = &[
@@ -35,6 +35,26 @@ pub struct Changes {
 }
 
 impl Config {
+    /// This configuration, with what a running proxy takes up of `new`.
+    #[must_use]
+    pub fn reloaded(&self, new: Self) -> Self {
+        let switches_tls =
+            self.tls.certificate_file.as_os_str().is_empty() != new.tls.certificate_file.as_os_str().is_empty();
+        let mut config = self.clone();
+        config.auth = new.auth;
+        config.server.allowed_hosts = new.server.allowed_hosts;
+        config.server.cors_origins = new.server.cors_origins;
+        config.server.token_file = new.server.token_file;
+        config.telemetry.filter = new.telemetry.filter;
+        let Limits { max_open_runs, max_records_per_run, .. } = self.limits;
+        config.limits = Limits { max_open_runs, max_records_per_run, ..new.limits };
+        if !switches_tls {
+            let Tls { certificate_file, key_file, hsts_seconds, .. } = new.tls;
+            config.tls = Tls { certificate_file, key_file, hsts_seconds, ..config.tls };
+        }
+        config
+    }
+
     /// What is other in `new`.
     pub fn changes(&self, new: &Self) -> Changes {
         let (old, new) = (sections(self), sections(new));
@@ -80,6 +100,10 @@ mod tests {
         let changes = old.changes(&new);
         assert_eq!(changes.reloaded, ["server.allowed_hosts", "telemetry.filter"]);
         assert_eq!(changes.restart, ["server.max_connections"]);
+        let reloaded = old.reloaded(new.clone());
+        assert_eq!(reloaded.server.allowed_hosts, new.server.allowed_hosts);
+        assert_eq!(reloaded.server.max_connections, old.server.max_connections);
+        assert_eq!(reloaded.changes(&new), Changes { reloaded: Vec::new(), restart: changes.restart });
     }
 
     #[test]
