@@ -20,7 +20,7 @@ pub(super) enum Access {
     Needs(Scope),
 }
 
-/// A method on a path. `{name}` stands for one segment, `{name...}` for all that follow.
+/// A method on a path. `{name}` stands for one segment, `{name...}` for all that follow, if any.
 #[derive(Clone, Debug)]
 pub(super) struct Route {
     pub(super) method: Method,
@@ -59,6 +59,7 @@ fn fits(pattern: &str, path: &str) -> bool {
     loop {
         match (wanted.next(), given.next()) {
             (None, None) => return true,
+            (Some(part), None) => return part.ends_with("...}"),
             (Some(part), Some(_)) if part.starts_with('{') => {
                 if part.ends_with("...}") {
                     return true;
@@ -159,7 +160,8 @@ mod tests {
             ("/v1/runs/{run_id}", "/v1/runs/x/events", false),
             ("/v1/runs/{run_id}/events", "/v1/runs/x/events", true),
             ("/schemas/{path...}", "/schemas/a/b.json", true),
-            ("/schemas/{path...}", "/schemas", false),
+            ("/schemas/{path...}", "/schemas", true),
+            ("/schemas/{path...}", "/schemas2", false),
             ("/v1/runs", "/V1/runs", false),
         ] {
             assert_eq!(fits(pattern, path), expected, "{pattern} {path}");

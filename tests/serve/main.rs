@@ -10,13 +10,20 @@
 )]
 
 mod artifacts;
+mod auth;
 mod bounds;
 mod client;
+mod cors;
 mod events;
 mod feeds;
+mod http2;
 mod ingest;
 mod limits;
 mod native;
 mod proxy;
 mod redaction;
+mod rates;
+mod reload;
 mod schemas;
+mod secrecy;
+mod tls;

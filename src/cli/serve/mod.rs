@@ -107,13 +107,14 @@ pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
 
 async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool, mut reload: Reload) -> anyhow::Result<()> {
     let scheme = if settings.live.tls.is_some() { "https" } else { "http" };
+    // Before anybody is told where it listens: a signal that nobody waits for ends the process.
+    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
+    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
     let server = Server::bind(settings, runs.clone()).await?;
     let address = server.address();
     say(&format!("framegate listens on {scheme}://{address}\n"))?;
     tracing::info!(%address, "listening");
-    let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
-    let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
-    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
     let control = server.control();
     let reloading = tokio::spawn(async move {
         while hangup.recv().await.is_some() {
