@@ -124,8 +124,7 @@ impl Begun {
     async fn read(mut stream: TcpStream) -> io::Result<(Self, Version)> {
         let mut front = [0; PREFACE.len()];
         let mut end = 0;
-        loop {
-            let Some(free) = front.get_mut(end..) else { break };
+        while let Some(free) = front.get_mut(end..) {
             let read = stream.read(free).await?;
             end += read;
             let is_so_far = front.get(..end).is_some_and(|begin| PREFACE.starts_with(begin));

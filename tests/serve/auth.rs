@@ -141,7 +141,7 @@ fn what_a_token_is_not_for_does_not_exist_for_it() {
             .collect::<Vec<_>>()
     };
     assert_eq!(ids("all"), [other.clone(), run.clone()]);
-    assert_eq!(ids("mine"), [run.clone()]);
+    assert_eq!(ids("mine"), [&*run]);
     assert_eq!(ids("codex"), [""; 0]);
     // As if it were not there: the same answer as for a run that never was.
     let never = "01890000-0000-7000-8000-000000000000";
@@ -181,7 +181,7 @@ fn what_a_token_is_not_for_does_not_exist_for_it() {
         ids
     };
     let mine = page("mine", "/v1/events?limit=500");
-    assert_eq!(streams(&mine), [run.clone()]);
+    assert_eq!(streams(&mine), [&*run]);
     assert_eq!(page("mine", &format!("/v1/events?limit=5&session_id={other_session}"))["data"], serde_json::json!([]));
     assert_eq!(streams(&page("all", "/v1/events?limit=500")).len(), 2);
     // Artifacts are those of the runs that are seen.
