@@ -63,7 +63,7 @@ struct Entry {
 pub fn read_one(path: &Path, tokens: &mut Tokens) -> Result<(), AuthError> {
     let place = "server.token_file";
     let secret = secret_in(path).map_err(|message| wrong(place, message))?;
-    let caller = Caller { name: "token_file".to_owned(), ..Caller::anonymous() };
+    let caller = Caller::everything("token_file");
     tokens.add(&secret, caller).map_err(|twin| wrong(place, format!("has the same secret as the token {twin:?}")))
 }
 

@@ -10,7 +10,7 @@ pub use file::{AuthError, read, read_one};
 use framegate_translators::frame::{Stream, StreamKind};
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
-use std::sync::Arc;
+use std::sync::{Arc, LazyLock};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use uuid::Uuid;
 
@@ -94,13 +94,21 @@ pub struct Caller {
 
 impl Caller {
     /// Whoever asks where nobody needs a token: may do everything.
-    pub fn anonymous() -> Self {
-        Self { name: "anonymous".to_owned(), scopes: Scope::ALL.to_vec(), restriction: Arc::default(), version: 0 }
+    pub fn anonymous() -> Arc<Self> {
+        static ANONYMOUS: LazyLock<Arc<Caller>> = LazyLock::new(|| Arc::new(Caller::everything("anonymous")));
+        ANONYMOUS.clone()
     }
 
     /// Whoever asks for what is open to all: may do nothing else.
-    pub fn nobody() -> Self {
-        Self { name: "nobody".to_owned(), scopes: Vec::new(), ..Self::anonymous() }
+    pub fn nobody() -> Arc<Self> {
+        static NOBODY: LazyLock<Arc<Caller>> =
+            LazyLock::new(|| Arc::new(Caller { scopes: Vec::new(), ..Caller::everything("nobody") }));
+        NOBODY.clone()
+    }
+
+    /// A caller that may do everything.
+    fn everything(name: &str) -> Self {
+        Self { name: name.to_owned(), scopes: Scope::ALL.to_vec(), restriction: Arc::default(), version: 0 }
     }
 
     /// Whether it may do that.
@@ -163,7 +171,7 @@ impl Tokens {
     /// Whether a caller is what it was: the same secret, the same rights.
     pub fn still_has(&self, caller: &Caller) -> bool {
         if self.is_empty() {
-            return *caller == Caller::anonymous();
+            return *caller == *Caller::anonymous();
         }
         self.known.iter().any(|known| *known.caller == *caller)
     }
@@ -217,7 +225,7 @@ mod tests {
 
     #[test]
     fn a_secret_finds_its_token_and_no_other_does() {
-        let caller = |name: &str| Caller { name: name.to_owned(), ..Caller::anonymous() };
+        let caller = |name: &str| Caller { name: name.to_owned(), ..Caller::everything("") };
         let mut tokens = Tokens::default();
         assert!(tokens.caller("").is_none());
         for name in ["one", "two", "three"] {
@@ -238,7 +246,7 @@ mod tests {
         let of = |secret: &str, scopes: &[Scope]| {
             let mut tokens = Tokens::default();
             tokens
-                .add(secret, Caller { name: "ui".to_owned(), scopes: scopes.to_vec(), ..Caller::anonymous() })
+                .add(secret, Caller { name: "ui".to_owned(), scopes: scopes.to_vec(), ..Caller::everything("") })
                 .unwrap();
             tokens
         };

@@ -89,7 +89,7 @@ pub(super) fn admit<B>(request: &Request<B>, shared: &Shared, live: &Live) -> Re
     let path = request.uri().path();
     let route = ROUTES.iter().find(|route| route.method == request.method() && fits(route.path, path));
     if let Some(Route { access: Access::Open, .. }) = route {
-        return Ok(Arc::new(Caller::nobody()));
+        return Ok(Caller::nobody());
     }
     let caller = caller(request.headers(), shared, live)?;
     shared.meters.of(&caller.name).request(&live.rates)?;
@@ -122,7 +122,7 @@ pub(super) fn admit<B>(request: &Request<B>, shared: &Shared, live: &Live) -> Re
 /// Whoever has the request's token (RFC 6750, section 2.1).
 fn caller(headers: &HeaderMap, shared: &Shared, live: &Live) -> Result<Arc<Caller>, Problem> {
     if live.tokens.is_empty() {
-        return Ok(Arc::new(Caller::anonymous()));
+        return Ok(Caller::anonymous());
     }
     let mut given = headers.get_all(AUTHORIZATION).iter();
     let (first, second) = (given.next(), given.next());

@@ -123,7 +123,7 @@ fn locked(bucket: &Mutex<Bucket>) -> MutexGuard<'_, Bucket> {
 }
 
 /// A refusal that says when to come back: whole seconds, one at least.
-fn later(status: StatusCode, detail: String, wait: Duration) -> Problem {
+pub(super) fn later(status: StatusCode, detail: String, wait: Duration) -> Problem {
     let seconds = wait.as_secs_f64().ceil().clamp(1.0, 86_400.0) as u64;
     Problem::new(status, detail).with(header::RETRY_AFTER, seconds.into())
 }

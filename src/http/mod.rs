@@ -208,7 +208,7 @@ impl Server {
             meters: Arc::default(),
             control,
             stopping: CancellationToken::new(),
-            caller: Arc::new(Caller::nobody()),
+            caller: Caller::nobody(),
         };
         Ok(Self { listener, shared: Arc::new(shared) })
     }
