@@ -4,7 +4,7 @@
 
 use super::body::{Body, Source, events};
 use super::events::{options_of, stream_headers, wanted_of};
-use super::limits::Meter;
+use super::limits::{Meter, later};
 use super::live::Control;
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
@@ -47,7 +47,7 @@ pub(super) async fn ingest(
     }
     let Ok(permit) = shared.ingests.clone().try_acquire_owned() else {
         let detail = format!("{} ingests are open, which is the limit; try again later", shared.settings.max_ingests);
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON));
     };
     let stream = live_answer(&request, &shared)?;
     let framing = framing_of(request.headers());
@@ -189,10 +189,11 @@ impl Stopped {
             Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Problem::new(
-            status,
-            format!("the ingest was stopped: {}; what was open was closed as interrupted", self.reason()),
-        )
+        let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", self.reason());
+        match self {
+            Self::Beyond(Beyond::OpenRuns) => later(status, detail, SOON),
+            _ => Problem::new(status, detail),
+        }
     }
 }
 
@@ -204,6 +205,9 @@ impl From<IngestError> for Stopped {
         }
     }
 }
+
+/// When whoever found no place may come back. Nobody knows; places are given back one by one.
+const SOON: Duration = Duration::from_secs(1);
 
 /// How long an ingest waits before it looks at the rates again, which may be others by then.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);

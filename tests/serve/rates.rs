@@ -105,7 +105,7 @@ fn a_run_over_the_limit_of_open_runs_is_told_to_come_back() {
     let mut second = Upload::start(proxy.address, INGEST, &[]);
     second.send(&bytes[..line_end]);
     let refused = second.answer();
-    assert_eq!(refused.status, 503);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "1"));
     assert!(refused.json()["detail"].as_str().unwrap().contains("limits.max_open_runs"));
     first.send(&bytes[line_end..]);
     first.end();
