@@ -1,8 +1,7 @@
 //! `serve --demo`: recordings that come with the program are played in, one of them slowly, so that there is something to
 //! watch without a runner at hand.
 
-use crate::ingest::Ingest;
-use crate::log::LogError;
+use crate::ingest::{Ingest, IngestError};
 use crate::runs::Runs;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
@@ -27,8 +26,8 @@ const PACE: Duration = Duration::from_millis(600);
 /// Plays the recordings. `started` gets the run id of the live one as soon as it has begun.
 ///
 /// # Errors
-/// The log's.
-pub async fn play(runs: Arc<Runs>, runner: &Runner, started: impl FnOnce(Uuid)) -> Result<(), LogError> {
+/// Why an ingest stopped.
+pub async fn play(runs: Arc<Runs>, runner: &Runner, started: impl FnOnce(Uuid)) -> Result<(), IngestError> {
     for recording in FINISHED {
         let mut ingest = Ingest::new(runs.clone(), runner, None, Limits::default());
         ingest.feed(recording).await?;

@@ -1,6 +1,7 @@
 //! framegate: everything that waits, reads a clock, a file or a socket, around the sans-IO translators.
 
 pub mod artifacts;
+pub mod auth;
 pub mod catalogue;
 pub mod cli;
 pub mod clock;

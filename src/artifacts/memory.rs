@@ -112,6 +112,12 @@ impl ArtifactStore for MemoryStore {
         Ok(found.filter(|artifact| key.fits(&artifact.digest)))
     }
 
+    async fn streams(&self, key: Key) -> Result<Vec<StreamId>, StoreError> {
+        let held = self.held();
+        let found = held.kept.get(&key.front()).filter(|kept| key.fits(&kept.artifact.digest));
+        Ok(found.map(|kept| kept.streams.iter().copied().collect()).unwrap_or_default())
+    }
+
     async fn drop_run(&self, stream: StreamId) -> Result<(), StoreError> {
         let mut held = self.held();
         for key in held.of_stream.remove(&stream).unwrap_or_default() {

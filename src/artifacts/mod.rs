@@ -87,6 +87,12 @@ pub trait ArtifactStore: Send + Sync + 'static {
     /// Whatever keeps the store from being read.
     async fn get(&self, key: Key) -> Result<Option<Arc<Artifact>>, StoreError>;
 
+    /// The streams that refer to the artifact with that key: whoever sees one of them sees it.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from being read.
+    async fn streams(&self, key: Key) -> Result<Vec<StreamId>, StoreError>;
+
     /// The stream's frames are gone: what no other stream refers to goes too.
     ///
     /// # Errors

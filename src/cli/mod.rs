@@ -35,7 +35,7 @@ pub struct Cli {
     command: Command,
 }
 
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Diagnostics")]
 struct LogArgs {
     /// Which log lines go to stderr: a level (off, error, warn, info, debug, trace) or targets (warn,framegate=debug)

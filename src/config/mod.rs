@@ -5,11 +5,13 @@
 
 mod error;
 mod load;
+mod reload;
 mod source;
 
 pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};
+pub use reload::Changes;
 
 use framegate_translators::redact::{Rules, Settings, SettingsError};
 use serde::{Deserialize, Serialize};
@@ -23,6 +25,12 @@ use std::path::PathBuf;
 pub struct Config {
     /// The HTTP server.
     pub server: Server,
+    /// Who may use it.
+    pub auth: Auth,
+    /// Transport layer security.
+    pub tls: Tls,
+    /// How much each client gets.
+    pub limits: Limits,
     /// What comes in.
     pub ingest: Ingest,
     /// What is taken out of it before it is kept.
@@ -47,8 +55,16 @@ pub struct Server {
     pub listen: SocketAddr,
     /// Host names that a request may ask for; empty: those of the loopback address and of `listen`.
     pub allowed_hosts: Vec<String>,
+    /// Pages that may use the proxy from a browser, as exact origins; empty: those of the proxy's own hosts alone.
+    pub cors_origins: Vec<String>,
     /// How many connections may be open at once.
     pub max_connections: usize,
+    /// How many requests one HTTP/2 connection may have open at once.
+    pub http2_max_streams: u32,
+    /// How long an HTTP/2 connection may be silent before it is asked whether it still lives.
+    pub http2_ping_ms: u64,
+    /// How long it may take to say so.
+    pub http2_ping_timeout_ms: u64,
     /// How long a client may take to send the head of a request.
     pub header_read_timeout_ms: u64,
     /// The largest head of a request.
@@ -69,6 +85,52 @@ pub struct Server {
     pub default_contract: String,
     /// A file with the token that clients must send; empty: none is asked for.
     pub token_file: PathBuf,
+}
+
+/// Who may use the proxy.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Auth {
+    /// A file that names tokens, their scopes and where their secrets are; empty: none.
+    pub tokens_file: PathBuf,
+}
+
+/// Transport layer security.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Tls {
+    /// The certificate and those above it, as PEM; empty: no TLS.
+    pub certificate_file: PathBuf,
+    /// The certificate's private key, as PEM.
+    pub key_file: PathBuf,
+    /// How long a client may take for the handshake.
+    pub handshake_timeout_ms: u64,
+    /// How often the files are looked at for a new certificate; 0: never.
+    pub reload_interval_ms: u64,
+    /// How long browsers are to ask for TLS alone, by `Strict-Transport-Security`; 0: it is not sent.
+    pub hsts_seconds: u64,
+}
+
+/// How much each client gets. A client is a token; without tokens, everybody is one.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Limits {
+    /// How many requests each client may make in a second, in the long run; 0 is without a limit.
+    pub requests_per_second: u64,
+    /// How many requests it may make at once after a pause.
+    pub request_burst: u64,
+    /// How many bytes each client's ingests are read in a second, in the long run; 0 is without a limit.
+    pub ingest_bytes_per_second: u64,
+    /// How many bytes are read at once after a pause.
+    pub ingest_burst_bytes: u64,
+    /// How many event streams may be open at once.
+    pub max_event_streams: usize,
+    /// How many event streams of one client may be open at once.
+    pub max_event_streams_per_client: usize,
+    /// How many runs may be open at once.
+    pub max_open_runs: usize,
+    /// How many records one run may have.
+    pub max_records_per_run: u64,
 }
 
 /// What comes in.
@@ -262,7 +324,11 @@ impl Default for Server {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             allowed_hosts: Vec::new(),
+            cors_origins: Vec::new(),
             max_connections: 1024,
+            http2_max_streams: 128,
+            http2_ping_ms: 20_000,
+            http2_ping_timeout_ms: 10_000,
             header_read_timeout_ms: 10_000,
             max_header_bytes: 65_536,
             max_body_bytes: 0,
@@ -273,6 +339,33 @@ impl Default for Server {
             page_limit_max: 500,
             default_contract: "frames.v2".to_owned(),
             token_file: PathBuf::new(),
+        }
+    }
+}
+
+impl Default for Tls {
+    fn default() -> Self {
+        Self {
+            certificate_file: PathBuf::new(),
+            key_file: PathBuf::new(),
+            handshake_timeout_ms: 10_000,
+            reload_interval_ms: 60_000,
+            hsts_seconds: 31_536_000,
+        }
+    }
+}
+
+impl Default for Limits {
+    fn default() -> Self {
+        Self {
+            requests_per_second: 0,
+            request_burst: 100,
+            ingest_bytes_per_second: 0,
+            ingest_burst_bytes: 1 << 20,
+            max_event_streams: 10_000,
+            max_event_streams_per_client: 10_000,
+            max_open_runs: 10_000,
+            max_records_per_run: 10_000_000,
         }
     }
 }
@@ -331,6 +424,20 @@ impl Default for Telemetry {
 /// The bounds of every number: key, least, most.
 const RANGES: &[(&str, u64, u64)] = &[
     ("server.max_connections", 1, 1_000_000),
+    ("server.http2_max_streams", 1, 100_000),
+    ("server.http2_ping_ms", 100, 3_600_000),
+    ("server.http2_ping_timeout_ms", 100, 600_000),
+    ("tls.handshake_timeout_ms", 100, 600_000),
+    ("tls.reload_interval_ms", 0, 86_400_000),
+    ("tls.hsts_seconds", 0, 1 << 32),
+    ("limits.requests_per_second", 0, 1_000_000_000),
+    ("limits.request_burst", 1, 1_000_000_000),
+    ("limits.ingest_bytes_per_second", 0, 1 << 50),
+    ("limits.ingest_burst_bytes", 1, 1 << 50),
+    ("limits.max_event_streams", 1, 100_000_000),
+    ("limits.max_event_streams_per_client", 1, 100_000_000),
+    ("limits.max_open_runs", 1, 100_000_000),
+    ("limits.max_records_per_run", 1, 1 << 50),
     ("server.header_read_timeout_ms", 100, 600_000),
     // The HTTP library refuses to work with less.
     ("server.max_header_bytes", 8192, 16 << 20),
@@ -377,6 +484,19 @@ impl Config {
         if allowed_hosts.iter().any(|host| host.trim().is_empty()) {
             found.push(("server.allowed_hosts", "has an empty host name; leave it out".to_owned()));
         }
+        if let Some(wrong) = self.server.cors_origins.iter().find(|origin| !is_origin(origin)) {
+            let message = format!(
+                "{wrong:?} is no origin, such as \"https://ui.example\": scheme, host and port alone, no \"*\""
+            );
+            found.push(("server.cors_origins", message));
+        }
+        let (has_certificate, has_key) = (is_set(&self.tls.certificate_file), is_set(&self.tls.key_file));
+        if has_certificate && !has_key {
+            found.push(("tls.key_file", "is empty, and tls.certificate_file is not: TLS needs both".to_owned()));
+        }
+        if has_key && !has_certificate {
+            found.push(("tls.certificate_file", "is empty, and tls.key_file is not: TLS needs both".to_owned()));
+        }
         if self.ingest.preview_bytes > self.ingest.max_record_bytes {
             let message = format!(
                 "{} is more than ingest.max_record_bytes, which is {}",
@@ -411,4 +531,20 @@ impl Config {
         }
         found
     }
+}
+
+fn is_set(path: &std::path::Path) -> bool {
+    !path.as_os_str().is_empty()
+}
+
+/// Whether a browser would send it as an `Origin` (RFC 6454, section 6.2): in lower case, without a path.
+fn is_origin(text: &str) -> bool {
+    let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-._:[]".contains(letter);
+    text.split_once("://").is_some_and(|(scheme, host)| {
+        let is_scheme = scheme.starts_with(|letter: char| letter.is_ascii_lowercase())
+            && scheme
+                .chars()
+                .all(|letter| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "+-.".contains(letter));
+        is_scheme && !host.is_empty() && host.chars().all(is_of_name)
+    })
 }

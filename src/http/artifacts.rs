@@ -7,8 +7,9 @@
 use super::Shared;
 use super::body::{Body, empty, full};
 use super::problem::Problem;
-use crate::artifacts::Key;
+use crate::artifacts::{Key, StoreError};
 use framegate_translators::artifacts::Artifact;
+use framegate_translators::frame::Stream;
 use hyper::body::{Bytes, Incoming};
 use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
@@ -39,15 +40,15 @@ pub(super) async fn content(
     let artifact_id = artifact_id.replace("%3A", ":").replace("%3a", ":");
     let wrong = "an artifact's id is sha256: and 64 hex digits, or art_ and a ULID";
     let key = Key::parse(&artifact_id).ok_or_else(|| Problem::bad_request(wrong))?;
-    let Some(store) = shared.runs.artifacts() else {
+    if shared.runs.artifacts().is_none() {
         return Err(Problem::not_found("artifacts are switched off (artifacts.enabled)"));
-    };
-    let found = store.get(key).await.map_err(|error| {
+    }
+    let found = find(key, shared).await.map_err(|error| {
         tracing::error!(%error, "an artifact could not be read");
         Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the artifact could not be read")
     })?;
     let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is not kept any more"));
-    let artifact = found.ok_or_else(unknown)?;
+    let artifact = found.ok_or_else(unknown)?.artifact;
     let etag = format!("\"{}\"", artifact.id());
     let has_it = is_known(request.headers(), &etag);
     let body = if has_it { empty() } else { full(Bytes::from_owner(Content(artifact.clone()))) };
@@ -73,6 +74,26 @@ pub(super) async fn content(
         }
     }
     Ok(response)
+}
+
+/// An artifact, and a stream that refers to it and that the caller sees.
+pub(super) struct Found {
+    pub(super) artifact: Arc<Artifact>,
+    pub(super) seen_in: Arc<Stream>,
+}
+
+/// The artifact with that key; `None` where there is none, or none that the caller sees. The same bytes are stored once, so
+/// that any of the streams that refer to them will do.
+pub(super) async fn find(key: Key, shared: &Shared) -> Result<Option<Found>, StoreError> {
+    let Some(store) = shared.runs.artifacts() else { return Ok(None) };
+    let Some(artifact) = store.get(key).await? else { return Ok(None) };
+    let restriction = &shared.caller.restriction;
+    if restriction.admits(&artifact.stream) {
+        return Ok(Some(Found { seen_in: artifact.stream.clone(), artifact }));
+    }
+    let others = store.streams(key).await?;
+    let seen = others.into_iter().find_map(|(kind, id)| shared.find(kind, id));
+    Ok(seen.map(|entry| Found { seen_in: entry.stream.clone(), artifact }))
 }
 
 /// The type that is safe to say, and whether it is shown or saved.
@@ -101,7 +122,7 @@ fn is_known(headers: &HeaderMap, etag: &str) -> bool {
 mod tests {
     use super::*;
     use framegate_translators::artifacts::ArtifactKind;
-    use framegate_translators::frame::{Name, Session, Stream, StreamKind};
+    use framegate_translators::frame::{Name, Session, StreamKind};
     use uuid::Uuid;
 
     fn shown(mime: &str) -> (&'static str, String) {

@@ -1,5 +1,8 @@
 //! Response bodies: a whole text, or a stream that is pulled as fast as the client reads.
 
+use super::limits::StreamSlot;
+use super::live::Live;
+use crate::auth::Caller;
 use crate::log::LogError;
 use crate::runs::{FeedFollower, Follower, IngestFollower, Wire};
 use bytes::Bytes;
@@ -9,7 +12,9 @@ use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
 use std::convert::Infallible;
 use std::pin::Pin;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
 /// What we answer with.
@@ -45,8 +50,31 @@ impl Source {
     }
 }
 
+/// What an open event stream holds: its place among those that may be open, and its reader's rights.
+#[derive(Debug)]
+pub struct Lease {
+    _slot: StreamSlot,
+    caller: Arc<Caller>,
+    live: watch::Receiver<Arc<Live>>,
+}
+
+impl Lease {
+    pub(super) fn new(slot: StreamSlot, caller: Arc<Caller>, live: watch::Receiver<Arc<Live>>) -> Self {
+        Self { _slot: slot, caller, live }
+    }
+
+    /// Waits until the reader's token is gone, or may do or see something else.
+    async fn revoked(&mut self) {
+        let caller = &self.caller;
+        let is_other = |live: &Arc<Live>| !live.tokens.still_has(caller);
+        // The sender lives as long as the server.
+        let _ = self.live.wait_for(is_other).await;
+    }
+}
+
 struct Pull {
     source: Source,
+    lease: Lease,
     /// What is sent when nothing else is: `None` on wires that have no comments.
     heartbeat: Option<Heartbeat>,
     ready: std::collections::VecDeque<Bytes>,
@@ -78,22 +106,33 @@ impl Heartbeat {
     }
 }
 
-/// Streams events. With `heartbeat`, a comment is sent whenever nothing else was for that long.
-pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'static str>) -> Body {
+/// Streams events, as long as the lease holds. With `heartbeat`, a comment is sent whenever nothing else was for that long.
+pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'static str>, lease: Lease) -> Body {
     let heartbeat = heartbeat.map(Heartbeat::new);
     let ready = hello.map(|text| Bytes::from_static(text.as_bytes())).into_iter().collect();
-    let pull = Pull { source, heartbeat, ready };
+    let pull = Pull { source, lease, heartbeat, ready };
     let stream = stream::unfold(pull, |mut pull| async move {
         loop {
             if let Some(chunk) = pull.ready.pop_front() {
                 return Some((Ok(Frame::data(chunk)), pull));
             }
+            let (source, lease) = (&mut pull.source, &mut pull.lease);
+            let next = async {
+                tokio::select! {
+                    biased;
+                    () = lease.revoked() => {
+                        tracing::info!(client = lease.caller.name, "a stream was closed: its token is not what it was");
+                        Ok(None)
+                    }
+                    next = source.next() => next,
+                }
+            };
             let next = match &mut pull.heartbeat {
-                None => pull.source.next().await,
+                None => next.await,
                 Some(heartbeat) => {
                     let next = tokio::select! {
                         biased;
-                        next = pull.source.next() => Some(next),
+                        next = next => Some(next),
                         () = heartbeat.due() => None,
                     };
                     heartbeat.last_sent = Instant::now();

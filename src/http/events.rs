@@ -101,7 +101,7 @@ fn id_of(what: &str, text: &str) -> Result<Uuid, Problem> {
 fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
     let id = id_of("the run id", run_id)?;
     let unknown = || Problem::not_found(format!("there is no run {id}; GET /v1/runs lists those that are kept"));
-    shared.runs.find_any(id).ok_or_else(unknown)
+    shared.find_any(id).ok_or_else(unknown)
 }
 
 /// What a request asks for, with every form and the configured default.
@@ -120,8 +120,10 @@ pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, sh
 /// `GET /v1/runs`: newest first.
 pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
     let query = options_of(request)?;
+    let restriction = &shared.caller.restriction;
     let filter = |status: &RunStatus| {
-        query.session_id.is_none_or(|id| status.session_id == id)
+        restriction.admits_run(Some(status.run_id), status.session_id, &status.session_name, status.runner)
+            && query.session_id.is_none_or(|id| status.session_id == id)
             && query.runner.as_deref().is_none_or(|runner| status.runner == runner)
             && query.state.as_deref().is_none_or(|state| json!(status.state) == state)
     };
@@ -166,7 +168,7 @@ pub(super) async fn native_sse(
     shared: Arc<Shared>,
 ) -> Response<Body> {
     let session = Uuid::try_parse(session_id).ok();
-    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.runs.find((StreamKind::Session, id)));
+    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.find(StreamKind::Session, id));
     let entry = match run {
         None => return native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run"),
         Some(entry) if Some(entry.stream.session.id) != session => {
@@ -232,7 +234,8 @@ pub(super) async fn follow(
         return Ok(no_content());
     }
     let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
-    let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None));
+    let lease = shared.stream()?;
+    let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None, lease));
     stream_headers(&mut response, negotiated);
     Ok(response)
 }

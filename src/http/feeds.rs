@@ -24,7 +24,7 @@ const HELLO: &str = ": ok\n\n";
 /// `GET /v1/events`.
 pub(super) async fn of_all(request: &Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Problem> {
     let query = options_of(request)?;
-    neutral(request, &query, Scope { session: query.session_id, types: query.event_types() }, shared).await
+    neutral(request, &query, scope(query.session_id, &query, &shared), shared).await
 }
 
 /// `GET /v1/sessions/{session_id}/events`.
@@ -36,10 +36,15 @@ pub(super) async fn of_session(
     let query = options_of(request)?;
     let id = Uuid::try_parse(session_id)
         .map_err(|_| Problem::bad_request("the session id must be a UUID, as GET /v1/runs gives it"))?;
-    if !shared.runs.knows_session(id) {
+    if !shared.runs.knows_session(id, &shared.caller.restriction) {
         return Err(Problem::not_found(format!("there is no session {id}; GET /v1/runs names those that are kept")));
     }
-    neutral(request, &query, Scope { session: Some(id), types: query.event_types() }, shared).await
+    neutral(request, &query, scope(Some(id), &query, &shared), shared).await
+}
+
+/// What the caller asks for, within what it sees.
+fn scope(session: Option<Uuid>, query: &Query, shared: &Shared) -> Scope {
+    Scope { session, types: query.event_types(), restriction: shared.caller.restriction.clone() }
 }
 
 async fn neutral(
@@ -53,7 +58,7 @@ async fn neutral(
     let is_page = negotiated.form == Form::Json;
     let mut follower = follower(request, query, scope, &negotiated, &shared)?;
     if !is_page {
-        return Ok(stream(follower, &negotiated, &shared));
+        return stream(follower, &negotiated, &shared);
     }
     #[derive(serde::Serialize)]
     struct Page {
@@ -110,14 +115,18 @@ fn position_of(request: &Request<Incoming>, query: &Query, shared: &Shared) -> R
 }
 
 /// The reader's events as a stream.
-pub(super) fn stream(follower: FeedFollower, negotiated: &Negotiated, shared: &Shared) -> Response<Body> {
+pub(super) fn stream(
+    follower: FeedFollower,
+    negotiated: &Negotiated,
+    shared: &Shared,
+) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let is_sse = wire == Wire::Sse;
     let heartbeat = is_sse.then_some(shared.settings.heartbeat);
-    let body = events(Source::Feed(Box::new(follower), wire), heartbeat, is_sse.then_some(HELLO));
+    let body = events(Source::Feed(Box::new(follower), wire), heartbeat, is_sse.then_some(HELLO), shared.stream()?);
     let mut response = Response::new(body);
     stream_headers(&mut response, negotiated);
-    response
+    Ok(response)
 }
 
 /// What is there, as much as one page has.

@@ -1,55 +1,50 @@
-//! Who may speak to us, and how much at once: the size of a request's head, its Host and Origin, and its token.
+//! What is turned away whoever asks: a head that is too large, a Host that is not ours, a page of somebody else's.
 //!
-//! Host and Origin keep web pages out that were let in by a browser (DNS rebinding, cross-site requests); a token keeps
-//! everybody else out. Tokens are compared by their digests in constant time, so that not even their length leaks.
+//! Host and Origin keep web pages out that were let in by a browser (DNS rebinding, cross-site requests).
 
 use super::Settings;
+use super::cors;
+use super::live::Live;
 use super::problem::Problem;
-use hyper::header::{AUTHORIZATION, HOST, ORIGIN};
+use hyper::header::{HOST, ORIGIN};
 use hyper::{Request, StatusCode};
-use sha2::{Digest, Sha256};
 use std::net::IpAddr;
-use subtle::ConstantTimeEq;
 
 /// Lets a request through, or says why not.
 ///
 /// # Errors
-/// 400, 401, 403, 421 or 431.
-pub(super) fn admit<B>(request: &Request<B>, settings: &Settings) -> Result<(), Problem> {
+/// 400, 403, 421 or 431.
+pub(super) fn admit<B>(request: &Request<B>, settings: &Settings, live: &Live) -> Result<(), Problem> {
     let (headers, authority) = (request.headers(), request.uri().authority().map(|authority| authority.as_str()));
     // The HTTP library refuses what does not fit its buffer; but that grows by steps beyond the limit.
     if head_bytes(request) > settings.max_header_bytes {
         let detail = format!("the head has more than {} bytes (server.max_header_bytes)", settings.max_header_bytes);
         return Err(Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail));
     }
-    let host = match headers.get(HOST).map(|host| host.to_str()) {
+    let mut hosts = headers.get_all(HOST).iter();
+    let host = match hosts.next().map(|host| host.to_str()) {
         Some(Ok(host)) => Some(host),
         Some(Err(_)) => return Err(Problem::bad_request("the Host header is not text")),
-        None => authority,
+        None => None,
     };
-    if host.is_some_and(|host| !known_host(host, settings)) {
+    if hosts.next().is_some() {
+        return Err(Problem::bad_request("there is more than one Host header"));
+    }
+    // HTTP/2 has `:authority` instead, or besides: whatever is said must be ours.
+    if [host, authority].into_iter().flatten().any(|host| !known_host(host, settings, live)) {
         let detail = "this host name is not served here; set server.allowed_hosts to serve it";
         return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, detail));
     }
     if let Some(origin) = headers.get(ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
         let host_of_origin = origin.split_once("://").map(|(_, host)| host);
-        if !host_of_origin.is_some_and(|origin| known_host(origin, settings)) {
-            let detail = "this Origin may not use the proxy; set server.allowed_hosts to let it";
+        let is_own = host_of_origin.is_some_and(|origin| known_host(origin, settings, live));
+        if !is_own && !cors::allows(origin, live) {
+            let detail = "this Origin may not use the proxy; set server.cors_origins to let it";
             return Err(Problem::new(StatusCode::FORBIDDEN, detail));
         }
     }
-    match &settings.token {
-        None => Ok(()),
-        Some(token) => {
-            let given = headers.get(AUTHORIZATION).and_then(|value| value.to_str().ok()).and_then(bearer);
-            if given.is_some_and(|given| same(given, token)) {
-                Ok(())
-            } else {
-                Err(Problem::new(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN"))
-            }
-        }
-    }
+    Ok(())
 }
 
 /// The size of a request's head, as it is written without needless white space.
@@ -62,24 +57,15 @@ fn head_bytes<B>(request: &Request<B>) -> usize {
     request.method().as_str().len() + target + "  HTTP/1.1\r\n".len() + fields.sum::<usize>() + "\r\n".len()
 }
 
-fn bearer(value: &str) -> Option<&str> {
-    let (scheme, token) = value.split_once(' ')?;
-    scheme.eq_ignore_ascii_case("bearer").then(|| token.trim())
-}
-
-fn same(given: &str, token: &str) -> bool {
-    Sha256::digest(given).ct_eq(&Sha256::digest(token)).into()
-}
-
 /// Whether a `host[:port]` is one of ours: loopback, or allowed by name.
-fn known_host(host: &str, settings: &Settings) -> bool {
+fn known_host(host: &str, settings: &Settings, live: &Live) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
         None => host.split(':').next().unwrap_or_default(),
     };
     let is_loopback = name.eq_ignore_ascii_case("localhost")
         || name.parse::<IpAddr>().is_ok_and(|address| address.is_loopback() || address == settings.listen.ip());
-    is_loopback || settings.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name) || allowed == host)
+    is_loopback || live.allowed_hosts.iter().any(|allowed| allowed.eq_ignore_ascii_case(name) || allowed == host)
 }
 
 #[cfg(test)]
@@ -97,13 +83,14 @@ mod tests {
         assert_eq!(head_bytes(&request(&[("host", "a"), ("accept", "*/*")])), text.len());
     }
 
-    fn status(pairs: &[(&str, &str)], token: Option<&str>) -> Option<u16> {
-        let settings = Settings {
-            token: token.map(str::to_owned),
+    fn status(pairs: &[(&str, &str)]) -> Option<u16> {
+        let live = Live {
             allowed_hosts: vec!["gate.example".to_owned()],
-            ..Settings::default()
+            cors_origins: vec!["https://ui.example".to_owned()],
+            ..Live::default()
         };
-        admit(&request(pairs), &settings).err().map(|problem| problem.into_response().status().as_u16())
+        let problem = admit(&request(pairs), &Settings::default(), &live).err()?;
+        Some(problem.into_response().status().as_u16())
     }
 
     #[test]
@@ -118,17 +105,13 @@ mod tests {
             (&[("host", "localhost"), ("origin", "http://localhost:3000")], None),
             (&[("host", "localhost"), ("origin", "https://evil.example")], Some(403)),
             (&[("host", "localhost"), ("origin", "null")], Some(403)),
+            (&[("host", "localhost"), ("origin", "https://ui.example")], None),
+            (&[("host", "localhost"), ("origin", "http://ui.example")], Some(403)),
+            (&[("host", "localhost"), ("origin", "https://ui.example:8443")], Some(403)),
+            (&[("host", "ui.example")], Some(421)),
+            (&[("host", "localhost"), ("host", "localhost")], Some(400)),
         ] {
-            assert_eq!(status(pairs, None), expected, "{pairs:?}");
+            assert_eq!(status(pairs), expected, "{pairs:?}");
         }
-    }
-
-    #[test]
-    fn a_token_is_asked_for_where_there_is_one() {
-        let host = ("host", "localhost");
-        assert_eq!(status(&[host], Some("secret")), Some(401));
-        assert_eq!(status(&[host, ("authorization", "Bearer wrong")], Some("secret")), Some(401));
-        assert_eq!(status(&[host, ("authorization", "Basic secret")], Some("secret")), Some(401));
-        assert_eq!(status(&[host, ("authorization", "bearer secret")], Some("secret")), None);
     }
 }

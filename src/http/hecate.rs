@@ -4,6 +4,7 @@
 //! artifact's object; errors as `{"error":{"message"}}`. Never: a run under a task that it is not of.
 
 use super::Shared;
+use super::artifacts::{self, Found};
 use super::body::Body;
 use super::events::{Query, cursor_of, first_event, follow, gather, options_of, unreadable, wanted_of};
 use super::feeds;
@@ -12,7 +13,7 @@ use super::problem::Problem;
 use super::router::json_response;
 use crate::artifacts::Key;
 use crate::runs::Scope;
-use framegate_translators::artifacts::{Artifact, ArtifactKind};
+use framegate_translators::artifacts::ArtifactKind;
 use framegate_translators::contracts::hecate::{V1, ids};
 use framegate_translators::contracts::rfc3339_millis;
 use framegate_translators::frame::StreamKind;
@@ -25,9 +26,10 @@ use uuid::Uuid;
 
 /// Answers, with errors in the origin's form.
 pub(super) fn answered(answer: Result<Response<Body>, Problem>) -> Response<Body> {
-    answer.unwrap_or_else(|problem| {
+    answer.unwrap_or_else(|mut problem| {
         let mut response = json_response(&json!({"error": {"message": problem.detail()}}));
         *response.status_mut() = problem.status();
+        problem.extend(&mut response);
         response
     })
 }
@@ -53,7 +55,7 @@ pub(super) async fn of_run(
     run_id: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let run = id_of("run_", run_id).and_then(|id| shared.runs.find((StreamKind::Session, id)));
+    let run = id_of("run_", run_id).and_then(|id| shared.find(StreamKind::Session, id));
     let entry = run
         .filter(|entry| id_of("task_", task_id) == Some(entry.stream.session.id))
         .ok_or_else(|| Problem::not_found(format!("there is no run {run_id} of task {task_id}")))?;
@@ -88,27 +90,30 @@ pub(super) fn of_all(request: &Request<Incoming>, shared: &Shared) -> Result<Res
     };
     let wanted = Wanted { default: &V1, native: true, forms: &[Form::Sse], ..wanted_of(request, &query, shared) };
     let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
-    let scope = Scope { session, types: query.event_types() };
+    let scope = Scope { session, types: query.event_types(), restriction: shared.caller.restriction.clone() };
     let follower = feeds::follower(request, &query, scope, &negotiated, shared)?;
-    Ok(feeds::stream(follower, &negotiated, shared))
+    feeds::stream(follower, &negotiated, shared)
 }
 
 /// `GET /hecate/v1/artifacts/{artifact_id}`: the artifact's object. A patch stands in it; other content is fetched by the
 /// same id from `/v1/artifacts/{artifact_id}`.
 pub(super) async fn artifact(artifact_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
-    let found = match (Key::parse(artifact_id), shared.runs.artifacts()) {
-        (Some(key), Some(store)) => store.get(key).await.unwrap_or_else(|error| {
+    let found = match Key::parse(artifact_id) {
+        Some(key) => artifacts::find(key, shared).await.unwrap_or_else(|error| {
             tracing::error!(%error, "an artifact could not be read");
             None
         }),
-        _ => None,
+        None => None,
     };
     let found =
         found.ok_or_else(|| Problem::not_found(format!("there is no artifact {artifact_id}, or not any more")))?;
     Ok(json_response(&json!({"object": "artifact", "data": object(&found)})))
 }
 
-fn object(artifact: &Artifact) -> Value {
+fn object(found: &Found) -> Value {
+    let artifact = &found.artifact;
+    // What another run said of the same bytes is not this caller's to know.
+    let is_first = found.seen_in == artifact.stream;
     let at = rfc3339_millis(artifact.created_at_ms);
     let mut data = json!({
         "id": ids::artifact_id(&artifact.id()),
@@ -117,16 +122,16 @@ fn object(artifact: &Artifact) -> Value {
         "mime": &*artifact.mime,
         "size_bytes": artifact.content.len(),
         "created_at": at,
-        "produced_by_run_id": ids::run_id(artifact.stream.id),
+        "produced_by_run_id": ids::run_id(found.seen_in.id),
     });
     let Some(fields) = data.as_object_mut() else { return data };
-    if let Some(call_id) = &artifact.call_id {
+    if let Some(call_id) = artifact.call_id.as_ref().filter(|_| is_first) {
         fields.insert("produced_by_tool_call_id".to_owned(), Value::from(&**call_id));
     }
     if artifact.bytes_total > artifact.content.len() as u64 {
         fields.insert("truncated".to_owned(), Value::from(true));
     }
-    if let (ArtifactKind::Patch, Some(patched)) = (artifact.kind, &artifact.patched) {
+    if let (ArtifactKind::Patch, Some(patched), true) = (artifact.kind, &artifact.patched, is_first) {
         let diff = String::from_utf8_lossy(&artifact.content);
         // Runners tell a change once it is made: it was proposed and applied at once, and nobody takes it back here.
         fields.extend([

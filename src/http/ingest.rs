@@ -4,11 +4,13 @@
 
 use super::body::{Body, Source, events};
 use super::events::{options_of, stream_headers, wanted_of};
+use super::limits::{Meter, later};
+use super::live::Control;
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
 use super::router::json_response;
 use super::{Shared, negotiate::Wanted};
-use crate::ingest::{Ingest, unknown};
+use crate::ingest::{Beyond, Bounds as IngestBounds, Ingest, IngestError, unknown};
 use crate::log::LogError;
 use crate::runs::{RunStatus, Wire};
 use framegate_translators::frame::StreamKind;
@@ -36,9 +38,16 @@ pub(super) async fn ingest(
         let known = known.join(", ");
         return Err(Problem::not_found(format!("there is no runner {name:?}; there is {known}, and {AUTO}")));
     }
+    let restriction = &shared.caller.restriction;
+    if let Some(runner) = runner
+        && !restriction.runners.is_empty()
+        && !restriction.runners.iter().any(|known| known == runner.provider)
+    {
+        return Err(Stopped::Beyond(Beyond::NotYours).into_problem());
+    }
     let Ok(permit) = shared.ingests.clone().try_acquire_owned() else {
         let detail = format!("{} ingests are open, which is the limit; try again later", shared.settings.max_ingests);
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, detail));
+        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON));
     };
     let stream = live_answer(&request, &shared)?;
     let framing = framing_of(request.headers());
@@ -47,6 +56,11 @@ pub(super) async fn ingest(
         Some(runner) => Ingest::new(runs, runner, framing, limits),
         None => Ingest::auto(runs, framing, limits),
     };
+    let ingest = ingest.within(IngestBounds {
+        open_runs: shared.open_runs.clone(),
+        records_per_run: shared.settings.max_records_per_run,
+        restriction: restriction.clone(),
+    });
     let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
     let ingest = match &shared.settings.redaction {
         Some(rules) => ingest.redacting(rules.clone()),
@@ -54,7 +68,8 @@ pub(super) async fn ingest(
     };
     let ingested = ingest.ingested();
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
-    let mut body = Upload { body: request.into_body(), bounds, taken: 0 };
+    let meter = shared.meters.of(&shared.caller.name);
+    let mut body = Upload { body: request.into_body(), bounds, taken: 0, meter, control: shared.control.clone() };
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
         let done = tokio::spawn(async move {
@@ -83,6 +98,7 @@ pub(super) async fn ingest(
             Err(stopped) => Err(stopped.into_problem()),
         };
     };
+    let lease = shared.stream()?;
     // Whoever streams the answer gets none before it is known that there is one.
     // In a task of its own, so that a client that leaves cannot stop it half way.
     let (known, is_known) = oneshot::channel();
@@ -104,7 +120,7 @@ pub(super) async fn ingest(
     let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
     let options = negotiated.options.clone();
     let follower = ingested.follow(shared.runs.clone(), negotiated.contract, options, wire);
-    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), heartbeat, None));
+    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), heartbeat, None, lease));
     stream_headers(&mut response, &negotiated);
     Ok(response)
 }
@@ -139,6 +155,7 @@ enum Stopped {
     Idle,
     TooLarge(u64),
     Log(LogError),
+    Beyond(Beyond),
     Unknown,
     Inside,
 }
@@ -150,6 +167,7 @@ impl Stopped {
             Self::Idle => "the client was silent for too long (ingest.idle_timeout_ms)".to_owned(),
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
             Self::Log(error) => error.to_string(),
+            Self::Beyond(beyond) => beyond.to_string(),
             Self::Unknown => format!("{}; name the runner in the path", unknown()),
             Self::Inside => "an internal error".to_owned(),
         }
@@ -165,12 +183,34 @@ impl Stopped {
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Log(ref error) if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
             Self::Log(_) => StatusCode::SERVICE_UNAVAILABLE,
+            Self::Beyond(Beyond::Records(_)) => StatusCode::PAYLOAD_TOO_LARGE,
+            Self::Beyond(Beyond::NotYours) => StatusCode::FORBIDDEN,
+            Self::Beyond(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
-        Problem::new(status, format!("the ingest was stopped: {}; its runs were closed as interrupted", self.reason()))
+        let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", self.reason());
+        match self {
+            Self::Beyond(Beyond::OpenRuns) => later(status, detail, SOON),
+            _ => Problem::new(status, detail),
+        }
     }
 }
+
+impl From<IngestError> for Stopped {
+    fn from(error: IngestError) -> Self {
+        match error {
+            IngestError::Beyond(beyond) => Self::Beyond(beyond),
+            IngestError::Log(error) => Self::Log(error),
+        }
+    }
+}
+
+/// When whoever found no place may come back. Nobody knows; places are given back one by one.
+const SOON: Duration = Duration::from_secs(1);
+
+/// How long an ingest waits before it looks at the rates again, which may be others by then.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
 /// What bounds the body of an ingest.
 #[derive(Clone, Copy)]
@@ -184,11 +224,17 @@ struct Upload {
     body: Incoming,
     bounds: Bounds,
     taken: u64,
+    meter: Arc<Meter>,
+    control: Control,
 }
 
 impl Upload {
     /// The next bytes; `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
+        // What was read too fast is waited for before more is read; other ingests of the client may add to it meanwhile.
+        while let Some(wait) = self.meter.ingest_wait(&self.control.live().rates) {
+            tokio::time::sleep(wait.min(LONGEST_WAIT)).await;
+        }
         loop {
             let frame = match self.bounds.idle {
                 None => self.body.frame().await,
@@ -203,6 +249,7 @@ impl Upload {
                 Some(Ok(frame)) => {
                     let Ok(chunk) = frame.into_data() else { continue };
                     self.taken += chunk.len() as u64;
+                    self.meter.took(chunk.len(), &self.control.live().rates);
                     return match self.bounds.bytes.filter(|limit| self.taken > *limit) {
                         Some(limit) => Err(Stopped::TooLarge(limit)),
                         None => Ok(Some(chunk)),
@@ -217,10 +264,10 @@ impl Upload {
 async fn until_known(mut ingest: Ingest, body: &mut Upload) -> Result<Option<Ingest>, Stopped> {
     while !ingest.is_known() {
         let Some(chunk) = body.next().await? else {
-            let records = ingest.finish().await.map_err(Stopped::Log)?;
+            let records = ingest.finish().await?;
             return records.map(|_| None).ok_or(Stopped::Unknown);
         };
-        ingest.feed(&chunk).await.map_err(Stopped::Log)?;
+        ingest.feed(&chunk).await?;
         if ingest.is_unknown() {
             return Err(Stopped::Unknown);
         }
@@ -236,7 +283,7 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             Some(patience) => match tokio::time::timeout(patience, body.next()).await {
                 Ok(next) => next,
                 Err(_) => {
-                    ingest.flush().await.map_err(Stopped::Log)?;
+                    ingest.flush().await?;
                     continue;
                 }
             },
@@ -245,12 +292,12 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             Ok(None) => break Ok(()),
             Err(stopped) => break Err(stopped),
             // On failure the ingest has closed its runs already.
-            Ok(Some(chunk)) => ingest.feed(&chunk).await.map_err(Stopped::Log)?,
+            Ok(Some(chunk)) => ingest.feed(&chunk).await?,
         }
         if ingest.is_unknown() {
             return Err(Stopped::Unknown);
         }
     };
-    let records = ingest.finish().await.map_err(Stopped::Log)?;
+    let records = ingest.finish().await?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
 }

@@ -3,27 +3,37 @@
 //! In: requests. Out: status, pages and event streams. Never: a connection beyond the limit, a header that takes for ever,
 //! a stream held back by a buffer, a payload in a log line.
 
+mod access;
 mod artifacts;
 pub mod body;
+mod connection;
+mod cors;
 mod events;
 mod feeds;
 mod guard;
 mod hecate;
 mod ingest;
+mod limits;
+mod live;
 mod negotiate;
 mod problem;
+mod protect;
 mod router;
 mod run_status;
 mod schemas;
+mod tls;
 
-use crate::runs::Runs;
+pub use limits::{Rate, Rates};
+pub use live::{Control, Live};
+pub use tls::{Tls, TlsError};
+
+use crate::auth::Caller;
+use crate::runs::{Entry, Runs};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
+use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
 use framegate_translators::redact::Rules;
-use hyper::server::conn::http1;
-use hyper::service::service_fn;
-use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
@@ -32,18 +42,29 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+use tokio_util::sync::CancellationToken;
+use uuid::Uuid;
 
 /// What the interface is set to.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// Where to listen.
     pub listen: SocketAddr,
-    /// Host names besides loopback that may be asked for, and that pages may come from.
-    pub allowed_hosts: Vec<String>,
-    /// The token that every request must carry; without one, only loopback is listened on.
-    pub token: Option<String>,
+    /// What may change while the server runs.
+    pub live: Live,
     /// Connections at a time.
     pub max_connections: usize,
+    /// Requests at a time on one HTTP/2 connection.
+    pub http2_max_streams: u32,
+    /// How long an HTTP/2 connection may be silent before it is asked whether it still lives.
+    pub http2_ping: Duration,
+    /// How long it may take to say so.
+    pub http2_ping_timeout: Duration,
+    /// How long a TLS handshake may take.
+    pub tls_handshake: Duration,
+    /// How often the certificate's files are looked at; `None`: never.
+    pub tls_reload: Option<Duration>,
     /// How long a request's header may take.
     pub header_read_timeout: Duration,
     /// How large a request's header may be, in bytes.
@@ -58,6 +79,10 @@ pub struct Settings {
     pub ingest_idle: Option<Duration>,
     /// Ingests at a time.
     pub max_ingests: usize,
+    /// Runs at a time that are open.
+    pub max_open_runs: usize,
+    /// Records in a run.
+    pub max_records_per_run: u64,
     /// Whether the records of ingests are compared with what is known of their runners.
     pub drift: bool,
     /// What is redacted in the records of ingests, if anything.
@@ -78,9 +103,13 @@ impl Default for Settings {
     fn default() -> Self {
         Self {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
-            allowed_hosts: Vec::new(),
-            token: None,
+            live: Live::default(),
             max_connections: 1024,
+            http2_max_streams: 128,
+            http2_ping: Duration::from_secs(20),
+            http2_ping_timeout: Duration::from_secs(10),
+            tls_handshake: Duration::from_secs(10),
+            tls_reload: Some(Duration::from_secs(60)),
             header_read_timeout: Duration::from_secs(10),
             max_header_bytes: 64 << 10,
             max_body_bytes: None,
@@ -88,6 +117,8 @@ impl Default for Settings {
             shutdown_grace: Duration::from_secs(10),
             ingest_idle: None,
             max_ingests: 256,
+            max_open_runs: 10_000,
+            max_records_per_run: 10_000_000,
             drift: true,
             redaction: None,
             limits: Limits::default(),
@@ -105,7 +136,7 @@ impl Default for Settings {
 pub enum ServeError {
     /// Everybody could reach it, and nobody would be asked for a token.
     #[error(
-        "server.listen is {0}, which other machines can reach, and server.token_file is not set: set a token, or listen on 127.0.0.1"
+        "server.listen is {0}, which other machines can reach, and there is no token: set server.token_file or auth.tokens_file, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
     /// The address is not to be had.
@@ -113,11 +144,40 @@ pub enum ServeError {
     Listen(SocketAddr, #[source] std::io::Error),
 }
 
-/// What every request sees.
+/// What a request sees: what all of them share, and who asks.
+#[derive(Clone)]
 pub(crate) struct Shared {
     pub(crate) runs: Arc<Runs>,
-    pub(crate) settings: Settings,
+    pub(crate) settings: Arc<Settings>,
     pub(crate) ingests: Arc<Semaphore>,
+    open_runs: Arc<Semaphore>,
+    meters: Arc<limits::Meters>,
+    control: Control,
+    stopping: CancellationToken,
+    /// Who asks; nobody, until that is known.
+    caller: Arc<Caller>,
+}
+
+impl Shared {
+    /// A stream that the caller sees. What it does not see does not exist for it.
+    fn find(&self, kind: StreamKind, id: Uuid) -> Option<Arc<Entry>> {
+        self.runs.find((kind, id)).filter(|entry| self.sees(entry))
+    }
+
+    /// The same, whatever it is the stream of.
+    fn find_any(&self, id: Uuid) -> Option<Arc<Entry>> {
+        self.runs.find_any(id).filter(|entry| self.sees(entry))
+    }
+
+    fn sees(&self, entry: &Entry) -> bool {
+        self.caller.restriction.admits(&entry.stream)
+    }
+
+    /// What an event stream of the caller holds while it is open.
+    fn stream(&self) -> Result<body::Lease, problem::Problem> {
+        let slot = self.meters.stream(&self.meters.of(&self.caller.name), &self.control.live().rates)?;
+        Ok(body::Lease::new(slot, self.caller.clone(), self.control.watch()))
+    }
 }
 
 /// A server that has its socket.
@@ -133,12 +193,24 @@ impl Server {
     /// The address is open to others without a token, or not to be had.
     pub async fn bind(settings: Settings, runs: Arc<Runs>) -> Result<Self, ServeError> {
         let address = settings.listen;
-        if !address.ip().is_loopback() && settings.token.is_none() {
-            return Err(ServeError::Open(address));
-        }
+        let control = Control::new(address, settings.live.clone())?;
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))?;
+        if !address.ip().is_loopback() && settings.live.tls.is_none() {
+            tracing::warn!(%address, "tokens and events cross the network in clear: set tls.certificate_file, or put TLS in front");
+        }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
-        Ok(Self { listener, shared: Arc::new(Shared { runs, settings, ingests }) })
+        let open_runs = Arc::new(Semaphore::new(settings.max_open_runs));
+        let shared = Shared {
+            runs,
+            settings: Arc::new(settings),
+            ingests,
+            open_runs,
+            meters: Arc::default(),
+            control,
+            stopping: CancellationToken::new(),
+            caller: Caller::nobody(),
+        };
+        Ok(Self { listener, shared: Arc::new(shared) })
     }
 
     /// Where it listens; with port 0 asked for, the port that it got.
@@ -146,10 +218,19 @@ impl Server {
         self.listener.local_addr().unwrap_or(self.shared.settings.listen)
     }
 
+    /// What changes it while it runs.
+    pub fn control(&self) -> Control {
+        self.shared.control.clone()
+    }
+
     /// Serves until `stop`, then lets what is open come to its end for the time that the settings give it.
     pub async fn serve(self, stop: impl Future<Output = ()>) {
         let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
         let graceful = GracefulShutdown::new();
+        let mut background = JoinSet::new();
+        if let Some(every) = self.shared.settings.tls_reload {
+            background.spawn(tls::watch(self.shared.control.clone(), every));
+        }
         let mut stop = pin!(stop);
         loop {
             // A connection beyond the limit waits in the kernel's queue.
@@ -171,24 +252,14 @@ impl Server {
             };
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
-            let shared = self.shared.clone();
-            // In a box of its own: the connection keeps the room of what it answers with, and an event stream lasts.
-            let service = service_fn(move |request| Box::pin(router::answer(request, shared.clone())));
-            let connection = http1::Builder::new()
-                .timer(TokioTimer::new())
-                .header_read_timeout(self.shared.settings.header_read_timeout)
-                .max_buf_size(self.shared.settings.max_header_bytes.max(8192))
-                .half_close(true)
-                .serve_connection(TokioIo::new(stream), service);
-            let connection = graceful.watch(connection);
+            let (shared, watcher) = (self.shared.clone(), graceful.watcher());
             tokio::spawn(async move {
-                if let Err(error) = connection.await {
-                    tracing::debug!(%error, "a connection ended badly");
-                }
+                connection::serve(stream, shared, watcher).await;
                 drop(permit);
             });
         }
         drop(self.listener);
+        self.shared.stopping.cancel();
         // Feeds have no end of their own.
         self.shared.runs.close_feed();
         if tokio::time::timeout(self.shared.settings.shutdown_grace, graceful.shutdown()).await.is_err() {

@@ -1,7 +1,8 @@
 //! Errors for clients: RFC 9457 problem documents.
 
 use super::body::{Body, full};
-use hyper::{Response, StatusCode, header};
+use hyper::header::{self, HeaderName, HeaderValue};
+use hyper::{Response, StatusCode};
 use serde::Serialize;
 
 /// What is wrong with a request.
@@ -13,6 +14,9 @@ pub(super) struct Problem {
     status: u16,
     /// What was wrong, and what would be right.
     detail: String,
+    /// What the answer's head says besides.
+    #[serde(skip)]
+    headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
@@ -23,7 +27,20 @@ impl Problem {
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             detail: detail.into(),
+            headers: Vec::new(),
         }
+    }
+
+    /// The same, with another header.
+    #[must_use]
+    pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
+        self.headers.push((name, value));
+        self
+    }
+
+    /// Adds what the head of its answer says besides.
+    pub(super) fn extend(&mut self, response: &mut Response<Body>) {
+        response.headers_mut().extend(self.headers.drain(..));
     }
 
     /// 400.
@@ -47,12 +64,13 @@ impl Problem {
     }
 
     /// The answer.
-    pub(super) fn into_response(self) -> Response<Body> {
+    pub(super) fn into_response(mut self) -> Response<Body> {
         let text = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = Response::new(full(text));
         *response.status_mut() = self.status();
-        let json = header::HeaderValue::from_static("application/problem+json");
+        let json = HeaderValue::from_static("application/problem+json");
         response.headers_mut().insert(header::CONTENT_TYPE, json);
+        self.extend(&mut response);
         response
     }
 }

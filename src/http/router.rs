@@ -1,8 +1,10 @@
 //! Paths and methods.
 
 use super::body::{Body, empty, full};
+use super::live::Live;
 use super::problem::Problem;
-use super::{Shared, artifacts, events, feeds, guard, hecate, ingest, run_status, schemas};
+use super::{Shared, access, artifacts, cors, events, feeds, guard, hecate, ingest, protect, run_status, schemas};
+use crate::auth::Caller;
 use crate::catalogue;
 use hyper::body::Incoming;
 use hyper::header::{self, HeaderValue};
@@ -13,14 +15,35 @@ use std::sync::Arc;
 
 /// Answers a request, whatever it is.
 pub(super) async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
-    let mut response = match guard::admit(&request, &shared.settings) {
-        Ok(()) => route(request, shared).await.unwrap_or_else(Problem::into_response),
+    let live = shared.control.live();
+    let origin = cors::origin_of(request.headers(), &live);
+    let mut response = match admit(&request, &shared, &live) {
+        Ok(Admitted::Preflight(response)) => response,
+        Ok(Admitted::Caller(caller)) => {
+            let shared = Arc::new(Shared { caller, ..Shared::clone(&shared) });
+            route(request, shared).await.unwrap_or_else(Problem::into_response)
+        }
         Err(problem) => problem.into_response(),
     };
-    let headers = response.headers_mut();
-    headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
-    headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
+    protect::protect(response.headers_mut(), &live);
+    cors::expose(response.headers_mut(), origin, &live);
     Ok(response)
+}
+
+/// A request that is not turned away.
+enum Admitted {
+    /// It is answered already.
+    Preflight(Response<Body>),
+    Caller(Arc<Caller>),
+}
+
+fn admit(request: &Request<Incoming>, shared: &Shared, live: &Live) -> Result<Admitted, Problem> {
+    guard::admit(request, &shared.settings, live)?;
+    // Browsers send no token with it.
+    if let Some(response) = cors::preflight(request, live) {
+        return Ok(Admitted::Preflight(response));
+    }
+    access::admit(request, shared, live).map(Admitted::Caller)
 }
 
 async fn route(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Problem> {
@@ -53,30 +76,8 @@ async fn route(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Respon
         }
         (&Method::GET, ["schemas", path @ ..]) => schemas::schema(&path.join("/"), request.headers()),
         (&Method::GET, ["healthz"]) => Ok(json_response(&json!({"status": "ok"}))),
-        (_, segments) => match allowed(segments) {
-            Some(allow) => {
-                let mut response =
-                    Problem::new(StatusCode::METHOD_NOT_ALLOWED, format!("this path takes {allow}")).into_response();
-                response.headers_mut().insert(header::ALLOW, HeaderValue::from_static(allow));
-                Ok(response)
-            }
-            None => Err(Problem::not_found(format!("there is no path {path}"))),
-        },
-    }
-}
-
-/// The methods of a path that exists.
-fn allowed(segments: &[&str]) -> Option<&'static str> {
-    match segments {
-        ["v1", "ingest", _] => Some("POST"),
-        ["v1", "runs" | "contracts"] | ["healthz"] => Some("GET"),
-        ["schemas", ..] => Some("GET"),
-        ["v1", "runs", _] | ["v1", "runs", _, "events"] => Some("GET"),
-        ["api", "v1", "sessions", _, "runs", _, "stream"] | ["api", "v1", "runs", _] => Some("GET"),
-        ["v1", "sessions", _, "events"] | ["v1", "events"] | ["v1", "artifacts", _] => Some("GET"),
-        ["hecate", "v1", "tasks", _, "runs", _, "events"] => Some("GET"),
-        ["hecate", "v1", "events", "stream"] | ["hecate", "v1", "artifacts", _] => Some("GET"),
-        _ => None,
+        // Every path of `access::ROUTES` is above; no other one comes here.
+        _ => Err(Problem::not_found(format!("there is no path {path}"))),
     }
 }
 

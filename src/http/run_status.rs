@@ -33,7 +33,7 @@ struct Status {
 
 /// Answers; an unknown run has the document's own error form.
 pub(super) fn of_run(run_id: &str, shared: &Arc<Shared>) -> Response<Body> {
-    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.runs.find((StreamKind::Session, id)));
+    let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.find(StreamKind::Session, id));
     match run {
         None => native_error(StatusCode::NOT_FOUND, "RUN_NOT_FOUND", "no such run"),
         Some(entry) => json_response(&status(&entry.status())),

@@ -3,14 +3,17 @@
 //! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: the next chunk before the
 //! last one's frames are kept (that is the back-pressure), an open run behind the end of the input.
 
+mod bounds;
 mod drift;
 mod whose;
 
+pub use bounds::{Beyond, Bounds};
 pub use whose::{Whose, unknown};
 
 use crate::clock::Clock;
 use crate::log::{LogError, stream_id};
 use crate::runs::{Ingested, Runs};
+use bounds::Account;
 use framegate_translators::frame::Frame;
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline;
@@ -21,12 +24,25 @@ use framegate_translators::sequence::Identity;
 use std::sync::Arc;
 use std::time::Duration;
 
+/// Why an ingest was stopped before its end; every run of it is closed, and nothing may be fed.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum IngestError {
+    /// The log took nothing more.
+    #[error(transparent)]
+    Log(#[from] LogError),
+    /// It made what it may not.
+    #[error(transparent)]
+    Beyond(#[from] Beyond),
+}
+
 /// One ingest.
 pub struct Ingest {
     runs: Arc<Runs>,
     pipeline: pipeline::Ingest,
     ingested: Ingested,
     whose: Whose,
+    account: Account,
 }
 
 impl Ingest {
@@ -60,12 +76,18 @@ impl Ingest {
         Some(Duration::from_millis(deadline.saturating_sub(Clock::System.now_ms())))
     }
 
+    /// Makes no more than that.
+    #[must_use]
+    pub fn within(self, bounds: Bounds) -> Self {
+        Self { account: Account::new(bounds), ..self }
+    }
+
     fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
         let pipeline = match runs.artifact_bounds() {
             Some(bounds) => pipeline.with_artifacts(bounds),
             None => pipeline,
         };
-        Self { runs, pipeline, ingested: Ingested::default(), whose: Whose::default() }
+        Self { runs, pipeline, ingested: Ingested::default(), whose: Whose::default(), account: Account::default() }
     }
 
     /// Whether it is known whose output it is.
@@ -86,8 +108,8 @@ impl Ingest {
     /// Takes the next bytes. On return their frames are kept.
     ///
     /// # Errors
-    /// The log took nothing more; every run of the ingest is closed, and nothing may be fed.
-    pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
+    /// Why nothing more is taken.
+    pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
         let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
         self.take_in(frames).await
     }
@@ -96,18 +118,25 @@ impl Ingest {
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
-    pub async fn flush(&mut self) -> Result<(), LogError> {
+    pub async fn flush(&mut self) -> Result<(), IngestError> {
         // The system's clock may have been set back since the wait began.
         let due = self.pipeline.deadline().unwrap_or_default();
         let frames = self.pipeline.flush(due).map(Arc::new).collect();
         self.take_in(frames).await
     }
 
-    async fn take_in(&mut self, frames: Vec<Arc<Frame>>) -> Result<(), LogError> {
+    async fn take_in(&mut self, frames: Vec<Arc<Frame>>) -> Result<(), IngestError> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
-        self.runs.store(self.pipeline.take_artifacts()).await;
-        match keep(&self.runs, &self.ingested, &frames).await {
+        let allowed = self.account.admit(&frames).and_then(|()| self.account.count(&frames));
+        let kept = match allowed {
+            Ok(()) => {
+                self.store().await;
+                keep(&self.runs, &self.ingested, &frames).await.map_err(IngestError::from)
+            }
+            Err(beyond) => Err(beyond.into()),
+        };
+        match kept {
             Ok(()) => {
                 self.ingested.wake(false);
                 Ok(())
@@ -116,12 +145,8 @@ impl Ingest {
                 // The frames are numbered: they go in with those that close the runs, which always find room.
                 let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
-                self.runs.store(self.pipeline.take_artifacts()).await;
-                if keep(&self.runs, &self.ingested, &all).await.is_err() {
-                    tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), all));
-                } else {
-                    self.ingested.wake(true);
-                }
+                // What kept it from going on says more than what keeps it from being closed.
+                let _ = self.close(all).await;
                 Err(error)
             }
         }
@@ -131,19 +156,35 @@ impl Ingest {
     /// whose they are.
     ///
     /// # Errors
-    /// The log's.
-    pub async fn finish(mut self) -> Result<Option<u64>, LogError> {
+    /// The log's, or that the last of the input was what may not be made.
+    pub async fn finish(mut self) -> Result<Option<u64>, IngestError> {
         let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
-        self.runs.store(self.pipeline.take_artifacts()).await;
+        let allowed = self.account.admit(&frames);
+        self.close(frames).await?;
+        allowed?;
+        Ok((!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
+    }
+
+    /// Keeps the last frames that there are. Those that the sender may not make are left out.
+    async fn close(&mut self, mut frames: Vec<Arc<Frame>>) -> Result<(), LogError> {
+        frames.retain(|frame| self.account.admits(&frame.stream));
+        self.store().await;
         let kept = keep(&self.runs, &self.ingested, &frames).await;
+        self.account.close();
         if kept.is_err() {
             tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));
         } else {
             self.ingested.wake(true);
         }
-        kept.map(|()| (!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
+        kept
+    }
+
+    async fn store(&mut self) {
+        let mut artifacts = self.pipeline.take_artifacts();
+        artifacts.retain(|artifact| self.account.admits(&artifact.stream));
+        self.runs.store(artifacts).await;
     }
 }
 

@@ -8,6 +8,7 @@
 //! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
 
 use super::{Entry, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
+use crate::auth::Restriction;
 use crate::log::{LogError, StreamId, stream_id};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
@@ -140,6 +141,8 @@ pub struct Scope {
     pub session: Option<Uuid>,
     /// Events of these types alone.
     pub types: Option<Vec<String>>,
+    /// What its reader may see.
+    pub restriction: Arc<Restriction>,
 }
 
 /// One event of the feed.
@@ -179,10 +182,10 @@ impl Runs {
         self.feed.close();
     }
 
-    /// Whether a stream of that session is kept.
-    pub fn knows_session(&self, session: Uuid) -> bool {
+    /// Whether a stream of that session is kept that a reader may see.
+    pub fn knows_session(&self, session: Uuid, restriction: &Restriction) -> bool {
         let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        known.by_id.values().any(|entry| entry.stream.session.id == session)
+        known.by_id.values().any(|entry| entry.stream.session.id == session && restriction.admits(&entry.stream))
     }
 }
 
@@ -277,7 +280,10 @@ impl FeedFollower {
     /// The reader of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
     async fn reader(&mut self, step: &Step) -> Result<Option<&mut (Reader, u64)>, LogError> {
         if !self.reading.contains_key(&step.stream) {
-            let in_scope = |entry: &Arc<Entry>| self.scope.session.is_none_or(|id| entry.stream.session.id == id);
+            let in_scope = |entry: &Arc<Entry>| {
+                let is_of_session = self.scope.session.is_none_or(|id| entry.stream.session.id == id);
+                is_of_session && self.scope.restriction.admits(&entry.stream)
+            };
             let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
             let Some(mut reader) = self.runs.reader(&entry, self.contract, &self.options) else { return Ok(None) };
             if self.reading.len() >= READING {

@@ -4,6 +4,7 @@
 
 use crate::config::{LogFormat, Telemetry};
 use std::io::IsTerminal;
+use std::sync::OnceLock;
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
 
@@ -32,6 +33,24 @@ pub fn filter(given: &str) -> Result<EnvFilter, BadFilter> {
     EnvFilter::builder().parse(parts.join(",")).map_err(|error| bad(error.to_string()))
 }
 
+/// Puts another filter in the place of the one that events pass.
+type Replace = Box<dyn Fn(EnvFilter) + Send + Sync>;
+
+/// How the filter of this process is replaced; nothing where the subscriber is somebody else's.
+static REPLACE: OnceLock<Replace> = OnceLock::new();
+
+/// Lets other events through, from now on.
+///
+/// # Errors
+/// A filter that is none; the old one stays.
+pub fn set_filter(given: &str) -> Result<(), BadFilter> {
+    let filter = filter(given)?;
+    if let Some(replace) = REPLACE.get() {
+        replace(filter);
+    }
+    Ok(())
+}
+
 /// Sends the events of this process to stderr, from now on. A second call changes nothing.
 ///
 /// # Errors
@@ -44,11 +63,24 @@ pub fn init(settings: &Telemetry) -> Result<(), BadFilter> {
         .with_writer(std::io::stderr)
         .with_ansi(colours)
         .log_internal_errors(false);
-    // Only tests and embedders set a subscriber of their own before; theirs stays.
-    let _ = match settings.format {
-        LogFormat::Text => builder.finish().try_init(),
-        LogFormat::Json => builder.json().flatten_event(true).finish().try_init(),
+    // Only tests and embedders set a subscriber of their own before; theirs stays. A handle fails once its subscriber is gone.
+    let replace: (Replace, bool) = match settings.format {
+        LogFormat::Text => {
+            let builder = builder.with_filter_reloading();
+            let handle = builder.reload_handle();
+            let replace = Box::new(move |filter| drop(handle.reload(filter)));
+            (replace, builder.finish().try_init().is_ok())
+        }
+        LogFormat::Json => {
+            let builder = builder.json().flatten_event(true).with_filter_reloading();
+            let handle = builder.reload_handle();
+            let replace = Box::new(move |filter| drop(handle.reload(filter)));
+            (replace, builder.finish().try_init().is_ok())
+        }
     };
+    if let (replace, true) = replace {
+        let _ = REPLACE.set(replace);
+    }
     Ok(())
 }
 

@@ -10,16 +10,23 @@
 )]
 
 mod artifacts;
+mod auth;
 mod bounds;
 mod client;
 mod clients;
+mod cors;
 mod events;
 mod feeds;
+mod http2;
 mod ingest;
 mod limits;
 mod native;
 mod proxy;
+mod rates;
 mod redaction;
 mod relay;
+mod reload;
 mod schemas;
+mod secrecy;
 mod slow;
+mod tls;

@@ -2,8 +2,9 @@
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
+use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{Duration, Instant};
 
 pub struct Proxy {
@@ -19,12 +20,39 @@ impl Proxy {
 
     /// Starts with settings: pairs of environment variables.
     pub fn with(settings: &[(&str, &str)]) -> Self {
-        let mut child = command(settings).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Self::started(command(settings).stderr(Stdio::null()))
+    }
+
+    fn started(command: &mut Command) -> Self {
+        let mut child = command.stdout(Stdio::piped()).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
-        let address = line.trim().rsplit("http://").next().and_then(|address| address.parse().ok());
+        let address = line.trim().rsplit("://").next().and_then(|address| address.parse().ok());
         let address = address.unwrap_or_else(|| panic!("no address in {line:?}"));
         Self { child, address }
+    }
+
+    /// The same, with its log lines in a file.
+    pub fn logging_to(log: &Path, settings: &[(&str, &str)]) -> Self {
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
+        Self::started(command(settings).stderr(log))
+    }
+
+    /// The same, by a configuration file.
+    pub fn configured_by(config: &str, log: &Path) -> Self {
+        Self::configured_with(config, log, &[])
+    }
+
+    /// The same, and settings on top.
+    pub fn configured_with(config: &str, log: &Path, settings: &[(&str, &str)]) -> Self {
+        let log = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
+        Self::started(command(settings).args(["--config", config]).stderr(log))
+    }
+
+    /// Sends it a signal: `HUP`, `TERM`.
+    pub fn signal(&self, name: &str) {
+        let kill = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
+        assert!(kill.success());
     }
 
     pub fn pid(&self) -> u32 {
@@ -33,8 +61,7 @@ impl Proxy {
 
     /// Asks it to stop, and waits until it has.
     pub fn terminate(&mut self) -> std::process::ExitStatus {
-        let kill = Command::new("kill").args(["-TERM", &self.child.id().to_string()]).status().unwrap();
-        assert!(kill.success());
+        self.signal("TERM");
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
             if let Some(status) = self.child.try_wait().unwrap() {
@@ -73,4 +100,54 @@ pub fn refusal(settings: &[(&str, &str)]) -> String {
 pub fn recording(runner: &str, name: &str) -> Vec<u8> {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner).join(name);
     std::fs::read(path).unwrap()
+}
+
+/// A folder of a test's own; gone when dropped.
+pub struct Folder(PathBuf);
+
+impl Folder {
+    pub fn new() -> Self {
+        static NEXT: AtomicU32 = AtomicU32::new(0);
+        let name = format!("framegate-test-{}-{}", std::process::id(), NEXT.fetch_add(1, Ordering::Relaxed));
+        let path = std::env::temp_dir().join(name);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    pub fn path(&self, name: &str) -> PathBuf {
+        self.0.join(name)
+    }
+
+    /// Writes a file, and gives its path as text.
+    pub fn write(&self, name: &str, text: &str) -> String {
+        let path = self.path(name);
+        // Whole or not at all, as whoever reads it meanwhile expects.
+        let new = self.path(".part");
+        std::fs::write(&new, text).unwrap();
+        std::fs::rename(new, &path).unwrap();
+        path.to_str().unwrap().to_owned()
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path(name)).unwrap_or_default()
+    }
+
+    /// Waits until a file has that text.
+    pub fn wait_for(&self, name: &str, text: &str) -> String {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let read = self.read(name);
+            if read.contains(text) {
+                return read;
+            }
+            assert!(Instant::now() < deadline, "{name} never says {text:?}:\n{read}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+impl Drop for Folder {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
 }

@@ -10,10 +10,11 @@ use crate::log::{LogError, StreamId};
 use async_trait::async_trait;
 use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
 use framegate_translators::frame::stored::Header;
-use framegate_translators::frame::{FileChangeKind, Name};
+use framegate_translators::frame::{FileChangeKind, Name, StreamKind};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use std::path::Path;
 use std::sync::Arc;
+use uuid::Uuid;
 
 const KINDS: [ArtifactKind; 4] =
     [ArtifactKind::CommandOutput, ArtifactKind::Patch, ArtifactKind::Image, ArtifactKind::ToolResultBlob];
@@ -30,6 +31,10 @@ impl ArtifactStore for SqliteLog {
     async fn get(&self, key: Key) -> Result<Option<Arc<Artifact>>, StoreError> {
         let found = self.readers.clone().with(move |database, path| get(database, path, key)).await?;
         Ok(found.map(Arc::new))
+    }
+
+    async fn streams(&self, key: Key) -> Result<Vec<StreamId>, StoreError> {
+        Ok(self.readers.clone().with(move |database, path| streams(database, path, key)).await?)
     }
 
     async fn drop_run(&self, _: StreamId) -> Result<(), StoreError> {
@@ -128,6 +133,31 @@ fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>,
     let mut rows = statement.query([&front]).map_err(failed)?;
     let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
     Ok(Some(artifact_of(row, path)?).filter(|artifact| key.fits(&artifact.digest)))
+}
+
+/// Whatever a stream can be the stream of.
+const STREAMS: [StreamKind; 4] = [StreamKind::Session, StreamKind::Task, StreamKind::Thread, StreamKind::Artifact];
+
+fn streams(database: &Connection, path: &Path, key: Key) -> Result<Vec<StreamId>, LogError> {
+    let front = format!("sha256:{:032x}", key.front());
+    let sql = "SELECT artifacts.hash, artifact_references.kind, stream_id FROM artifact_references \
+               JOIN artifacts ON artifacts.key = artifact WHERE hash >= ?1 AND hash < ?1 || 'g'";
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let mut statement = database.prepare_cached(sql).map_err(failed)?;
+    let rows = statement
+        .query_map([&front], |row| Ok((row.get::<_, String>(0)?, row.get::<_, String>(1)?, row.get::<_, String>(2)?)))
+        .map_err(failed)?;
+    let mut found = Vec::new();
+    for row in rows {
+        let (hash, kind, id) = row.map_err(failed)?;
+        let damaged = || LogError::Damaged { path: path.to_owned(), detail: format!("a reference to artifact {hash}") };
+        let Some(Key::Digest(digest)) = Key::parse(&hash) else { return Err(damaged()) };
+        let kind = STREAMS.into_iter().find(|known| known.as_str() == kind).ok_or_else(damaged)?;
+        if key.fits(&digest) {
+            found.push((kind, Uuid::try_parse(&id).map_err(|_| damaged())?));
+        }
+    }
+    Ok(found)
 }
 
 fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {

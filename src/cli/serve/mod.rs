@@ -2,22 +2,23 @@
 //!
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
+mod reload;
+mod settings;
+
 use super::{EXIT_CLEAN, LogArgs};
 use crate::artifacts::{ArtifactStore, MemoryStore};
 use crate::clock::Clock;
-use crate::config::{self, Config, FsyncKind, LogKind, Sources};
+use crate::config::{self, FsyncKind, LogKind, Sources};
 use crate::gate::Gate;
 use crate::http::{Server, Settings};
 use crate::log::sqlite::{self, Fsync, PAGE_BYTES};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::Runs;
 use crate::{demo, telemetry};
-use anyhow::{Context, anyhow, bail};
+use anyhow::{Context, anyhow};
 use framegate_translators::artifacts::Bounds;
-use framegate_translators::contracts::contract;
-use framegate_translators::encode::EncoderOptions;
-use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
+use reload::Reload;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -40,13 +41,13 @@ pub(super) struct Args {
     demo: bool,
 }
 
-pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
+pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
     let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
     sources.flags.extend(listen);
     let config = sources.load()?;
-    telemetry::init(&log.over(&config.telemetry))?;
-    let settings = settings(&config)?;
+    telemetry::init(&log_args.over(&config.telemetry))?;
+    let settings = settings::settings(&config)?;
     // The demo leaves nothing behind.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let max_artifact_bytes = config.artifacts.max_total_bytes;
@@ -76,9 +77,10 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
         runs
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
+    let reload = Reload { sources, config, log: log_args.clone() };
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
-        serve(settings, Arc::new(runs), args.demo).await
+        serve(settings, Arc::new(runs), args.demo, reload).await
     })?;
     Ok(ExitCode::from(EXIT_CLEAN))
 }
@@ -104,18 +106,27 @@ pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
     }
 }
 
-async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool) -> anyhow::Result<()> {
-    let server = Server::bind(settings, runs.clone()).await?;
-    let address = server.address();
-    say(&format!("framegate listens on http://{address}\n"))?;
-    tracing::info!(%address, "listening");
+async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool, mut reload: Reload) -> anyhow::Result<()> {
+    let scheme = if settings.live.tls.is_some() { "https" } else { "http" };
+    // Before anybody is told where it listens: a signal that nobody waits for ends the process.
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
+    let server = Server::bind(settings, runs.clone()).await?;
+    let address = server.address();
+    say(&format!("framegate listens on {scheme}://{address}\n"))?;
+    tracing::info!(%address, "listening");
+    let control = server.control();
+    let reloading = tokio::spawn(async move {
+        while hangup.recv().await.is_some() {
+            reload.take_up(&control);
+        }
+    });
     if with_demo {
         tokio::spawn(async move {
             let Some(runner) = runner("claude-code") else { return };
             let told = |run: Uuid| {
-                let _ = say(&demo_text(&format!("http://{address}"), run));
+                let _ = say(&demo_text(&format!("{scheme}://{address}"), run));
             };
             if let Err(error) = demo::play(runs, runner, told).await {
                 tracing::error!(%error, "the demo stopped");
@@ -131,6 +142,7 @@ async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool) -> anyhow::
             tracing::info!("stopping");
         })
         .await;
+    reloading.abort();
     Ok(())
 }
 
@@ -148,47 +160,4 @@ fn say(text: &str) -> std::io::Result<()> {
     let mut stdout = std::io::stdout().lock();
     stdout.write_all(text.as_bytes())?;
     stdout.flush()
-}
-
-fn settings(config: &Config) -> anyhow::Result<Settings> {
-    let server = &config.server;
-    let token = if server.token_file.as_os_str().is_empty() {
-        None
-    } else {
-        let path = &server.token_file;
-        let text = std::fs::read_to_string(path)
-            .with_context(|| format!("server.token_file: cannot read {}", path.display()))?;
-        let token = text.trim();
-        if token.is_empty() {
-            bail!("server.token_file: {} is empty; it holds the token on one line", path.display());
-        }
-        Some(token.to_owned())
-    };
-    let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
-    Ok(Settings {
-        listen: server.listen,
-        allowed_hosts: server.allowed_hosts.clone(),
-        token,
-        max_connections: server.max_connections,
-        header_read_timeout: Duration::from_millis(server.header_read_timeout_ms),
-        max_header_bytes: server.max_header_bytes,
-        max_body_bytes: (server.max_body_bytes > 0).then_some(server.max_body_bytes),
-        heartbeat: Duration::from_millis(server.heartbeat_ms),
-        shutdown_grace: Duration::from_millis(server.shutdown_grace_ms),
-        ingest_idle: above_zero(config.ingest.idle_timeout_ms),
-        max_ingests: config.ingest.max_open,
-        drift: config.ingest.drift,
-        redaction: config.redaction.rules()?.map(Arc::new),
-        limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
-        page_default: server.page_limit_default,
-        page_max: server.page_limit_max,
-        default_contract: contract(&server.default_contract)
-            .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
-        encoder: EncoderOptions {
-            thinking: config.hecate.thinking,
-            artifacts: config.hecate.artifacts,
-            task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
-            ..EncoderOptions::default()
-        },
-    })
 }

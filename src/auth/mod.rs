@@ -1,0 +1,261 @@
+//! Who may do what: tokens, their scopes, and what of the runs each of them sees.
+//!
+//! In: the tokens' secrets, once; then what requests carry. Out: a [`Caller`]. Never: a secret kept (only its digest is), one
+//! in a message or a log line, a comparison whose time tells how much of a secret was right.
+
+mod file;
+
+pub use file::{AuthError, read, read_one};
+
+use framegate_translators::frame::{Stream, StreamKind};
+use serde::Deserialize;
+use sha2::{Digest, Sha256};
+use std::sync::{Arc, LazyLock};
+use subtle::{ConditionallySelectable, ConstantTimeEq};
+use uuid::Uuid;
+
+/// What a token may do.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Scope {
+    /// Send a runner's output.
+    Ingest,
+    /// Read runs, events and artifacts.
+    Read,
+    /// Answer approvals, stop runs, start them.
+    Control,
+    /// See and change the proxy itself.
+    Admin,
+}
+
+impl Scope {
+    /// Every scope.
+    pub const ALL: [Self; 4] = [Self::Ingest, Self::Read, Self::Control, Self::Admin];
+
+    /// The word that configurations have for it.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Ingest => "ingest",
+            Self::Read => "read",
+            Self::Control => "control",
+            Self::Admin => "admin",
+        }
+    }
+}
+
+/// Which runs somebody sees. A list that is empty leaves nothing out; of those that are not, every one must have the run.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Restriction {
+    /// Sessions, by their UUID or by the runner's own id.
+    pub sessions: Vec<String>,
+    /// Runs, by their UUID.
+    pub runs: Vec<Uuid>,
+    /// Runners, as the streams name them.
+    pub runners: Vec<String>,
+}
+
+impl Restriction {
+    /// Whether it leaves anything out.
+    pub fn is_open(&self) -> bool {
+        self.sessions.is_empty() && self.runs.is_empty() && self.runners.is_empty()
+    }
+
+    /// Whether the stream is seen: a run, a task of it, or, where no runs are named, what a session said outside of runs.
+    pub fn admits(&self, stream: &Stream) -> bool {
+        let run = match stream.kind {
+            StreamKind::Session => Some(stream.id),
+            _ => stream.origin_run,
+        };
+        self.admits_run(run, stream.session.id, &stream.session.name, stream.provider)
+    }
+
+    /// The same of a run at a glance.
+    pub fn admits_run(&self, run: Option<Uuid>, session: Uuid, session_name: &str, runner: &str) -> bool {
+        let of_session =
+            |known: &String| (!session_name.is_empty() && known == session_name) || known.parse() == Ok(session);
+        (self.sessions.is_empty() || self.sessions.iter().any(of_session))
+            && (self.runs.is_empty() || run.is_some_and(|run| self.runs.contains(&run)))
+            && (self.runners.is_empty() || self.runners.iter().any(|known| known == runner))
+    }
+}
+
+/// Somebody who sends requests.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Caller {
+    /// The token's name; of whoever needs none, `anonymous`.
+    pub name: String,
+    /// What it may do.
+    pub scopes: Vec<Scope>,
+    /// What it sees.
+    pub restriction: Arc<Restriction>,
+    /// Tells secrets of the same name apart, and nothing else of them.
+    version: u64,
+}
+
+impl Caller {
+    /// Whoever asks where nobody needs a token: may do everything.
+    pub fn anonymous() -> Arc<Self> {
+        static ANONYMOUS: LazyLock<Arc<Caller>> = LazyLock::new(|| Arc::new(Caller::everything("anonymous")));
+        ANONYMOUS.clone()
+    }
+
+    /// Whoever asks for what is open to all: may do nothing else.
+    pub fn nobody() -> Arc<Self> {
+        static NOBODY: LazyLock<Arc<Caller>> =
+            LazyLock::new(|| Arc::new(Caller { scopes: Vec::new(), ..Caller::everything("nobody") }));
+        NOBODY.clone()
+    }
+
+    /// A caller that may do everything.
+    fn everything(name: &str) -> Self {
+        Self { name: name.to_owned(), scopes: Scope::ALL.to_vec(), restriction: Arc::default(), version: 0 }
+    }
+
+    /// Whether it may do that.
+    pub fn may(&self, scope: Scope) -> bool {
+        self.scopes.contains(&scope)
+    }
+}
+
+/// A token, as it is compared.
+#[derive(Clone, Debug)]
+struct Known {
+    /// SHA-256 of the secret. Equal lengths, so that not even the secret's length leaks.
+    digest: [u8; 32],
+    caller: Arc<Caller>,
+}
+
+/// All tokens.
+#[derive(Clone, Debug, Default)]
+pub struct Tokens {
+    known: Vec<Known>,
+}
+
+impl Tokens {
+    /// Whether there are none, so that nobody needs one.
+    pub fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
+    /// Adds a token. `Err` names the one that has the same secret, or the same name.
+    ///
+    /// # Errors
+    /// The name of the token that is in the way.
+    pub fn add(&mut self, secret: &str, mut caller: Caller) -> Result<(), String> {
+        let digest: [u8; 32] = Sha256::digest(secret).into();
+        let twin = self.known.iter().find(|known| known.digest == digest || known.caller.name == caller.name);
+        if let Some(twin) = twin {
+            return Err(twin.caller.name.clone());
+        }
+        caller.version = Sha256::digest(digest).iter().take(8).fold(0, |version, byte| version << 8 | u64::from(*byte));
+        self.known.push(Known { digest, caller: Arc::new(caller) });
+        Ok(())
+    }
+
+    /// The names of all tokens.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.known.iter().map(|known| known.caller.name.as_str())
+    }
+
+    /// Whose secret it is. Every token is compared to its end, found or not.
+    pub fn caller(&self, secret: &str) -> Option<Arc<Caller>> {
+        let given: [u8; 32] = Sha256::digest(secret).into();
+        let mut found = 0u32;
+        for (place, known) in (1u32..).zip(&self.known) {
+            found.conditional_assign(&place, known.digest.ct_eq(&given));
+        }
+        let place = usize::try_from(found).ok()?.checked_sub(1)?;
+        self.known.get(place).map(|known| known.caller.clone())
+    }
+
+    /// Whether a caller is what it was: the same secret, the same rights.
+    pub fn still_has(&self, caller: &Caller) -> bool {
+        if self.is_empty() {
+            return *caller == *Caller::anonymous();
+        }
+        self.known.iter().any(|known| *known.caller == *caller)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::frame::Session;
+
+    fn stream(kind: StreamKind, id: u128, origin_run: Option<u128>) -> Stream {
+        let session = Arc::new(Session { id: Uuid::from_u128(9), name: "chat".into() });
+        Stream {
+            kind,
+            id: Uuid::from_u128(id),
+            session,
+            origin_run: origin_run.map(Uuid::from_u128),
+            provider: "codex",
+        }
+    }
+
+    #[test]
+    fn a_restriction_leaves_out_what_any_of_its_lists_does_not_have() {
+        let run = stream(StreamKind::Session, 1, None);
+        let text = |list: &[&str]| list.iter().map(|text| (*text).to_owned()).collect::<Vec<_>>();
+        let of = |sessions: &[&str], runs: &[u128], runners: &[&str]| Restriction {
+            sessions: text(sessions),
+            runs: runs.iter().map(|run| Uuid::from_u128(*run)).collect(),
+            runners: text(runners),
+        };
+        assert!(Restriction::default().admits(&run) && Restriction::default().is_open());
+        let id = Uuid::from_u128(9).to_string();
+        for (sessions, runs, runners, seen) in [
+            (&["chat"][..], &[][..], &[][..], true),
+            (&[&*id], &[], &[], true),
+            (&["other"], &[], &[], false),
+            (&[""], &[], &[], false),
+            (&[], &[2, 1], &[], true),
+            (&[], &[2], &[], false),
+            (&["chat"], &[2], &[], false),
+            (&[], &[], &["codex"], true),
+            (&["chat"], &[1], &["opencode"], false),
+        ] {
+            assert_eq!(of(sessions, runs, runners).admits(&run), seen, "{sessions:?} {runs:?} {runners:?}");
+        }
+        let of_run_1 = of(&[], &[1], &[]);
+        assert!(of_run_1.admits(&stream(StreamKind::Task, 5, Some(1))), "a run's task is the run's");
+        assert!(!of_run_1.admits(&stream(StreamKind::Task, 5, Some(2))));
+        assert!(!of_run_1.admits(&stream(StreamKind::Thread, 9, None)), "a session has other runs too");
+    }
+
+    #[test]
+    fn a_secret_finds_its_token_and_no_other_does() {
+        let caller = |name: &str| Caller { name: name.to_owned(), ..Caller::everything("") };
+        let mut tokens = Tokens::default();
+        assert!(tokens.caller("").is_none());
+        for name in ["one", "two", "three"] {
+            tokens.add(&format!("secret of {name}"), caller(name)).unwrap();
+        }
+        assert_eq!(tokens.caller("secret of two").unwrap().name, "two");
+        assert_eq!(tokens.caller("secret of three").unwrap().name, "three");
+        for wrong in ["", "secret of", "secret of two ", "secret of four"] {
+            assert!(tokens.caller(wrong).is_none(), "{wrong:?}");
+        }
+        assert_eq!(tokens.add("secret of one", caller("four")), Err("one".to_owned()));
+        assert_eq!(tokens.add("another", caller("two")), Err("two".to_owned()));
+        assert!(!format!("{tokens:?}").contains("secret"));
+    }
+
+    #[test]
+    fn a_caller_is_the_same_as_long_as_its_secret_and_its_rights_are() {
+        let of = |secret: &str, scopes: &[Scope]| {
+            let mut tokens = Tokens::default();
+            tokens
+                .add(secret, Caller { name: "ui".to_owned(), scopes: scopes.to_vec(), ..Caller::everything("") })
+                .unwrap();
+            tokens
+        };
+        let (tokens, nobody) = (of("one", &[Scope::Read]), Tokens::default());
+        let caller = tokens.caller("one").unwrap();
+        assert!(of("one", &[Scope::Read]).still_has(&caller));
+        assert!(!of("two", &[Scope::Read]).still_has(&caller));
+        assert!(!of("one", &[Scope::Ingest]).still_has(&caller));
+        assert!(!nobody.still_has(&caller));
+        assert!(nobody.still_has(&Caller::anonymous()) && !tokens.still_has(&Caller::anonymous()));
+    }
+}

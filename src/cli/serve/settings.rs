@@ -1,0 +1,88 @@
+//! What the server is set to, of a configuration: durations for milliseconds, nothing for 0, secrets and certificates read.
+
+use crate::auth::{self, AuthError, Tokens};
+use crate::config::Config;
+use crate::http::{Live, Rate, Rates, Settings, Tls};
+use anyhow::Context;
+use framegate_translators::contracts::contract;
+use framegate_translators::encode::EncoderOptions;
+use framegate_translators::framing::Limits;
+use std::path::Path;
+use std::sync::Arc;
+use std::time::Duration;
+
+/// All that the server is set to.
+///
+/// # Errors
+/// A token or a certificate that cannot be read.
+pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
+    let server = &config.server;
+    let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
+    Ok(Settings {
+        listen: server.listen,
+        live: live(config)?,
+        max_connections: server.max_connections,
+        http2_max_streams: server.http2_max_streams,
+        http2_ping: Duration::from_millis(server.http2_ping_ms),
+        http2_ping_timeout: Duration::from_millis(server.http2_ping_timeout_ms),
+        tls_handshake: Duration::from_millis(config.tls.handshake_timeout_ms),
+        tls_reload: above_zero(config.tls.reload_interval_ms),
+        header_read_timeout: Duration::from_millis(server.header_read_timeout_ms),
+        max_header_bytes: server.max_header_bytes,
+        max_body_bytes: (server.max_body_bytes > 0).then_some(server.max_body_bytes),
+        heartbeat: Duration::from_millis(server.heartbeat_ms),
+        shutdown_grace: Duration::from_millis(server.shutdown_grace_ms),
+        ingest_idle: above_zero(config.ingest.idle_timeout_ms),
+        max_ingests: config.ingest.max_open,
+        max_open_runs: config.limits.max_open_runs,
+        max_records_per_run: config.limits.max_records_per_run,
+        drift: config.ingest.drift,
+        redaction: config.redaction.rules()?.map(Arc::new),
+        limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
+        page_default: server.page_limit_default,
+        page_max: server.page_limit_max,
+        default_contract: contract(&server.default_contract)
+            .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
+        encoder: EncoderOptions {
+            thinking: config.hecate.thinking,
+            artifacts: config.hecate.artifacts,
+            task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
+            ..EncoderOptions::default()
+        },
+    })
+}
+
+/// What a running server takes up.
+///
+/// # Errors
+/// A token or a certificate that cannot be read.
+pub(super) fn live(config: &Config) -> anyhow::Result<Live> {
+    let (limits, tls) = (&config.limits, &config.tls);
+    let rate = |per_second: u64, burst: u64| (per_second > 0).then_some(Rate { per_second, burst });
+    let has_tls = !tls.certificate_file.as_os_str().is_empty();
+    Ok(Live {
+        allowed_hosts: config.server.allowed_hosts.clone(),
+        cors_origins: config.server.cors_origins.clone(),
+        tokens: tokens(&config.server.token_file, &config.auth.tokens_file)?,
+        rates: Rates {
+            requests: rate(limits.requests_per_second, limits.request_burst),
+            ingest_bytes: rate(limits.ingest_bytes_per_second, limits.ingest_burst_bytes),
+            streams: limits.max_event_streams,
+            streams_per_client: limits.max_event_streams_per_client,
+        },
+        tls: has_tls.then(|| Tls::read(&tls.certificate_file, &tls.key_file)).transpose()?,
+        hsts_seconds: tls.hsts_seconds,
+    })
+}
+
+fn tokens(one: &Path, many: &Path) -> Result<Tokens, AuthError> {
+    let is_set = |path: &Path| !path.as_os_str().is_empty();
+    let mut tokens = Tokens::default();
+    if is_set(one) {
+        auth::read_one(one, &mut tokens)?;
+    }
+    if is_set(many) {
+        auth::read(many, &|name| std::env::var(name).ok(), &mut tokens)?;
+    }
+    Ok(tokens)
+}

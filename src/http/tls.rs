@@ -1,0 +1,131 @@
+//! The server's certificate.
+//!
+//! In: two PEM files. Out: a rustls configuration for TLS 1.2 and 1.3 with ALPN `h2` and `http/1.1`; another one when the
+//! files change. Never: a key that is not the certificate's, a server without a certificate because the new one is broken.
+
+use super::live::Control;
+use std::fs::Metadata;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::pem::{Error as PemError, PemObject};
+use tokio_rustls::rustls::pki_types::{CertificateDer, PrivateKeyDer};
+use tokio_rustls::rustls::{Error as RustlsError, ServerConfig};
+
+/// Why a certificate cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TlsError {
+    /// A file cannot be read, or is no PEM.
+    #[error("{setting}: cannot use {}: {message}", .path.display())]
+    File {
+        /// The setting that names the file.
+        setting: &'static str,
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it. Never what is in it.
+        message: String,
+    },
+    /// The key is not the certificate's.
+    #[error("tls.key_file: the key in {} is not that of the certificate in {}", .key.display(), .certificate.display())]
+    Pair {
+        /// The certificate's file.
+        certificate: PathBuf,
+        /// The key's file.
+        key: PathBuf,
+    },
+}
+
+/// A certificate that is in use, and where it is from.
+#[derive(Clone, Debug)]
+pub struct Tls {
+    certificate: PathBuf,
+    key: PathBuf,
+    stamp: Stamp,
+    pub(super) config: Arc<ServerConfig>,
+}
+
+/// What shows that a file is another one: its length and when it was written. `None`: it is not there.
+type Stamp = [Option<(u64, Option<SystemTime>)>; 2];
+
+fn stamp(certificate: &Path, key: &Path) -> Stamp {
+    let of = |data: Metadata| (data.len(), data.modified().ok());
+    [certificate, key].map(|path| std::fs::metadata(path).ok().map(of))
+}
+
+impl Tls {
+    /// Reads the two files.
+    ///
+    /// # Errors
+    /// The file that cannot be used, and why.
+    pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
+        // Before they are read: what changes from now on is another one.
+        let stamp = stamp(certificate, key);
+        let wrong = |setting, path: &Path, message: String| TlsError::File { setting, path: path.to_owned(), message };
+        let of_certificate = |message| wrong("tls.certificate_file", certificate, message);
+        let of_key = |message| wrong("tls.key_file", key, message);
+        let chain: Vec<CertificateDer<'static>> = CertificateDer::pem_file_iter(certificate)
+            .and_then(Iterator::collect)
+            .map_err(|error| of_certificate(told(&error)))?;
+        if chain.is_empty() {
+            return Err(of_certificate("there is no \"BEGIN CERTIFICATE\" in it".to_owned()));
+        }
+        let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| {
+            of_key(match error {
+                PemError::NoItemsFound => "there is no \"BEGIN PRIVATE KEY\" in it (without a password)".to_owned(),
+                other => told(&other),
+            })
+        })?;
+        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .map_err(|error| of_certificate(error.to_string()))?;
+        let mut config =
+            builder.with_no_client_auth().with_single_cert(chain, secret).map_err(|error| match error {
+                RustlsError::InconsistentKeys(_) => {
+                    TlsError::Pair { certificate: certificate.to_owned(), key: key.to_owned() }
+                }
+                RustlsError::InvalidCertificate(_) => of_certificate(error.to_string()),
+                other => of_key(other.to_string()),
+            })?;
+        config.alpn_protocols = vec![b"h2".to_vec(), b"http/1.1".to_vec()];
+        Ok(Self { certificate: certificate.to_owned(), key: key.to_owned(), stamp, config: Arc::new(config) })
+    }
+}
+
+/// What is wrong with a PEM file, without a word of it: it may be a key.
+fn told(error: &PemError) -> String {
+    match error {
+        PemError::Io(error) => error.to_string(),
+        PemError::NoItemsFound => "nothing in it is PEM".to_owned(),
+        _ => "it is no PEM, or is cut off".to_owned(),
+    }
+}
+
+/// Looks at the files at that interval, and takes up another certificate. Ends with the task that it runs in.
+pub(super) async fn watch(control: Control, every: Duration) {
+    let mut ticks = tokio::time::interval(every);
+    // What was refused once is refused in silence until it changes again.
+    let mut refused: Option<Stamp> = None;
+    loop {
+        ticks.tick().await;
+        let Some(tls) = control.live().tls.clone() else { continue };
+        let looked = tokio::task::spawn_blocking(move || {
+            let now = stamp(&tls.certificate, &tls.key);
+            let is_other = now != tls.stamp && Some(now) != refused;
+            is_other.then(|| (now, Tls::read(&tls.certificate, &tls.key)))
+        });
+        match looked.await {
+            Ok(Some((_, Ok(tls)))) => {
+                refused = None;
+                tracing::info!(certificate = %tls.certificate.display(), "the certificate changed; connections get the new one");
+                control.set_tls(tls);
+            }
+            Ok(Some((now, Err(error)))) => {
+                refused = Some(now);
+                tracing::error!(%error, "the certificate changed and cannot be used; the old one stays");
+            }
+            Ok(None) | Err(_) => {}
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! TLS: versions of HTTP, certificates that change, certificates that cannot be used.
+
+use crate::client::connect;
+use crate::proxy::{Folder, Proxy, refusal};
+use rcgen::{CertifiedKey, KeyPair, generate_simple_self_signed};
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::process::Command;
+use std::sync::Arc;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName};
+use tokio_rustls::rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+
+type Certificate = CertifiedKey<KeyPair>;
+
+fn certificate() -> Certificate {
+    generate_simple_self_signed(["localhost".to_owned()]).unwrap()
+}
+
+/// Puts it where the proxy finds it; the key first, as the two are two files.
+fn install(folder: &Folder, certificate: &Certificate) -> [(&'static str, String); 2] {
+    let key = folder.write("key.pem", &certificate.signing_key.serialize_pem());
+    let chain = folder.write("cert.pem", &certificate.cert.pem());
+    [("FRAMEGATE__TLS__CERTIFICATE_FILE", chain), ("FRAMEGATE__TLS__KEY_FILE", key)]
+}
+
+fn start(folder: &Folder, files: &[(&'static str, String)], more: &[(&str, &str)]) -> Proxy {
+    let settings: Vec<(&str, &str)> =
+        files.iter().map(|(key, value)| (*key, &**value)).chain(more.iter().copied()).collect();
+    Proxy::logging_to(&folder.path("log"), &settings)
+}
+
+/// A client that trusts that certificate alone.
+fn client(address: SocketAddr, trusted: &Certificate, protocols: &[&str]) -> StreamOwned<ClientConnection, TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(CertificateDer::from(trusted.cert.der().to_vec())).unwrap();
+    let mut config = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    config.alpn_protocols = protocols.iter().map(|protocol| protocol.as_bytes().to_vec()).collect();
+    let name = ServerName::try_from("localhost").unwrap();
+    StreamOwned::new(ClientConnection::new(Arc::new(config), name).unwrap(), connect(address))
+}
+
+/// The whole answer to a request, or why there is none.
+fn ask(address: SocketAddr, trusted: &Certificate) -> std::io::Result<String> {
+    let mut stream = client(address, trusted, &["http/1.1"]);
+    stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
+    let mut text = String::new();
+    match stream.read_to_string(&mut text) {
+        Ok(_) => Ok(text),
+        // Everything is there; only the goodbye is missing.
+        Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(text),
+        Err(error) => Err(error),
+    }
+}
+
+#[test]
+fn the_proxy_speaks_tls_with_the_version_that_is_negotiated() {
+    let (folder, own) = (Folder::new(), certificate());
+    let proxy = start(&folder, &install(&folder, &own), &[]);
+    let answer = ask(proxy.address, &own).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer}");
+    assert!(answer.contains("strict-transport-security: max-age=31536000"), "{answer}");
+    assert!(ask(proxy.address, &certificate()).is_err(), "only its own certificate is trusted");
+    for (offered, chosen) in [(&["h2", "http/1.1"][..], Some("h2")), (&["http/1.1"], Some("http/1.1")), (&[], None)] {
+        let mut stream = client(proxy.address, &own, offered);
+        stream.conn.complete_io(&mut stream.sock).unwrap();
+        assert_eq!(stream.conn.alpn_protocol(), chosen.map(str::as_bytes));
+    }
+    // Without TLS nothing is answered.
+    let mut plain = connect(proxy.address);
+    plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    let mut rest = Vec::new();
+    let _ = plain.read_to_end(&mut rest);
+    assert!(!String::from_utf8_lossy(&rest).contains("HTTP/1.1"));
+}
+
+#[test]
+fn curl_gets_http2_with_tls_and_without() {
+    let Ok(version) = Command::new("curl").arg("--version").output() else {
+        println!("not run: there is no curl");
+        return;
+    };
+    if !String::from_utf8_lossy(&version.stdout).contains("HTTP2") {
+        println!("not run: this curl has no HTTP/2");
+        return;
+    }
+    let curl = |arguments: &[&str]| {
+        let mut output = Command::new("curl");
+        output.args(["-sS", "-o", "/dev/null", "-w", "%{http_version} %{http_code}"]);
+        let output = output.args(arguments).output().unwrap();
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        String::from_utf8(output.stdout).unwrap()
+    };
+    let (folder, own) = (Folder::new(), certificate());
+    let secure = start(&folder, &install(&folder, &own), &[]);
+    let port = secure.address.port();
+    let trusted = folder.path("cert.pem");
+    let resolve = format!("localhost:{port}:127.0.0.1");
+    let url = format!("https://localhost:{port}/healthz");
+    let secured = ["--cacert", trusted.to_str().unwrap(), "--resolve", &resolve, &url];
+    assert_eq!(curl(&[&["--http2"], &secured[..]].concat()), "2 200");
+    assert_eq!(curl(&[&["--http1.1"], &secured[..]].concat()), "1.1 200");
+    let plain = Proxy::start();
+    let url = format!("http://{}/healthz", plain.address);
+    assert_eq!(curl(&["--http2-prior-knowledge", &url]), "2 200");
+    assert_eq!(curl(&["--http1.1", &url]), "1.1 200");
+}
+
+#[test]
+fn a_new_certificate_is_taken_up_by_itself_and_a_broken_one_is_not() {
+    let (folder, first, second) = (Folder::new(), certificate(), certificate());
+    let proxy = start(&folder, &install(&folder, &first), &[("FRAMEGATE__TLS__RELOAD_INTERVAL_MS", "50")]);
+    assert!(ask(proxy.address, &first).is_ok());
+    folder.write("cert.pem", "-----BEGIN CERTIFICATE-----\nbroken\n");
+    let log = folder.wait_for("log", "the old one stays");
+    assert!(log.contains("cert.pem"), "{log}");
+    assert!(ask(proxy.address, &first).is_ok(), "the old one stays");
+    install(&folder, &second);
+    folder.wait_for("log", "connections get the new one");
+    assert!(ask(proxy.address, &second).is_ok());
+    assert!(ask(proxy.address, &first).is_err());
+}
+
+#[test]
+fn a_new_certificate_is_taken_up_on_a_signal() {
+    let (folder, first, second) = (Folder::new(), certificate(), certificate());
+    let proxy = start(&folder, &install(&folder, &first), &[("FRAMEGATE__TLS__RELOAD_INTERVAL_MS", "0")]);
+    assert!(ask(proxy.address, &first).is_ok());
+    // The key alone is another one: the two do not fit.
+    folder.write("key.pem", &second.signing_key.serialize_pem());
+    proxy.signal("HUP");
+    let log = folder.wait_for("log", "the configuration was not reloaded");
+    assert!(log.contains("is not that of the certificate"), "{log}");
+    assert!(ask(proxy.address, &first).is_ok(), "the old one stays");
+    install(&folder, &second);
+    proxy.signal("HUP");
+    folder.wait_for("log", "the configuration was read again");
+    assert!(ask(proxy.address, &second).is_ok());
+}
+
+#[test]
+fn a_certificate_that_cannot_be_used_keeps_the_proxy_from_starting() {
+    let (folder, own, other) = (Folder::new(), certificate(), certificate());
+    let files = install(&folder, &own);
+    let (chain, key) = (&files[0].1, &files[1].1);
+    let other_key = folder.write("other.pem", &other.signing_key.serialize_pem());
+    let nothing = folder.write("nothing.pem", "nothing\n");
+    let missing = folder.path("missing.pem").to_str().unwrap().to_owned();
+    for (chain, key, said) in [
+        (&missing, key, "missing.pem: No such file"),
+        (chain, &missing, "missing.pem: No such file"),
+        (&nothing, key, "tls.certificate_file: cannot use"),
+        (chain, &nothing, "tls.key_file: cannot use"),
+        (key, chain, "tls.certificate_file: cannot use"),
+        (chain, &other_key, "is not that of the certificate"),
+        (&String::new(), key, "TLS needs both"),
+        (chain, &String::new(), "TLS needs both"),
+    ] {
+        let text = refusal(&[("FRAMEGATE__TLS__CERTIFICATE_FILE", chain), ("FRAMEGATE__TLS__KEY_FILE", key)]);
+        assert!(text.contains(said), "{said:?} is not in: {text}");
+        assert!(!text.contains("PRIVATE KEY-----"), "{text}");
+    }
+}
+
+#[test]
+fn a_handshake_that_takes_for_ever_is_cut_off() {
+    let (folder, own) = (Folder::new(), certificate());
+    let more = [("FRAMEGATE__TLS__HANDSHAKE_TIMEOUT_MS", "200"), ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "1")];
+    let proxy = start(&folder, &install(&folder, &own), &more);
+    let mut silent = connect(proxy.address);
+    assert_eq!(silent.read(&mut [0]).unwrap_or_default(), 0, "closed");
+    assert!(ask(proxy.address, &own).is_ok(), "its place is free again");
+}
