@@ -22,6 +22,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
@@ -83,15 +84,20 @@ async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool) -> anyhow::
             }
         });
     }
-    server
-        .serve(async move {
+    // The first signal drains, the second one does not wait for it.
+    let (told, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = [told.clone(), again.clone()];
+    tokio::spawn(async move {
+        for signal in signals {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            tracing::info!("stopping");
-        })
-        .await;
+            tracing::info!("told to stop");
+            signal.notify_one();
+        }
+    });
+    server.serve(async move { told.notified().await }, async move { again.notified().await }).await;
     Ok(())
 }
 
@@ -135,7 +141,9 @@ fn settings(config: &Config) -> anyhow::Result<Settings> {
         max_header_bytes: server.max_header_bytes,
         max_body_bytes: (server.max_body_bytes > 0).then_some(server.max_body_bytes),
         heartbeat: Duration::from_millis(server.heartbeat_ms),
+        sse_retry: Duration::from_millis(server.sse_retry_ms),
         shutdown_grace: Duration::from_millis(server.shutdown_grace_ms),
+        shutdown_flush: Duration::from_millis(server.shutdown_flush_ms),
         ingest_idle: above_zero(config.ingest.idle_timeout_ms),
         max_ingests: config.ingest.max_open,
         drift: config.ingest.drift,

@@ -231,8 +231,7 @@ pub(super) async fn follow(
     if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
         return Ok(no_content());
     }
-    let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
-    let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None));
+    let mut response = Response::new(events(Source::Run(Box::new(follower)), negotiated, &shared));
     stream_headers(&mut response, negotiated);
     Ok(response)
 }

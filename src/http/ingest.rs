@@ -7,9 +7,11 @@ use super::events::{options_of, stream_headers, wanted_of};
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
 use super::router::json_response;
+use super::stop::Phase;
 use super::{Shared, negotiate::Wanted};
 use crate::ingest::{Ingest, unknown};
 use crate::runs::{RunStatus, Wire};
+use crate::telemetry::metrics::IngestMeter;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
 use framegate_translators::runners::{RUNNERS, runner};
@@ -19,6 +21,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
+use tokio::sync::watch;
 
 /// The forms of a live answer.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson];
@@ -51,8 +54,10 @@ pub(super) async fn ingest(
         None => ingest,
     };
     let ingested = ingest.ingested();
+    let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
-    let mut body = Upload { body: request.into_body(), bounds, taken: 0 };
+    let phase = shared.stopping.phase();
+    let body = Upload { body: request.into_body(), bounds, taken: 0, phase, meter };
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
         let done = tokio::spawn(async move {
@@ -82,7 +87,7 @@ pub(super) async fn ingest(
         };
     };
     // Whoever streams the answer gets none before it is known that there is one.
-    if let Some(ingest) = until_known(ingest, &mut body).await.map_err(Stopped::into_problem)? {
+    if let Some((ingest, body)) = until_known(ingest, body).await.map_err(Stopped::into_problem)? {
         tokio::spawn(async move {
             if let Err(stopped) = pump(ingest, body).await {
                 tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
@@ -91,10 +96,9 @@ pub(super) async fn ingest(
         });
     }
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-    let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
     let options = negotiated.options.clone();
     let follower = ingested.follow(shared.runs.clone(), negotiated.contract, options, wire);
-    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), heartbeat, None));
+    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), &negotiated, &shared));
     stream_headers(&mut response, &negotiated);
     Ok(response)
 }
@@ -130,6 +134,7 @@ enum Stopped {
     TooLarge(u64),
     Full(String),
     Unknown,
+    Stopping,
     Inside,
 }
 
@@ -141,7 +146,21 @@ impl Stopped {
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
             Self::Full(reason) => reason.clone(),
             Self::Unknown => format!("{}; name the runner in the path", unknown()),
+            Self::Stopping => "the proxy is stopping".to_owned(),
             Self::Inside => "an internal error".to_owned(),
+        }
+    }
+
+    /// A short word for metrics.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Broken => "connection_broken",
+            Self::Idle => "idle",
+            Self::TooLarge(_) => "too_large",
+            Self::Full(_) => "log",
+            Self::Unknown => "unknown_runner",
+            Self::Stopping => "proxy_stopping",
+            Self::Inside => "internal",
         }
     }
 
@@ -155,6 +174,7 @@ impl Stopped {
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
             Self::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
             Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
         Problem::new(status, format!("the ingest was stopped: {}; its runs were closed as interrupted", self.reason()))
@@ -173,18 +193,24 @@ struct Upload {
     body: Incoming,
     bounds: Bounds,
     taken: u64,
+    phase: watch::Receiver<Phase>,
+    meter: IngestMeter,
 }
 
 impl Upload {
     /// The next bytes; `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
         loop {
-            let frame = match self.bounds.idle {
-                None => self.body.frame().await,
-                Some(limit) => match tokio::time::timeout(limit, self.body.frame()).await {
-                    Ok(frame) => frame,
-                    Err(_) => return Err(Stopped::Idle),
-                },
+            let next = async {
+                match self.bounds.idle {
+                    None => Ok(self.body.frame().await),
+                    Some(limit) => tokio::time::timeout(limit, self.body.frame()).await,
+                }
+            };
+            let frame = tokio::select! {
+                biased;
+                _ = self.phase.wait_for(|phase| *phase >= Phase::Cutting) => return Err(Stopped::Stopping),
+                frame = next => frame.map_err(|_| Stopped::Idle)?,
             };
             match frame {
                 None => return Ok(None),
@@ -192,6 +218,7 @@ impl Upload {
                 Some(Ok(frame)) => {
                     let Ok(chunk) = frame.into_data() else { continue };
                     self.taken += chunk.len() as u64;
+                    self.meter.bytes(chunk.len());
                     return match self.bounds.bytes.filter(|limit| self.taken > *limit) {
                         Some(limit) => Err(Stopped::TooLarge(limit)),
                         None => Ok(Some(chunk)),
@@ -203,22 +230,42 @@ impl Upload {
 }
 
 /// Feeds the body until it is known whose it is; `None` where it is over by then.
-async fn until_known(mut ingest: Ingest, body: &mut Upload) -> Result<Option<Ingest>, Stopped> {
-    while !ingest.is_known() {
-        let Some(chunk) = body.next().await? else {
-            let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
-            return records.map(|_| None).ok_or(Stopped::Unknown);
-        };
-        ingest.feed(&chunk).await.map_err(|error| Stopped::Full(error.to_string()))?;
-        if ingest.is_unknown() {
-            return Err(Stopped::Unknown);
+async fn until_known(mut ingest: Ingest, mut body: Upload) -> Result<Option<(Ingest, Upload)>, Stopped> {
+    let over = loop {
+        if ingest.is_known() {
+            return Ok(Some((ingest, body)));
         }
-    }
-    Ok(Some(ingest))
+        match body.next().await {
+            Err(stopped) => break Err(stopped),
+            Ok(None) => {
+                let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()));
+                break records.and_then(|records| records.map(|_| None).ok_or(Stopped::Unknown));
+            }
+            Ok(Some(chunk)) => {
+                if let Err(error) = ingest.feed(&chunk).await {
+                    break Err(Stopped::Full(error.to_string()));
+                }
+                if ingest.is_unknown() {
+                    break Err(Stopped::Unknown);
+                }
+            }
+        }
+    };
+    body.meter.end(over.as_ref().err().map_or(FINISHED, Stopped::code));
+    over
 }
 
+/// The word for an ingest whose input came to its end.
+const FINISHED: &str = "finished";
+
 /// Feeds the body into the ingest; gives the number of records.
-async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
+async fn pump(ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
+    let outcome = take_all(ingest, &mut body).await;
+    body.meter.end(outcome.as_ref().err().map_or(FINISHED, Stopped::code));
+    outcome
+}
+
+async fn take_all(mut ingest: Ingest, body: &mut Upload) -> Result<u64, Stopped> {
     let outcome = loop {
         let next = match ingest.patience() {
             None => body.next().await,
@@ -240,6 +287,9 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             return Err(Stopped::Unknown);
         }
     };
+    if matches!(outcome, Err(Stopped::Stopping)) {
+        ingest.cut_by_stop();
+    }
     let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
 }

@@ -4,17 +4,21 @@
 //! a stream held back by a buffer, a payload in a log line.
 
 mod artifacts;
-pub mod body;
+mod body;
 mod events;
 mod feeds;
 mod guard;
 mod hecate;
 mod ingest;
 mod negotiate;
+mod openapi;
+mod probes;
 mod problem;
 mod router;
+mod routes;
 mod run_status;
 mod schemas;
+mod stop;
 
 use crate::runs::Runs;
 use framegate_translators::contracts::Contract;
@@ -27,7 +31,6 @@ use hyper_util::rt::{TokioIo, TokioTimer};
 use hyper_util::server::graceful::GracefulShutdown;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
@@ -52,8 +55,12 @@ pub struct Settings {
     pub max_body_bytes: Option<u64>,
     /// How long an event stream may be silent before a comment is sent.
     pub heartbeat: Duration,
-    /// How long streams get to come to their end when the proxy stops.
+    /// How long a client is told to wait before it connects again to an event stream.
+    pub sse_retry: Duration,
+    /// How long ingests get to come to their end when the proxy stops.
     pub shutdown_grace: Duration,
+    /// How long clients get to read what is left after that.
+    pub shutdown_flush: Duration,
     /// How long an ingest may be silent; `None`: as long as it likes.
     pub ingest_idle: Option<Duration>,
     /// Ingests at a time.
@@ -85,7 +92,9 @@ impl Default for Settings {
             max_header_bytes: 64 << 10,
             max_body_bytes: None,
             heartbeat: Duration::from_secs(15),
+            sse_retry: Duration::from_secs(2),
             shutdown_grace: Duration::from_secs(10),
+            shutdown_flush: Duration::from_secs(5),
             ingest_idle: None,
             max_ingests: 256,
             drift: true,
@@ -118,6 +127,7 @@ pub(crate) struct Shared {
     pub(crate) runs: Arc<Runs>,
     pub(crate) settings: Settings,
     pub(crate) ingests: Arc<Semaphore>,
+    stopping: stop::Stopping,
 }
 
 /// A server that has its socket.
@@ -138,7 +148,7 @@ impl Server {
         }
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))?;
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
-        Ok(Self { listener, shared: Arc::new(Shared { runs, settings, ingests }) })
+        Ok(Self { listener, shared: Arc::new(Shared { runs, settings, ingests, stopping: stop::Stopping::default() }) })
     }
 
     /// Where it listens; with port 0 asked for, the port that it got.
@@ -146,28 +156,40 @@ impl Server {
         self.listener.local_addr().unwrap_or(self.shared.settings.listen)
     }
 
-    /// Serves until `stop`, then lets what is open come to its end for the time that the settings give it.
-    pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
+    /// Serves until `stop`, then drains: new work is turned away, ingests come to their end or are cut, clients get what is
+    /// left. `at_once` ends it whatever is open.
+    pub async fn serve(self, stop: impl Future<Output = ()>, at_once: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
-        let mut stop = pin!(stop);
+        let stopped = async {
+            // While it drains it still answers, so that whoever sends work here is told not to.
+            tokio::select! {
+                () = self.accept(&graceful) => {}
+                () = async { stop.await; stop::drain(&self.shared).await } => {}
+            }
+            drop(self.listener);
+            if tokio::time::timeout(self.shared.settings.shutdown_flush, graceful.shutdown()).await.is_err() {
+                tracing::warn!("clients had not read everything when the proxy stopped (server.shutdown_flush_ms)");
+            }
+        };
+        tokio::select! {
+            () = stopped => {}
+            () = at_once => tracing::warn!("stopped at once; what was open is cut"),
+        }
+    }
+
+    /// Accepts connections for ever.
+    async fn accept(&self, graceful: &GracefulShutdown) {
+        let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
         loop {
             // A connection beyond the limit waits in the kernel's queue.
-            let permit = tokio::select! {
-                permit = connections.clone().acquire_owned() => permit,
-                () = &mut stop => break,
-            };
-            let Ok(permit) = permit else { break };
-            let stream = tokio::select! {
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        continue;
-                    }
-                },
-                () = &mut stop => break,
+            let Ok(permit) = connections.clone().acquire_owned().await else { return };
+            let stream = match self.listener.accept().await {
+                Ok((stream, _)) => stream,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
             };
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
@@ -186,12 +208,6 @@ impl Server {
                 }
                 drop(permit);
             });
-        }
-        drop(self.listener);
-        // Feeds have no end of their own.
-        self.shared.runs.close_feed();
-        if tokio::time::timeout(self.shared.settings.shutdown_grace, graceful.shutdown()).await.is_err() {
-            tracing::warn!("streams were still open when the proxy stopped");
         }
     }
 }

@@ -8,7 +8,7 @@ mod whose;
 
 pub use whose::{Whose, unknown};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::log::{LogError, stream_id};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::frame::Frame;
@@ -20,6 +20,9 @@ use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
 use std::sync::Arc;
 use std::time::Duration;
+
+/// The code of a run that was open when the proxy stopped.
+pub const PROXY_STOPPING: &str = "proxy_stopping";
 
 /// One ingest.
 pub struct Ingest {
@@ -88,8 +91,9 @@ impl Ingest {
     /// # Errors
     /// The log took nothing more; every run of the ingest is closed, and nothing may be fed.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), LogError> {
+        let arrived = Moment::now();
         let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
-        self.take_in(frames).await
+        self.take_in(frames, arrived).await
     }
 
     /// Nothing came in time: lets go what waited for it.
@@ -100,16 +104,16 @@ impl Ingest {
         // The system's clock may have been set back since the wait began.
         let due = self.pipeline.deadline().unwrap_or_default();
         let frames = self.pipeline.flush(due).map(Arc::new).collect();
-        self.take_in(frames).await
+        self.take_in(frames, Moment::now()).await
     }
 
-    async fn take_in(&mut self, frames: Vec<Arc<Frame>>) -> Result<(), LogError> {
+    async fn take_in(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), LogError> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         self.runs.store(self.pipeline.take_artifacts()).await;
-        match keep(&self.runs, &self.ingested, &frames).await {
+        match keep(&self.runs, &self.ingested, &frames, arrived).await {
             Ok(()) => {
-                self.ingested.wake(false);
+                self.ingested.wake(frames.len(), arrived, false);
                 Ok(())
             }
             Err(error) => {
@@ -117,11 +121,16 @@ impl Ingest {
                 let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
                 self.runs.store(self.pipeline.take_artifacts()).await;
-                let kept = keep(&self.runs, &self.ingested, &all).await;
-                self.ingested.wake(true);
+                let kept = keep(&self.runs, &self.ingested, &all, arrived).await;
+                self.ingested.wake(all.len(), arrived, true);
                 kept.and(Err(error))
             }
         }
+    }
+
+    /// The proxy stops before the input is over: runs that are open at [`Ingest::finish`] say so.
+    pub fn cut_by_stop(&mut self) {
+        self.pipeline.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
     }
 
     /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows
@@ -130,18 +139,19 @@ impl Ingest {
     /// # Errors
     /// The log's.
     pub async fn finish(mut self) -> Result<Option<u64>, LogError> {
+        let arrived = Moment::now();
         let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         self.runs.store(self.pipeline.take_artifacts()).await;
-        let kept = keep(&self.runs, &self.ingested, &frames).await;
-        self.ingested.wake(true);
+        let kept = keep(&self.runs, &self.ingested, &frames, arrived).await;
+        self.ingested.wake(frames.len(), arrived, true);
         kept.map(|()| (!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
     }
 }
 
-async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>]) -> Result<(), LogError> {
-    runs.append(frames).await?;
+async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
+    runs.append_arrived(frames, arrived).await?;
     for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
         let Some(last) = group.last() else { continue };
         if let Some(entry) = runs.find(stream_id(last)) {

@@ -90,6 +90,19 @@ impl FrameLog for MemoryLog {
         Ok(kept.frames.iter().skip(from).take(max).cloned().collect())
     }
 
+    async fn check_writable(&self) -> Result<(), LogError> {
+        let held = self.held();
+        if held.ended.is_empty() && held.bytes >= self.max_bytes {
+            return Err(LogError::Full { bytes: held.bytes, limit: self.max_bytes });
+        }
+        Ok(())
+    }
+
+    async fn usage(&self) -> Option<(u64, u64)> {
+        let held = self.held();
+        Some((held.bytes, held.streams.len() as u64))
+    }
+
     async fn take_dropped(&self) -> Vec<StreamId> {
         std::mem::take(&mut self.held().dropped)
     }

@@ -5,18 +5,21 @@
 
 mod feed;
 mod follow;
+mod lag;
 mod status;
 mod view;
 
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
+pub use lag::Lag;
 pub use status::{RunState, RunStatus};
 pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
 use crate::log::{FrameLog, LogError, StreamId, stream_id};
+use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
@@ -35,6 +38,8 @@ pub struct Tail {
     pub frames: u64,
     /// Whether there will be no more.
     pub ended: bool,
+    /// When the bytes arrived that the newest frames come of; `None` before there are any.
+    pub arrived: Option<Moment>,
 }
 
 /// All runs.
@@ -45,6 +50,8 @@ pub struct Runs {
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
+    closing: watch::Sender<bool>,
+    metrics: Arc<Metrics>,
 }
 
 /// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
@@ -73,7 +80,16 @@ impl Runs {
     /// No runs yet.
     pub fn new(log: Arc<dyn FrameLog>, gate: Gate) -> Self {
         let epoch = Clock::System.new_id().simple().to_string().split_off(20);
-        Self { log, gate, streams: RwLock::default(), feed: Feed::new(epoch), artifacts: None, view_bytes: VIEW_BYTES }
+        Self {
+            log,
+            gate,
+            streams: RwLock::default(),
+            feed: Feed::new(epoch),
+            artifacts: None,
+            view_bytes: VIEW_BYTES,
+            closing: watch::Sender::default(),
+            metrics: Arc::default(),
+        }
     }
 
     /// Stores what is too large for frames as artifacts.
@@ -106,6 +122,7 @@ impl Runs {
         for artifact in artifacts {
             let (run, id) = (artifact.stream.id, artifact.id());
             if let Err(error) = store.put(Arc::new(artifact)).await {
+                self.metrics.artifact_failed();
                 tracing::warn!(%run, artifact = &*id, %error, "an artifact could not be stored");
             }
         }
@@ -116,10 +133,22 @@ impl Runs {
     /// # Errors
     /// The log's; nothing was kept then.
     pub async fn append(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+        self.append_arrived(frames, Moment::now()).await
+    }
+
+    /// As [`Runs::append`], for frames of bytes that arrived at that moment.
+    ///
+    /// # Errors
+    /// As for [`Runs::append`].
+    pub async fn append_arrived(&self, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
         if frames.is_empty() {
             return Ok(());
         }
-        self.log.append(frames).await?;
+        let begun = Moment::now();
+        let kept = self.log.append(frames).await;
+        self.metrics.appended(begun.elapsed(), kept.is_ok());
+        kept?;
+        self.metrics.kept(frames);
         let mut touched: Vec<Arc<Entry>> = Vec::new();
         for frame in frames {
             let entry = match touched.iter().find(|entry| entry.id() == stream_id(frame)) {
@@ -130,16 +159,16 @@ impl Runs {
                     entry
                 }
             };
-            entry.status().observe(frame);
+            entry.status().observe(frame, &self.metrics);
         }
         for entry in touched {
             let (frames, ended) = {
                 let status = entry.status();
                 (status.frames, status.ended)
             };
-            entry.tail.send_replace(Tail { frames, ended });
+            entry.tail.send_replace(Tail { frames, ended, arrived: Some(arrived) });
         }
-        self.feed.append(frames);
+        self.feed.append(frames, arrived);
         for dropped in self.log.take_dropped().await {
             self.feed.forget(dropped);
             if let Some(store) = self.artifacts()
@@ -206,6 +235,30 @@ impl Runs {
         let view = Arc::new(View::new(contract, marks.clone(), entry.clone(), self.view_bytes));
         views.insert(key, (marks, Arc::downgrade(&view)));
         Some(Reader::new(view))
+    }
+
+    /// The proxy stops: readers come to an end once they have read what is there.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+        self.feed.close();
+    }
+
+    fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    /// What is counted.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// What is counted and what is kept, as `GET /metrics` gives it.
+    pub async fn scrape(&self) -> Vec<u8> {
+        let artifacts = match self.artifacts() {
+            Some(store) => store.usage().await,
+            None => None,
+        };
+        self.metrics.text(Kept { log: self.log.usage().await, artifacts })
     }
 
     pub(crate) fn log(&self) -> &dyn FrameLog {

@@ -1,5 +1,6 @@
 //! What is known of a run at a glance.
 
+use crate::telemetry::metrics::Metrics;
 use framegate_translators::frame::{Body, EndReason, Frame, ProviderStatus, StreamKind, Usage, UsageScope};
 use framegate_translators::warnings::{Warning, Watch};
 use serde::Serialize;
@@ -169,11 +170,12 @@ impl RunStatus {
     }
 
     /// Takes the next frame of the stream.
-    pub(super) fn observe(&mut self, frame: &Frame) {
+    pub(super) fn observe(&mut self, frame: &Frame, metrics: &Metrics) {
         self.frames += 1;
         self.updated_at_ms = frame.timestamp_ms;
         if frame.stream.kind == StreamKind::Session {
             for warning in self.watch.frame(frame) {
+                metrics.warned(self.runner, warning);
                 self.warn(warning, frame);
             }
         }
