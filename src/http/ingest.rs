@@ -22,6 +22,7 @@ use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::watch;
+use tracing::Instrument;
 
 /// The forms of a live answer.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson];
@@ -54,17 +55,19 @@ pub(super) async fn ingest(
         None => ingest,
     };
     let ingested = ingest.ingested();
+    let span = tracing::info_span!("ingest", runner = name);
     let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
     let phase = shared.stopping.phase();
     let body = Upload { body: request.into_body(), bounds, taken: 0, phase, meter };
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
-        let done = tokio::spawn(async move {
+        let done = async move {
             let done = pump(ingest, body).await;
             drop(permit);
             done
-        });
+        };
+        let done = tokio::spawn(done.instrument(span));
         let outcome = done.await.unwrap_or(Err(Stopped::Inside));
         let runs: Vec<RunStatus> = ingested
             .entries()
@@ -88,12 +91,13 @@ pub(super) async fn ingest(
     };
     // Whoever streams the answer gets none before it is known that there is one.
     if let Some((ingest, body)) = until_known(ingest, body).await.map_err(Stopped::into_problem)? {
-        tokio::spawn(async move {
+        let rest = async move {
             if let Err(stopped) = pump(ingest, body).await {
                 tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
             }
             drop(permit);
-        });
+        };
+        tokio::spawn(rest.instrument(span));
     }
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let options = negotiated.options.clone();

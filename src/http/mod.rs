@@ -35,6 +35,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
+use tracing::Instrument;
 
 /// What the interface is set to.
 #[derive(Clone, Debug)]
@@ -180,11 +181,12 @@ impl Server {
     /// Accepts connections for ever.
     async fn accept(&self, graceful: &GracefulShutdown) {
         let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
+        let mut number = 0u64;
         loop {
             // A connection beyond the limit waits in the kernel's queue.
             let Ok(permit) = connections.clone().acquire_owned().await else { return };
-            let stream = match self.listener.accept().await {
-                Ok((stream, _)) => stream,
+            let (stream, peer) = match self.listener.accept().await {
+                Ok(accepted) => accepted,
                 Err(error) => {
                     tracing::warn!(%error, "a connection could not be accepted");
                     tokio::time::sleep(Duration::from_millis(50)).await;
@@ -202,12 +204,15 @@ impl Server {
                 .half_close(true)
                 .serve_connection(TokioIo::new(stream), service);
             let connection = graceful.watch(connection);
-            tokio::spawn(async move {
+            let span = tracing::info_span!("connection", number, %peer);
+            number += 1;
+            let served = async move {
                 if let Err(error) = connection.await {
                     tracing::debug!(%error, "a connection ended badly");
                 }
                 drop(permit);
-            });
+            };
+            tokio::spawn(served.instrument(span));
         }
     }
 }

@@ -50,7 +50,11 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         Found::Nothing if request.method() == Method::OPTIONS && request.uri().path() == "*" => {
             return Ok(allow(all_methods()));
         }
-        Found::Nothing => return Err(Problem::not_found(format!("there is no path {}", request.uri().path()))),
+        Found::Nothing => {
+            let path = request.uri().path();
+            let known = "GET /openapi.json lists the paths, GET /v1/contracts those of schemas";
+            return Err(Problem::not_found(format!("there is no path {path}; {known}")));
+        }
     };
     if shared.stopping.is_draining() && !route.endpoint.is_probe() {
         return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the proxy is stopping; try again later"));

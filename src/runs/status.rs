@@ -200,7 +200,14 @@ impl RunStatus {
                     self.state = RunState::Running;
                 }
             }
+            Body::SessionStarted { .. } if frame.stream.kind == StreamKind::Session => {
+                tracing::info!(run = %self.run_id, session = %self.session_id, runner = self.runner, "a run began");
+            }
             Body::SessionEnded(end) => {
+                tracing::info!(
+                    run = %self.run_id, session = %self.session_id, runner = self.runner, reason = end.reason.as_str(),
+                    code = end.error_code.as_deref(), "a run ended"
+                );
                 self.state = match end.reason {
                     EndReason::Completed => RunState::Completed,
                     EndReason::Failed => RunState::Failed,
@@ -221,7 +228,7 @@ impl RunStatus {
     fn warn(&mut self, warning: Warning, frame: &Frame) {
         *self.warnings.entry(warning.code()).or_default() += 1;
         tracing::warn!(
-            run = %self.run_id, runner = self.runner, seq = frame.seq, code = warning.code(), "{}", warning.message()
+            run = %self.run_id, session = %self.session_id, runner = self.runner, seq = frame.seq, code = warning.code(), "{}", warning.message()
         );
     }
 }
