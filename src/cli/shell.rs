@@ -33,9 +33,7 @@ pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
     let command = match &args.command {
         None => all,
         Some(name) => match all.find_subcommand(name) {
-            Some(command) => {
-                command.clone().name(format!("framegate-{name}")).display_name(format!("framegate-{name}"))
-            }
+            Some(command) => command.clone(),
             None => {
                 let known: Vec<&str> = all.get_subcommands().map(clap::Command::get_name).collect();
                 bail!("there is no command {name:?}; there is {}", known.join(", "));
