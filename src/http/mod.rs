@@ -148,6 +148,9 @@ impl Server {
             return Err(ServeError::Open(address));
         }
         let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))?;
+        if let Some(rules) = &settings.redaction {
+            runs.metrics().redacts(rules.names().map(str::to_owned));
+        }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
         Ok(Self { listener, shared: Arc::new(Shared { runs, settings, ingests, stopping: stop::Stopping::default() }) })
     }

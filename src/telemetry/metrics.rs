@@ -8,7 +8,7 @@
 
 use crate::runs::Lag;
 use framegate_translators::contracts::CONTRACTS;
-use framegate_translators::frame::{Body, Frame, ProviderStatus, StreamKind};
+use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
 use framegate_translators::runners::RUNNERS;
 use framegate_translators::warnings::Warning;
 use hyper::{Method, StatusCode};
@@ -19,7 +19,7 @@ use prometheus::{
 };
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Duration;
 
 /// The media type of the text.
@@ -66,6 +66,8 @@ pub struct Metrics {
     artifacts: IntGauge,
     artifact_errors: IntCounter,
     requests: IntCounterVec,
+    /// The names that marks of redaction may have.
+    rules: OnceLock<Vec<String>>,
     readers: Readers,
 }
 
@@ -163,8 +165,8 @@ impl Metrics {
             ),
             redactions: to.counters(
                 "framegate_redactions_total",
-                "Places in upstream records that were redacted.",
-                runner,
+                "Marks in upstream records that stand where something was redacted, by rule.",
+                &["runner", "rule"],
             ),
             frames: to.counters("framegate_frames_total", "Frames that the log took, by type.", &["runner", "type"]),
             runs_started: to.counters("framegate_runs_started_total", "Runs that began.", runner),
@@ -224,6 +226,7 @@ impl Metrics {
                 "Requests that were answered, by the pattern of their path; a stream counts when it begins.",
                 &["method", "route", "status"],
             ),
+            rules: OnceLock::new(),
             readers: Readers::default(),
             registry,
         };
@@ -237,8 +240,7 @@ impl Metrics {
             let name = runner.name;
             self.ingests_open.with_label_values(&[name]);
             self.ingest_bytes.with_label_values(&[name]);
-            let by_provider =
-                [&self.records, &self.invalid_records, &self.records_with_errors, &self.redactions, &self.runs_started];
+            let by_provider = [&self.records, &self.invalid_records, &self.records_with_errors, &self.runs_started];
             for family in by_provider {
                 family.with_label_values(&[runner.provider]);
             }
@@ -264,7 +266,7 @@ impl Metrics {
     pub fn kept(&self, frames: &[Arc<Frame>]) {
         // One ingest has one runner, and few types: they are added up before the shared counters are looked for.
         let mut kinds: Vec<(&'static str, u64)> = Vec::new();
-        let mut records = [0u64; 4];
+        let mut records = [0u64; 3];
         for frame in frames {
             let kind = frame.body.kind();
             match kinds.iter_mut().find(|(known, _)| *known == kind) {
@@ -274,11 +276,13 @@ impl Metrics {
             let runner = frame.stream.provider;
             match &frame.body {
                 Body::ProviderEvent(record) => {
-                    let [all, invalid, wrong, redacted] = &mut records;
+                    let [all, invalid, wrong] = &mut records;
                     *all += 1;
                     *invalid += u64::from(record.status == ProviderStatus::InvalidJson);
                     *wrong += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
-                    *redacted += record.redacted_paths.len() as u64;
+                    if !record.redacted_paths.is_empty() {
+                        self.redacted(runner, record);
+                    }
                     for kind in &record.drift {
                         self.drift.with_label_values(&[runner, kind.as_str()]).inc();
                     }
@@ -296,9 +300,27 @@ impl Metrics {
         for (kind, count) in kinds {
             self.frames.with_label_values(&[runner, kind]).inc_by(count);
         }
-        let families = [&self.records, &self.invalid_records, &self.records_with_errors, &self.redactions];
+        let families = [&self.records, &self.invalid_records, &self.records_with_errors];
         for (family, count) in families.into_iter().zip(records).filter(|(_, count)| *count > 0) {
             family.with_label_values(&[runner]).inc_by(count);
+        }
+    }
+
+    /// What marks of redaction may say, from now on; a second call changes nothing.
+    pub fn redacts(&self, rules: impl Iterator<Item = String>) {
+        let _ = self.rules.set(rules.collect());
+    }
+
+    /// A record in which something was redacted. A mark that no rule of ours makes is the runner's own text.
+    fn redacted(&self, runner: &str, record: &ProviderEvent) {
+        let rules = self.rules.get().map(Vec::as_slice).unwrap_or_default();
+        let data = record.data.as_deref().map(str::as_bytes);
+        let text = String::from_utf8_lossy(data.or(record.raw.as_deref()).unwrap_or_default());
+        for mark in text.split("[REDACTED:").skip(1) {
+            let name = mark.split_once(']').map_or("", |(name, _)| name);
+            if rules.iter().any(|rule| rule == name) {
+                self.redactions.with_label_values(&[runner, name]).inc();
+            }
         }
     }
 

@@ -16,6 +16,7 @@ mod events;
 mod feeds;
 mod ingest;
 mod limits;
+mod logs;
 mod metrics;
 mod native;
 mod openapi;

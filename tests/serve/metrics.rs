@@ -206,3 +206,16 @@ fn a_client_that_does_not_read_is_behind() {
     let lag = scrape.get("framegate_client_lag_frames", &[("contract", "frames.v2"), ("wire", "sse")]);
     assert!((1.0..=1600.0).contains(&lag), "{lag}");
 }
+
+#[test]
+fn redactions_are_counted_by_rule_and_a_mark_that_a_runner_writes_is_none() {
+    let proxy = Proxy::start();
+    let text = String::from_utf8(recording("claude-code", "text_plain.ndjson")).unwrap();
+    let secret =
+        "{\"type\":\"system\",\"subtype\":\"x\",\"a\":\"ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX [REDACTED:mine]\"}\n";
+    post(proxy.address, "/v1/ingest/claude-code", &[], (text + secret).as_bytes());
+    let scrape = Scrape::of(&proxy);
+    let rule = [("runner", "claude-code"), ("rule", "github-token")];
+    assert_eq!(scrape.get("framegate_redactions_total", &rule), 1.0);
+    assert_eq!(scrape.sum("framegate_redactions_total", &[]), 1.0);
+}

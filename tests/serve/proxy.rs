@@ -19,7 +19,12 @@ impl Proxy {
 
     /// Starts with settings: pairs of environment variables.
     pub fn with(settings: &[(&str, &str)]) -> Self {
-        let mut child = command(settings).stdout(Stdio::piped()).stderr(Stdio::null()).spawn().unwrap();
+        Self::logging(settings, Stdio::null())
+    }
+
+    /// As [`Proxy::with`]; its log lines go to `log`.
+    pub fn logging(settings: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
+        let mut child = command(settings).stdout(Stdio::piped()).stderr(log).spawn().unwrap();
         let mut line = String::new();
         BufReader::new(child.stdout.take().unwrap()).read_line(&mut line).unwrap();
         let address = line.trim().rsplit("http://").next().and_then(|address| address.parse().ok());

@@ -64,7 +64,9 @@ fn an_ingest_that_is_open_may_finish_while_new_work_is_turned_away() {
     while let Some(event) = reader.event() {
         last = Some(event);
     }
-    assert_eq!(last.unwrap().json()["type"], "status");
+    let last = last.unwrap().json();
+    assert_eq!(last["eventType"], "status", "{last:#}");
+    assert_eq!(last["data"]["newStatus"], "completed", "{last:#}");
     assert!(proxy.terminate().success());
 }
 
