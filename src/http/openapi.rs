@@ -94,7 +94,7 @@ fn operation(route: &Route) -> Value {
     let problems = |codes: &[u16]| problems(codes, "Problem");
     let (id, summary, answers, query): (&str, &str, Value, &[&str]) = match route.endpoint {
         Endpoint::Ingest => {
-            let mut operation = described(
+            let operation = described(
                 "ingest",
                 "Take a runner's output in, streamed; with a streaming `Accept` (or `contract`) its translation streams \
                  out in the same exchange.",
@@ -106,10 +106,10 @@ fn operation(route: &Route) -> Value {
                 &["contract", "experimental"],
             );
             let schema = json!({"type": "string", "description": "Records, as the runner writes them."});
-            operation["requestBody"] = json!({"required": true, "content": {
+            let body = json!({"requestBody": {"required": true, "content": {
                 "application/x-ndjson": {"schema": schema}, "text/event-stream": {"schema": schema},
-                "*/*": {"schema": schema}}});
-            return operation;
+                "*/*": {"schema": schema}}}});
+            return merged(&[operation, body]);
         }
         Endpoint::Runs => (
             "listRuns",
@@ -248,14 +248,11 @@ fn operation(route: &Route) -> Value {
     described(id, summary, answers, query)
 }
 
-fn described(id: &str, summary: &str, mut answers: Value, query: &[&str]) -> Value {
+fn described(id: &str, summary: &str, answers: Value, query: &[&str]) -> Value {
     let parameters: Vec<Value> =
         query.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})).collect();
-    for code in ["401", "403", "421", "431"] {
-        if answers.get(code).is_none() {
-            answers[code] = json!({"$ref": "#/components/responses/Problem"});
-        }
-    }
+    // Whoever is not let in is told so before anything else; an answer of the endpoint's own goes before.
+    let answers = merged(&[problems(&[401, 403, 421, 431], "Problem"), answers]);
     json!({"operationId": id, "summary": summary, "parameters": parameters, "responses": answers})
 }
 
@@ -322,11 +319,12 @@ fn native_stream(name: &str) -> Value {
 }
 
 fn hecate_events() -> Value {
-    let mut answer = native_stream("hecate.v1");
+    let stream = native_stream("hecate.v1");
     let data = json!({"type": "array", "items": {"$ref": "/schemas/hecate.v1.json"}});
-    answer["content"]["application/json"] = json!({"schema": {"type": "object", "required": ["object", "data"],
-        "properties": {"object": {"const": "list"}, "data": data}}});
-    answer
+    let list = json!({"application/json": {"schema": {"type": "object", "required": ["object", "data"],
+        "properties": {"object": {"const": "list"}, "data": data}}}});
+    let content = stream.get("content").cloned().unwrap_or_default();
+    json!({"description": "The events.", "content": merged(&[content, list])})
 }
 
 #[cfg(test)]

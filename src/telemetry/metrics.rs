@@ -242,13 +242,13 @@ impl Metrics {
             self.ingest_bytes.with_label_values(&[name]);
             let by_provider = [&self.records, &self.invalid_records, &self.records_with_errors, &self.runs_started];
             for family in by_provider {
-                family.with_label_values(&[runner.provider]);
+                family.with_label_values(&[name]);
             }
             for reason in ["completed", "failed", "interrupted"] {
-                self.runs_ended.with_label_values(&[runner.provider, reason]);
+                self.runs_ended.with_label_values(&[name, reason]);
             }
             for warning in Warning::ALL {
-                self.warnings.with_label_values(&[runner.provider, warning.code()]);
+                self.warnings.with_label_values(&[name, warning.code()]);
             }
         }
         for contract in CONTRACTS {
@@ -265,6 +265,7 @@ impl Metrics {
     /// The log took frames.
     pub fn kept(&self, frames: &[Arc<Frame>]) {
         // One ingest has one runner, and few types: they are added up before the shared counters are looked for.
+        let Some(runner) = frames.first().map(|frame| runner_of(frame.stream.provider)) else { return };
         let mut kinds: Vec<(&'static str, u64)> = Vec::new();
         let mut records = [0u64; 3];
         for frame in frames {
@@ -273,7 +274,6 @@ impl Metrics {
                 Some((_, count)) => *count += 1,
                 None => kinds.push((kind, 1)),
             }
-            let runner = frame.stream.provider;
             match &frame.body {
                 Body::ProviderEvent(record) => {
                     let [all, invalid, wrong] = &mut records;
@@ -296,7 +296,6 @@ impl Metrics {
                 _ => {}
             }
         }
-        let Some(runner) = frames.first().map(|frame| frame.stream.provider) else { return };
         for (kind, count) in kinds {
             self.frames.with_label_values(&[runner, kind]).inc_by(count);
         }
@@ -333,8 +332,8 @@ impl Metrics {
     }
 
     /// A run was warned of.
-    pub fn warned(&self, runner: &str, warning: Warning) {
-        self.warnings.with_label_values(&[runner, warning.code()]).inc();
+    pub fn warned(&self, provider: &str, warning: Warning) {
+        self.warnings.with_label_values(&[runner_of(provider), warning.code()]).inc();
     }
 
     /// An artifact could not be stored.
@@ -427,6 +426,11 @@ impl Metrics {
             }
         }
     }
+}
+
+/// The runner whose name in frames it is: in labels it has the name that clients use.
+fn runner_of(provider: &str) -> &'static str {
+    RUNNERS.iter().find(|runner| runner.provider == provider).map_or("other", |runner| runner.name)
 }
 
 fn signed(number: u64) -> i64 {

@@ -66,7 +66,7 @@ fn an_ingest_that_is_open_may_finish_while_new_work_is_turned_away() {
     }
     let last = last.unwrap().json();
     assert_eq!(last["eventType"], "status", "{last:#}");
-    assert_eq!(last["data"]["newStatus"], "completed", "{last:#}");
+    assert_eq!(last["data"]["newStatus"], "complete", "{last:#}");
     assert!(proxy.terminate().success());
 }
 
