@@ -396,6 +396,11 @@ export interface ProviderEvent extends FramesV2Envelope {
   errors: string[];
   /** What is wrong with the response object in the record. */
   response_errors: string[];
+  /**
+   * JSON pointers into this frame: where a secret was redacted. Elsewhere the record is as it came. Absent where nothing was redacted.
+   * @minItems 1
+   */
+  redacted_paths?: string[];
 }
 
 /** A checkpoint of the workspace was made. */

@@ -7,7 +7,7 @@ mod memory;
 
 pub use memory::MemoryStore;
 
-use crate::log::StreamId;
+use crate::log::{LogError, StreamId};
 use async_trait::async_trait;
 use framegate_translators::artifacts::Artifact;
 use std::sync::Arc;
@@ -67,6 +67,9 @@ pub enum StoreError {
         /// What the store may hold.
         limit: u64,
     },
+    /// The database that they are kept in.
+    #[error(transparent)]
+    Log(#[from] LogError),
 }
 
 /// Keeps artifacts.

@@ -150,8 +150,13 @@ mod tests {
         let mut diagnostics = Diagnostics::new(&V2, mode).unwrap();
         let mut writer = EventWriter::new(&mut out, &V2, Form::Ndjson);
         tracing::subscriber::with_default(subscriber, || {
-            let event =
-                EventRef { kind: "user_message", id: &EventId::Number(5), payload: payload.as_bytes(), known: &[] };
+            let event = EventRef {
+                kind: "user_message",
+                id: &EventId::Number(5),
+                payload: payload.as_bytes(),
+                known: &[],
+                outline: &[],
+            };
             diagnostics.pass(frame, &mut std::iter::once(event), &mut writer);
         });
         writer.finish().unwrap();

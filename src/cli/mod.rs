@@ -5,6 +5,7 @@
 mod artifacts;
 mod check;
 mod diagnostics;
+mod frame_log;
 mod health;
 mod input;
 mod list;
@@ -66,6 +67,8 @@ enum Command {
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
     Check(check::Args),
+    /// Look into a frame log, copy it, tidy it up
+    Log(frame_log::Args),
     /// List the contracts that clients can ask for
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
@@ -94,6 +97,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Serve(args) => serve::run(&args, &cli.log),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
+        Command::Log(args) => frame_log::run(&args),
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),

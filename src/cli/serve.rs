@@ -3,11 +3,13 @@
 //! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
 
 use super::{EXIT_CLEAN, LogArgs};
-use crate::artifacts::MemoryStore;
-use crate::config::{Config, LogKind, Sources};
+use crate::artifacts::{ArtifactStore, MemoryStore};
+use crate::clock::Clock;
+use crate::config::{self, Config, FsyncKind, LogKind, Sources};
 use crate::gate::Gate;
 use crate::http::{Server, Settings};
-use crate::log::{FrameLog, MemoryLog};
+use crate::log::sqlite::{self, Fsync, PAGE_BYTES};
+use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::Runs;
 use crate::{demo, telemetry};
 use anyhow::{Context, anyhow, bail};
@@ -17,6 +19,7 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
 use framegate_translators::runners::runner;
 use std::io::Write;
+use std::num::NonZeroUsize;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
@@ -45,8 +48,19 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
     let config = sources.load()?;
     telemetry::init(&log.over(&config.telemetry))?;
     let settings = settings(&config)?;
-    let log: Arc<dyn FrameLog> = match config.log.kind {
-        LogKind::Memory => Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
+    // The demo leaves nothing behind.
+    let kind = if args.demo { LogKind::Memory } else { config.log.kind };
+    let max_artifact_bytes = config.artifacts.max_total_bytes;
+    let (log, store): (Arc<dyn FrameLog>, Arc<dyn ArtifactStore>) = match kind {
+        LogKind::Memory => (
+            Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
+            Arc::new(MemoryStore::new(max_artifact_bytes)),
+        ),
+        LogKind::Sqlite => {
+            let options = sqlite::Options { max_artifact_bytes, ..log_options(&config.log) };
+            let log = Arc::new(SqliteLog::open(options)?);
+            (log.clone(), log)
+        }
     };
     let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?);
     let artifacts = &config.artifacts;
@@ -57,13 +71,37 @@ pub(super) fn run(args: &Args, log: &LogArgs) -> anyhow::Result<ExitCode> {
             max_bytes: artifacts.max_bytes,
             max_open_bytes: artifacts.max_open_bytes,
         };
-        runs.with_artifacts(Arc::new(MemoryStore::new(artifacts.max_total_bytes)), bounds)
+        runs.with_artifacts(store, bounds)
     } else {
         runs
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    runtime.block_on(serve(settings, Arc::new(runs), args.demo))?;
+    runtime.block_on(async {
+        runs.recover(Clock::System.now_ms()).await?;
+        serve(settings, Arc::new(runs), args.demo).await
+    })?;
     Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+/// What the settings mean for the database.
+pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
+    let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
+    let pages = log.max_file_bytes.div_ceil(PAGE_BYTES).min(u64::from(u32::MAX - 1));
+    sqlite::Options {
+        fsync: match log.fsync {
+            FsyncKind::Always => Fsync::Always,
+            FsyncKind::Interval => Fsync::Interval(Duration::from_millis(log.fsync_interval_ms)),
+            FsyncKind::Never => Fsync::Never,
+        },
+        queue: at_least_one(log.queue_appends),
+        readers: at_least_one(log.read_connections),
+        max_runs: log.max_runs,
+        max_bytes: log.max_bytes,
+        max_age: (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600)),
+        check: log.check_on_open,
+        max_pages: u32::try_from(pages).ok().filter(|pages| *pages > 0),
+        ..sqlite::Options::new(&log.path)
+    }
 }
 
 async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool) -> anyhow::Result<()> {

@@ -28,7 +28,7 @@ impl From<Problem> for ConfigError {
 }
 
 /// Says that there is no such thing, which one may have been meant, and which ones there are.
-pub(super) fn unknown<'n>(what: &str, given: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
+pub(crate) fn unknown<'n>(what: &str, given: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let mut message = format!("there is no {what} {given:?}");
     if let Some(name) = nearest(given, known.clone()) {
         let _ = write!(message, ", did you mean {name:?}?");

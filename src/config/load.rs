@@ -219,6 +219,19 @@ mod tests {
             ),
             ("[ingest]\nmax_record_bytes = 1024\npreview_bytes = 2000", vec!["ingest.preview_bytes: 2000 is more"]),
             (
+                "[log]\nkind = \"sqlit\"",
+                vec![
+                    "config.toml, log.kind: there is no value \"sqlit\"",
+                    "did you mean \"sqlite\"?",
+                    "memory, sqlite",
+                ],
+            ),
+            (
+                "[log]\nfsync = \"often\"",
+                vec!["log.fsync: there is no value \"often\" (known: always, interval, never)"],
+            ),
+            ("[log]\npath = \"\"", vec!["log.path: is empty; it names the database file"]),
+            (
                 "[redaction]\npatterns = { badge = \"(\" }",
                 vec!["config.toml, redaction.patterns: the pattern \"badge\" is no regular expression"],
             ),
@@ -228,7 +241,6 @@ mod tests {
             ),
             ("[redaction]\nkeys = [\"*\"]", vec!["redaction.keys: \"*\" names no key"]),
             ("[redaction]\nhold_ms = 60001", vec!["redaction.hold_ms: 60001 is out of range"]),
-            ("[log]\nkind = \"sqlite\"", vec!["config.toml, log.kind: there is no value \"sqlite\" (known: memory)"]),
             ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn, enforce)"]),
             ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),
             ("[telemetry]\nformat = true", vec!["telemetry.format: true is no text"]),

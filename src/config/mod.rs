@@ -7,6 +7,7 @@ mod error;
 mod load;
 mod source;
 
+pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};
 
@@ -140,10 +141,26 @@ impl Default for Redaction {
 pub struct Log {
     /// Where frames are kept.
     pub kind: LogKind,
-    /// How many runs are kept.
+    /// The database file of kind `sqlite`.
+    pub path: PathBuf,
+    /// When what is written is synced to the disk.
+    pub fsync: FsyncKind,
+    /// How often, where `fsync` is `interval`.
+    pub fsync_interval_ms: u64,
+    /// How many appends may wait to be written.
+    pub queue_appends: usize,
+    /// How many connections read the database at once.
+    pub read_connections: usize,
+    /// Whether the database is checked for damage before it is used.
+    pub check_on_open: bool,
+    /// How many runs that are over are kept.
     pub max_runs: usize,
     /// How many bytes of frames are kept.
     pub max_bytes: u64,
+    /// How large the database file may become; 0 is as large as the disk has room.
+    pub max_file_bytes: u64,
+    /// For how long runs that are over are kept; 0 is as long as there is room.
+    pub max_age_hours: u64,
 }
 
 /// Where frames are kept.
@@ -151,8 +168,23 @@ pub struct Log {
 #[serde(rename_all = "lowercase")]
 pub enum LogKind {
     /// In the memory of this process.
-    #[default]
     Memory,
+    /// In an SQLite file.
+    #[default]
+    Sqlite,
+}
+
+/// When what is written is synced to the disk.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum FsyncKind {
+    /// Before it is acknowledged.
+    #[default]
+    Always,
+    /// Every so often.
+    Interval,
+    /// Whenever the operating system does it.
+    Never,
 }
 
 /// What is stored beside the frames.
@@ -263,7 +295,19 @@ impl Default for Ingest {
 
 impl Default for Log {
     fn default() -> Self {
-        Self { kind: LogKind::Memory, max_runs: 10_000, max_bytes: 1 << 30 }
+        Self {
+            kind: LogKind::Sqlite,
+            path: PathBuf::from("framegate.db"),
+            fsync: FsyncKind::Always,
+            fsync_interval_ms: 1000,
+            queue_appends: 256,
+            read_connections: 4,
+            check_on_open: false,
+            max_runs: 10_000,
+            max_bytes: 1 << 30,
+            max_file_bytes: 0,
+            max_age_hours: 0,
+        }
     }
 }
 
@@ -306,8 +350,13 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("ingest.max_open", 1, 1_000_000),
     ("redaction.hold_ms", 0, 60_000),
     ("redaction.hold_bytes", 1024, 64 << 20),
+    ("log.fsync_interval_ms", 10, 3_600_000),
+    ("log.queue_appends", 1, 65_536),
+    ("log.read_connections", 1, 256),
     ("log.max_runs", 1, 100_000_000),
     ("log.max_bytes", 1 << 20, 1 << 50),
+    ("log.max_file_bytes", 0, 1 << 43),
+    ("log.max_age_hours", 0, 1_000_000),
     ("artifacts.inline_bytes", 0, 1 << 30),
     ("artifacts.preview_bytes", 0, 1 << 20),
     ("artifacts.max_bytes", 1024, 4 << 30),
@@ -338,6 +387,9 @@ impl Config {
                 self.ingest.preview_bytes, self.ingest.max_record_bytes
             );
             found.push(("ingest.preview_bytes", message));
+        }
+        if self.log.path.as_os_str().is_empty() {
+            found.push(("log.path", "is empty; it names the database file, such as \"framegate.db\"".to_owned()));
         }
         let Artifacts { inline_bytes, preview_bytes, max_bytes, max_total_bytes, .. } = self.artifacts;
         for (key, value, other, most) in [

@@ -238,7 +238,7 @@ pub(super) async fn follow(
 
 pub(super) fn unreadable(error: &crate::log::LogError) -> Problem {
     tracing::error!(%error, "the log could not be read");
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the events could not be read")
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; the proxy's log says why")
 }
 
 /// The cursor: `?after=` and `Last-Event-ID`. A browser that reconnects sends both, the query as it was at first: the newer

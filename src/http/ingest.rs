@@ -10,6 +10,7 @@ use super::router::json_response;
 use super::stop::Phase;
 use super::{Shared, negotiate::Wanted};
 use crate::ingest::{Ingest, unknown};
+use crate::log::LogError;
 use crate::runs::{RunStatus, Wire};
 use crate::telemetry::metrics::IngestMeter;
 use framegate_translators::frame::StreamKind;
@@ -21,7 +22,7 @@ use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
+use tokio::sync::{oneshot, watch};
 use tracing::Instrument;
 
 /// The forms of a live answer.
@@ -90,15 +91,23 @@ pub(super) async fn ingest(
         };
     };
     // Whoever streams the answer gets none before it is known that there is one.
-    if let Some((ingest, body)) = until_known(ingest, body).await.map_err(Stopped::into_problem)? {
-        let rest = async move {
-            if let Err(stopped) = pump(ingest, body).await {
-                tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
-            }
-            drop(permit);
+    // In a task of its own, so that a client that leaves cannot stop it half way.
+    let (known, is_known) = oneshot::channel();
+    let taking_in = async move {
+        let taken = match until_known(ingest, body).await {
+            Ok(taken) => taken,
+            Err(stopped) => return drop(known.send(Err(stopped))),
         };
-        tokio::spawn(rest.instrument(span));
-    }
+        let _ = known.send(Ok(()));
+        if let Some((ingest, body)) = taken
+            && let Err(stopped) = pump(ingest, body).await
+        {
+            tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
+        }
+        drop(permit);
+    };
+    tokio::spawn(taking_in.instrument(span));
+    is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(Stopped::into_problem)?;
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let options = negotiated.options.clone();
     let follower = ingested.follow(shared.runs.clone(), negotiated.contract, options, wire);
@@ -136,7 +145,7 @@ enum Stopped {
     Broken,
     Idle,
     TooLarge(u64),
-    Full(String),
+    Log(LogError),
     Unknown,
     Stopping,
     Inside,
@@ -148,7 +157,7 @@ impl Stopped {
             Self::Broken => "the client's connection broke".to_owned(),
             Self::Idle => "the client was silent for too long (ingest.idle_timeout_ms)".to_owned(),
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
-            Self::Full(reason) => reason.clone(),
+            Self::Log(error) => error.to_string(),
             Self::Unknown => format!("{}; name the runner in the path", unknown()),
             Self::Stopping => "the proxy is stopping".to_owned(),
             Self::Inside => "an internal error".to_owned(),
@@ -161,7 +170,7 @@ impl Stopped {
             Self::Broken => "connection_broken",
             Self::Idle => "idle",
             Self::TooLarge(_) => "too_large",
-            Self::Full(_) => "log",
+            Self::Log(_) => "log",
             Self::Unknown => "unknown_runner",
             Self::Stopping => "proxy_stopping",
             Self::Inside => "internal",
@@ -176,7 +185,8 @@ impl Stopped {
             Self::Broken => StatusCode::BAD_REQUEST,
             Self::Idle => StatusCode::REQUEST_TIMEOUT,
             Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Full(_) => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Log(ref error) if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
+            Self::Log(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
             Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
@@ -242,12 +252,12 @@ async fn until_known(mut ingest: Ingest, mut body: Upload) -> Result<Option<(Ing
         match body.next().await {
             Err(stopped) => break Err(stopped),
             Ok(None) => {
-                let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()));
+                let records = ingest.finish().await.map_err(Stopped::Log);
                 break records.and_then(|records| records.map(|_| None).ok_or(Stopped::Unknown));
             }
             Ok(Some(chunk)) => {
                 if let Err(error) = ingest.feed(&chunk).await {
-                    break Err(Stopped::Full(error.to_string()));
+                    break Err(Stopped::Log(error));
                 }
                 if ingest.is_unknown() {
                     break Err(Stopped::Unknown);
@@ -276,7 +286,7 @@ async fn take_all(mut ingest: Ingest, body: &mut Upload) -> Result<u64, Stopped>
             Some(patience) => match tokio::time::timeout(patience, body.next()).await {
                 Ok(next) => next,
                 Err(_) => {
-                    ingest.flush().await.map_err(|error| Stopped::Full(error.to_string()))?;
+                    ingest.flush().await.map_err(Stopped::Log)?;
                     continue;
                 }
             },
@@ -285,7 +295,7 @@ async fn take_all(mut ingest: Ingest, body: &mut Upload) -> Result<u64, Stopped>
             Ok(None) => break Ok(()),
             Err(stopped) => break Err(stopped),
             // On failure the ingest has closed its runs already.
-            Ok(Some(chunk)) => ingest.feed(&chunk).await.map_err(|error| Stopped::Full(error.to_string()))?,
+            Ok(Some(chunk)) => ingest.feed(&chunk).await.map_err(Stopped::Log)?,
         }
         if ingest.is_unknown() {
             return Err(Stopped::Unknown);
@@ -294,6 +304,6 @@ async fn take_all(mut ingest: Ingest, body: &mut Upload) -> Result<u64, Stopped>
     if matches!(outcome, Err(Stopped::Stopping)) {
         ingest.cut_by_stop();
     }
-    let records = ingest.finish().await.map_err(|error| Stopped::Full(error.to_string()))?;
+    let records = ingest.finish().await.map_err(Stopped::Log)?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
 }

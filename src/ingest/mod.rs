@@ -121,9 +121,12 @@ impl Ingest {
                 let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
                 self.runs.store(self.pipeline.take_artifacts()).await;
-                let kept = keep(&self.runs, &self.ingested, &all, arrived).await;
-                self.ingested.wake(all.len(), arrived, true);
-                kept.and(Err(error))
+                if keep(&self.runs, &self.ingested, &all, arrived).await.is_err() {
+                    tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), all));
+                } else {
+                    self.ingested.wake(all.len(), arrived, true);
+                }
+                Err(error)
             }
         }
     }
@@ -145,13 +148,41 @@ impl Ingest {
         drift::tell(&mut self.pipeline);
         self.runs.store(self.pipeline.take_artifacts()).await;
         let kept = keep(&self.runs, &self.ingested, &frames, arrived).await;
-        self.ingested.wake(frames.len(), arrived, true);
+        if kept.is_err() {
+            tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));
+        } else {
+            self.ingested.wake(frames.len(), arrived, true);
+        }
         kept.map(|()| (!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
     }
 }
 
+/// How long is waited before closing frames are tried again, at first and at most.
+const TRY_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
+
+/// Tries until the frames that close an ingest's runs find room, so that no reader waits for ever. What was never
+/// acknowledged, because the log took none of a run, is not brought in later.
+async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>>) {
+    let is_known = |frame: &&Arc<Frame>| runs.find(stream_id(frame)).is_some();
+    let frames: Vec<_> = frames.iter().filter(is_known).cloned().collect();
+    let (mut pause, most) = TRY_AGAIN;
+    let mut made = 0;
+    while !frames.is_empty() {
+        tokio::time::sleep(pause).await;
+        match keep(&runs, &ingested, &frames, Moment::now()).await {
+            Ok(()) => {
+                made = frames.len();
+                break;
+            }
+            Err(error) => tracing::warn!(%error, "runs could not be closed yet"),
+        }
+        pause = (pause * 2).min(most);
+    }
+    ingested.wake(made, Moment::now(), true);
+}
+
 async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
-    runs.append_arrived(frames, arrived).await?;
+    let frames = runs.append_arrived(frames, arrived).await?;
     for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
         let Some(last) = group.last() else { continue };
         if let Some(entry) = runs.find(stream_id(last)) {

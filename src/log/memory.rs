@@ -2,7 +2,7 @@
 //!
 //! Where it is full, whole streams go, the one that ended first before the others; a stream that is still open stays.
 
-use super::{FrameLog, LogError, StreamId, stream_id, weight};
+use super::{FrameLog, LogError, StreamId, Summary, stream_id, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
@@ -59,7 +59,7 @@ impl Held {
 
 #[async_trait]
 impl FrameLog for MemoryLog {
-    async fn append(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], _: Vec<Summary>) -> Result<(), LogError> {
         let more: u64 = frames.iter().map(|frame| weight(frame)).sum();
         let mut held = self.held();
         held.make_room(more, self.max_bytes, self.max_runs);
@@ -128,10 +128,10 @@ mod tests {
         let bytes: u64 = frames.iter().map(|frame| weight(frame)).sum();
         let log = MemoryLog::new(bytes, 10);
         assert!(log.check_writable().await.is_ok());
-        log.append(&frames).await.unwrap();
+        log.append(&frames, Vec::new()).await.unwrap();
         assert_eq!(log.usage().await, Some((bytes, 1)));
         assert!(matches!(log.check_writable().await, Err(LogError::Full { limit, .. }) if limit == bytes));
-        log.append(&ending).await.unwrap();
+        log.append(&ending, Vec::new()).await.unwrap();
         assert!(log.check_writable().await.is_ok());
     }
 }

@@ -3,12 +3,16 @@
 //! In: frames, in the order in which they were made. Out: the frames of a stream from any sequence on. Never: a frame
 //! changed or left out, a reader that waits for another reader. Everything that clients see is a function of what is here.
 
+mod error;
 mod memory;
+pub mod sqlite;
 
+pub use error::LogError;
 pub use memory::MemoryLog;
+pub use sqlite::SqliteLog;
 
 use async_trait::async_trait;
-use framegate_translators::frame::{Body, Frame, StreamKind};
+use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -20,18 +24,26 @@ pub fn stream_id(frame: &Frame) -> StreamId {
     (frame.stream.kind, frame.stream.id)
 }
 
-/// Why a log could not do what it was asked.
-#[derive(Debug, thiserror::Error)]
-#[non_exhaustive]
-pub enum LogError {
-    /// The frames that are kept and may not be dropped fill the log.
-    #[error("the frame log is full: {bytes} bytes of open runs, the limit is {limit}")]
-    Full {
-        /// Bytes that are held.
-        bytes: u64,
-        /// Bytes that may be held.
-        limit: u64,
-    },
+/// What is known of a stream at a glance, to be kept beside its frames.
+#[derive(Clone, Debug)]
+pub struct Summary {
+    /// The stream.
+    pub stream: StreamId,
+    /// Its status behind the frames that are appended with it, as JSON.
+    pub status: String,
+}
+
+/// A stream that a log has kept from before.
+#[derive(Clone, Debug)]
+pub struct KeptStream {
+    /// The stream.
+    pub stream: Arc<Stream>,
+    /// How many frames there are of it.
+    pub frames: u64,
+    /// Whether there will be no more.
+    pub ended: bool,
+    /// The status that was kept last.
+    pub status: Option<String>,
 }
 
 /// Where frames are kept.
@@ -40,10 +52,11 @@ pub trait FrameLog: Send + Sync + 'static {
     /// Appends frames, all or none. On return they are as durable as the log is.
     ///
     /// # Errors
-    /// [`LogError::Full`]: nothing was appended.
-    async fn append(&self, frames: &[Arc<Frame>]) -> Result<(), LogError>;
+    /// Whatever keeps them from being appended: nothing was.
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError>;
 
-    /// The frames of a stream from `from` on, at most `max`; empty at the tail, and for a stream that is not kept.
+    /// The frames of a stream from `from` on, at most `max`, and fewer where they are large; empty only at the tail, and for
+    /// a stream that is not kept.
     ///
     /// # Errors
     /// Whatever keeps a log from being read.
@@ -64,6 +77,19 @@ pub trait FrameLog: Send + Sync + 'static {
 
     /// Streams that were dropped to make room since the last call.
     async fn take_dropped(&self) -> Vec<StreamId>;
+
+    /// Whether the log outlives the process, and keeps the [`Summary`] of each stream for it.
+    fn is_durable(&self) -> bool {
+        false
+    }
+
+    /// The streams that were kept before, in the order in which they began.
+    ///
+    /// # Errors
+    /// Whatever keeps a log from being read.
+    async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
+        Ok(Vec::new())
+    }
 }
 
 /// About how many bytes of memory a frame takes.

@@ -87,6 +87,16 @@ impl Feed {
         });
     }
 
+    /// A stream has so many frames from before.
+    pub(super) fn learn(&self, stream: StreamId, count: u64) {
+        let mut steps = self.steps();
+        let start = steps.next;
+        steps.next += count;
+        if count > 0 {
+            steps.list.push_back(Step { stream, start, first: 0, count });
+        }
+    }
+
     /// The stream's frames are gone.
     pub(super) fn forget(&self, stream: StreamId) {
         let mut steps = self.steps();

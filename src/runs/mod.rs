@@ -6,6 +6,8 @@
 mod feed;
 mod follow;
 mod lag;
+mod recovery;
+mod shared;
 mod status;
 mod view;
 
@@ -18,13 +20,16 @@ pub use view::{Ask, Batch, Reader, Wire};
 use crate::artifacts::ArtifactStore;
 use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
-use crate::log::{FrameLog, LogError, StreamId, stream_id};
+use crate::log::{FrameLog, LogError, StreamId, Summary, stream_id};
 use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
+use framegate_translators::warnings::Warning;
+use shared::Turns;
+use std::borrow::Cow;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
 use tokio::sync::watch;
@@ -47,6 +52,7 @@ pub struct Runs {
     log: Arc<dyn FrameLog>,
     gate: Gate,
     streams: RwLock<Known>,
+    turns: Turns,
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
@@ -62,6 +68,32 @@ struct Known {
     by_id: HashMap<StreamId, Arc<Entry>>,
     /// Runs in the order in which they began.
     order: Vec<StreamId>,
+}
+
+/// A stream that an append is about, and its status behind it.
+struct Touched {
+    id: StreamId,
+    stream: Arc<Stream>,
+    /// `None` where the stream is new.
+    entry: Option<Arc<Entry>>,
+    status: RunStatus,
+    /// What is worth a warning, and the frame that shows it.
+    warned: Vec<(Warning, u64)>,
+}
+
+impl Touched {
+    fn new(entry: Option<Arc<Entry>>, first: &Frame) -> Self {
+        let status = match &entry {
+            Some(entry) => entry.status().clone(),
+            None => RunStatus::new(first),
+        };
+        Self { id: stream_id(first), stream: first.stream.clone(), entry, status, warned: Vec::new() }
+    }
+
+    fn summary(&self) -> Summary {
+        // Numbers, words and texts under names of ours: that has a JSON form.
+        Summary { stream: self.id, status: serde_json::to_string(&self.status).unwrap_or_default() }
+    }
 }
 
 /// What tells the views of one stream apart: the contract's name, and the options.
@@ -84,6 +116,7 @@ impl Runs {
             log,
             gate,
             streams: RwLock::default(),
+            turns: Turns::default(),
             feed: Feed::new(epoch),
             artifacts: None,
             view_bytes: VIEW_BYTES,
@@ -128,11 +161,12 @@ impl Runs {
         }
     }
 
-    /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames.
+    /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames. Gives the frames
+    /// as they were kept: a thread or task that another ingest spoke of before goes on with its numbers.
     ///
     /// # Errors
     /// The log's; nothing was kept then.
-    pub async fn append(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+    pub async fn append<'f>(&self, frames: &'f [Arc<Frame>]) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
         self.append_arrived(frames, Moment::now()).await
     }
 
@@ -140,35 +174,55 @@ impl Runs {
     ///
     /// # Errors
     /// As for [`Runs::append`].
-    pub async fn append_arrived(&self, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
+    pub async fn append_arrived<'f>(
+        &self,
+        frames: &'f [Arc<Frame>],
+        arrived: Moment,
+    ) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
         if frames.is_empty() {
-            return Ok(());
+            return Ok(Cow::Borrowed(frames));
         }
-        let begun = Moment::now();
-        let kept = self.log.append(frames).await;
-        self.metrics.appended(begun.elapsed(), kept.is_ok());
-        kept?;
-        self.metrics.kept(frames);
-        let mut touched: Vec<Arc<Entry>> = Vec::new();
-        for frame in frames {
-            let entry = match touched.iter().find(|entry| entry.id() == stream_id(frame)) {
-                Some(entry) => entry.clone(),
+        let _turns = self.turns.take(frames).await;
+        self.forget_dropped().await;
+        let frames = shared::continued(frames, &|id| self.find(id));
+        let mut touched: Vec<Touched> = Vec::new();
+        for frame in frames.iter() {
+            let id = stream_id(frame);
+            let at = match touched.iter().position(|known| known.id == id) {
+                Some(at) => at,
                 None => {
-                    let entry = self.entry_of(frame);
-                    touched.push(entry.clone());
-                    entry
+                    touched.push(Touched::new(self.find(id), frame));
+                    touched.len() - 1
                 }
             };
-            entry.status().observe(frame, &self.metrics);
+            if let Some(known) = touched.get_mut(at) {
+                known.status.observe(frame, &mut known.warned);
+            }
         }
-        for entry in touched {
-            let (frames, ended) = {
-                let status = entry.status();
-                (status.frames, status.ended)
+        let summaries = if self.log.is_durable() { touched.iter().map(Touched::summary).collect() } else { Vec::new() };
+        let begun = Moment::now();
+        let kept = self.log.append(&frames, summaries).await;
+        self.metrics.appended(begun.elapsed(), kept.is_ok());
+        kept?;
+        self.metrics.kept(&frames);
+        frames.iter().for_each(|frame| status::tell_bounds(frame));
+        for known in touched {
+            let entry = match known.entry {
+                Some(entry) => entry,
+                None => self.insert(Entry::new(known.stream, known.status.clone())),
             };
-            entry.tail.send_replace(Tail { frames, ended, arrived: Some(arrived) });
+            for (warning, seq) in known.warned {
+                self.metrics.warned(known.status.runner, warning);
+                known.status.tell(warning, seq);
+            }
+            entry.adopt(known.status, arrived);
         }
-        self.feed.append(frames, arrived);
+        self.feed.append(&frames, arrived);
+        self.forget_dropped().await;
+        Ok(frames)
+    }
+
+    async fn forget_dropped(&self) {
         for dropped in self.log.take_dropped().await {
             self.feed.forget(dropped);
             if let Some(store) = self.artifacts()
@@ -180,20 +234,10 @@ impl Runs {
             known.by_id.remove(&dropped);
             known.order.retain(|id| *id != dropped);
         }
-        Ok(())
     }
 
-    fn entry_of(&self, frame: &Frame) -> Arc<Entry> {
-        let id = stream_id(frame);
-        if let Some(entry) = self.find(id) {
-            return entry;
-        }
-        let entry = Arc::new(Entry {
-            stream: frame.stream.clone(),
-            tail: watch::Sender::default(),
-            status: Mutex::new(RunStatus::new(frame)),
-            views: Mutex::default(),
-        });
+    fn insert(&self, entry: Entry) -> Arc<Entry> {
+        let (id, entry) = (entry.id(), Arc::new(entry));
         let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         known.by_id.insert(id, entry.clone());
         if id.0 == StreamKind::Session {
@@ -272,6 +316,25 @@ impl Runs {
 }
 
 impl Entry {
+    fn new(stream: Arc<Stream>, status: RunStatus) -> Self {
+        let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, arrived: None });
+        Self { stream, tail, status: Mutex::new(status), views: Mutex::default() }
+    }
+
+    /// Takes the status behind frames that were kept, and wakes the readers.
+    fn adopt(&self, status: RunStatus, arrived: Moment) {
+        let tail = Tail { frames: status.frames, ended: status.ended, arrived: Some(arrived) };
+        {
+            let mut now = self.status();
+            // Readers may have checked events meanwhile; what they counted stays.
+            let events_checked = std::mem::take(&mut now.events_checked);
+            let validation_failures = std::mem::take(&mut now.validation_failures);
+            let events_withheld = std::mem::take(&mut now.events_withheld);
+            *now = RunStatus { events_checked, validation_failures, events_withheld, ..status };
+        }
+        self.tail.send_replace(tail);
+    }
+
     /// The stream's id.
     pub fn id(&self) -> StreamId {
         (self.stream.kind, self.stream.id)

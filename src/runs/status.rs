@@ -1,14 +1,15 @@
 //! What is known of a run at a glance.
 
-use crate::telemetry::metrics::Metrics;
+use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{Body, EndReason, Frame, ProviderStatus, StreamKind, Usage, UsageScope};
+use framegate_translators::runners::RUNNERS;
 use framegate_translators::warnings::{Warning, Watch};
-use serde::Serialize;
+use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use uuid::Uuid;
 
 /// Where a run stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
     /// It goes on.
@@ -23,18 +24,22 @@ pub enum RunState {
     Interrupted,
 }
 
+/// A word of the program. Under a name of its own, for serde takes a reference that it sees for one into its input.
+type Word = &'static str;
+
 /// A run at a glance: `GET /v1/runs/{run_id}`. What is not known is absent.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunStatus {
     /// The run.
     pub run_id: Uuid,
     /// Its session.
     pub session_id: Uuid,
     /// The session in the runner's spelling.
-    #[serde(skip_serializing_if = "str::is_empty")]
+    #[serde(default, skip_serializing_if = "str::is_empty")]
     pub session_name: String,
     /// The runner.
-    pub runner: &'static str,
+    #[serde(deserialize_with = "provider")]
+    pub runner: Word,
     /// Where it stands.
     pub state: RunState,
     /// Unix epoch milliseconds of the first frame.
@@ -57,18 +62,21 @@ pub struct RunStatus {
     /// Tokens and money.
     pub usage: UsageTotal,
     /// How often each of the warnings was given, by its code.
-    pub warnings: BTreeMap<&'static str, u64>,
+    #[serde(deserialize_with = "warnings")]
+    pub warnings: BTreeMap<Word, u64>,
     /// How often upstream records differed from what is known of the runner, by the kind of difference.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub drift: BTreeMap<&'static str, u64>,
-    /// Events that were checked against their schema, by contract. One that nobody asked for in a contract is not made in it.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub events_checked: BTreeMap<&'static str, u64>,
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "drift")]
+    pub drift: BTreeMap<Word, u64>,
+    /// Events that were checked against their schema, by contract. One that nobody asked for in a contract is not made in
+    /// it. These counts and the next two begin anew with the process.
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    pub events_checked: BTreeMap<Word, u64>,
     /// Events that broke their schema, by contract.
-    pub validation_failures: BTreeMap<&'static str, u64>,
+    #[serde(skip_deserializing)]
+    pub validation_failures: BTreeMap<Word, u64>,
     /// Those of them that were withheld, by contract.
-    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
-    pub events_withheld: BTreeMap<&'static str, u64>,
+    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    pub events_withheld: BTreeMap<Word, u64>,
     /// Approvals that wait for an answer.
     pub pending_approvals: Vec<String>,
     /// The main thread's last whole text.
@@ -84,11 +92,11 @@ pub struct RunStatus {
     #[serde(skip)]
     pub ended: bool,
     #[serde(skip)]
-    watch: Watch,
+    pub(super) watch: Watch,
 }
 
 /// Tokens and money of a run. What no record told is absent.
-#[derive(Clone, Debug, Default, Serialize)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct UsageTotal {
     /// Tokens read outside the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -170,13 +178,13 @@ impl RunStatus {
     }
 
     /// Takes the next frame of the stream.
-    pub(super) fn observe(&mut self, frame: &Frame, metrics: &Metrics) {
+    pub(super) fn observe(&mut self, frame: &Frame, warned: &mut Vec<(Warning, u64)>) {
         self.frames += 1;
         self.updated_at_ms = frame.timestamp_ms;
         if frame.stream.kind == StreamKind::Session {
             for warning in self.watch.frame(frame) {
-                metrics.warned(self.runner, warning);
-                self.warn(warning, frame);
+                *self.warnings.entry(warning.code()).or_default() += 1;
+                warned.push((warning, frame.seq));
             }
         }
         match &frame.body {
@@ -200,14 +208,7 @@ impl RunStatus {
                     self.state = RunState::Running;
                 }
             }
-            Body::SessionStarted { .. } if frame.stream.kind == StreamKind::Session => {
-                tracing::info!(run = %self.run_id, session = %self.session_id, runner = self.runner, "a run began");
-            }
             Body::SessionEnded(end) => {
-                tracing::info!(
-                    run = %self.run_id, session = %self.session_id, runner = self.runner, reason = end.reason.as_str(),
-                    code = end.error_code.as_deref(), "a run ended"
-                );
                 self.state = match end.reason {
                     EndReason::Completed => RunState::Completed,
                     EndReason::Failed => RunState::Failed,
@@ -219,16 +220,57 @@ impl RunStatus {
             }
             _ => {}
         }
-        if framegate_translators::pipeline::is_last(frame) {
-            self.ended = true;
-            self.ended_at_ms = Some(frame.timestamp_ms);
-        }
+        // A task may be gone on with by a later ingest; nothing follows the end of a run.
+        self.ended = framegate_translators::pipeline::is_last(frame);
+        self.ended_at_ms = self.ended.then_some(frame.timestamp_ms);
     }
 
-    fn warn(&mut self, warning: Warning, frame: &Frame) {
-        *self.warnings.entry(warning.code()).or_default() += 1;
+    /// Tells what is worth a warning.
+    pub(super) fn tell(&self, warning: Warning, seq: u64) {
         tracing::warn!(
-            run = %self.run_id, session = %self.session_id, runner = self.runner, seq = frame.seq, code = warning.code(), "{}", warning.message()
+            run = %self.run_id, session = %self.session_id, runner = self.runner, seq, code = warning.code(), "{}",
+            warning.message()
         );
     }
+}
+
+/// Tells of a run's beginning and end, once they are kept.
+pub(super) fn tell_bounds(frame: &Frame) {
+    let stream = &frame.stream;
+    if stream.kind != StreamKind::Session {
+        return;
+    }
+    let (run, session, runner) = (stream.id, stream.session.id, stream.provider);
+    match &frame.body {
+        Body::SessionStarted { .. } => tracing::info!(%run, %session, runner, "a run began"),
+        Body::SessionEnded(end) => {
+            let (reason, code) = (end.reason.as_str(), end.error_code.as_deref());
+            tracing::info!(%run, %session, runner, reason, code, "a run ended");
+        }
+        _ => {}
+    }
+}
+
+fn provider<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let known = RUNNERS.iter().map(|runner| runner.provider).find(|known| *known == name);
+    known.ok_or_else(|| serde::de::Error::custom(format_args!("there is no provider {name:?}")))
+}
+
+fn warnings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word, u64>, D::Error> {
+    counts(deserializer, Warning::ALL.map(Warning::code))
+}
+
+fn drift<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word, u64>, D::Error> {
+    counts(deserializer, DriftKind::ALL.map(DriftKind::as_str))
+}
+
+/// Counts under names that are known; others are those of another version, whose counts mean nothing here.
+fn counts<'de, D: Deserializer<'de>>(
+    deserializer: D,
+    known: impl IntoIterator<Item = &'static str> + Clone,
+) -> Result<BTreeMap<Word, u64>, D::Error> {
+    let counts = BTreeMap::<String, u64>::deserialize(deserializer)?;
+    let named = |(name, count)| Some((known.clone().into_iter().find(|known| *known == name)?, count));
+    Ok(counts.into_iter().filter_map(named).collect())
 }

@@ -61,6 +61,7 @@ impl Drop for Proxy {
 fn command(settings: &[(&str, &str)]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
     command.arg("serve").env("FRAMEGATE__SERVER__LISTEN", "127.0.0.1:0").stdin(Stdio::null());
+    command.env("FRAMEGATE__LOG__KIND", "memory");
     command.current_dir(std::env::temp_dir()).envs(settings.iter().copied());
     command
 }

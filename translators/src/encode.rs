@@ -5,8 +5,10 @@
 
 mod escape;
 mod object;
+mod outline;
 
-pub(crate) use object::ObjectWriter;
+pub(crate) use object::{Kept, ObjectWriter};
+pub use outline::{Field, Kind};
 
 use crate::frame::{Frame, Stream};
 use std::ops::Range;
@@ -64,7 +66,7 @@ pub enum EventId {
 pub struct Events {
     bytes: Vec<u8>,
     list: Vec<Entry>,
-    known: Vec<Range<usize>>,
+    notes: object::Notes,
 }
 
 #[derive(Debug)]
@@ -74,6 +76,7 @@ struct Entry {
     start: usize,
     end: usize,
     known: Range<usize>,
+    outline: Range<usize>,
 }
 
 /// One event.
@@ -88,6 +91,8 @@ pub struct EventRef<'a> {
     /// The places of long values in the payload: they are known to be whole strings, or JSON as it came. In order; not
     /// every long value need be there.
     pub known: &'a [Range<usize>],
+    /// Its fields, in order; empty where nobody took note of them.
+    pub outline: &'a [Field],
 }
 
 impl Events {
@@ -99,26 +104,33 @@ impl Events {
             self.bytes.truncate(start);
             return;
         }
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0 });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0 });
     }
 
     /// Writes one event field by field.
     pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
-        let (start, first) = (self.bytes.len(), self.known.len());
-        let mut object = ObjectWriter::begin(&mut self.bytes, &mut self.known);
+        let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());
+        let mut object = ObjectWriter::begin(&mut self.bytes, &mut self.notes);
         fields(&mut object);
         object.end();
-        for place in self.known.iter_mut().skip(first) {
+        for place in self.notes.known.iter_mut().skip(first) {
             *place = place.start - start..place.end - start;
         }
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: first..self.known.len() });
+        self.list.push(Entry {
+            kind,
+            id,
+            start,
+            end: self.bytes.len(),
+            known: first..self.notes.known.len(),
+            outline: outline..self.notes.outline.len(),
+        });
     }
 
     /// Writes one event as bytes.
     pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(payload);
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0 });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0 });
     }
 
     /// The events in order.
@@ -127,7 +139,8 @@ impl Events {
             kind: entry.kind,
             id: &entry.id,
             payload: self.bytes.get(entry.start..entry.end).unwrap_or_default(),
-            known: self.known.get(entry.known.clone()).unwrap_or_default(),
+            known: self.notes.known.get(entry.known.clone()).unwrap_or_default(),
+            outline: self.notes.outline.get(entry.outline.clone()).unwrap_or_default(),
         })
     }
 
@@ -139,7 +152,8 @@ impl Events {
     /// Forgets the events, keeps the buffer unless it grew large.
     pub fn clear(&mut self) {
         self.list.clear();
-        self.known.clear();
+        self.notes.known.clear();
+        self.notes.outline.clear();
         self.bytes.clear();
         self.bytes.shrink_to(1 << 20);
     }

@@ -6,6 +6,7 @@
 
 mod blocks;
 mod open;
+mod reopen;
 #[cfg(test)]
 mod tool_tests;
 
@@ -22,6 +23,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 pub use blocks::BlockKind;
+pub use reopen::{PROXY_RESTARTED, Reopened};
 
 /// A stream, and the tool call in whose name a subagent speaks on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -169,7 +171,7 @@ impl Ledger {
             self.end_run(run, self.cut.clone());
         }
         for task in std::mem::take(&mut self.tasks) {
-            self.end_task(task);
+            self.end_task(task, "the stream ended before the task did");
         }
         let mut threads: Vec<_> = self.open.keys().copied().collect();
         threads.sort_unstable();
@@ -517,7 +519,7 @@ impl Ledger {
         self.open.entry(stream).or_default()
     }
 
-    fn end_task(&mut self, stream: StreamKey) {
+    fn end_task(&mut self, stream: StreamKey, why: &str) {
         let Some(task_id) = self.stream(stream).map(|stream| stream.id) else { return };
         let body = Body::Task(Box::new(TaskEvent::Status {
             task_id,
@@ -526,7 +528,7 @@ impl Ledger {
             started_at_ms: None,
             ended_at_ms: Some(self.time_ms),
             artifacts: None,
-            error: Some("the stream ended before the task did".to_owned()),
+            error: Some(why.to_owned()),
         }));
         self.emit(Place::main(stream), body);
         self.close_task(stream);

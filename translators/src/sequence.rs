@@ -93,6 +93,14 @@ impl Sequencer {
         self.open(Stream { kind: StreamKind::Task, id, session, origin_run, provider: self.provider })
     }
 
+    /// Goes on with a stream whose frames are kept up to `next_seq`, the last one of them at `last_ms`.
+    pub fn resume(&mut self, stream: Arc<Stream>, next_seq: u64, last_ms: u64) -> StreamKey {
+        let key = StreamKey(self.next_key);
+        self.next_key += 1;
+        self.open.insert(key, Numbering { stream, next_seq, last_ms });
+        key
+    }
+
     /// The thread stream of a session; it is always open.
     pub fn thread(&mut self, session: &str) -> StreamKey {
         self.session(session).1
@@ -154,9 +162,6 @@ impl Sequencer {
     }
 
     fn open(&mut self, stream: Stream) -> StreamKey {
-        let key = StreamKey(self.next_key);
-        self.next_key += 1;
-        self.open.insert(key, Numbering { stream: Arc::new(stream), next_seq: 0, last_ms: 0 });
-        key
+        self.resume(Arc::new(stream), 0, 0)
     }
 }

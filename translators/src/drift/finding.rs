@@ -3,7 +3,8 @@
 use std::collections::BTreeMap;
 
 /// How the output differs from what is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "snake_case")]
 pub enum DriftKind {
     /// A record, or an object in it, of a type that is not known.
     UnknownType,

@@ -1,6 +1,7 @@
 //! Writes one JSON object, field by field, straight to bytes.
 
 use super::escape;
+use super::outline::{Field, Kind, Outlined, of_json};
 use serde::Serialize;
 use std::ops::Range;
 use uuid::Uuid;
@@ -12,20 +13,47 @@ const LONG: usize = 64;
 #[derive(Debug)]
 pub(crate) struct ObjectWriter<'a> {
     out: &'a mut Vec<u8>,
-    /// The places of long values in the buffer.
-    known: &'a mut Vec<Range<usize>>,
+    notes: &'a mut Notes,
     first: bool,
 }
 
+/// What is known of the events that are written, besides their text.
+#[derive(Debug, Default)]
+pub(crate) struct Notes {
+    /// The places of long values in the buffer.
+    pub(super) known: Vec<Range<usize>>,
+    /// The fields.
+    pub(super) outline: Vec<Field>,
+}
+
+/// Fields that many events share, written once.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept {
+    text: Box<[u8]>,
+    outline: Box<[Field]>,
+}
+
+impl Kept {
+    /// Writes the fields.
+    pub(crate) fn new(fields: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
+        let (mut out, mut notes) = (Vec::new(), Notes::default());
+        let mut object = ObjectWriter::begin(&mut out, &mut notes);
+        fields(&mut object);
+        object.end();
+        // Without the braces.
+        Self { text: out.get(1..out.len() - 1).unwrap_or_default().into(), outline: notes.outline.into() }
+    }
+}
+
 impl<'a> ObjectWriter<'a> {
-    pub(crate) fn begin(out: &'a mut Vec<u8>, known: &'a mut Vec<Range<usize>>) -> Self {
+    pub(crate) fn begin(out: &'a mut Vec<u8>, notes: &'a mut Notes) -> Self {
         out.push(b'{');
-        Self { out, known, first: true }
+        Self { out, notes, first: true }
     }
 
     /// Writes a field.
-    pub(crate) fn entry<T: Serialize + ?Sized>(&mut self, key: &'static str, value: &T) {
-        self.key(key);
+    pub(crate) fn entry<T: Serialize + Outlined + ?Sized>(&mut self, key: &'static str, value: &T) {
+        self.key(key, value.kind());
         let start = self.out.len();
         // Writing to memory cannot fail, and our values are strings, numbers and raw JSON.
         if serde_json::to_writer(&mut *self.out, value).is_err() {
@@ -36,7 +64,7 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a field whose value is text.
     pub(crate) fn text(&mut self, key: &'static str, text: &str) {
-        self.key(key);
+        self.key(key, text.kind());
         let start = self.out.len();
         escape::write(text, self.out);
         self.note(start);
@@ -52,7 +80,7 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a field whose value is a word of ours, which needs no escapes.
     pub(crate) fn word(&mut self, key: &'static str, word: &'static str) {
-        self.key(key);
+        self.key(key, Kind::Word(word));
         self.out.push(b'"');
         self.out.extend_from_slice(word.as_bytes());
         self.out.push(b'"');
@@ -60,21 +88,22 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a field whose value is an id.
     pub(crate) fn id(&mut self, key: &'static str, id: &Uuid) {
-        self.key(key);
+        self.key(key, Kind::Uuid);
         self.out.push(b'"');
         self.out.extend_from_slice(id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes());
         self.out.push(b'"');
     }
 
-    /// Writes fields that were written before, and kept: `"key":value`, separated by commas.
-    pub(crate) fn kept(&mut self, fields: &[u8]) {
+    /// Writes fields that were written before, and kept.
+    pub(crate) fn kept(&mut self, fields: &Kept) {
         self.comma();
-        self.out.extend_from_slice(fields);
+        self.out.extend_from_slice(&fields.text);
+        self.notes.outline.extend_from_slice(&fields.outline);
     }
 
     /// Writes a field whose value is JSON text already.
     pub(crate) fn raw(&mut self, key: &'static str, json: &str) {
-        self.key(key);
+        self.key(key, of_json(json));
         let start = self.out.len();
         self.out.extend_from_slice(json.as_bytes());
         self.note(start);
@@ -82,16 +111,18 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a field whose value is a list of objects.
     pub(crate) fn list<T>(&mut self, key: &'static str, items: &[T], fields: impl Fn(&mut ObjectWriter<'_>, &T)) {
-        self.key(key);
+        self.key(key, if items.is_empty() { Kind::EmptyArray } else { Kind::Unknown });
+        let fields_so_far = self.notes.outline.len();
         self.out.push(b'[');
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.out.push(b',');
             }
-            let mut object = ObjectWriter::begin(self.out, self.known);
+            let mut object = ObjectWriter::begin(self.out, self.notes);
             fields(&mut object, item);
             object.end();
         }
+        self.notes.outline.truncate(fields_so_far);
         self.out.push(b']');
     }
 
@@ -105,7 +136,8 @@ impl<'a> ObjectWriter<'a> {
         }
     }
 
-    fn key(&mut self, key: &'static str) {
+    fn key(&mut self, key: &'static str, kind: Kind) {
+        self.notes.outline.push(Field { key, kind });
         self.comma();
         self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
@@ -114,7 +146,7 @@ impl<'a> ObjectWriter<'a> {
 
     fn note(&mut self, start: usize) {
         if self.out.len() - start > LONG {
-            self.known.push(start..self.out.len());
+            self.notes.known.push(start..self.out.len());
         }
     }
 }

@@ -3,7 +3,9 @@
 //! `Option` means that the runner may not say; `None` is written as null or left out, as the contract has it, and never
 //! as 0 or "".
 
+use super::stored;
 use crate::drift::DriftKind;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -18,7 +20,8 @@ pub type RawJson = Arc<RawValue>;
 pub const RUN_ENDED_FIRST: &str = "the run ended before the tool did";
 
 /// What happened: one variant for each frame type.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum Body {
     /// A run begins.
     SessionStarted {
@@ -231,7 +234,8 @@ pub enum Body {
 }
 
 /// A tool call, by both its names.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Tool {
     /// UUIDv5 of `call_id`.
     pub id: Uuid,
@@ -240,7 +244,8 @@ pub struct Tool {
 }
 
 /// A tool call with its arguments.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ToolCall {
     /// The call.
     pub tool: Tool,
@@ -253,7 +258,8 @@ pub struct ToolCall {
 }
 
 /// How a tool is drawn, whatever the runner calls it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
 pub enum ToolKind {
     Shell,
@@ -287,7 +293,8 @@ impl ToolKind {
 }
 
 /// How a run ended.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct SessionEnded {
     /// The verdict.
     pub reason: EndReason,
@@ -300,7 +307,8 @@ pub struct SessionEnded {
 }
 
 /// How a run ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EndReason {
     /// The runner says that it went well.
     Completed,
@@ -322,7 +330,8 @@ impl EndReason {
 }
 
 /// What a person said.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct UserMessage {
     /// The message's id, derived where the runner has none.
     pub message_id: Name,
@@ -333,7 +342,8 @@ pub struct UserMessage {
 }
 
 /// Something attached to a message, by reference.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Attachment {
     /// `image`, `file`, or the runner's own word.
     pub kind: Name,
@@ -348,7 +358,8 @@ pub struct Attachment {
 }
 
 /// A piece of a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BlockDelta {
     /// The message that the block belongs to.
     pub message_id: Name,
@@ -359,7 +370,8 @@ pub struct BlockDelta {
 }
 
 /// The whole of a block.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct BlockText {
     /// The message that the block belongs to.
     pub message_id: Name,
@@ -370,32 +382,43 @@ pub struct BlockText {
 }
 
 /// One upstream record.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ProviderEvent {
     /// What the record was.
     pub status: ProviderStatus,
     /// The SSE `event:` value; `None` where there was none.
+    #[serde(skip_serializing_if = "Option::is_none")]
     pub event_name: Option<Name>,
     /// The record's JSON object, as it came, on one line.
+    // Written by the codec, so that text that was parsed once is not parsed again.
+    #[serde(default, skip_serializing, deserialize_with = "stored::json_text")]
     pub data: Option<Box<str>>,
     /// The record's text, only where `data` alone cannot give it back.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
     pub raw: Option<Box<[u8]>>,
     /// The SSE block as it came, only where `event_name` and the text cannot give it back. Not on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
     pub block: Option<Box<[u8]>>,
     /// Whether the record was an SSE event. Not on the wire.
     pub sse: bool,
     /// What is wrong with the record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub errors: Vec<String>,
     /// What is wrong with the response object in the record.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub response_errors: Vec<String>,
     /// How the record differs from what is known of the runner, where that is looked at. Not on the wire.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<DriftKind>,
     /// Where something was redacted: JSON pointers into the frame, to fields of `data` or to `raw`.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted_paths: Vec<String>,
 }
 
 /// What an upstream record was.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProviderStatus {
     /// JSON.
     Event,
@@ -417,7 +440,8 @@ impl ProviderStatus {
 }
 
 /// What was tried with a checkpoint.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
 pub enum CheckpointAction {
     Create,
@@ -435,7 +459,8 @@ impl CheckpointAction {
 }
 
 /// A file of the workspace changed.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct FileChanged {
     /// The call that did it.
     pub tool_id: Option<Uuid>,
@@ -450,7 +475,8 @@ pub struct FileChanged {
 }
 
 /// What happened to a file.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
 pub enum FileChangeKind {
     Add,
@@ -472,7 +498,8 @@ impl FileChangeKind {
 }
 
 /// Tokens and money of a model call or of a whole run.
-#[derive(Clone, Debug, Default, PartialEq)]
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Usage {
     /// What the figures cover.
     pub scope: UsageScope,
@@ -493,7 +520,8 @@ pub struct Usage {
 }
 
 /// What a usage figure covers.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum UsageScope {
     /// One model call.
     #[default]
@@ -513,7 +541,8 @@ impl UsageScope {
 }
 
 /// The runner asks.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ApprovalRequested {
     /// The question's id, the runner's own.
     pub approval_id: Name,
@@ -528,7 +557,8 @@ pub struct ApprovalRequested {
 }
 
 /// The answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ApprovalResolved {
     /// The question's id.
     pub approval_id: Name,
@@ -543,7 +573,8 @@ pub struct ApprovalResolved {
 }
 
 /// What was decided.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
 pub enum Decision {
     Approved,
@@ -565,7 +596,8 @@ impl Decision {
 }
 
 /// One entry of a plan.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct PlanEntry {
     /// What is to be done.
     pub content: String,
@@ -576,7 +608,8 @@ pub struct PlanEntry {
 }
 
 /// How loud a log line is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
 pub enum LogLevel {
     Debug,
@@ -598,7 +631,8 @@ impl LogLevel {
 }
 
 /// Something went wrong.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ErrorReported {
     /// How far it reaches.
     pub scope: ErrorScope,
@@ -617,7 +651,8 @@ pub struct ErrorReported {
 }
 
 /// How far an error reaches.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
 pub enum ErrorScope {
     Run,
@@ -637,7 +672,8 @@ impl ErrorScope {
 }
 
 /// Something that happened to a background task (planned v2 types of the document).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own fields, under its names")]
 pub enum TaskEvent {
     Spawned {
@@ -690,7 +726,8 @@ pub enum TaskEvent {
 }
 
 /// How a task's process is connected.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
 pub enum ExecutionMode {
     Pipes,
@@ -708,7 +745,8 @@ impl ExecutionMode {
 }
 
 /// Where a task stands.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
 pub enum TaskStatus {
     Queued,
@@ -737,7 +775,8 @@ impl TaskStatus {
 }
 
 /// Where a task's output came from.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
 pub enum OutputStream {
     Stdout,
@@ -757,7 +796,8 @@ impl OutputStream {
 }
 
 /// A stored object was written.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct ArtifactWritten {
     /// Its id.
     pub artifact_id: Name,
@@ -772,7 +812,8 @@ pub struct ArtifactWritten {
 }
 
 /// Something that happened to a skill (planned v2 types of the document).
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own fields, under its names")]
 pub enum SkillEvent {
     CatalogUpdated { count: u64, roots: Vec<String>, collisions: Option<RawJson> },
@@ -782,7 +823,8 @@ pub enum SkillEvent {
 }
 
 /// Who asked for a skill.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
 pub enum SkillMode {
     Manual,

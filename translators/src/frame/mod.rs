@@ -1,10 +1,12 @@
 //! The canonical frame model: what a runner did, in one vocabulary, whatever the runner.
 //!
 //! In: nothing; these are plain values, built by the [ledger](crate::ledger) on behalf of a decoder.
-//! Out: encoders read them. JSON exists only at the edges: the wire forms of frames live with the `frames` contracts.
-//! Never: a contract's or a runner's own vocabulary, or a serde attribute of a wire format.
+//! Out: encoders read them. JSON exists only at the edges: the wire forms of frames live with the `frames` contracts, and
+//! what serde is told here is the form in which frames are kept ([`stored`]), no contract's.
+//! Never: a contract's or a runner's own vocabulary.
 
 mod body;
+pub mod stored;
 mod stream;
 
 pub use body::*;

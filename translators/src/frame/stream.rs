@@ -17,6 +17,9 @@ pub enum StreamKind {
 }
 
 impl StreamKind {
+    /// Every kind.
+    pub const ALL: [Self; 4] = [Self::Session, Self::Task, Self::Thread, Self::Artifact];
+
     /// The word of the wire form.
     pub fn as_str(self) -> &'static str {
         match self {

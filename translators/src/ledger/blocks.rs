@@ -123,6 +123,13 @@ impl Blocks {
         (bodies, agrees)
     }
 
+    /// A block that was completed is no longer open.
+    pub(super) fn forget(&mut self, parent: Option<Uuid>, block: Block<'_>) {
+        if let Some(at) = self.find(parent, block) {
+            self.open.remove(at);
+        }
+    }
+
     pub(super) fn take_all(&mut self) -> Vec<(Option<Uuid>, Vec<Body>)> {
         let finish = |mut open: OpenBlock| {
             let parent = open.parent;

@@ -44,6 +44,12 @@ impl Open {
         index
     }
 
+    /// A turn that began with this index.
+    pub(super) fn resume_turn(&mut self, index: u32, since_ms: u64) {
+        self.turns = index.saturating_add(1);
+        self.turn = Some((index, since_ms));
+    }
+
     pub(super) fn in_turn(&self) -> bool {
         self.turn.is_some()
     }

@@ -4,12 +4,13 @@
 //! `true` for an event that the schema refuses. `false` says nothing: the caller asks the full validator then, and gets the reasons too.
 //!
 //! It knows the keywords that our schemas use. A schema with any other keyword has no [`Shape`], so all of its events go to
-//! the full validator.
+//! the full validator; where a property has such a schema, the events with that property do.
 
 mod breaches;
 mod by_type;
 mod compile;
 mod format;
+mod outline;
 mod variants;
 
 use crate::json::scan::{Quoted, Scan};
@@ -39,7 +40,7 @@ pub struct Shape {
     told: Option<Box<Told>>,
 }
 
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 struct StringShape {
     one_of: Option<Vec<String>>,
     spelling: Option<Spelling>,
@@ -202,8 +203,7 @@ impl ObjectShape {
 impl StringShape {
     fn accepts(&self, text: Quoted<'_>) -> bool {
         let is_long_enough = self.min_length == 0 || (self.min_length == 1 && !text.inner.is_empty());
-        let is_free = self.one_of.is_none() && self.spelling.is_none() && self.format.is_none() && self.ulid.is_none();
-        if is_free && is_long_enough {
+        if self.is_free() && is_long_enough {
             return true;
         }
         // Escapes are left to the full validator.
@@ -277,6 +277,19 @@ mod tests {
             let text = event.to_string();
             assert_eq!(shape.accepts(&text, &[]), expected, "{text}");
             assert_eq!(full.is_valid(&event), expected, "{text}");
+        }
+    }
+
+    #[test]
+    fn a_property_with_an_unknown_keyword_is_left_to_the_full_validator() {
+        let schema = r#"{"type":"object","properties":{"a":{"type":"array","uniqueItems":true},"b":{"type":"null"}}}"#;
+        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
+        assert!(shape.accepts(r#"{"b":null}"#, &[]));
+        assert_eq!(shape.breaches(r#"{"b":null}"#), Some(vec![]));
+        assert_eq!(shape.breaches(r#"{"b":1}"#).map(|breaches| breaches.len()), Some(1));
+        for event in [r#"{"a":[1,1]}"#, r#"{"a":[1,2]}"#, r#"{"a":[1,1],"b":1}"#] {
+            assert!(!shape.accepts(event, &[]));
+            assert_eq!(shape.breaches(event), None);
         }
     }
 

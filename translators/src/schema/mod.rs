@@ -7,11 +7,13 @@
 //! without building a DOM; everything else goes to `jsonschema`, whose word is final.
 
 pub mod fast;
+mod outlines;
 
 use crate::encode::EventRef;
 use crate::json::Json;
 use fast::Shape;
 use jsonschema::Validator;
+use outlines::Outlines;
 use serde_json::Value;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -43,6 +45,7 @@ pub struct Schemas {
 
 struct Compiled {
     shape: Option<Shape>,
+    outlines: Outlines,
     validator: Validator,
 }
 
@@ -74,7 +77,7 @@ impl Schemas {
             let schema = parse(file)?;
             let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
             let shape = Json::parse(file.text).ok().and_then(|schema| Shape::compile_with(schema, &others));
-            by_kind.insert(file.kind, Compiled { shape, validator });
+            by_kind.insert(file.kind, Compiled { shape, outlines: Outlines::default(), validator });
         }
         Ok(Self { by_kind })
     }
@@ -97,7 +100,7 @@ impl Schemas {
             let text = document.to_string();
             let shape = Json::parse(&text).ok().and_then(Shape::compile);
             let validator = build(document, &registry).map_err(|error| of(file, &error))?;
-            by_kind.insert(file.kind, Compiled { shape, validator });
+            by_kind.insert(file.kind, Compiled { shape, outlines: Outlines::default(), validator });
         }
         Ok(Self { by_kind })
     }
@@ -112,8 +115,17 @@ impl Schemas {
     /// # Errors
     /// Every breach that was found, at least one.
     pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
+        let compiled = self.by_kind.get(event.kind);
+        // Most events are made as many were before them, and nothing depends on their values.
+        if !event.outline.is_empty() && compiled.is_some_and(|compiled| compiled.outlines.has(event.outline)) {
+            return Ok(());
+        }
         let text = std::str::from_utf8(event.payload).unwrap_or_default();
-        self.check_parts(event.kind, text, event.known, true)
+        self.check_parts(event.kind, text, event.known, true)?;
+        if let (Some(Compiled { shape: Some(shape), outlines, .. }), [_, ..]) = (compiled, event.outline) {
+            outlines.learn(event.outline, shape);
+        }
+        Ok(())
     }
 
     /// Checks text that a parser has accepted as JSON.
@@ -217,6 +229,118 @@ fn unknown(kind: &str) -> Breach {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::contracts::CONTRACTS;
+    use crate::encode::{EncoderOptions, Field, Kind};
+    use crate::frame::Frame;
+    use crate::framing::Limits;
+    use crate::pipeline::{Ingest, Translator};
+    use crate::runners::RUNNERS;
+    use crate::sequence::Identity;
+    use std::path::Path;
+    use uuid::Uuid;
+
+    /// What is slow is not wrong, so nothing else would tell of it.
+    #[test]
+    fn no_event_of_a_recording_needs_the_full_validator() {
+        let (identity, mut outlines) = (Identity { run_id: Uuid::from_u128(1), session_id: None }, 0);
+        let options = EncoderOptions { experimental: true, thinking: true, ..EncoderOptions::default() };
+        for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+            let schemas = Schemas::compile(contract.schemas).unwrap();
+            for runner in RUNNERS {
+                let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(runner.name);
+                for file in std::fs::read_dir(folder).unwrap() {
+                    let file = file.unwrap();
+                    if !file.file_type().unwrap().is_file() || file.file_name() == "MANIFEST.json" {
+                        continue;
+                    }
+                    let ingest = Ingest::new(runner, None, Limits::default(), identity);
+                    let mut translator = Translator::new(ingest, contract, options.clone());
+                    let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
+                        for event in events {
+                            let text = std::str::from_utf8(event.payload).unwrap();
+                            assert!(schemas.surely_keeps(event.kind, text), "{} {file:?}: {text}", contract.name);
+                            outline_is_true(event.outline, text);
+                            let compiled = &schemas.by_kind[event.kind];
+                            if compiled.shape.as_ref().unwrap().holds_for_all(event.outline) {
+                                outlines += 1;
+                                let value = crate::json::value(event.payload).unwrap();
+                                assert!(compiled.validator.is_valid(&value), "{} {file:?}: {text}", contract.name);
+                            }
+                        }
+                    };
+                    translator.feed(&std::fs::read(file.path()).unwrap(), 0, &mut sink);
+                    translator.finish(0, &mut sink);
+                }
+            }
+        }
+        assert!(outlines > 1_000, "outlines tell of {outlines} events");
+    }
+
+    /// Fails unless the outline of an event is what its text says; an empty one says nothing.
+    fn outline_is_true(outline: &[Field], text: &str) {
+        if outline.is_empty() {
+            return;
+        }
+        let fields = Json::parse(text).unwrap().object().unwrap();
+        assert_eq!(fields.len(), outline.len(), "{text}");
+        for (field, (key, value)) in outline.iter().zip(fields.iter()) {
+            assert_eq!(field.key, key, "{text}");
+            let string = value.str();
+            let is_true = match field.kind {
+                Kind::Null => value.is_null(),
+                Kind::Bool => value.bool().is_some(),
+                Kind::Unsigned => value.u64().is_some(),
+                Kind::Integer => value.i64().is_some(),
+                Kind::Number => value.f64().is_some(),
+                Kind::Uuid => string.is_some_and(|text| text.len() == 36 && Uuid::try_parse(&text).is_ok()),
+                Kind::EmptyText => string.is_some_and(|text| text.is_empty()),
+                Kind::Text => string.is_some_and(|text| !text.is_empty()),
+                Kind::Word(word) => value.text() == format!("\"{word}\""),
+                Kind::EmptyArray => value.text() == "[]",
+                Kind::Texts => !value.items().is_empty() && value.items().iter().all(|item| item.str().is_some()),
+                Kind::Object => value.object().is_some(),
+                Kind::Unknown => true,
+            };
+            assert!(is_true, "{key} is no {:?}: {text}", field.kind);
+        }
+    }
+
+    #[test]
+    fn an_outline_says_nothing_where_a_value_decides() {
+        let schema = r#"{"type":"object","additionalProperties":false,"required":["a"],"properties":{
+            "a":{"type":"integer","minimum":1},"b":{"type":"string","minLength":2},"c":{"enum":["x"]},
+            "d":{"type":"string","format":"date-time"},"e":{"type":"object","required":["f"]},
+            "g":{"type":"array","items":{"type":"string","minLength":1}},"h":{"type":"string"},"i":{"type":"number"}}}"#;
+        let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
+        let free = Shape::compile(
+            Json::parse(&schema.replace("\"a\":{\"type\":\"integer\",\"minimum\":1}", "\"a\":{\"type\":\"integer\"}"))
+                .unwrap(),
+        )
+        .unwrap();
+        let a = Field { key: "a", kind: Kind::Unsigned };
+        assert!(!shape.holds_for_all(&[a]) && free.holds_for_all(&[a]));
+        for (key, kind, expected) in [
+            ("b", Kind::Text, false),
+            ("c", Kind::Text, false),
+            ("c", Kind::Word("x"), true),
+            ("c", Kind::Word("y"), false),
+            ("d", Kind::Text, false),
+            ("d", Kind::Uuid, false),
+            ("e", Kind::Object, false),
+            ("g", Kind::Texts, false),
+            ("g", Kind::EmptyArray, true),
+            ("h", Kind::Text, true),
+            ("h", Kind::Uuid, true),
+            ("h", Kind::Null, false),
+            ("i", Kind::Integer, true),
+            ("i", Kind::Number, true),
+            ("i", Kind::Unknown, false),
+            ("z", Kind::Text, false),
+        ] {
+            assert_eq!(free.holds_for_all(&[a, Field { key, kind }]), expected, "{key} {kind:?}");
+        }
+        assert!(!free.holds_for_all(&[Field { key: "h", kind: Kind::Text }]), "a is missing");
+    }
 
     const SHARED: SchemaFile = SchemaFile {
         kind: "shared",

@@ -9,7 +9,7 @@ mod wire;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept};
 use crate::frame::{Body, Frame, Stream, StreamKind};
 use crate::schema::SchemaFile;
 use std::sync::Arc;
@@ -78,7 +78,7 @@ fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> 
 struct FramesV1 {
     next_seq: u64,
     /// The fields of the envelope that stay the same.
-    shared: Box<[u8]>,
+    shared: Kept,
 }
 
 impl Encoder for FramesV1 {
@@ -120,7 +120,7 @@ fn in_v1(frame: &Frame) -> bool {
 
 #[derive(Clone)]
 struct FramesV2 {
-    shared: Box<[u8]>,
+    shared: Kept,
 }
 
 impl Encoder for FramesV2 {

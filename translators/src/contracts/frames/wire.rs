@@ -1,7 +1,7 @@
 //! The JSON of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
-use crate::encode::ObjectWriter;
+use crate::encode::{Kept, ObjectWriter};
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent, Tool,
     ToolCall,
@@ -15,21 +15,19 @@ pub(super) enum Version {
 }
 
 /// The fields of the envelope that all frames of a stream share.
-pub(super) fn shared_fields(stream: &Stream, version: Version) -> Box<[u8]> {
-    let (mut out, mut known) = (Vec::new(), Vec::new());
-    let mut map = ObjectWriter::begin(&mut out, &mut known);
-    // On v2 an alias of the stream's id, for readers of v1.
-    map.id("session_id", &stream.id);
-    if version == Version::V2 {
-        map.word("stream_kind", stream.kind.as_str());
-        map.id("stream_id", &stream.id);
-    }
-    map.end();
-    out.get(1..out.len() - 1).unwrap_or_default().into()
+pub(super) fn shared_fields(stream: &Stream, version: Version) -> Kept {
+    Kept::new(|map| {
+        // On v2 an alias of the stream's id, for readers of v1.
+        map.id("session_id", &stream.id);
+        if version == Version::V2 {
+            map.word("stream_kind", stream.kind.as_str());
+            map.id("stream_id", &stream.id);
+        }
+    })
 }
 
 /// Writes a frame's fields.
-pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &[u8], seq: u64, version: Version) {
+pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &Kept, seq: u64, version: Version) {
     let v2 = version == Version::V2;
     map.id("id", &frame.id());
     map.kept(shared);

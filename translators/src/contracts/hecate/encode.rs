@@ -13,7 +13,7 @@ use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
 use crate::encode::{Encoder, EncoderOptions, Events};
 use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
-use crate::ledger::STREAM_ENDED;
+use crate::ledger::{PROXY_RESTARTED, STREAM_ENDED};
 use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
@@ -280,8 +280,8 @@ impl Ending<'_> {
                 stage.say("run.failed", &Failed { code, message, retriable, turns });
             }
             EndReason::Interrupted => {
-                if code == STREAM_ENDED {
-                    errors::disconnected(STREAM_ENDED, stage);
+                if matches!(code, STREAM_ENDED | PROXY_RESTARTED) {
+                    errors::disconnected(code, stage);
                 }
                 stage.say("run.cancelled", &Cancelled { by: canceller(code), reason: message });
             }

@@ -9,6 +9,11 @@ pub(super) enum Format {
 }
 
 impl Format {
+    /// Whether it is that of UUIDs.
+    pub(super) fn is_uuid(self) -> bool {
+        matches!(self, Self::Uuid)
+    }
+
     /// The spellings that we write; other valid ones are left to the full validator.
     pub(super) fn accepts(self, text: &str) -> bool {
         let bytes = text.as_bytes();

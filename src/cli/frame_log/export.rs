@@ -1,0 +1,91 @@
+//! `export`: the events of what is kept, in any contract; `stored` are the frames themselves, for `import`.
+
+use super::Database;
+use crate::cli::EXIT_CLEAN;
+use crate::log::KeptStream;
+use anyhow::bail;
+use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract};
+use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::frame::stored::write_frame;
+use framegate_translators::framing::{write_ndjson, write_raw};
+use std::io::Write;
+
+/// The form that `import` reads.
+const STORED: &str = "stored";
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The run
+    #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with = "all")]
+    run: Option<String>,
+    /// Every stream, one behind the other, in the order in which they began
+    #[arg(long)]
+    all: bool,
+    /// The contract, or `stored`: the frames as they are kept
+    #[arg(long, value_name = "CONTRACT")]
+    to: String,
+    /// Also print what the contract calls experimental
+    #[arg(long)]
+    experimental: bool,
+}
+
+pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let to = match contract(&args.to) {
+        None if args.to == STORED => None,
+        None => {
+            let known = CONTRACTS.iter().map(|contract| contract.name).chain([STORED]);
+            bail!("--to: {}", crate::config::unknown("contract", &args.to, known));
+        }
+        some => some,
+    };
+    let streams = match &args.run {
+        Some(run) => vec![database.find(run)?],
+        None => database.streams()?,
+    };
+    for (key, kept) in &streams {
+        let is_told = match to {
+            None => stored(*key, kept, database, out)?,
+            Some(contract) => events(*key, kept, contract, args, database, out)?,
+        };
+        if !is_told && !args.all {
+            bail!("{} has no events for a {} stream; frames.v2 and raw have", args.to, kept.stream.kind.as_str());
+        }
+    }
+    Ok(EXIT_CLEAN)
+}
+
+fn stored(key: i64, kept: &KeptStream, database: &Database, out: &mut dyn Write) -> anyhow::Result<bool> {
+    let mut line = Vec::new();
+    database.frames(key, kept, &mut |frame| {
+        line.clear();
+        write_frame(frame, &mut line);
+        Ok(out.write_all(&line)?)
+    })?;
+    Ok(true)
+}
+
+fn events(
+    key: i64,
+    kept: &KeptStream,
+    contract: &'static Contract,
+    args: &Args,
+    database: &Database,
+    out: &mut dyn Write,
+) -> anyhow::Result<bool> {
+    let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
+    let Some(mut encoder) = (contract.encoder)(&kept.stream, &options) else { return Ok(false) };
+    let (mut events, mut lines) = (Events::default(), Vec::new());
+    database.frames(key, kept, &mut |frame| {
+        events.clear();
+        lines.clear();
+        encoder.frame(frame, &mut events);
+        for event in events.iter() {
+            match contract.sse {
+                SseStyle::Raw => write_raw(event, &mut lines),
+                _ => write_ndjson(event, &mut lines),
+            }
+        }
+        Ok(out.write_all(&lines)?)
+    })?;
+    Ok(true)
+}

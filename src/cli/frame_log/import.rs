@@ -1,0 +1,105 @@
+//! `import`: frames that `export --to stored` printed, into a log. What the log has already, and is the same, is passed over,
+//! so that an import that was broken off can be done again.
+
+use crate::cli::serve::log_options;
+use crate::cli::{EXIT_CLEAN, input};
+use crate::clock::Clock;
+use crate::config::GateMode;
+use crate::gate::Gate;
+use crate::log::{FrameLog, SqliteLog, StreamId, stream_id};
+use crate::runs::Runs;
+use anyhow::{Context, anyhow, bail};
+use framegate_translators::frame::Frame;
+use framegate_translators::frame::stored::{read_frame, write_frame};
+use std::collections::HashMap;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::sync::Arc;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct Args {
+    /// The file; `-` is standard input
+    #[arg(value_name = "FILE")]
+    file: std::path::PathBuf,
+}
+
+pub(super) fn run(args: &Args, settings: &crate::config::Log, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let source: Box<dyn Read> = if input::is_stdin(&args.file) {
+        Box::new(std::io::stdin().lock())
+    } else {
+        let opened = std::fs::File::open(&args.file);
+        Box::new(opened.with_context(|| format!("cannot read {}", input::shown(&args.file)))?)
+    };
+    let mut reader = BufReader::new(source);
+    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
+    let (new, known) = runtime.block_on(async {
+        let log: Arc<dyn FrameLog> = Arc::new(SqliteLog::open(log_options(settings))?);
+        let gate = Gate::new(GateMode::Off).map_err(|error| anyhow!(error))?;
+        let runs = Runs::new(log.clone(), gate);
+        runs.recover(Clock::System.now_ms()).await?;
+        let mut import = Import { log, runs, next: HashMap::new(), batch: Vec::new(), new: 0, known: 0 };
+        let (mut line, mut number) = (Vec::new(), 0u64);
+        loop {
+            line.clear();
+            number += 1;
+            if reader.read_until(b'\n', &mut line).context("cannot read the input")? == 0 {
+                break;
+            }
+            if line.trim_ascii().is_empty() {
+                continue;
+            }
+            let frame = read_frame(&line).with_context(|| format!("line {number}"))?;
+            import.frame(frame).await.with_context(|| format!("line {number}"))?;
+        }
+        import.flush().await?;
+        anyhow::Ok((import.new, import.known))
+    })?;
+    writeln!(out, "{new} frames taken in, {known} were there already")?;
+    Ok(EXIT_CLEAN)
+}
+
+struct Import {
+    log: Arc<dyn FrameLog>,
+    runs: Runs,
+    /// How many frames of each stream there are, with those of the batch.
+    next: HashMap<StreamId, u64>,
+    batch: Vec<Arc<Frame>>,
+    new: u64,
+    known: u64,
+}
+
+impl Import {
+    async fn frame(&mut self, frame: Frame) -> anyhow::Result<()> {
+        let id = stream_id(&frame);
+        let next = self.next.entry(id).or_insert_with(|| self.runs.find(id).map_or(0, |entry| entry.status().frames));
+        if frame.seq > *next {
+            bail!("frame {} of stream {} does not follow: {next} frames of it are there", frame.seq, id.1);
+        }
+        if frame.seq == *next {
+            *next += 1;
+            self.batch.push(Arc::new(frame));
+            if self.batch.len() >= super::AT_ONCE {
+                self.flush().await?;
+            }
+            return Ok(());
+        }
+        self.flush().await?;
+        let kept = self.log.read(id, frame.seq, 1).await?;
+        let stored = |frame: &Frame| {
+            let mut line = Vec::new();
+            write_frame(frame, &mut line);
+            line
+        };
+        if kept.first().is_none_or(|kept| stored(kept) != stored(&frame)) {
+            bail!("frame {} of stream {} is another one than the log has", frame.seq, id.1);
+        }
+        self.known += 1;
+        Ok(())
+    }
+
+    async fn flush(&mut self) -> anyhow::Result<()> {
+        self.runs.append(&self.batch).await?;
+        self.new += self.batch.len() as u64;
+        self.batch.clear();
+        Ok(())
+    }
+}

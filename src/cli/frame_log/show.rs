@@ -1,0 +1,58 @@
+//! `list` and `show`: runs at a glance.
+
+use super::Database;
+use crate::cli::EXIT_CLEAN;
+use anyhow::Context;
+use serde_json::Value;
+use std::io::Write;
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ListArgs {
+    /// How many at most
+    #[arg(long, default_value_t = 100)]
+    limit: usize,
+    /// One JSON object a line: each run's status
+    #[arg(long)]
+    json: bool,
+}
+
+#[derive(Debug, clap::Args)]
+pub(super) struct ShowArgs {
+    /// The run
+    #[arg(value_name = "RUN")]
+    run: String,
+}
+
+pub(super) fn list(args: &ListArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let limit = i64::try_from(args.limit).unwrap_or(i64::MAX);
+    if args.json {
+        let sql = "SELECT status FROM streams WHERE kind = 'session' AND status IS NOT NULL ORDER BY key DESC LIMIT ?1";
+        let mut statement = database.connection.prepare(sql)?;
+        let mut rows = statement.query([limit])?;
+        while let Some(row) = rows.next()? {
+            writeln!(out, "{}", row.get_ref(0)?.as_str()?)?;
+        }
+        return Ok(EXIT_CLEAN);
+    }
+    let sql = "SELECT run_id, runner, coalesce(state, ''), frames, started_at, \
+               CASE session_name WHEN '' THEN session_id ELSE session_name END FROM runs ORDER BY stream DESC LIMIT ?1";
+    let mut statement = database.connection.prepare(sql)?;
+    let mut rows = statement.query([limit])?;
+    writeln!(out, "{:36}  {:13}  {:16}  {:>8}  {:24}  SESSION", "RUN", "RUNNER", "STATE", "FRAMES", "STARTED")?;
+    while let Some(row) = rows.next()? {
+        let text = |column: usize| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
+        let (run, runner, state, frames) = (text(0)?, text(1)?, text(2)?, row.get::<_, i64>(3)?);
+        let (started, session) = (text(4)?, text(5)?);
+        writeln!(out, "{run:36}  {runner:13}  {state:16}  {frames:>8}  {started:24}  {session}")?;
+    }
+    Ok(EXIT_CLEAN)
+}
+
+pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let (_, kept) = database.find(&args.run)?;
+    let text = kept.status.with_context(|| format!("the log has no status of {}", args.run))?;
+    let status: Value =
+        serde_json::from_str(&text).with_context(|| format!("the status of {} is damaged", args.run))?;
+    writeln!(out, "{status:#}")?;
+    Ok(EXIT_CLEAN)
+}

@@ -1,0 +1,99 @@
+//! `verify`: whether a database is whole and its books agree.
+//!
+//! In: a database, as it is at one moment. Out: a line for each thing that is wrong. Never: a payload.
+
+use super::Database;
+use crate::cli::{EXIT_CLEAN, EXIT_FINDINGS};
+use crate::log::KeptStream;
+use crate::log::sqlite::integrity;
+use framegate_translators::artifacts::id_of;
+use framegate_translators::pipeline::is_last;
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+use std::io::Write;
+
+pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
+    // One moment for all that is read, also while a proxy writes.
+    let _moment = database.connection.unchecked_transaction()?;
+    let mut findings = integrity(&database.connection, "integrity_check")?;
+    let (mut frames, mut streams) = (0, 0);
+    match database.streams() {
+        Err(error) => findings.push(error.to_string()),
+        Ok(kept) => {
+            streams = kept.len();
+            for (key, kept) in kept {
+                frames += stream(key, &kept, database, &mut findings);
+            }
+        }
+    }
+    let orphans: i64 = database.connection.query_row(
+        "SELECT count(*) FROM frames WHERE stream NOT IN (SELECT key FROM streams)",
+        [],
+        |row| row.get(0),
+    )?;
+    if orphans > 0 {
+        findings.push(format!("{orphans} frames belong to no stream"));
+    }
+    artifacts(database, &mut findings)?;
+    for finding in &findings {
+        writeln!(out, "{finding}")?;
+    }
+    writeln!(out, "{streams} streams, {frames} frames, {} findings", findings.len())?;
+    Ok(if findings.is_empty() { EXIT_CLEAN } else { EXIT_FINDINGS })
+}
+
+/// Whether each artifact is what its hash says, and is referred to.
+fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
+    let sql = "SELECT hash, bytes, content, \
+               EXISTS (SELECT 1 FROM artifact_references WHERE artifact = artifacts.key) FROM artifacts";
+    let mut statement = database.connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (hash, bytes): (String, usize) = (row.get(0)?, row.get(1)?);
+        let content = row.get_ref(2)?.as_blob()?;
+        if content.len() != bytes || id_of(&Sha256::digest(content).into()) != hash {
+            findings.push(format!("artifact {hash}: its content is another one"));
+        }
+        if !row.get::<_, bool>(3)? {
+            findings.push(format!("artifact {hash}: no stream refers to it"));
+        }
+    }
+    Ok(())
+}
+
+/// Looks at one stream; gives how many frames it has.
+fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<String>) -> u64 {
+    let (name, before) = (format!("{} {}", kept.stream.kind.as_str(), kept.stream.id), findings.len());
+    let (mut next, mut last_ms, mut ended) = (0, 0, false);
+    let read = database.frames(key, kept, &mut |frame| {
+        if frame.seq != next {
+            findings.push(format!("{name}: frame {} follows on {next} frames", frame.seq));
+        }
+        if frame.timestamp_ms < last_ms {
+            findings.push(format!("{name}: the time runs backwards at frame {}", frame.seq));
+        }
+        (next, last_ms, ended) = (frame.seq + 1, frame.timestamp_ms, is_last(frame));
+        Ok(())
+    });
+    if let Err(error) = read {
+        findings.push(format!("{name}: {error:#}"));
+        return next;
+    }
+    if findings.len() > before {
+        return next;
+    }
+    if next != kept.frames {
+        findings.push(format!("{name}: has {next} frames, and its row says {}", kept.frames));
+    }
+    if ended != kept.ended {
+        let said = |ended| if ended { "is over" } else { "goes on" };
+        findings.push(format!("{name}: {} by its frames, and {} by its row", said(ended), said(kept.ended)));
+    }
+    let status: Value = kept.status.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
+    match status.get("frames").and_then(Value::as_u64) {
+        None => findings.push(format!("{name}: has no status that can be read")),
+        Some(told) if told != next => findings.push(format!("{name}: has {next} frames, and its status says {told}")),
+        Some(_) => {}
+    }
+    next
+}

@@ -1,0 +1,160 @@
+//! Artifacts in the same file as the frames that refer to them: they outlive the process with them, and go with them.
+//!
+//! In: artifacts, before their frames. Out: an artifact by its hash, or the front of it. Never: two copies of the same bytes,
+//! more bytes than are configured (those that were written first go), an artifact that no stream refers to.
+
+use super::database::told;
+use super::{Job, SqliteLog};
+use crate::artifacts::{ArtifactStore, Key, StoreError};
+use crate::log::{LogError, StreamId};
+use async_trait::async_trait;
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
+use framegate_translators::frame::stored::Header;
+use framegate_translators::frame::{FileChangeKind, Name};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use std::path::Path;
+use std::sync::Arc;
+
+const KINDS: [ArtifactKind; 4] =
+    [ArtifactKind::CommandOutput, ArtifactKind::Patch, ArtifactKind::Image, ArtifactKind::ToolResultBlob];
+
+const CHANGES: [FileChangeKind; 4] =
+    [FileChangeKind::Add, FileChangeKind::Modify, FileChangeKind::Delete, FileChangeKind::Move];
+
+#[async_trait]
+impl ArtifactStore for SqliteLog {
+    async fn put(&self, artifact: Arc<Artifact>) -> Result<(), StoreError> {
+        self.ask(|done| Job::Put(artifact, done)).await?
+    }
+
+    async fn get(&self, key: Key) -> Result<Option<Arc<Artifact>>, StoreError> {
+        let found = self.readers.clone().with(move |database, path| get(database, path, key)).await?;
+        Ok(found.map(Arc::new))
+    }
+
+    async fn drop_run(&self, _: StreamId) -> Result<(), StoreError> {
+        // They went with the stream's frames, in one transaction.
+        Ok(())
+    }
+}
+
+/// How many bytes of artifacts there are.
+pub(super) fn total(database: &Connection) -> rusqlite::Result<u64> {
+    database.prepare_cached("SELECT coalesce(sum(bytes), 0) FROM artifacts")?.query_row([], |row| row.get(0))
+}
+
+/// Keeps an artifact, `held` being the bytes of all. Where they would be more than `limit`, those written first go.
+pub(super) fn put(database: &Connection, artifact: &Artifact, held: &mut u64, limit: u64) -> rusqlite::Result<()> {
+    let transaction = database.unchecked_transaction()?;
+    let (hash, mut bytes) = (artifact.id(), *held);
+    let known = database
+        .prepare_cached("SELECT key FROM artifacts WHERE hash = ?1")?
+        .query_row([&*hash], |row| row.get::<_, i64>(0))
+        .optional()?;
+    let key = match known {
+        Some(key) => key,
+        None => {
+            let more = artifact.content.len() as u64;
+            while bytes + more > limit {
+                let Some(freed) = remove_oldest(database)? else { break };
+                bytes = bytes.saturating_sub(freed);
+            }
+            bytes += more;
+            insert(database, artifact, &hash)?
+        }
+    };
+    database
+        .prepare_cached("INSERT OR IGNORE INTO artifact_references (artifact, kind, stream_id) VALUES (?1, ?2, ?3)")?
+        .execute((key, artifact.stream.kind.as_str(), artifact.stream.id.to_string()))?;
+    transaction.commit()?;
+    *held = bytes;
+    Ok(())
+}
+
+fn insert(database: &Connection, artifact: &Artifact, hash: &str) -> rusqlite::Result<i64> {
+    // Ids and words: that has a JSON form.
+    let stream = serde_json::to_string(&Header::of(&artifact.stream)).unwrap_or_default();
+    database
+        .prepare_cached(
+            "INSERT INTO artifacts (hash, kind, media_type, bytes, bytes_total, created_ms, call_id, path, change, stream, \
+             content) VALUES (:hash, :kind, :media, :bytes, :total, :ms, :call, :path, :change, :stream, :content)",
+        )?
+        .insert(named_params! {
+            ":hash": hash, ":kind": artifact.kind.as_str(), ":media": &*artifact.mime,
+            ":bytes": artifact.content.len(), ":total": artifact.bytes_total,
+            ":ms": artifact.created_at_ms.cast_signed(), ":call": artifact.call_id.as_deref(),
+            ":path": artifact.patched.as_ref().map(|patched| &patched.path),
+            ":change": artifact.patched.as_ref().map(|patched| patched.kind.as_str()),
+            ":stream": stream, ":content": &*artifact.content,
+        })
+}
+
+/// Removes the artifact that was written first; gives its size.
+fn remove_oldest(database: &Connection) -> rusqlite::Result<Option<u64>> {
+    let oldest = database
+        .prepare_cached("SELECT key, bytes FROM artifacts ORDER BY key LIMIT 1")?
+        .query_row([], |row| Ok((row.get::<_, i64>(0)?, row.get::<_, u64>(1)?)))
+        .optional()?;
+    let Some((key, bytes)) = oldest else { return Ok(None) };
+    database.prepare_cached("DELETE FROM artifact_references WHERE artifact = ?1")?.execute([key])?;
+    database.prepare_cached("DELETE FROM artifacts WHERE key = ?1")?.execute([key])?;
+    Ok(Some(bytes))
+}
+
+/// The stream with that key goes: what it alone refers to goes too. Part of the caller's transaction.
+pub(super) fn remove_of_stream(database: &Connection, key: i64) -> rusqlite::Result<()> {
+    let (kind, id): (String, String) = database
+        .prepare_cached("SELECT kind, id FROM streams WHERE key = ?1")?
+        .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let referred: Vec<i64> = database
+        .prepare_cached("SELECT artifact FROM artifact_references WHERE kind = ?1 AND stream_id = ?2")?
+        .query_map([&kind, &id], |row| row.get(0))?
+        .collect::<rusqlite::Result<_>>()?;
+    database
+        .prepare_cached("DELETE FROM artifact_references WHERE kind = ?1 AND stream_id = ?2")?
+        .execute([&kind, &id])?;
+    let mut remove = database.prepare_cached(
+        "DELETE FROM artifacts WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM artifact_references WHERE artifact = ?1)",
+    )?;
+    referred.into_iter().try_for_each(|key| remove.execute([key]).map(drop))
+}
+
+fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>, LogError> {
+    let front = format!("sha256:{:032x}", key.front());
+    let sql = "SELECT hash, kind, media_type, bytes_total, created_ms, call_id, path, change, stream, content \
+               FROM artifacts WHERE hash >= ?1 AND hash < ?1 || 'g'";
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let mut statement = database.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query([&front]).map_err(failed)?;
+    let Some(row) = rows.next().map_err(failed)? else { return Ok(None) };
+    Ok(Some(artifact_of(row, path)?).filter(|artifact| key.fits(&artifact.digest)))
+}
+
+fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let hash: String = row.get(0).map_err(failed)?;
+    let damaged = || LogError::Damaged { path: path.to_owned(), detail: format!("the row of artifact {hash}") };
+    let text = |column: usize| row.get::<_, Option<String>>(column).map_err(failed);
+    let word = |column: usize| text(column)?.ok_or_else(damaged);
+    let Some(Key::Digest(digest)) = Key::parse(&hash) else { return Err(damaged()) };
+    let kind = word(1)?;
+    let patched = match (text(6)?, text(7)?) {
+        (Some(path), Some(change)) => {
+            let kind = CHANGES.into_iter().find(|known| known.as_str() == change).ok_or_else(damaged)?;
+            Some(Patched { path, kind })
+        }
+        _ => None,
+    };
+    let header: Header = serde_json::from_str(&word(8)?).map_err(|_| damaged())?;
+    Ok(Artifact {
+        stream: Arc::new(header.into_stream().map_err(|_| damaged())?),
+        digest,
+        kind: KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(damaged)?,
+        mime: Name::from(word(2)?),
+        content: row.get::<_, Vec<u8>>(9).map_err(failed)?.into(),
+        bytes_total: row.get(3).map_err(failed)?,
+        created_at_ms: row.get::<_, i64>(4).map_err(failed)?.cast_unsigned(),
+        call_id: text(5)?.map(Name::from),
+        patched,
+    })
+}

@@ -1,0 +1,182 @@
+//! The database file: opening it, its lock, its layout.
+//!
+//! In: a path. Out: a connection to a database of the newest layout, or what is wrong with the file. Never: a file of
+//! somebody else's changed, a layout half brought up to date.
+
+use super::Fsync;
+use crate::log::LogError;
+use rusqlite::{Connection, ErrorCode, OpenFlags};
+use std::fs::{File, TryLockError};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// `frmg`, as SQLite's `application_id`: says whose file it is.
+const APPLICATION_ID: i64 = 0x6672_6D67;
+
+/// What brings layout N to N + 1, from an empty file on.
+const MIGRATIONS: &[&str] = &[include_str!("v1.sql")];
+
+/// The newest layout, as SQLite's `user_version` has it.
+pub const LAYOUT: i64 = MIGRATIONS.len() as i64;
+
+/// How long the write-ahead log grows, in pages, before it is moved to the database: each move costs a sync of it.
+const CHECKPOINT_PAGES: i64 = 4096;
+
+/// How much of the database the writer holds in memory.
+const CACHE_KIB: i64 = 16 << 10;
+
+/// How many pages are given back to the file system at a time.
+const VACUUM_PAGES: u32 = 1024;
+
+/// Tells what an error of SQLite means for the log.
+pub(super) fn told(path: &Path, what: &'static str, error: &rusqlite::Error) -> LogError {
+    let (path, detail) = (path.to_owned(), error.to_string());
+    match error.sqlite_error_code() {
+        Some(ErrorCode::DiskFull) => LogError::NoSpace { path, detail },
+        Some(ErrorCode::DatabaseCorrupt) => LogError::Damaged { path, detail },
+        Some(ErrorCode::NotADatabase) => LogError::Foreign { path, detail },
+        Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => LogError::Locked { path },
+        _ => LogError::Failed { path, what, detail },
+    }
+}
+
+/// The right to write to a database: one process has it, until it ends in whatever way.
+#[derive(Debug)]
+pub struct Lock {
+    _file: File,
+}
+
+impl Lock {
+    /// Takes it. It is a lock on a file of its own, for SQLite's own locks are lost when another handle of the database
+    /// file is closed.
+    ///
+    /// # Errors
+    /// Another process has it, or the file cannot be made.
+    pub fn take(path: &Path) -> Result<Self, LogError> {
+        let failed = |error: std::io::Error| LogError::Failed {
+            path: path.to_owned(),
+            what: "cannot be locked (does the directory exist, and may it be written?)",
+            detail: error.to_string(),
+        };
+        let mut name = path.as_os_str().to_owned();
+        name.push("-lock");
+        let file = File::options().create(true).append(true).open(PathBuf::from(name)).map_err(failed)?;
+        match file.try_lock() {
+            Ok(()) => Ok(Self { _file: file }),
+            Err(TryLockError::WouldBlock) => Err(LogError::Locked { path: path.to_owned() }),
+            Err(TryLockError::Error(error)) => Err(failed(error)),
+        }
+    }
+}
+
+/// Opens a database for the one who writes; makes it where there is none.
+///
+/// # Errors
+/// See [`LogError`].
+pub fn open_writable(
+    path: &Path,
+    _lock: &Lock,
+    fsync: Fsync,
+    check: bool,
+    max_pages: Option<u32>,
+) -> Result<Connection, LogError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_CREATE | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
+    let mut database = Connection::open_with_flags(path, flags).map_err(failed)?;
+    let found = layout(&database, path)?;
+    if check && found > 0 {
+        quick_check(&database, path)?;
+    }
+    let setup = |database: &mut Connection| -> rusqlite::Result<()> {
+        database.busy_timeout(Duration::from_secs(5))?;
+        if found == 0 {
+            database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
+            database.pragma_update(None, "application_id", APPLICATION_ID)?;
+        }
+        database.query_row("PRAGMA journal_mode = WAL", [], |_| Ok(()))?;
+        let synchronous = match fsync {
+            Fsync::Always => "FULL",
+            Fsync::Interval(_) => "NORMAL",
+            Fsync::Never => "OFF",
+        };
+        database.pragma_update(None, "synchronous", synchronous)?;
+        database.pragma_update(None, "wal_autocheckpoint", CHECKPOINT_PAGES)?;
+        database.pragma_update(None, "cache_size", -CACHE_KIB)?;
+        if let Some(pages) = max_pages {
+            database.query_row(&format!("PRAGMA max_page_count = {pages}"), [], |_| Ok(()))?;
+        }
+        migrate(database, found)
+    };
+    setup(&mut database).map_err(failed)?;
+    Ok(database)
+}
+
+/// Opens a database for one who only reads, also while another process writes to it.
+///
+/// # Errors
+/// See [`LogError`]; a file that is not there is [`LogError::Failed`].
+pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
+    let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
+    let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
+    let database = Connection::open_with_flags(path, flags).map_err(failed)?;
+    database.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
+    match layout(&database, path)? {
+        LAYOUT => Ok(database),
+        found => Err(LogError::Foreign {
+            path: path.to_owned(),
+            detail: format!("its layout is {found}; `framegate serve` brings it to {LAYOUT}"),
+        }),
+    }
+}
+
+/// The layout of a database; 0 is that of an empty file.
+fn layout(database: &Connection, path: &Path) -> Result<i64, LogError> {
+    let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
+    let found = number("PRAGMA user_version").map_err(failed)?;
+    let id = number("PRAGMA application_id").map_err(failed)?;
+    let tables = number("SELECT count(*) FROM sqlite_schema").map_err(failed)?;
+    if id != APPLICATION_ID && (tables > 0 || found > 0) {
+        let detail = "it is another program's SQLite database".to_owned();
+        return Err(LogError::Foreign { path: path.to_owned(), detail });
+    }
+    if found > LAYOUT {
+        return Err(LogError::Newer { path: path.to_owned(), found, known: LAYOUT });
+    }
+    Ok(found.max(0))
+}
+
+fn migrate(database: &mut Connection, found: i64) -> rusqlite::Result<()> {
+    let done = usize::try_from(found).unwrap_or_default();
+    for (step, sql) in MIGRATIONS.iter().enumerate().skip(done) {
+        let change = database.transaction()?;
+        change.execute_batch(sql)?;
+        change.pragma_update(None, "user_version", step + 1)?;
+        change.commit()?;
+    }
+    Ok(())
+}
+
+/// Fails where SQLite finds the file damaged.
+fn quick_check(database: &Connection, path: &Path) -> Result<(), LogError> {
+    let found = integrity(database, "quick_check").map_err(|error| told(path, "cannot be checked", &error))?;
+    match found.first() {
+        None => Ok(()),
+        Some(first) => Err(LogError::Damaged { path: path.to_owned(), detail: first.clone() }),
+    }
+}
+
+/// What SQLite's `quick_check` or `integrity_check` finds; nothing where all is well.
+pub(crate) fn integrity(database: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
+    let mut statement = database.prepare(&format!("PRAGMA {pragma}"))?;
+    let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
+    Ok(found.into_iter().filter(|line| line != "ok").collect())
+}
+
+/// Gives room that was freed back to the file system, a bounded piece of it.
+pub(super) fn give_back(database: &Connection) -> rusqlite::Result<()> {
+    let mut statement = database.prepare_cached(&format!("PRAGMA incremental_vacuum({VACUUM_PAGES})"))?;
+    let mut rows = statement.query([])?;
+    while rows.next()?.is_some() {}
+    Ok(())
+}

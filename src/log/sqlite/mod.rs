@@ -1,0 +1,206 @@
+//! A frame log in one SQLite file: it outlives the process, and an audit is a query (docs/storage.md).
+//!
+//! In: frames, from any number of ingests at once. Out: the same frames, to any number of readers. Never: a part of an
+//! append (each is in one transaction), an answer before its frames are as durable as [`Fsync`] says, a second process that
+//! writes, a reader that waits for the writer.
+//!
+//! One thread writes. It puts all appends that wait for it into one transaction, so that a sync of the disk is shared; the
+//! queue to it is bounded, and whoever appends waits for his answer. Readers have connections of their own (WAL).
+
+mod artifacts;
+mod database;
+mod reader;
+mod writer;
+
+pub(crate) use database::integrity;
+pub use database::{LAYOUT, Lock, open_read_only, open_writable};
+pub use reader::{read_frames, streams};
+pub(crate) use writer::remove;
+
+use super::{FrameLog, KeptStream, LogError, StreamId, Summary, stream_id};
+use crate::clock::Clock;
+use async_trait::async_trait;
+use framegate_translators::frame::{Frame, Stream};
+use reader::Readers;
+use std::collections::HashMap;
+use std::num::NonZeroUsize;
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+use std::thread::JoinHandle;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use writer::{Append, Job, Writer};
+
+/// How large a page of the file is.
+pub const PAGE_BYTES: u64 = 4096;
+
+/// What an append that has returned will survive. All three survive the end of the process, whatever its cause.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Fsync {
+    /// The machine losing power: each transaction is synced to the disk before it is acknowledged.
+    #[default]
+    Always,
+    /// The machine losing power, but for what came in the last so many milliseconds. What is lost is the end.
+    Interval(Duration),
+    /// Nothing more: when the operating system stops without warning, the file may be damaged.
+    Never,
+}
+
+/// What a log is set to.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The database file. `-wal`, `-shm` and `-lock` stand beside it.
+    pub path: PathBuf,
+    /// When is synced.
+    pub fsync: Fsync,
+    /// How many appends may wait for the writer.
+    pub queue: NonZeroUsize,
+    /// How many connections read at once.
+    pub readers: NonZeroUsize,
+    /// How many runs that are over are kept.
+    pub max_runs: usize,
+    /// How many bytes of frames are kept.
+    pub max_bytes: u64,
+    /// How many bytes of artifacts are kept.
+    pub max_artifact_bytes: u64,
+    /// For how long runs that are over are kept; `None`: as long as there is room.
+    pub max_age: Option<Duration>,
+    /// Whether the file is checked when it is opened.
+    pub check: bool,
+    /// How large the file may become, in pages of 4096 bytes; `None`: as large as the disk has room.
+    pub max_pages: Option<u32>,
+    /// What tells the time.
+    pub clock: Clock,
+}
+
+impl Options {
+    /// The defaults of `config.toml`.
+    pub fn new(path: impl Into<PathBuf>) -> Self {
+        Self {
+            path: path.into(),
+            fsync: Fsync::default(),
+            queue: NonZeroUsize::MIN.saturating_add(255),
+            readers: NonZeroUsize::MIN.saturating_add(3),
+            max_runs: 10_000,
+            max_bytes: 1 << 30,
+            max_artifact_bytes: 256 << 20,
+            max_age: None,
+            check: false,
+            max_pages: None,
+            clock: Clock::System,
+        }
+    }
+}
+
+/// What writer and readers both know.
+#[derive(Debug, Default)]
+struct Shared {
+    streams: RwLock<HashMap<StreamId, (i64, Arc<Stream>)>>,
+    dropped: Mutex<Vec<StreamId>>,
+}
+
+impl Shared {
+    fn find(&self, id: StreamId) -> Option<(i64, Arc<Stream>)> {
+        self.streams.read().unwrap_or_else(PoisonError::into_inner).get(&id).cloned()
+    }
+
+    fn insert(&self, key: i64, stream: Arc<Stream>) {
+        let id = (stream.kind, stream.id);
+        self.streams.write().unwrap_or_else(PoisonError::into_inner).insert(id, (key, stream));
+    }
+
+    fn remove(&self, ids: &[StreamId]) {
+        let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        for id in ids {
+            streams.remove(id);
+        }
+        self.dropped.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(ids);
+    }
+}
+
+/// See the module.
+#[derive(Debug)]
+pub struct SqliteLog {
+    shared: Arc<Shared>,
+    readers: Arc<Readers>,
+    /// `None` once it is closed.
+    jobs: Option<mpsc::Sender<Job>>,
+    writer: Option<JoinHandle<()>>,
+    kept: Mutex<Vec<KeptStream>>,
+}
+
+impl SqliteLog {
+    /// Opens the log, makes it where there is none, and brings an older layout up to date.
+    ///
+    /// # Errors
+    /// It is in use, damaged, not ours, of a later version, or cannot be read or written.
+    pub fn open(options: Options) -> Result<Self, LogError> {
+        let lock = Lock::take(&options.path)?;
+        let database = open_writable(&options.path, &lock, options.fsync, options.check, options.max_pages)?;
+        let kept = reader::streams(&database, &options.path)?;
+        let shared = Arc::new(Shared::default());
+        for (key, kept) in &kept {
+            shared.insert(*key, kept.stream.clone());
+        }
+        let kept = kept.into_iter().map(|(_, kept)| kept).collect();
+        let (jobs, queue) = mpsc::channel(options.queue.get());
+        let readers = Arc::new(Readers::new(options.path.clone(), options.readers));
+        writer::tick(&options, jobs.downgrade());
+        let writer = Writer::new(database, lock, options, shared.clone())?;
+        let path = readers.path().to_owned();
+        let writer =
+            std::thread::Builder::new().name("frame-log".to_owned()).spawn(move || writer.run(queue)).map_err(
+                |error| LogError::Failed { path, what: "cannot have a thread to write", detail: error.to_string() },
+            )?;
+        Ok(Self { shared, readers, jobs: Some(jobs), writer: Some(writer), kept: Mutex::new(kept) })
+    }
+
+    async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<T>) -> Job) -> Result<T, LogError> {
+        let (done, answer) = oneshot::channel();
+        let jobs = self.jobs.as_ref().ok_or(LogError::Closed)?;
+        jobs.send(job(done)).await.map_err(|_| LogError::Closed)?;
+        answer.await.map_err(|_| LogError::Closed)
+    }
+}
+
+impl Drop for SqliteLog {
+    fn drop(&mut self) {
+        // The writer comes to its end when nobody can ask it any more; what was asked is done by then.
+        self.jobs = None;
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
+    }
+}
+
+#[async_trait]
+impl FrameLog for SqliteLog {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+        let append = Append::new(frames, summaries);
+        self.ask(|done| Job::Append(append, done)).await?
+    }
+
+    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        let Some((key, stream)) = self.shared.find(stream) else { return Ok(Vec::new()) };
+        self.readers.clone().read(key, stream, from, max).await
+    }
+
+    async fn take_dropped(&self) -> Vec<StreamId> {
+        std::mem::take(&mut self.shared.dropped.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
+        Ok(std::mem::take(&mut self.kept.lock().unwrap_or_else(PoisonError::into_inner)))
+    }
+}
+
+/// The ids of the streams that frames are of, in the order of their first frames.
+fn streams_of(frames: &[Arc<Frame>]) -> impl Iterator<Item = (StreamId, &[Arc<Frame>])> {
+    frames
+        .chunk_by(|one, other| stream_id(one) == stream_id(other))
+        .filter_map(|group| group.first().map(|first| (stream_id(first), group)))
+}

@@ -1,0 +1,468 @@
+//! The one thread that writes.
+//!
+//! In: appends, through a bounded queue. Out: an answer to each, once its frames are as durable as is configured. Never: a
+//! transaction for each append where several wait, an append that fails because another one in its transaction did.
+
+use super::database::{Lock, give_back, told};
+use super::{Fsync, Options, Shared, artifacts, streams_of};
+use crate::artifacts::StoreError;
+use crate::log::{LogError, StreamId, Summary};
+use framegate_translators::artifacts::Artifact;
+use framegate_translators::frame::stored::{self, Header};
+use framegate_translators::frame::{Frame, Stream, StreamKind};
+use framegate_translators::pipeline::is_last;
+use rusqlite::types::{ToSqlOutput, ValueRef};
+use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+use std::collections::{HashMap, VecDeque};
+use std::ops::Range;
+use std::sync::Arc;
+use std::time::Duration;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+/// How many bytes of frames are put into one transaction before it is committed; one append is always whole.
+const GROUP_BYTES: u64 = 8 << 20;
+
+/// What a row costs besides its body, about: its other columns and its entry in the index.
+const ROW_BYTES: u64 = 64;
+
+/// How often runs that are too old are looked for.
+const AGE_EVERY: Duration = Duration::from_secs(60);
+
+/// How long nothing must have been appended to a session's thread stream before it goes with the session's last run.
+const THREAD_REST_MS: u64 = 3_600_000;
+
+type Answer = oneshot::Sender<Result<(), LogError>>;
+
+/// What the writer is asked for.
+pub(super) enum Job {
+    Append(Append, Answer),
+    Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
+    /// Time has passed.
+    Tick,
+}
+
+/// Frames of one append, in their stored form.
+pub(super) struct Append {
+    streams: Vec<Part>,
+    bodies: Vec<u8>,
+    summaries: Vec<Summary>,
+    bytes: u64,
+    /// It ends a run: it always finds room.
+    closing: bool,
+}
+
+/// Frames of one stream, one behind the other.
+struct Part {
+    id: StreamId,
+    stream: Arc<Stream>,
+    rows: Vec<FrameRow>,
+    ended: bool,
+}
+
+struct FrameRow {
+    seq: u64,
+    time_ms: u64,
+    kind: &'static str,
+    parent: Option<Uuid>,
+    body: Range<usize>,
+}
+
+impl Append {
+    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Self {
+        let mut bodies = Vec::new();
+        let row = |frame: &Arc<Frame>, bodies: &mut Vec<u8>| {
+            let start = bodies.len();
+            stored::write_body(&frame.body, bodies);
+            FrameRow {
+                seq: frame.seq,
+                time_ms: frame.timestamp_ms,
+                kind: frame.body.kind(),
+                parent: frame.parent_tool_id,
+                body: start..bodies.len(),
+            }
+        };
+        let streams: Vec<Part> = streams_of(frames)
+            .filter_map(|(id, group)| {
+                let stream = group.first()?.stream.clone();
+                let rows = group.iter().map(|frame| row(frame, &mut bodies)).collect();
+                Some(Part { id, stream, rows, ended: group.last().is_some_and(|last| is_last(last)) })
+            })
+            .collect();
+        let bytes = bodies.len() as u64 + ROW_BYTES * frames.len() as u64;
+        let closing = frames.iter().any(|frame| is_last(frame));
+        Self { streams, bodies, summaries, bytes, closing }
+    }
+}
+
+/// Text that is known to be UTF-8.
+struct Text<'a>(&'a [u8]);
+
+impl ToSql for Text<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
+    }
+}
+
+/// What the writer knows of a stream.
+#[derive(Clone, Copy, Debug, Default)]
+struct Held {
+    key: i64,
+    frames: u64,
+    bytes: u64,
+    ended: bool,
+}
+
+/// Streams as they will be once the transaction is through.
+#[derive(Default)]
+struct Changes {
+    held: HashMap<StreamId, Held>,
+    new: Vec<(i64, Arc<Stream>)>,
+    ended: Vec<StreamId>,
+    bytes: u64,
+}
+
+pub(super) struct Writer {
+    database: Connection,
+    /// Held as long as the writer lives.
+    _lock: Lock,
+    options: Options,
+    shared: Arc<Shared>,
+    held: HashMap<StreamId, Held>,
+    /// Runs and tasks that are over, the one that ended first in front.
+    ended: VecDeque<StreamId>,
+    bytes: u64,
+    artifact_bytes: u64,
+    /// Something was written since the last sync.
+    unsynced: bool,
+}
+
+impl Writer {
+    pub(super) fn new(
+        database: Connection,
+        lock: Lock,
+        options: Options,
+        shared: Arc<Shared>,
+    ) -> Result<Self, LogError> {
+        let (mut held, mut over, mut all) = (HashMap::new(), Vec::new(), 0);
+        let ids: Vec<(i64, StreamId)> = {
+            let streams = shared.streams.read().unwrap_or_else(std::sync::PoisonError::into_inner);
+            streams.iter().map(|(id, (key, _))| (*key, *id)).collect()
+        };
+        let load = |key: i64| {
+            let sql = "SELECT frames, bytes, ended, stored_ms FROM streams WHERE key = ?1";
+            database.prepare_cached(sql)?.query_row([key], |row| {
+                Ok((Held { key, frames: row.get(0)?, bytes: row.get(1)?, ended: row.get(2)? }, row.get::<_, u64>(3)?))
+            })
+        };
+        for (key, id) in ids {
+            let (stream, stored_ms) = load(key).map_err(|error| told(&options.path, "cannot be read", &error))?;
+            all += stream.bytes;
+            if stream.ended {
+                over.push((stored_ms, key, id));
+            }
+            held.insert(id, stream);
+        }
+        over.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
+        let ended = over.into_iter().map(|(.., id)| id).collect();
+        let artifact_bytes =
+            artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
+        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes: all, artifact_bytes, unsynced: false })
+    }
+
+    /// Works until nobody can ask any more.
+    pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        while let Some(job) = jobs.blocking_recv() {
+            let mut group = Vec::new();
+            let mut bytes = 0;
+            let mut next = Some(job);
+            while let Some(job) = next {
+                match job {
+                    Job::Append(append, answer) => {
+                        bytes += append.bytes;
+                        group.push((append, answer));
+                    }
+                    // Before the frames that wait: some of them may refer to it.
+                    Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
+                    Job::Tick => self.tick(),
+                }
+                next = if bytes < GROUP_BYTES { jobs.try_recv().ok() } else { None };
+            }
+            if !group.is_empty() {
+                self.commit(group);
+            }
+        }
+        self.sync();
+    }
+
+    fn failed(&self, what: &'static str, error: &rusqlite::Error) -> LogError {
+        told(&self.options.path, what, error)
+    }
+
+    fn put(&mut self, artifact: &Artifact) -> Result<(), StoreError> {
+        let (bytes, limit) = (artifact.content.len() as u64, self.options.max_artifact_bytes);
+        if bytes > limit {
+            return Err(StoreError::TooLarge { bytes, limit });
+        }
+        self.unsynced = true;
+        let put = artifacts::put(&self.database, artifact, &mut self.artifact_bytes, limit);
+        put.map_err(|error| self.failed("cannot be written", &error).into())
+    }
+
+    /// Keeps the appends in one transaction; where that fails, each in one of its own, so that it fails alone.
+    fn commit(&mut self, group: Vec<(Append, Answer)>) {
+        self.make_room(group.iter().map(|(append, _)| append.bytes).sum());
+        let whole = self.transact(group.iter().map(|(append, _)| append));
+        let alone = group.len() == 1;
+        match whole {
+            Ok(results) => {
+                for ((_, answer), result) in group.into_iter().zip(results) {
+                    // Whoever asked may be gone; the frames are kept all the same.
+                    let _ = answer.send(result);
+                }
+            }
+            Err(error) if alone => {
+                tracing::error!(%error, "frames could not be kept");
+                for (_, answer) in group {
+                    let _ = answer.send(Err(error.clone()));
+                }
+            }
+            Err(_) => {
+                for one in group {
+                    self.commit(vec![one]);
+                }
+            }
+        }
+    }
+
+    /// One transaction. An append that does not fit is left out of it, and told so.
+    fn transact<'a>(
+        &mut self,
+        appends: impl Iterator<Item = &'a Append>,
+    ) -> Result<Vec<Result<(), LogError>>, LogError> {
+        let mut changes = Changes::default();
+        let now_ms = self.options.clock.now_ms();
+        let write = || -> rusqlite::Result<Vec<Result<(), LogError>>> {
+            let transaction = self.database.unchecked_transaction()?;
+            let mut results = Vec::new();
+            for append in appends {
+                results.push(match self.fits(append, &changes) {
+                    Ok(()) => {
+                        self.insert(append, &mut changes, now_ms)?;
+                        Ok(())
+                    }
+                    refused => refused,
+                });
+            }
+            transaction.commit()?;
+            Ok(results)
+        };
+        let results = write().map_err(|error| self.failed("cannot be written", &error))?;
+        self.bytes += changes.bytes;
+        self.held.extend(changes.held);
+        self.ended.extend(changes.ended);
+        for (key, stream) in changes.new {
+            self.shared.insert(key, stream);
+        }
+        self.unsynced = true;
+        Ok(results)
+    }
+
+    /// Whether the append follows on what is kept, and there is room for it.
+    fn fits(&self, append: &Append, changes: &Changes) -> Result<(), LogError> {
+        let bytes = self.bytes + changes.bytes;
+        if bytes + append.bytes > self.options.max_bytes && !append.closing {
+            return Err(LogError::Full { bytes, limit: self.options.max_bytes });
+        }
+        let mut counted: HashMap<StreamId, u64> = HashMap::new();
+        for part in &append.streams {
+            let held = changes.held.get(&part.id).or_else(|| self.held.get(&part.id));
+            let expected = counted.entry(part.id).or_insert_with(|| held.map_or(0, |held| held.frames));
+            for row in &part.rows {
+                if row.seq != *expected {
+                    return Err(LogError::Sequence { stream: part.id.1, expected: *expected, found: row.seq });
+                }
+                *expected += 1;
+            }
+        }
+        Ok(())
+    }
+
+    fn insert(&self, append: &Append, changes: &mut Changes, now_ms: u64) -> rusqlite::Result<()> {
+        let database = &self.database;
+        let mut frame = database.prepare_cached(
+            "INSERT INTO frames (stream, seq, time_ms, type, parent_tool_id, body) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+        )?;
+        let mut progress = database.prepare_cached(
+            "UPDATE streams SET last_ms = max(last_ms, :last_ms), stored_ms = :now, frames = :frames, bytes = :bytes, \
+             ended = :ended, status = coalesce(:status, status) WHERE key = :key",
+        )?;
+        let mut id = [0; 36];
+        for (nth, part) in append.streams.iter().enumerate() {
+            let Some((first, last)) = part.rows.first().zip(part.rows.last()) else { continue };
+            let mut held = match changes.held.get(&part.id).or_else(|| self.held.get(&part.id)) {
+                Some(held) => *held,
+                None => {
+                    let key = insert_stream(database, &part.stream, first.time_ms, now_ms)?;
+                    changes.new.push((key, part.stream.clone()));
+                    Held { key, ..Held::default() }
+                }
+            };
+            let mut bytes = 0;
+            for row in &part.rows {
+                let body = append.bodies.get(row.body.clone()).unwrap_or_default();
+                let parent = row.parent.map(|parent| &*parent.hyphenated().encode_lower(&mut id));
+                // By position: names would be looked up for each frame.
+                frame.execute((held.key, row.seq, row.time_ms.cast_signed(), row.kind, parent, Text(body)))?;
+                bytes += body.len() as u64 + ROW_BYTES;
+            }
+            held.frames += part.rows.len() as u64;
+            held.bytes += bytes;
+            changes.bytes += bytes;
+            if part.ended && !held.ended && part.id.0 != StreamKind::Thread {
+                changes.ended.push(part.id);
+            }
+            held.ended = part.ended;
+            // The status is that behind the last frames of the append: it goes with the stream's last part.
+            let is_last_part = append.streams.iter().skip(nth + 1).all(|later| later.id != part.id);
+            let summary = append.summaries.iter().find(|summary| is_last_part && summary.stream == part.id);
+            progress.execute(named_params! {
+                ":last_ms": last.time_ms.cast_signed(), ":now": now_ms, ":frames": held.frames, ":bytes": held.bytes,
+                ":ended": held.ended, ":status": summary.map(|summary| &summary.status), ":key": held.key,
+            })?;
+            changes.held.insert(part.id, held);
+        }
+        Ok(())
+    }
+
+    /// Drops the runs that ended first until there is room for so many bytes.
+    fn make_room(&mut self, more: u64) {
+        let Options { max_bytes, max_runs, .. } = self.options;
+        while self.bytes + more > max_bytes || self.ended.len() > max_runs {
+            let Some(oldest) = self.ended.pop_front() else { return };
+            self.drop_stream(oldest);
+        }
+    }
+
+    /// Drops a stream that is over. It may have been gone on with since; then it stays.
+    fn drop_stream(&mut self, id: StreamId) {
+        let Some(held) = self.held.get(&id).copied().filter(|held| held.ended) else { return };
+        match remove(&self.database, held.key, self.options.clock.now_ms()) {
+            Ok(thread) => {
+                let thread = thread.map(|id| (StreamKind::Thread, id));
+                let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
+                for id in &gone {
+                    self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
+                }
+                self.shared.remove(&gone);
+                self.artifact_bytes = artifacts::total(&self.database).unwrap_or(self.artifact_bytes);
+                tracing::debug!(stream = %id.1, "a run made room");
+            }
+            Err(error) => {
+                let error = self.failed("cannot be written", &error);
+                tracing::error!(%error, stream = %id.1, "a run could not be dropped");
+            }
+        }
+    }
+
+    fn tick(&mut self) {
+        if let Some(age) = self.options.max_age {
+            let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+            let before = self.options.clock.now_ms().saturating_sub(age_ms);
+            while let Some(&oldest) = self.ended.front() {
+                let Some(held) = self.held.get(&oldest) else {
+                    self.ended.pop_front();
+                    continue;
+                };
+                let stored_ms = self
+                    .database
+                    .prepare_cached("SELECT stored_ms FROM streams WHERE key = ?1")
+                    .and_then(|mut statement| statement.query_row([held.key], |row| row.get::<_, u64>(0)));
+                if !stored_ms.is_ok_and(|stored_ms| stored_ms < before) {
+                    break;
+                }
+                self.ended.pop_front();
+                self.drop_stream(oldest);
+            }
+        }
+        if matches!(self.options.fsync, Fsync::Interval(_)) {
+            self.sync();
+        }
+    }
+
+    /// Moves what is in the write-ahead log to the database, and syncs both.
+    fn sync(&mut self) {
+        if std::mem::take(&mut self.unsynced)
+            && let Err(error) = self.database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
+        {
+            let error = self.failed("cannot be written", &error);
+            tracing::error!(%error, "the frame log could not be synced");
+            self.unsynced = true;
+        }
+    }
+}
+
+fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<i64> {
+    let header = Header::of(stream);
+    let mut insert = database.prepare_cached(
+        "INSERT INTO streams (kind, id, session_id, session_name, provider, origin_run, first_ms, last_ms, stored_ms, \
+         frames, bytes, ended) VALUES (:kind, :id, :session, :name, :provider, :origin, :ms, :ms, :now, 0, 0, 0)",
+    )?;
+    insert.insert(named_params! {
+        ":kind": header.kind, ":id": header.id.to_string(), ":session": header.session_id.to_string(),
+        ":name": header.session_name, ":provider": header.provider,
+        ":origin": header.origin_run.map(|run| run.to_string()), ":ms": first_ms.cast_signed(), ":now": now_ms,
+    })
+}
+
+/// Removes a stream; with the last run or task of its session also the session's thread stream, whose id is given.
+pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::Result<Option<Uuid>> {
+    let transaction = database.unchecked_transaction()?;
+    let session: String =
+        database.prepare_cached("SELECT session_id FROM streams WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
+    let drop_one = |key: i64| -> rusqlite::Result<()> {
+        artifacts::remove_of_stream(database, key)?;
+        database.prepare_cached("DELETE FROM frames WHERE stream = ?1")?.execute([key])?;
+        database.prepare_cached("DELETE FROM streams WHERE key = ?1")?.execute([key])?;
+        Ok(())
+    };
+    drop_one(key)?;
+    let thread: Option<(i64, String)> = database
+        .prepare_cached(
+            "SELECT key, id FROM streams t WHERE session_id = :session AND kind = 'thread' AND stored_ms < :rested \
+             AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.session_id AND o.kind <> 'thread')",
+        )?
+        .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    if let Some((key, _)) = &thread {
+        drop_one(*key)?;
+    }
+    transaction.commit()?;
+    give_back(database)?;
+    Ok(thread.and_then(|(_, id)| Uuid::try_parse(&id).ok()))
+}
+
+/// Tells the writer that time passes, where that means something to it.
+pub(super) fn tick(options: &Options, jobs: mpsc::WeakSender<Job>) {
+    let every = match (options.fsync, options.max_age) {
+        (Fsync::Interval(every), _) => every.min(AGE_EVERY),
+        (_, Some(_)) => AGE_EVERY,
+        _ => return,
+    };
+    let ticker = std::thread::Builder::new().name("frame-log-clock".to_owned()).spawn(move || {
+        loop {
+            std::thread::sleep(every);
+            // A full queue is one that the writer is at work on.
+            match jobs.upgrade() {
+                Some(jobs) => drop(jobs.try_send(Job::Tick)),
+                None => return,
+            }
+        }
+    });
+    if let Err(error) = ticker {
+        tracing::error!(%error, "no thread for the frame log's clock: it is synced at its own checkpoints only");
+    }
+}

@@ -1,0 +1,175 @@
+//! `framegate log` on databases that a proxy made.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod cli;
+#[allow(dead_code, unreachable_pub, reason = "shared; not every test uses all")]
+#[path = "serve/client.rs"]
+mod client;
+#[allow(dead_code, unreachable_pub, reason = "shared; not every test uses all")]
+#[path = "serve/proxy.rs"]
+mod proxy;
+
+use cli::{Ran, Scratch, bytes, path, run};
+use client::{Upload, get, post};
+use proxy::Proxy;
+
+/// A database with the runs of three recordings, made by a proxy that is gone.
+fn made(scratch: &Scratch) -> String {
+    let db = format!("{}.db", scratch.missing());
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
+    for name in ["multi_turn_stdin.ndjson", "parallel_tools.partial.ndjson"] {
+        assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &bytes(name)).status, 201);
+    }
+    let codex = proxy::recording("codex", "exec-text-plain.ndjson");
+    assert_eq!(post(proxy.address, "/v1/ingest/codex", &[], &codex).status, 201);
+    db
+}
+
+fn log(db: &str, args: &[&str]) -> Ran {
+    run(&[&["log", "--db", db], args].concat(), "")
+}
+
+fn ids(db: &str) -> Vec<String> {
+    let listed = log(db, &["list", "--json"]).exits(0);
+    listed.events().iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn runs_are_listed_and_shown() {
+    let scratch = Scratch::new("log-list");
+    let db = made(&scratch);
+    let ids = ids(&db);
+    assert_eq!(ids.len(), 5, "three turns, and two runs");
+    let listed = log(&db, &["list", "--limit", "2"]).exits(0).prints(&["RUN", "codex", "completed", &ids[0], &ids[1]]);
+    assert_eq!(listed.out.lines().count(), 3);
+    let shown = log(&db, &["show", &ids[4]]).exits(0).json();
+    assert_eq!(shown["run_id"], ids[4]);
+    assert_eq!(shown["state"], "completed");
+    log(&db, &["show", "nonsense"]).exits(2).says(&["is no run id", "framegate log list"]);
+    log(&db, &["show", "00000000-0000-0000-0000-000000000000"]).exits(2).says(&["there is no run"]);
+    log("no-such.db", &["list"]).exits(2).says(&["there is no frame log no-such.db", "--db"]);
+}
+
+#[test]
+fn an_export_is_what_the_proxy_serves_also_while_it_runs() {
+    let scratch = Scratch::new("log-export");
+    let db = made(&scratch);
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
+    let ids = ids(&db);
+    for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+        for id in &ids {
+            let path = format!("/v1/runs/{id}/events?contract={contract}");
+            let served = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
+            let exported = log(&db, &["export", id, "--to", contract]).exits(0);
+            assert!(exported.out == served, "{contract} {id}");
+            assert!(!served.is_empty());
+        }
+    }
+    log(&db, &["export", &ids[0], "--to", "frame.v2"]).exits(2).says(&["did you mean \"frames.v2\"?", "stored"]);
+    // Every record of the uploads is in some stream.
+    let raw = log(&db, &["export", "--all", "--to", "raw"]).exits(0).out;
+    let records = |text: &[u8]| text.split(|byte| *byte == b'\n').filter(|line| !line.is_empty()).count();
+    let uploaded = records(&bytes("multi_turn_stdin.ndjson"))
+        + records(&bytes("parallel_tools.partial.ndjson"))
+        + records(&proxy::recording("codex", "exec-text-plain.ndjson"));
+    assert_eq!(records(raw.as_bytes()), uploaded);
+}
+
+#[test]
+fn what_was_exported_as_stored_can_be_taken_in_elsewhere_and_again() {
+    let scratch = Scratch::new("log-import");
+    let db = made(&scratch);
+    let stored = log(&db, &["export", "--all", "--to", "stored"]).exits(0).out;
+    let frames = stored.lines().count();
+    let file = scratch.file("stored.ndjson", &stored);
+    let other = scratch.missing() + "-other.db";
+    log(&other, &["import", &file]).exits(0).prints(&[&format!("{frames} frames taken in, 0 were there already")]);
+    assert_eq!(log(&other, &["export", "--all", "--to", "stored"]).exits(0).out, stored);
+    assert_eq!(log(&other, &["list", "--json"]).exits(0).out, log(&db, &["list", "--json"]).exits(0).out);
+    log(&other, &["verify"]).exits(0).prints(&["0 findings"]);
+    log(&other, &["import", &file]).exits(0).prints(&[&format!("0 frames taken in, {frames} were there already")]);
+
+    let changed = scratch.file("changed.ndjson", stored.replacen("\"input\":\"", "\"input\":\"x", 1));
+    log(&other, &["import", &changed]).exits(2).says(&["line ", "is another one than the log has"]);
+    let gap = scratch.file("gap.ndjson", stored.lines().skip(1).collect::<Vec<_>>().join("\n"));
+    let empty = scratch.missing() + "-empty.db";
+    log(&empty, &["import", &gap]).exits(2).says(&["line 1", "does not follow: 0 frames"]);
+    let nonsense = scratch.file("nonsense.ndjson", "\n{\"v\":9}\n");
+    log(&empty, &["import", &nonsense]).exits(2).says(&["line 2", "later version (form 9"]);
+}
+
+#[test]
+fn writing_commands_wait_for_nobody_and_are_refused_while_a_proxy_writes() {
+    let scratch = Scratch::new("log-locked");
+    let db = made(&scratch);
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
+    let file = scratch.file("none.ndjson", "");
+    log(&db, &["prune", "--keep", "0"]).exits(2).says(&["in use by another framegate", &db]);
+    log(&db, &["import", &file]).exits(2).says(&["in use by another framegate"]);
+    // In the middle of an upload, all is well too.
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "application/x-ndjson")]);
+    upload.send(bytes("text_plain.partial.ndjson").split_inclusive(|byte| *byte == b'\n').next().unwrap());
+    assert!(upload.answer().line().is_some());
+    log(&db, &["verify"]).exits(0).prints(&["0 findings"]);
+    let copy = scratch.missing() + "-copy.db";
+    log(&db, &["backup", &copy]).exits(0);
+    log(&db, &["backup", &copy]).exits(2).says(&["is there already"]);
+    drop(proxy);
+    log(&copy, &["verify"]).exits(0).prints(&["0 findings"]);
+    let stored = |db: &str| log(db, &["export", "--all", "--to", "stored"]).exits(0).out;
+    assert_eq!(stored(&copy), stored(&db));
+}
+
+#[test]
+fn what_is_wrong_with_a_database_is_found() {
+    let scratch = Scratch::new("log-verify");
+    let db = made(&scratch);
+    log(&db, &["verify"]).exits(0).prints(&["streams", "0 findings"]);
+    for (harm, expected) in [
+        ("DELETE FROM frames WHERE stream = 1 AND seq = 3", "frame 4 follows on 3 frames"),
+        ("UPDATE frames SET body = '{\"tool_begun\":{}}' WHERE stream = 1 AND seq = 2", "unknown variant `tool_begun`"),
+        ("UPDATE frames SET time_ms = 5 WHERE stream = 1 AND seq = 2", "the time runs backwards at frame 2"),
+        ("UPDATE streams SET frames = frames + 1 WHERE key = 1", "and its row says"),
+        ("UPDATE streams SET ended = 0 WHERE key = 1", "is over by its frames, and goes on by its row"),
+        ("UPDATE streams SET status = '{\"frames\":1}' WHERE key = 1", "and its status says 1"),
+        (
+            "INSERT INTO artifacts (hash, kind, media_type, bytes, bytes_total, created_ms, stream, content) \
+             VALUES ('sha256:00', 'image', 'image/png', 1, 1, 0, '{}', x'00'); \
+             INSERT INTO artifact_references VALUES ('session', 'x', last_insert_rowid())",
+            "artifact sha256:00: its content is another one",
+        ),
+        ("INSERT INTO frames (stream, seq, time_ms, type, body) VALUES (99, 0, 0, 'x', '{}')", "belong to no stream"),
+    ] {
+        // The proxy was killed: a part of the database is in the log beside it.
+        let copy = scratch.missing() + "-harmed.db";
+        let _ = std::fs::remove_file(&copy);
+        log(&db, &["backup", &copy]).exits(0);
+        let harmed = rusqlite::Connection::open(&copy).unwrap();
+        harmed.pragma_update(None, "foreign_keys", "OFF").unwrap();
+        harmed.execute_batch(harm).unwrap();
+        drop(harmed);
+        log(&copy, &["verify"]).exits(1).prints(&[expected, "1 findings"]);
+    }
+}
+
+#[test]
+fn runs_are_pruned_by_number_and_by_age() {
+    let scratch = Scratch::new("log-prune");
+    let db = made(&scratch);
+    let before = ids(&db);
+    log(&db, &["prune", "--older-than", "1h"]).exits(0).prints(&["0 runs and tasks dropped, 0 frames"]);
+    log(&db, &["prune", "--keep", "2"]).exits(0).prints(&["3 runs and tasks dropped"]);
+    assert_eq!(ids(&db), before[..2]);
+    log(&db, &["verify"]).exits(0).prints(&["0 findings"]);
+    log(&db, &["prune", "--older-than", "0m"]).exits(0);
+    assert!(ids(&db).len() <= 2);
+    log(&db, &["prune"]).exits(2).says(&["--older-than"]);
+    for age in ["", "5", "h", "-1h", "1.5h", "5 days", "99999999999999999999d", "é"] {
+        log(&db, &["prune", &format!("--older-than={age}")]).exits(2).says(&["is no age, such as 90m, 12h or 30d"]);
+    }
+    // A proxy goes on with what is left.
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
+    let text = std::fs::read(path("text_plain.partial.ndjson")).unwrap();
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &text).status, 201);
+}

@@ -1,0 +1,61 @@
+//! The queries of docs/storage.md, run against a database that was made from recordings.
+
+use crate::client::post;
+use crate::proxy::{Proxy, recording};
+use crate::scratch::Scratch;
+
+/// The SQL of the document, block by block.
+fn queries() -> Vec<String> {
+    let text = include_str!("../../docs/storage.md");
+    let blocks = text.split("```sql\n").skip(1);
+    blocks.map(|block| block.split("```").next().unwrap().to_owned()).collect()
+}
+
+#[test]
+fn the_audits_of_the_document_give_rows() {
+    let scratch = Scratch::new("audits");
+    let path = scratch.path().to_str().unwrap().to_owned();
+    let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &path)]);
+    for runner in ["claude-code", "codex", "opencode", "open-responses"] {
+        let dir = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures").join(runner);
+        for file in std::fs::read_dir(dir).unwrap().map(Result::unwrap) {
+            let name = file.file_name().into_string().unwrap();
+            if file.file_type().unwrap().is_file() && name != "MANIFEST.json" {
+                let made = post(proxy.address, &format!("/v1/ingest/{runner}"), &[], &recording(runner, &name));
+                assert_eq!(made.status, 201, "{name}");
+            }
+        }
+    }
+    // While the proxy runs: readers do not wait for it.
+    let database = rusqlite::Connection::open_with_flags(&path, rusqlite::OpenFlags::SQLITE_OPEN_READ_ONLY).unwrap();
+    let queries = queries();
+    assert!(queries.len() >= 3);
+    for query in queries {
+        let mut statement = database.prepare(&query).unwrap_or_else(|error| panic!("{error}: {query}"));
+        let columns = statement.column_count();
+        let mut rows = statement.query([]).unwrap();
+        let (mut count, mut said) = (0, 0);
+        while let Some(row) = rows.next().unwrap_or_else(|error| panic!("{error}: {query}")) {
+            count += 1;
+            said += (0..columns).filter(|at| row.get_ref(*at).unwrap() != rusqlite::types::ValueRef::Null).count();
+        }
+        assert!(count > 0 && said > count, "nothing comes of {query}");
+    }
+    for view in ["runs", "events", "tool_calls", "file_changes", "usage", "texts", "approvals", "errors"] {
+        let sql = format!("SELECT count(*) FROM {view}");
+        let count: i64 = database.query_row(&sql, [], |row| row.get(0)).unwrap();
+        assert!(count > 0, "{view} is empty");
+    }
+    // A sum over the view is the sum of the statuses.
+    let calls: (i64, i64) = database
+        .query_row(
+            "SELECT (SELECT count(*) FROM tool_calls t JOIN runs r USING (run_id) WHERE outcome IN ('ended', 'failed', 'running') \
+             AND EXISTS (SELECT 1 FROM frames f WHERE f.stream = r.stream AND f.type = 'tool_started' \
+             AND f.body ->> '$.tool_started.call.tool.call_id' = t.call_id)), (SELECT sum(tool_calls) FROM runs)",
+            [],
+            |row| Ok((row.get(0)?, row.get(1)?)),
+        )
+        .unwrap();
+    assert_eq!(calls.0, calls.1);
+    assert!(calls.0 > 10);
+}

@@ -1,0 +1,129 @@
+//! Killed at random moments under load: nothing that was acknowledged is lost, nothing is there twice.
+//!
+//! `FRAMEGATE_CRASHES` says how often (15 unless it is set).
+
+use crate::client::{Upload, get, post};
+use crate::proxy::{Proxy, recording};
+use crate::scratch::Scratch;
+use std::collections::HashMap;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+const CONTRACT: &str = "frames.v2";
+
+/// What clients were told: by run, the events in order; and the runs whose ingest was acknowledged whole, with their frames.
+#[derive(Default)]
+struct Told {
+    events: HashMap<String, Vec<String>>,
+    whole: HashMap<String, u64>,
+}
+
+/// One client that uploads and reads until the proxy is gone.
+fn load(address: std::net::SocketAddr, streaming: bool, body: &[u8], told: &Mutex<Told>) {
+    if !streaming {
+        let answer = post(address, "/v1/ingest/claude-code", &[], body);
+        if answer.status == 201 {
+            for run in answer.json()["runs"].as_array().unwrap() {
+                let id = run["run_id"].as_str().unwrap().to_owned();
+                told.lock().unwrap().whole.insert(id, run["frames"].as_u64().unwrap());
+            }
+        }
+        return;
+    }
+    let accept = [("accept", "application/x-ndjson; contract=frames.v2")];
+    let mut upload = Upload::start(address, "/v1/ingest/claude-code", &accept);
+    let mut lines = body.split_inclusive(|&byte| byte == b'\n');
+    upload.send(lines.next().unwrap());
+    let mut answer = upload.answer();
+    for line in lines.by_ref() {
+        upload.send(line);
+        // Each record gives an event at least.
+        let Some(event) = answer.line() else { return };
+        let parsed: serde_json::Value = serde_json::from_str(&event).unwrap();
+        let id = parsed["stream_id"].as_str().unwrap().to_owned();
+        told.lock().unwrap().events.entry(id).or_default().push(event);
+    }
+}
+
+#[test]
+fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
+    let times: u32 = std::env::var("FRAMEGATE_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
+    let scratch = Scratch::new("crash");
+    let path = scratch.path().to_str().unwrap().to_owned();
+    let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", path.as_str())];
+    let body = recording("claude-code", "parallel_tools.partial.ndjson");
+    let told = Arc::new(Mutex::new(Told::default()));
+    let mut random = u32::from_be_bytes(*framegate::clock::Clock::System.new_id().as_bytes().last_chunk().unwrap()) | 1;
+    eprintln!("seed {random}");
+    for _ in 0..times {
+        let proxy = Proxy::with(&settings);
+        let address = proxy.address;
+        // xorshift: where in the load the kill falls need not be repeatable, only spread.
+        random ^= random << 13;
+        random ^= random >> 17;
+        random ^= random << 5;
+        let clients: Vec<_> = (0..4)
+            .map(|nth| {
+                let (body, told) = (body.clone(), told.clone());
+                // A client ends with the connection, in whatever place of its work.
+                std::thread::spawn(move || {
+                    while catch_unwind(AssertUnwindSafe(|| load(address, nth % 2 == 0, &body, &told))).is_ok()
+                        && std::net::TcpStream::connect(address).is_ok()
+                    {}
+                })
+            })
+            .collect();
+        std::thread::sleep(Duration::from_millis(u64::from(random % 400)));
+        drop(proxy);
+        clients.into_iter().for_each(|client| client.join().unwrap());
+    }
+    let proxy = Proxy::with(&settings);
+    let told = told.lock().unwrap();
+    assert!(!told.whole.is_empty() || !told.events.is_empty(), "the load did nothing");
+    let database = rusqlite::Connection::open(&path).unwrap();
+    for (run, frames) in &told.whole {
+        let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
+        assert_eq!(status["frames"], *frames, "{status:#}");
+        assert_ne!(status["error_code"], "proxy_restarted");
+    }
+    for (stream, seen) in &told.events {
+        let path = format!("/v1/runs/{stream}/events?contract={CONTRACT}");
+        let kind: String =
+            database.query_row("SELECT kind FROM streams WHERE id = ?1", [stream], |row| row.get(0)).unwrap();
+        if kind != "session" {
+            continue;
+        }
+        let replay = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
+        let replay: Vec<&str> = replay.lines().collect();
+        assert!(replay.len() >= seen.len());
+        for (seen, again) in seen.iter().zip(&replay) {
+            assert_eq!(seen, again);
+        }
+    }
+    // Each stream without a gap, each run ended, as often as the books say.
+    let wrong: i64 = database
+        .query_row(
+            "SELECT count(*) FROM streams s WHERE s.frames <> (SELECT count(*) FROM frames f WHERE f.stream = s.key) \
+             OR s.frames <> (SELECT max(seq) + 1 FROM frames f WHERE f.stream = s.key) \
+             OR (s.kind = 'session' AND (s.ended = 0 OR 1 <> (SELECT count(*) FROM frames f WHERE f.stream = s.key \
+             AND f.type = 'session_ended')))",
+            [],
+            |row| row.get(0),
+        )
+        .unwrap();
+    assert_eq!(wrong, 0);
+    let counts: (i64, i64) = database
+        .query_row(
+            "SELECT count(*), sum(status ->> '$.error_code' = 'proxy_restarted') FROM streams WHERE kind = 'session'",
+            [],
+            |row| Ok((row.get(0)?, row.get::<_, Option<i64>>(1)?.unwrap_or(0))),
+        )
+        .unwrap();
+    eprintln!(
+        "{times} kills, {} runs, {} of them broken off, {} acknowledged whole",
+        counts.0,
+        counts.1,
+        told.whole.len()
+    );
+}

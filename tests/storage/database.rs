@@ -1,0 +1,266 @@
+//! The log as a library: what is kept, what is dropped, what goes wrong.
+
+use crate::scratch::{Scratch, frames, wait};
+use framegate::clock::Clock;
+use framegate::log::sqlite::{Fsync, LAYOUT, Options};
+use framegate::log::{FrameLog, LogError, SqliteLog, StreamId, stream_id};
+use framegate_translators::frame::stored::read_frame;
+use framegate_translators::frame::{Frame, StreamKind};
+use std::io::{Seek, SeekFrom, Write};
+use std::sync::Arc;
+use std::time::Duration;
+
+const PLAIN: (&str, &str) = ("claude-code", "text_plain.partial.ndjson");
+
+fn all(log: &SqliteLog, stream: StreamId) -> Vec<Arc<Frame>> {
+    wait(async {
+        let mut found = Vec::new();
+        loop {
+            let more = log.read(stream, found.len() as u64, 7).await.unwrap();
+            if more.is_empty() {
+                return found;
+            }
+            found.extend(more);
+        }
+    })
+}
+
+fn run_of(frames: &[Arc<Frame>]) -> StreamId {
+    frames.iter().map(|frame| stream_id(frame)).find(|(kind, _)| *kind == StreamKind::Session).unwrap()
+}
+
+fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
+    frames.iter().map(|frame| format!("{frame:?}")).collect()
+}
+
+#[test]
+fn what_was_appended_is_there_in_every_mode_after_the_log_is_opened_again() {
+    for (nth, fsync) in
+        [Fsync::Always, Fsync::Interval(Duration::from_millis(10)), Fsync::Never].into_iter().enumerate()
+    {
+        let scratch = Scratch::new(&format!("again-{nth}"));
+        let options = Options { fsync, ..Options::new(scratch.path()) };
+        let parts: Vec<Vec<Arc<Frame>>> = [
+            ("claude-code", "multi_turn_stdin.ndjson"),
+            ("codex", "exec-text-plain.ndjson"),
+            ("opencode", "event-text.sse"),
+            ("open-responses", "fastresponses__text.sse"),
+        ]
+        .iter()
+        .enumerate()
+        .map(|(run, (runner, name))| frames(runner, name, 1 + run as u128))
+        .collect();
+        let log = SqliteLog::open(options.clone()).unwrap();
+        for frames in &parts {
+            for chunk in frames.chunks(5) {
+                wait(log.append(chunk, Vec::new())).unwrap();
+            }
+        }
+        drop(log);
+        let log = SqliteLog::open(options).unwrap();
+        let mut streams = 0;
+        for frames in &parts {
+            let mut ids: Vec<StreamId> = frames.iter().map(|frame| stream_id(frame)).collect();
+            ids.sort_by_key(|(_, id)| *id);
+            ids.dedup();
+            for id in ids {
+                let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == id).cloned().collect();
+                assert_eq!(shown(&all(&log, id)), shown(&mine));
+                streams += 1;
+            }
+        }
+        assert!(streams > 6, "{streams}");
+        assert_eq!(wait(log.streams()).unwrap().len(), streams);
+    }
+}
+
+#[test]
+fn an_append_that_does_not_follow_is_refused_whole_and_fails_nobody_else() {
+    let scratch = Scratch::new("follow");
+    let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
+    let good: Vec<Vec<Arc<Frame>>> = (1..20).map(|run| frames(PLAIN.0, PLAIN.1, run)).collect();
+    let bad = frames(PLAIN.0, PLAIN.1, 99);
+    wait(async {
+        let wrong = log.append(&bad[1..], Vec::new());
+        let right = futures_util::future::join_all(good.iter().map(|frames| log.append(frames, Vec::new())));
+        let (wrong, right) = tokio::join!(wrong, right);
+        assert!(matches!(wrong, Err(LogError::Sequence { expected: 0, found: 1, .. })), "{wrong:?}");
+        assert!(right.iter().all(Result::is_ok));
+        // The same frames again are no frames that follow.
+        assert!(matches!(log.append(&good[0], Vec::new()).await, Err(LogError::Sequence { .. })));
+    });
+    assert_eq!(all(&log, run_of(&bad)).len(), 0);
+    for frames in &good {
+        let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).cloned().collect();
+        assert_eq!(shown(&all(&log, run_of(frames))), shown(&mine));
+    }
+}
+
+#[test]
+fn a_file_that_may_not_grow_is_told_and_keeps_what_was_acknowledged() {
+    let scratch = Scratch::new("full");
+    let options = Options { max_pages: Some(120), ..Options::new(scratch.path()) };
+    let log = SqliteLog::open(options.clone()).unwrap();
+    let mut kept = Vec::new();
+    let error = (1..1000)
+        .find_map(|run| {
+            let frames = frames(PLAIN.0, PLAIN.1, run);
+            match wait(log.append(&frames, Vec::new())) {
+                Ok(()) => {
+                    kept.push(frames);
+                    None
+                }
+                Err(error) => Some(error),
+            }
+        })
+        .expect("the file is full at some time");
+    assert!(error.is_full() && matches!(error, LogError::NoSpace { .. }), "{error}");
+    assert!(error.to_string().contains("framegate.db"), "{error}");
+    assert!(!kept.is_empty());
+    drop(log);
+    let log = SqliteLog::open(options).unwrap();
+    for frames in &kept {
+        let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).cloned().collect();
+        assert_eq!(shown(&all(&log, run_of(frames))), shown(&mine));
+    }
+}
+
+#[test]
+fn the_oldest_runs_that_are_over_make_room_and_open_ones_stay() {
+    let scratch = Scratch::new("room");
+    let one = frames(PLAIN.0, PLAIN.1, 1);
+    let log = SqliteLog::open(Options { max_runs: 3, ..Options::new(scratch.path()) }).unwrap();
+    let open = frames(PLAIN.0, PLAIN.1, 50);
+    wait(log.append(&open[..3], Vec::new())).unwrap();
+    let runs: Vec<_> = (1..8).map(|run| frames(PLAIN.0, PLAIN.1, run)).collect();
+    for frames in &runs {
+        wait(log.append(frames, Vec::new())).unwrap();
+    }
+    let dropped = wait(log.take_dropped());
+    let gone: Vec<StreamId> = runs.iter().map(|frames| run_of(frames)).filter(|id| dropped.contains(id)).collect();
+    // One more than three may stand there until the next append.
+    assert_eq!(gone, runs[..3].iter().map(|frames| run_of(frames)).collect::<Vec<_>>());
+    assert!(all(&log, run_of(&one)).is_empty());
+    assert_eq!(all(&log, run_of(&open)).len(), 3);
+    assert!(!all(&log, run_of(&runs[6])).is_empty());
+    drop(log);
+
+    let full = SqliteLog::open(Options { max_bytes: 20_000, ..Options::new(scratch.dir().join("small.db")) }).unwrap();
+    let error = (100..200)
+        .find_map(|run| wait(full.append(&frames(PLAIN.0, PLAIN.1, run)[..5], Vec::new())).err())
+        .expect("open runs fill it");
+    assert!(matches!(error, LogError::Full { limit: 20_000, .. }), "{error}");
+    // What ends a run always finds room.
+    wait(full.append(&frames(PLAIN.0, PLAIN.1, 100)[5..], Vec::new())).unwrap();
+}
+
+#[test]
+fn runs_go_when_they_are_too_old() {
+    let scratch = Scratch::new("old");
+    let at = |ms| Options { clock: Clock::Fixed(ms), ..Options::new(scratch.path()) };
+    let log = SqliteLog::open(at(1_000)).unwrap();
+    let old = frames(PLAIN.0, PLAIN.1, 1);
+    wait(log.append(&old, Vec::new())).unwrap();
+    drop(log);
+    let options = Options {
+        max_age: Some(Duration::from_secs(1)),
+        fsync: Fsync::Interval(Duration::from_millis(10)),
+        ..at(10_000)
+    };
+    let log = SqliteLog::open(options).unwrap();
+    let new = frames(PLAIN.0, PLAIN.1, 2);
+    wait(log.append(&new, Vec::new())).unwrap();
+    let deadline = std::time::Instant::now() + Duration::from_secs(30);
+    while !all(&log, run_of(&old)).is_empty() {
+        assert!(std::time::Instant::now() < deadline, "it stays");
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    assert!(!all(&log, run_of(&new)).is_empty());
+    assert!(wait(log.take_dropped()).contains(&run_of(&old)));
+}
+
+#[test]
+fn one_process_writes() {
+    let scratch = Scratch::new("one");
+    let first = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let error = SqliteLog::open(Options::new(scratch.path())).unwrap_err();
+    assert!(matches!(error, LogError::Locked { .. }), "{error}");
+    assert!(error.to_string().contains("framegate.db is in use by another framegate"), "{error}");
+    drop(first);
+    SqliteLog::open(Options::new(scratch.path())).unwrap();
+}
+
+#[test]
+fn a_file_that_is_not_ours_is_left_alone_and_named() {
+    let scratch = Scratch::new("foreign");
+    let refused = |expected: &str| {
+        let error = SqliteLog::open(Options::new(scratch.path())).unwrap_err();
+        assert!(error.to_string().contains(expected), "{error} should say {expected:?}");
+        let _ = std::fs::remove_file(scratch.path());
+    };
+    std::fs::write(scratch.path(), "no database at all, but a text that is long enough to have a header".repeat(30))
+        .unwrap();
+    refused("is no frame log of framegate: file is not a database");
+    rusqlite::Connection::open(scratch.path()).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
+    refused("another program's SQLite database");
+    drop(SqliteLog::open(Options::new(scratch.path())).unwrap());
+    let newer = rusqlite::Connection::open(scratch.path()).unwrap();
+    newer.pragma_update(None, "user_version", LAYOUT + 1).unwrap();
+    drop(newer);
+    refused(&format!("has layout {}, and this framegate knows layouts up to {LAYOUT}", LAYOUT + 1));
+    for path in ["/no/such/directory/framegate.db", "/proc/framegate.db"] {
+        let error = SqliteLog::open(Options::new(path)).unwrap_err().to_string();
+        assert!(error.contains(path) && error.contains("does the directory exist, and may it be written?"), "{error}");
+    }
+}
+
+#[test]
+fn a_damaged_page_is_found_when_it_is_looked_for() {
+    let scratch = Scratch::new("damaged");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    for run in 1..20 {
+        wait(log.append(&frames(PLAIN.0, PLAIN.1, run), Vec::new())).unwrap();
+    }
+    drop(log);
+    let check = Options { check: true, ..Options::new(scratch.path()) };
+    drop(SqliteLog::open(check.clone()).unwrap());
+    let size = std::fs::metadata(scratch.path()).unwrap().len();
+    let mut file = std::fs::File::options().write(true).open(scratch.path()).unwrap();
+    for page in 30..(size / 4096).min(60) {
+        file.seek(SeekFrom::Start(page * 4096)).unwrap();
+        file.write_all(&[0xA5; 512]).unwrap();
+    }
+    drop(file);
+    let error = SqliteLog::open(check).unwrap_err();
+    assert!(matches!(error, LogError::Damaged { .. }), "{error}");
+    assert!(error.to_string().contains("framegate log verify"), "{error}");
+}
+
+#[test]
+fn a_database_of_layout_1_is_read() {
+    let scratch = Scratch::new("layout-1");
+    let database = rusqlite::Connection::open(scratch.path()).unwrap();
+    database.execute_batch(include_str!("layout_1.sql")).unwrap();
+    drop(database);
+    let log = SqliteLog::open(Options { check: true, ..Options::new(scratch.path()) }).unwrap();
+    let kept = wait(log.streams()).unwrap();
+    assert_eq!(kept.len(), 1);
+    let stream = &kept[0].stream;
+    let read = all(&log, (stream.kind, stream.id));
+    let bodies: Vec<&str> = read.iter().map(|frame| frame.body.kind()).collect();
+    assert_eq!(bodies, ["session_started", "provider_event", "tool_started", "tool_ended", "session_ended"]);
+    assert_eq!(read[0].timestamp_ms, 1_770_000_000_000);
+    assert_eq!(read[2].parent_tool_id.unwrap().to_string(), "6f0b6a4e-1111-5111-8111-111111111111");
+}
+
+#[test]
+fn times_beyond_what_sqlite_counts_come_back() {
+    let scratch = Scratch::new("times");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let golden = include_str!("../../translators/tests/stored/v1.ndjson");
+    let mut frame = read_frame(golden.lines().next().unwrap().as_bytes()).unwrap();
+    frame.timestamp_ms = u64::MAX;
+    let frame = Arc::new(frame);
+    wait(log.append(std::slice::from_ref(&frame), Vec::new())).unwrap();
+    assert_eq!(all(&log, stream_id(&frame))[0].timestamp_ms, u64::MAX);
+}

@@ -1,0 +1,187 @@
+//! The proxy started again on its log: whatever was told before is told again, byte for byte.
+
+use crate::client::{Upload, get, post};
+use crate::proxy::{Proxy, recording, refusal};
+use crate::scratch::Scratch;
+use framegate_translators::contracts::{CONTRACTS, contract};
+use framegate_translators::schema::Schemas;
+use framegate_translators::verify::{Checker, Severity};
+use serde_json::Value;
+
+fn start(scratch: &Scratch, more: &[(&str, &str)]) -> Proxy {
+    let path = scratch.path().to_str().unwrap().to_owned();
+    let mut settings = vec![("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &path)];
+    settings.extend_from_slice(more);
+    Proxy::with(&settings)
+}
+
+fn runs(proxy: &Proxy) -> Vec<Value> {
+    get(proxy.address, "/v1/runs?limit=500", &[]).json()["data"].as_array().unwrap().clone()
+}
+
+/// The events of an ended stream in every contract that has some for it.
+fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
+    CONTRACTS
+        .iter()
+        .map(|contract| {
+            let path = format!("/v1/runs/{id}/events?contract={}", contract.name);
+            let answer = get(proxy.address, &path, &[("accept", "text/event-stream")]);
+            assert_eq!(answer.status, 200, "{path}");
+            (contract.name, answer.text())
+        })
+        .collect()
+}
+
+fn without_failures(mut status: Value) -> Value {
+    // Counted anew by each process.
+    for counted in ["validation_failures", "events_checked", "events_withheld"] {
+        status.as_object_mut().unwrap().remove(counted);
+    }
+    status
+}
+
+#[test]
+fn after_a_kill_every_run_is_known_and_every_event_is_the_same() {
+    let scratch = Scratch::new("restart");
+    let proxy = start(&scratch, &[]);
+    for (runner, name) in [
+        ("claude-code", "multi_turn_stdin.ndjson"),
+        ("claude-code", "parallel_tools.partial.ndjson"),
+        ("codex", "exec-text-plain.ndjson"),
+        ("opencode", "event-text.sse"),
+        ("open-responses", "fastresponses__text.sse"),
+    ] {
+        assert_eq!(post(proxy.address, &format!("/v1/ingest/{runner}"), &[], &recording(runner, name)).status, 201);
+    }
+    let listed = runs(&proxy);
+    assert!(listed.len() >= 7, "{}", listed.len());
+    let ids: Vec<String> = listed.iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect();
+    let before: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
+    // Killed without a word.
+    drop(proxy);
+    let proxy = start(&scratch, &[]);
+    let again: Vec<Value> = runs(&proxy);
+    assert_eq!(
+        again.into_iter().map(without_failures).collect::<Vec<_>>(),
+        listed.into_iter().map(without_failures).collect::<Vec<_>>()
+    );
+    for (id, before) in ids.iter().zip(before) {
+        assert!(everything(&proxy, id) == before, "{id}");
+    }
+}
+
+#[test]
+fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
+    let scratch = Scratch::new("open");
+    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    for cut in [1, lines.len() / 4, lines.len() / 2, lines.len() * 3 / 4, lines.len() - 1] {
+        let _ = std::fs::remove_file(scratch.path());
+        let proxy = start(&scratch, &[]);
+        let accept = [("accept", "application/x-ndjson; contract=frames.v2")];
+        let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &accept);
+        lines[..cut].iter().for_each(|line| upload.send(line));
+        let mut answer = upload.answer();
+        // As many events as there are for sure: one for each record.
+        let seen: Vec<String> = (0..cut).map_while(|_| answer.line()).filter(|line| !line.is_empty()).collect();
+        assert!(!seen.is_empty());
+        drop(proxy);
+
+        let proxy = start(&scratch, &[]);
+        let run = runs(&proxy).remove(0);
+        assert_eq!(run["state"], "interrupted", "cut at {cut}: {run:#}");
+        assert_eq!(run["error_code"], "proxy_restarted");
+        assert_eq!(run["pending_approvals"], serde_json::json!([]));
+        let id = run["run_id"].as_str().unwrap().to_owned();
+        for known in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+            let path = format!("/v1/runs/{id}/events?contract={}", known.name);
+            let text = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
+            let schemas = Schemas::compile(known.schemas).unwrap();
+            let mut checker = Checker::new(contract(known.name).unwrap(), &schemas);
+            let mut found = Vec::new();
+            let mut sink = |located: framegate_translators::verify::Located| {
+                if located.finding.severity == Severity::Error {
+                    found.push(located);
+                }
+            };
+            text.lines().for_each(|line| checker.event(line.as_bytes(), &mut sink));
+            checker.end(&mut sink);
+            assert!(found.is_empty(), "cut at {cut}, {}: {found:#?}", known.name);
+            if known.name == "frames.v2" {
+                let replay: Vec<&str> = text.lines().collect();
+                let mine: Vec<&String> = seen.iter().filter(|line| line.contains(&id)).collect();
+                assert!(!mine.is_empty() && replay.len() > mine.len());
+                assert!(mine.iter().zip(&replay).all(|(seen, again)| seen == again), "cut at {cut}");
+            }
+            if known.name == "hecate.v1" {
+                assert!(text.contains("gap.run_disconnected"), "{text}");
+            }
+        }
+        // Ended once: another start adds nothing.
+        drop(proxy);
+        let proxy = start(&scratch, &[]);
+        assert_eq!(runs(&proxy)[0]["frames"], run["frames"]);
+    }
+}
+
+#[test]
+fn a_session_that_another_ingest_goes_on_with_has_one_thread_without_a_gap() {
+    let scratch = Scratch::new("thread");
+    // What no run claims goes to the thread of its session.
+    let body = b"{\"type\":\"nobody_knows\",\"session_id\":\"0b2a3d4e-0000-4000-8000-000000000001\"}\n";
+    let text = recording("claude-code", "text_plain.partial.ndjson");
+    for _ in 0..2 {
+        let proxy = start(&scratch, &[]);
+        for _ in 0..2 {
+            assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], body).status, 201);
+            assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &[&text[..], body].concat()).status, 201);
+        }
+        drop(proxy);
+    }
+    let database = rusqlite::Connection::open(scratch.path()).unwrap();
+    let mut statement = database
+        .prepare("SELECT count(*), max(seq), min(f.stream) FROM frames f JOIN streams s ON s.key = f.stream WHERE kind = 'thread' GROUP BY f.stream")
+        .unwrap();
+    let counts: Vec<(i64, i64)> =
+        statement.query_map([], |row| Ok((row.get(0)?, row.get(1)?))).unwrap().map(Result::unwrap).collect();
+    assert!(counts.iter().any(|(count, _)| *count >= 4), "{counts:?}");
+    for (count, last) in counts {
+        assert_eq!(count, last + 1);
+    }
+}
+
+#[test]
+fn a_log_without_room_answers_507_and_takes_more_when_there_is() {
+    let scratch = Scratch::new("507");
+    let proxy = start(&scratch, &[("FRAMEGATE__LOG__MAX_FILE_BYTES", "400000")]);
+    let body = recording("claude-code", "parallel_tools.partial.ndjson");
+    let mut acknowledged = 0;
+    let refused = (0..200)
+        .find_map(|_| {
+            let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &body);
+            if answer.status == 201 {
+                acknowledged += 1;
+                return None;
+            }
+            Some((answer.status, answer.header("content-type").to_owned(), answer.json()))
+        })
+        .expect("the file is full at some time");
+    assert_eq!((refused.0, refused.1.as_str()), (507, "application/problem+json"), "{}", refused.2);
+    assert!(refused.2["detail"].as_str().unwrap().contains("no room on disk for the frame log"), "{}", refused.2);
+    assert!(acknowledged > 0);
+    let known = |proxy: &Proxy| runs(proxy).iter().filter(|run| run["state"] == "completed").count();
+    assert_eq!(known(&proxy), acknowledged);
+    drop(proxy);
+    let proxy = start(&scratch, &[]);
+    assert_eq!(known(&proxy), acknowledged);
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &body).status, 201);
+}
+
+#[test]
+fn a_second_proxy_on_the_same_file_does_not_start() {
+    let scratch = Scratch::new("second");
+    let _proxy = start(&scratch, &[]);
+    let path = scratch.path().to_str().unwrap().to_owned();
+    let said = refusal(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &path)]);
+    assert!(said.contains(&path) && said.contains("in use by another framegate"), "{said}");
+}

@@ -1,0 +1,129 @@
+//! The outline of an event: its keys in order, and of what kind each value is, as the one who writes it knows.
+//!
+//! In: the calls of an [`ObjectWriter`](super::ObjectWriter). Out: one [`Field`] for each field. Never: a kind that the value
+//! is not of; what a writer does not know is [`Kind::Unknown`]. Many events have one outline, so what a schema says of an
+//! outline need not be found out for each of them.
+
+use serde_json::value::RawValue;
+use uuid::Uuid;
+
+/// One field of an event.
+#[derive(Clone, Copy, Debug)]
+pub struct Field {
+    /// Its key.
+    pub key: &'static str,
+    /// What its value is.
+    pub kind: Kind,
+}
+
+/// What a value is.
+#[derive(Clone, Copy, Debug)]
+pub enum Kind {
+    /// `null`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// An integer, 0 or more.
+    Unsigned,
+    /// An integer.
+    Integer,
+    /// A number.
+    Number,
+    /// A string that is a UUID in its usual spelling.
+    Uuid,
+    /// The empty string.
+    EmptyText,
+    /// A string that is not empty.
+    Text,
+    /// This string, which has no escapes.
+    Word(&'static str),
+    /// An array of no items.
+    EmptyArray,
+    /// An array of strings, one at least.
+    Texts,
+    /// An object.
+    Object,
+    /// Some other value, or one that nobody has looked at.
+    Unknown,
+}
+
+/// Outlines are compared where their words and keys stand, not letter by letter: two that are equal surely say the same.
+impl PartialEq for Field {
+    fn eq(&self, other: &Self) -> bool {
+        let same_kind = match (self.kind, other.kind) {
+            (Kind::Word(one), Kind::Word(other)) => std::ptr::eq(one, other),
+            (Kind::Unknown, _) => false,
+            (one, other) => std::mem::discriminant(&one) == std::mem::discriminant(&other),
+        };
+        same_kind && std::ptr::eq(self.key, other.key)
+    }
+}
+
+/// A value whose kind its type tells.
+pub(crate) trait Outlined {
+    /// What it is.
+    fn kind(&self) -> Kind;
+}
+
+impl<T: Outlined> Outlined for Option<T> {
+    fn kind(&self) -> Kind {
+        self.as_ref().map_or(Kind::Null, Outlined::kind)
+    }
+}
+
+impl<T: Outlined + ?Sized> Outlined for &T {
+    fn kind(&self) -> Kind {
+        (**self).kind()
+    }
+}
+
+macro_rules! outlined {
+    ($($type:ty: $kind:ident),+ $(,)?) => {
+        $(impl Outlined for $type {
+            fn kind(&self) -> Kind {
+                Kind::$kind
+            }
+        })+
+    };
+}
+
+// A float may be none that JSON has, and is null then.
+outlined!(bool: Bool, u16: Unsigned, u32: Unsigned, u64: Unsigned, i32: Integer, f64: Unknown, Uuid: Uuid);
+
+impl Outlined for str {
+    fn kind(&self) -> Kind {
+        if self.is_empty() { Kind::EmptyText } else { Kind::Text }
+    }
+}
+
+impl Outlined for String {
+    fn kind(&self) -> Kind {
+        self.as_str().kind()
+    }
+}
+
+impl<T: AsRef<str>> Outlined for Vec<T> {
+    fn kind(&self) -> Kind {
+        if self.is_empty() { Kind::EmptyArray } else { Kind::Texts }
+    }
+}
+
+impl Outlined for RawValue {
+    fn kind(&self) -> Kind {
+        of_json(self.get())
+    }
+}
+
+/// What JSON text is.
+pub(crate) fn of_json(text: &str) -> Kind {
+    match text.as_bytes() {
+        [b'{', ..] => Kind::Object,
+        b"null" => Kind::Null,
+        b"true" | b"false" => Kind::Bool,
+        b"[]" => Kind::EmptyArray,
+        b"\"\"" => Kind::EmptyText,
+        [b'"', ..] => Kind::Text,
+        [b'-' | b'0'..=b'9', ..] => Kind::Number,
+        _ => Kind::Unknown,
+    }
+}

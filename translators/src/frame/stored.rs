@@ -1,0 +1,270 @@
+//! The form in which frames are kept: JSON, one object for each frame's body, externally tagged by its type in snake case:
+//! `{"tool_ended":{"tool":{"id":…,"call_id":…},"exit_code":0,"duration_ms":12,"artifacts":null}}`.
+//!
+//! In: a frame, or the bytes that one was written to. Out: the other. Payloads that came as JSON (`args`, `data`, `opaque`)
+//! stand in it as the text they came as: key order, number spelling, duplicate keys, lone surrogates. Bytes (`raw`, `block`)
+//! are a string where they are UTF-8, else `{"hex":"…"}`.
+//!
+//! What is read must be what this version or an older one wrote: an unknown type or field is an error, never passed over,
+//! for a frame that is read without a part of it would be served without it. A field that came later is absent in what older
+//! versions wrote, so every field added is an `Option` or has a default; tests read frames of every version from a file.
+//! Never: a wire form; clients get theirs from a contract.
+
+use super::{Body, Frame, Session, Stream, StreamKind};
+use crate::runners::RUNNERS;
+use serde::de::{Error as _, MapAccess, Visitor};
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use serde_json::value::RawValue;
+use std::fmt;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The version of the stored form. It goes up where an older reader could misread what is written.
+pub const VERSION: u32 = 1;
+
+/// Why bytes are no stored frame.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoredError {
+    /// The text is not what a frame is stored as: the parser's message has the place.
+    Json(serde_json::Error),
+    /// It was written by a later version.
+    Version(u32),
+    /// No runner's frames have this `provider`.
+    Provider(String),
+}
+
+impl fmt::Display for StoredError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Json(error) => write!(f, "not a stored frame: {error}"),
+            Self::Version(version) => {
+                write!(f, "stored by a later version (form {version}; this one reads up to {VERSION})")
+            }
+            Self::Provider(name) => {
+                let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.provider).collect();
+                write!(f, "there is no provider {name:?} (known: {})", known.join(", "))
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoredError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Json(error) => Some(error),
+            Self::Version(_) | Self::Provider(_) => None,
+        }
+    }
+}
+
+impl From<serde_json::Error> for StoredError {
+    fn from(error: serde_json::Error) -> Self {
+        Self::Json(error)
+    }
+}
+
+/// Appends the stored form of a body.
+pub fn write_body(body: &Body, out: &mut Vec<u8>) {
+    let start = out.len();
+    // Writing to memory cannot fail, and every map of ours has string keys.
+    if serde_json::to_writer(&mut *out, body).is_err() {
+        out.truncate(start);
+        return;
+    }
+    if let Body::ProviderEvent(record) = body
+        && let Some(data) = &record.data
+    {
+        // `{"provider_event":{…}}`, which is never empty: the record's text goes in as its last field.
+        out.truncate(out.len().saturating_sub(2));
+        out.extend_from_slice(b",\"data\":");
+        out.extend_from_slice(data.as_bytes());
+        out.extend_from_slice(b"}}");
+    }
+}
+
+/// Reads a body.
+///
+/// # Errors
+/// [`StoredError::Json`]: it is none, with the place.
+pub fn read_body(bytes: &[u8]) -> Result<Body, StoredError> {
+    Ok(serde_json::from_slice(bytes)?)
+}
+
+/// Appends a frame with all that is known of its stream, as one line of JSON and its end: what `framegate log export` writes.
+pub fn write_frame(frame: &Frame, out: &mut Vec<u8>) {
+    let line = Line::<()> {
+        v: VERSION,
+        stream: Header::of(&frame.stream),
+        seq: frame.seq,
+        timestamp_ms: frame.timestamp_ms,
+        parent_tool_id: frame.parent_tool_id,
+        body: (),
+    };
+    let start = out.len();
+    if serde_json::to_writer(&mut *out, &line).is_err() {
+        out.truncate(start);
+        return;
+    }
+    out.truncate(out.len().saturating_sub(1));
+    out.extend_from_slice(b",\"body\":");
+    write_body(&frame.body, out);
+    out.extend_from_slice(b"}\n");
+}
+
+/// Reads a frame that [`write_frame`] wrote; the line's end may be missing.
+///
+/// # Errors
+/// See [`StoredError`].
+pub fn read_frame(line: &[u8]) -> Result<Frame, StoredError> {
+    #[derive(Deserialize)]
+    struct Version {
+        v: u32,
+    }
+    // A later version may have any fields: which it is comes first.
+    let Version { v } = serde_json::from_slice(line)?;
+    if v > VERSION {
+        return Err(StoredError::Version(v));
+    }
+    let line: Line<Body> = serde_json::from_slice(line)?;
+    Ok(Frame {
+        stream: Arc::new(line.stream.into_stream()?),
+        seq: line.seq,
+        timestamp_ms: line.timestamp_ms,
+        parent_tool_id: line.parent_tool_id,
+        body: line.body,
+    })
+}
+
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Line<B> {
+    v: u32,
+    stream: Header,
+    seq: u64,
+    timestamp_ms: u64,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    parent_tool_id: Option<Uuid>,
+    #[serde(skip_serializing)]
+    body: B,
+}
+
+/// What is known of a stream, in its stored form.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    /// The word of the [`StreamKind`].
+    pub kind: String,
+    /// The stream.
+    pub id: Uuid,
+    /// Its session.
+    pub session_id: Uuid,
+    /// The session in the runner's spelling; "" where it never told one.
+    pub session_name: String,
+    /// The run that a task came from.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub origin_run: Option<Uuid>,
+    /// The runner that speaks.
+    pub provider: String,
+}
+
+impl Header {
+    /// The stored form of what is known of a stream.
+    pub fn of(stream: &Stream) -> Self {
+        Self {
+            kind: stream.kind.as_str().to_owned(),
+            id: stream.id,
+            session_id: stream.session.id,
+            session_name: stream.session.name.to_string(),
+            origin_run: stream.origin_run,
+            provider: stream.provider.to_owned(),
+        }
+    }
+
+    /// The stream.
+    ///
+    /// # Errors
+    /// A word that is none.
+    pub fn into_stream(self) -> Result<Stream, StoredError> {
+        let kind = StreamKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind);
+        let kind = kind.ok_or_else(|| serde_json::Error::custom(format!("there is no stream kind {:?}", self.kind)))?;
+        let provider = RUNNERS.iter().map(|runner| runner.provider).find(|known| *known == self.provider);
+        Ok(Stream {
+            kind,
+            id: self.id,
+            session: Arc::new(Session { id: self.session_id, name: Arc::from(self.session_name) }),
+            origin_run: self.origin_run,
+            provider: provider.ok_or(StoredError::Provider(self.provider))?,
+        })
+    }
+}
+
+/// Reads a JSON value as its text.
+pub(super) fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<str>>, D::Error> {
+    // Not an `Option` of it: `null` is a value too.
+    Box::<RawValue>::deserialize(deserializer).map(|value| Some(value.into()))
+}
+
+/// Bytes: a string where they are UTF-8, else `{"hex":"…"}`.
+pub(super) mod bytes {
+    use super::{Deserializer, Hex, MapAccess, Serialize, Serializer, Visitor, fmt};
+    use serde::de::Error;
+
+    type Bytes = Option<Box<[u8]>>;
+
+    pub(in super::super) fn serialize<S: Serializer>(bytes: &Bytes, serializer: S) -> Result<S::Ok, S::Error> {
+        match bytes.as_deref().map(|bytes| (bytes, std::str::from_utf8(bytes))) {
+            None => serializer.serialize_none(),
+            Some((_, Ok(text))) => serializer.serialize_str(text),
+            Some((bytes, Err(_))) => {
+                let hex = bytes.iter().fold(String::with_capacity(bytes.len() * 2), |mut hex, byte| {
+                    hex.extend([byte >> 4, byte & 15].map(|half| char::from_digit(half.into(), 16).unwrap_or('0')));
+                    hex
+                });
+                Hex { hex }.serialize(serializer)
+            }
+        }
+    }
+
+    pub(in super::super) fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Bytes, D::Error> {
+        deserializer.deserialize_any(BytesVisitor)
+    }
+
+    struct BytesVisitor;
+
+    impl<'de> Visitor<'de> for BytesVisitor {
+        type Value = Bytes;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a string, or an object with the bytes under \"hex\"")
+        }
+
+        fn visit_unit<E: Error>(self) -> Result<Bytes, E> {
+            Ok(None)
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Bytes, E> {
+            Ok(Some(text.as_bytes().into()))
+        }
+
+        fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Bytes, A::Error> {
+            let (Some(("hex", hex)), None) =
+                (map.next_entry::<&str, std::borrow::Cow<'de, str>>()?, map.next_key::<&str>()?)
+            else {
+                return Err(A::Error::custom("expected the one field \"hex\""));
+            };
+            unhex(&hex).map(Some).ok_or_else(|| A::Error::custom("\"hex\" holds something that is no hexadecimal byte"))
+        }
+    }
+
+    fn unhex(hex: &str) -> Option<Box<[u8]>> {
+        let (pairs, []) = hex.as_bytes().as_chunks::<2>() else { return None };
+        let digit = |byte: u8| char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
+        pairs.iter().map(|[high, low]| Some(digit(*high)? << 4 | digit(*low)?)).collect()
+    }
+}
+
+#[derive(Serialize)]
+struct Hex {
+    hex: String,
+}
