@@ -32,6 +32,10 @@ impl ArtifactStore for SqliteLog {
         Ok(found.map(Arc::new))
     }
 
+    async fn usage(&self) -> Option<(u64, u64)> {
+        self.ask(Job::Look).await.ok()?.artifacts
+    }
+
     async fn drop_run(&self, _: StreamId) -> Result<(), StoreError> {
         // They went with the stream's frames, in one transaction.
         Ok(())
