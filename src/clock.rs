@@ -1,6 +1,6 @@
 //! The clock: the only place that reads it, so that everything else is a function of what it is given.
 
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use uuid::{NoContext, Timestamp, Uuid};
 
 /// Where the time comes from.
@@ -26,6 +26,22 @@ impl Clock {
         let now_ms = self.now_ms();
         let nanos = u32::try_from(now_ms % 1000 * 1_000_000).unwrap_or_default();
         Uuid::new_v7(Timestamp::from_unix(NoContext, now_ms / 1000, nanos))
+    }
+}
+
+/// A moment, to measure from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Moment(Instant);
+
+impl Moment {
+    /// This one.
+    pub fn now() -> Self {
+        Self(Instant::now())
+    }
+
+    /// How long ago it was.
+    pub fn elapsed(self) -> Duration {
+        self.0.elapsed()
     }
 }
 

@@ -106,6 +106,11 @@ impl ArtifactStore for MemoryStore {
         Ok(())
     }
 
+    async fn usage(&self) -> Option<(u64, u64)> {
+        let held = self.held();
+        Some((held.bytes, held.kept.len() as u64))
+    }
+
     async fn get(&self, key: Key) -> Result<Option<Arc<Artifact>>, StoreError> {
         let held = self.held();
         let found = held.kept.get(&key.front()).map(|kept| kept.artifact.clone());

@@ -98,6 +98,11 @@ pub trait ArtifactStore: Send + Sync + 'static {
     /// # Errors
     /// Whatever keeps the store from dropping it.
     async fn drop_run(&self, stream: StreamId) -> Result<(), StoreError>;
+
+    /// How many bytes are kept, and how many artifacts; `None` where that is not known at little cost.
+    async fn usage(&self) -> Option<(u64, u64)> {
+        None
+    }
 }
 
 #[cfg(test)]

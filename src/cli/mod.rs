@@ -6,11 +6,13 @@ mod artifacts;
 mod check;
 mod diagnostics;
 mod frame_log;
+mod health;
 mod input;
 mod list;
 mod names;
 mod output;
 mod serve;
+mod shell;
 mod translate;
 
 use crate::config::{LogFormat, Telemetry};
@@ -73,6 +75,12 @@ enum Command {
     Runners(list::TableArgs),
     /// Print the JSON Schema of an event type or of a whole contract, or its TypeScript declarations
     Schema(list::SchemaArgs),
+    /// Ask a running proxy whether it lives
+    Health(health::Args),
+    /// Print the completions of a shell
+    Completions(shell::CompletionsArgs),
+    /// Print a manual page
+    Man(shell::ManArgs),
 }
 
 /// Does what was asked for.
@@ -93,6 +101,9 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),
+        Command::Health(args) => health::run(&args),
+        Command::Completions(args) => shell::completions(&args),
+        Command::Man(args) => shell::man(&args),
     }
 }
 

@@ -75,8 +75,12 @@ pub struct Server {
     pub view_bytes: usize,
     /// How long an event stream is silent before a comment is sent.
     pub heartbeat_ms: u64,
-    /// How long open streams may go on after the server was told to stop.
+    /// How long a client is told to wait before it connects again to an event stream.
+    pub sse_retry_ms: u64,
+    /// How long open ingests may go on after the server was told to stop.
     pub shutdown_grace_ms: u64,
+    /// How long clients may take after that to read what is left.
+    pub shutdown_flush_ms: u64,
     /// How many events a page has where the client does not say.
     pub page_limit_default: usize,
     /// How many events a page has at most.
@@ -334,7 +338,9 @@ impl Default for Server {
             max_body_bytes: 0,
             view_bytes: crate::runs::VIEW_BYTES,
             heartbeat_ms: 15_000,
+            sse_retry_ms: 2000,
             shutdown_grace_ms: 10_000,
+            shutdown_flush_ms: 5000,
             page_limit_default: 200,
             page_limit_max: 500,
             default_contract: "frames.v2".to_owned(),
@@ -444,7 +450,9 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("server.max_body_bytes", 0, 1 << 50),
     ("server.view_bytes", 0, 4 << 30),
     ("server.heartbeat_ms", 100, 3_600_000),
+    ("server.sse_retry_ms", 0, 3_600_000),
     ("server.shutdown_grace_ms", 0, 3_600_000),
+    ("server.shutdown_flush_ms", 0, 3_600_000),
     ("server.page_limit_default", 1, 100_000),
     ("server.page_limit_max", 1, 100_000),
     ("ingest.max_record_bytes", 1024, 4 << 30),

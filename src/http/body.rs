@@ -1,15 +1,24 @@
 //! Response bodies: a whole text, or a stream that is pulled as fast as the client reads.
+//!
+//! An event stream of server-sent events begins with `retry:`, is never silent for longer than the heartbeat, and says so in
+//! a comment where it ends because the proxy stops. Streams of `raw` are the runner's own bytes: only heartbeats are added.
 
+use super::Shared;
 use super::limits::StreamSlot;
 use super::live::Live;
+use super::negotiate::{Form, Negotiated};
 use crate::auth::Caller;
+use crate::clock::Moment;
 use crate::log::LogError;
-use crate::runs::{FeedFollower, Follower, IngestFollower, Wire};
+use crate::runs::{FeedFollower, Follower, IngestFollower, Lag, Wire};
+use crate::telemetry::metrics::ClientMeter;
 use bytes::Bytes;
+use framegate_translators::contracts::SseStyle;
 use futures_util::stream;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, StreamBody};
 use hyper::body::Frame;
+use std::collections::VecDeque;
 use std::convert::Infallible;
 use std::pin::Pin;
 use std::sync::Arc;
@@ -18,20 +27,20 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
 /// What we answer with.
-pub type Body = UnsyncBoxBody<Bytes, Infallible>;
+pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
 
 /// A text that is there already.
-pub fn full(text: impl Into<Bytes>) -> Body {
+pub(super) fn full(text: impl Into<Bytes>) -> Body {
     Full::new(text.into()).boxed_unsync()
 }
 
 /// Nothing.
-pub fn empty() -> Body {
+pub(super) fn empty() -> Body {
     full(Bytes::new())
 }
 
 /// Something that gives events until it is over.
-pub enum Source {
+pub(super) enum Source {
     /// One stream.
     Run(Box<Follower>),
     /// All streams of an ingest.
@@ -40,19 +49,55 @@ pub enum Source {
     Feed(Box<FeedFollower>, Wire),
 }
 
+/// Bytes for the wire, and how many events they are.
+struct Piece {
+    chunks: Vec<Bytes>,
+    events: u64,
+}
+
 impl Source {
-    async fn next(&mut self) -> Result<Option<Vec<Bytes>>, LogError> {
-        Ok(match self {
-            Self::Run(follower) => follower.next().await?.map(|batch| batch.chunks),
-            Self::Ingest(follower) => follower.next().await?.map(|batch| batch.chunks),
-            Self::Feed(follower, wire) => follower.next(*wire).await?.map(|bytes| vec![bytes]),
-        })
+    async fn next(&mut self) -> Result<Option<Piece>, LogError> {
+        let batch = match self {
+            Self::Run(follower) => follower.next().await?,
+            Self::Ingest(follower) => follower.next().await?,
+            Self::Feed(follower, wire) => {
+                let piece = follower.next(*wire).await?;
+                return Ok(piece.map(|(bytes, events)| Piece { chunks: vec![bytes], events }));
+            }
+        };
+        Ok(batch.map(|batch| Piece { chunks: batch.chunks, events: batch.events }))
+    }
+
+    fn lag(&self) -> &Lag {
+        match self {
+            Self::Run(follower) => follower.lag(),
+            Self::Ingest(follower) => follower.lag(),
+            Self::Feed(follower, _) => follower.lag(),
+        }
+    }
+
+    fn arrived(&self) -> Option<Moment> {
+        match self {
+            Self::Run(follower) => follower.arrived(),
+            Self::Ingest(follower) => follower.arrived(),
+            Self::Feed(follower, _) => follower.arrived(),
+        }
+    }
+
+    /// Whether it ended although more could have come.
+    fn was_cut(&self) -> bool {
+        match self {
+            Self::Run(follower) => follower.was_cut(),
+            Self::Ingest(follower) => follower.was_cut(),
+            // A feed has no end of its own.
+            Self::Feed(..) => true,
+        }
     }
 }
 
 /// What an open event stream holds: its place among those that may be open, and its reader's rights.
 #[derive(Debug)]
-pub struct Lease {
+pub(super) struct Lease {
     _slot: StreamSlot,
     caller: Arc<Caller>,
     live: watch::Receiver<Arc<Live>>,
@@ -77,7 +122,18 @@ struct Pull {
     lease: Lease,
     /// What is sent when nothing else is: `None` on wires that have no comments.
     heartbeat: Option<Heartbeat>,
-    ready: std::collections::VecDeque<Bytes>,
+    /// What is sent last where the source was cut.
+    goodbye: Option<Bytes>,
+    ready: VecDeque<Bytes>,
+    meter: ClientMeter,
+    is_over: bool,
+}
+
+/// Why a stream ends before its source does.
+enum Gone {
+    /// Its reader may not read it any more.
+    Revoked,
+    Log(LogError),
 }
 
 /// Says when a stream was silent for too long. Its timer is set once for each time that it may run out, not for each event:
@@ -106,28 +162,54 @@ impl Heartbeat {
     }
 }
 
-/// Streams events, as long as the lease holds. With `heartbeat`, a comment is sent whenever nothing else was for that long.
-pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'static str>, lease: Lease) -> Body {
-    let heartbeat = heartbeat.map(Heartbeat::new);
-    let ready = hello.map(|text| Bytes::from_static(text.as_bytes())).into_iter().collect();
-    let pull = Pull { source, lease, heartbeat, ready };
-    let stream = stream::unfold(pull, |mut pull| async move {
+/// Streams events to a client, as long as the lease holds.
+pub(super) fn events(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) -> Body {
+    let is_sse = negotiated.form == Form::Sse;
+    let heartbeat = is_sse.then(|| Heartbeat::new(shared.settings.heartbeat));
+    let retry_ms = shared.settings.sse_retry.as_millis();
+    let is_ours = is_sse && negotiated.contract.sse != SseStyle::Raw;
+    let goodbye =
+        format!(": the proxy is stopping; connect again to go on after the last event\nretry: {retry_ms}\n\n");
+    let meter =
+        shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), source.lag().clone());
+    let pull = Pull {
+        source,
+        lease,
+        heartbeat,
+        goodbye: is_ours.then(|| Bytes::from(goodbye)),
+        ready: is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n\n"))).into_iter().collect(),
+        meter,
+        is_over: false,
+    };
+    StreamBody::new(stream::unfold(pull, async |mut pull| {
+        let chunk = pull.next().await?;
+        Some((Ok(Frame::data(chunk)), pull))
+    }))
+    .boxed_unsync()
+}
+
+impl Pull {
+    /// The next bytes; `None` at the end.
+    async fn next(&mut self) -> Option<Bytes> {
         loop {
-            if let Some(chunk) = pull.ready.pop_front() {
-                return Some((Ok(Frame::data(chunk)), pull));
+            if let Some(chunk) = self.ready.pop_front() {
+                return Some(chunk);
             }
-            let (source, lease) = (&mut pull.source, &mut pull.lease);
+            if self.is_over {
+                return None;
+            }
+            let (source, lease) = (&mut self.source, &mut self.lease);
             let next = async {
                 tokio::select! {
                     biased;
                     () = lease.revoked() => {
                         tracing::info!(client = lease.caller.name, "a stream was closed: its token is not what it was");
-                        Ok(None)
+                        Err(Gone::Revoked)
                     }
-                    next = source.next() => next,
+                    next = source.next() => next.map_err(Gone::Log),
                 }
             };
-            let next = match &mut pull.heartbeat {
+            let next = match &mut self.heartbeat {
                 None => next.await,
                 Some(heartbeat) => {
                     let next = tokio::select! {
@@ -136,22 +218,27 @@ pub fn events(source: Source, heartbeat: Option<Duration>, hello: Option<&'stati
                         () = heartbeat.due() => None,
                     };
                     heartbeat.last_sent = Instant::now();
-                    let Some(next) = next else {
-                        return Some((Ok(Frame::data(Bytes::from_static(b": heartbeat\n\n"))), pull));
-                    };
+                    let Some(next) = next else { return Some(Bytes::from_static(b": heartbeat\n\n")) };
                     next
                 }
             };
             match next {
-                Ok(Some(chunks)) => pull.ready.extend(chunks),
-                Ok(None) => return None,
-                Err(error) => {
+                Ok(Some(Piece { chunks, events })) => {
+                    let bytes = chunks.iter().map(Bytes::len).sum();
+                    self.meter.sent(bytes, events, self.source.arrived().map(Moment::elapsed));
+                    self.ready.extend(chunks);
+                }
+                Ok(None) => {
+                    self.is_over = true;
+                    self.ready.extend(self.goodbye.take().filter(|_| self.source.was_cut()));
+                }
+                Err(Gone::Revoked) => return None,
+                Err(Gone::Log(error)) => {
                     // The client reconnects with its cursor; the log's own error is ours to know.
                     tracing::error!(%error, "a reader could not read the log");
                     return None;
                 }
             }
         }
-    });
-    StreamBody::new(stream).boxed_unsync()
+    }
 }

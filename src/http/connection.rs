@@ -37,7 +37,7 @@ enum Version {
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, watcher: Watcher) {
     let live = shared.control.live();
     let settings = shared.settings.clone();
-    let stopping = shared.stopping.clone();
+    let stopping = shared.closing.clone();
     if let Some(tls) = &live.tls {
         let handshake = TlsAcceptor::from(tls.config.clone()).accept(stream);
         let Some(outcome) = within(settings.tls_handshake, &stopping, handshake).await else { return };

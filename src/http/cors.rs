@@ -4,9 +4,9 @@
 //! was not configured letter for letter, `Access-Control-Allow-Credentials` (tokens are sent by the page itself, and there are
 //! no cookies), an answer that a cache gives to another origin.
 
-use super::access;
 use super::body::{Body, empty};
 use super::live::Live;
+use super::routes::{Found, allowed, find};
 use hyper::header::{self, HeaderMap, HeaderName, HeaderValue};
 use hyper::{Method, Request, Response, StatusCode};
 
@@ -44,7 +44,9 @@ pub(super) fn preflight<B>(request: &Request<B>, live: &Live) -> Option<Response
     let mut response = Response::new(empty());
     *response.status_mut() = StatusCode::NO_CONTENT;
     let answer = response.headers_mut();
-    if let Ok(methods) = HeaderValue::from_str(&access::methods(request.uri().path()).join(", ")) {
+    if let Found::Path(route) = find(request.method(), request.uri().path())
+        && let Ok(methods) = HeaderValue::from_str(&allowed(route.path))
+    {
         answer.insert(header::ACCESS_CONTROL_ALLOW_METHODS, methods);
     }
     answer.insert(header::ACCESS_CONTROL_ALLOW_HEADERS, HeaderValue::from_static(REQUEST_HEADERS));

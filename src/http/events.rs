@@ -233,9 +233,8 @@ pub(super) async fn follow(
     if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
         return Ok(no_content());
     }
-    let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
     let lease = shared.stream()?;
-    let mut response = Response::new(events(Source::Run(Box::new(follower)), heartbeat, None, lease));
+    let mut response = Response::new(events(Source::Run(Box::new(follower)), negotiated, &shared, lease));
     stream_headers(&mut response, negotiated);
     Ok(response)
 }

@@ -18,9 +18,6 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What a stream says before there is any event, so that whoever waits for its head gets it.
-const HELLO: &str = ": ok\n\n";
-
 /// `GET /v1/events`.
 pub(super) async fn of_all(request: &Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Problem> {
     let query = options_of(request)?;
@@ -121,9 +118,7 @@ pub(super) fn stream(
     shared: &Shared,
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-    let is_sse = wire == Wire::Sse;
-    let heartbeat = is_sse.then_some(shared.settings.heartbeat);
-    let body = events(Source::Feed(Box::new(follower), wire), heartbeat, is_sse.then_some(HELLO), shared.stream()?);
+    let body = events(Source::Feed(Box::new(follower), wire), negotiated, shared, shared.stream()?);
     let mut response = Response::new(body);
     stream_headers(&mut response, negotiated);
     Ok(response)

@@ -9,10 +9,12 @@ use super::live::Control;
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
 use super::router::json_response;
+use super::stop::Phase;
 use super::{Shared, negotiate::Wanted};
 use crate::ingest::{Beyond, Bounds as IngestBounds, Ingest, IngestError, unknown};
 use crate::log::LogError;
 use crate::runs::{RunStatus, Wire};
+use crate::telemetry::metrics::IngestMeter;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
 use framegate_translators::runners::{RUNNERS, runner};
@@ -22,7 +24,8 @@ use hyper::header::{ACCEPT, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::oneshot;
+use tokio::sync::{oneshot, watch};
+use tracing::Instrument;
 
 /// The forms of a live answer.
 const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson];
@@ -67,16 +70,20 @@ pub(super) async fn ingest(
         None => ingest,
     };
     let ingested = ingest.ingested();
+    let span = tracing::info_span!("ingest", runner = name);
+    let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
-    let meter = shared.meters.of(&shared.caller.name);
-    let mut body = Upload { body: request.into_body(), bounds, taken: 0, meter, control: shared.control.clone() };
+    let (phase, rates) = (shared.stopping.phase(), shared.meters.of(&shared.caller.name));
+    let control = shared.control.clone();
+    let body = Upload { body: request.into_body(), bounds, taken: 0, phase, meter, rates, control };
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
-        let done = tokio::spawn(async move {
+        let done = async move {
             let done = pump(ingest, body).await;
             drop(permit);
             done
-        });
+        };
+        let done = tokio::spawn(done.instrument(span));
         let outcome = done.await.unwrap_or(Err(Stopped::Inside));
         let runs: Vec<RunStatus> = ingested
             .entries()
@@ -102,25 +109,25 @@ pub(super) async fn ingest(
     // Whoever streams the answer gets none before it is known that there is one.
     // In a task of its own, so that a client that leaves cannot stop it half way.
     let (known, is_known) = oneshot::channel();
-    tokio::spawn(async move {
-        let ingest = match until_known(ingest, &mut body).await {
-            Ok(ingest) => ingest,
+    let taking_in = async move {
+        let taken = match until_known(ingest, body).await {
+            Ok(taken) => taken,
             Err(stopped) => return drop(known.send(Err(stopped))),
         };
         let _ = known.send(Ok(()));
-        if let Some(ingest) = ingest
+        if let Some((ingest, body)) = taken
             && let Err(stopped) = pump(ingest, body).await
         {
             tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
         }
         drop(permit);
-    });
+    };
+    tokio::spawn(taking_in.instrument(span));
     is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(Stopped::into_problem)?;
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-    let heartbeat = (wire == Wire::Sse).then_some(shared.settings.heartbeat);
     let options = negotiated.options.clone();
     let follower = ingested.follow(shared.runs.clone(), negotiated.contract, options, wire);
-    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), heartbeat, None, lease));
+    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), &negotiated, &shared, lease));
     stream_headers(&mut response, &negotiated);
     Ok(response)
 }
@@ -157,6 +164,7 @@ enum Stopped {
     Log(LogError),
     Beyond(Beyond),
     Unknown,
+    Stopping,
     Inside,
 }
 
@@ -169,7 +177,23 @@ impl Stopped {
             Self::Log(error) => error.to_string(),
             Self::Beyond(beyond) => beyond.to_string(),
             Self::Unknown => format!("{}; name the runner in the path", unknown()),
+            Self::Stopping => "the proxy is stopping".to_owned(),
             Self::Inside => "an internal error".to_owned(),
+        }
+    }
+
+    /// A short word for metrics.
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Broken => "connection_broken",
+            Self::Idle => "idle",
+            Self::TooLarge(_) => "too_large",
+            Self::Log(_) => "log",
+            Self::Beyond(Beyond::NotYours) => "not_allowed",
+            Self::Beyond(_) => "limit",
+            Self::Unknown => "unknown_runner",
+            Self::Stopping => "proxy_stopping",
+            Self::Inside => "internal",
         }
     }
 
@@ -187,6 +211,7 @@ impl Stopped {
             Self::Beyond(Beyond::NotYours) => StatusCode::FORBIDDEN,
             Self::Beyond(_) => StatusCode::SERVICE_UNAVAILABLE,
             Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
+            Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
             Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
         };
         let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", self.reason());
@@ -224,7 +249,9 @@ struct Upload {
     body: Incoming,
     bounds: Bounds,
     taken: u64,
-    meter: Arc<Meter>,
+    phase: watch::Receiver<Phase>,
+    meter: IngestMeter,
+    rates: Arc<Meter>,
     control: Control,
 }
 
@@ -232,16 +259,24 @@ impl Upload {
     /// The next bytes; `None` at the end.
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
         // What was read too fast is waited for before more is read; other ingests of the client may add to it meanwhile.
-        while let Some(wait) = self.meter.ingest_wait(&self.control.live().rates) {
-            tokio::time::sleep(wait.min(LONGEST_WAIT)).await;
+        while let Some(wait) = self.rates.ingest_wait(&self.control.live().rates) {
+            tokio::select! {
+                biased;
+                _ = self.phase.wait_for(|phase| *phase >= Phase::Cutting) => return Err(Stopped::Stopping),
+                () = tokio::time::sleep(wait.min(LONGEST_WAIT)) => {}
+            }
         }
         loop {
-            let frame = match self.bounds.idle {
-                None => self.body.frame().await,
-                Some(limit) => match tokio::time::timeout(limit, self.body.frame()).await {
-                    Ok(frame) => frame,
-                    Err(_) => return Err(Stopped::Idle),
-                },
+            let next = async {
+                match self.bounds.idle {
+                    None => Ok(self.body.frame().await),
+                    Some(limit) => tokio::time::timeout(limit, self.body.frame()).await,
+                }
+            };
+            let frame = tokio::select! {
+                biased;
+                _ = self.phase.wait_for(|phase| *phase >= Phase::Cutting) => return Err(Stopped::Stopping),
+                frame = next => frame.map_err(|_| Stopped::Idle)?,
             };
             match frame {
                 None => return Ok(None),
@@ -249,7 +284,8 @@ impl Upload {
                 Some(Ok(frame)) => {
                     let Ok(chunk) = frame.into_data() else { continue };
                     self.taken += chunk.len() as u64;
-                    self.meter.took(chunk.len(), &self.control.live().rates);
+                    self.meter.bytes(chunk.len());
+                    self.rates.took(chunk.len(), &self.control.live().rates);
                     return match self.bounds.bytes.filter(|limit| self.taken > *limit) {
                         Some(limit) => Err(Stopped::TooLarge(limit)),
                         None => Ok(Some(chunk)),
@@ -261,22 +297,42 @@ impl Upload {
 }
 
 /// Feeds the body until it is known whose it is; `None` where it is over by then.
-async fn until_known(mut ingest: Ingest, body: &mut Upload) -> Result<Option<Ingest>, Stopped> {
-    while !ingest.is_known() {
-        let Some(chunk) = body.next().await? else {
-            let records = ingest.finish().await?;
-            return records.map(|_| None).ok_or(Stopped::Unknown);
-        };
-        ingest.feed(&chunk).await?;
-        if ingest.is_unknown() {
-            return Err(Stopped::Unknown);
+async fn until_known(mut ingest: Ingest, mut body: Upload) -> Result<Option<(Ingest, Upload)>, Stopped> {
+    let over = loop {
+        if ingest.is_known() {
+            return Ok(Some((ingest, body)));
         }
-    }
-    Ok(Some(ingest))
+        match body.next().await {
+            Err(stopped) => break Err(stopped),
+            Ok(None) => {
+                let records = ingest.finish().await.map_err(Stopped::from);
+                break records.and_then(|records| records.map(|_| None).ok_or(Stopped::Unknown));
+            }
+            Ok(Some(chunk)) => {
+                if let Err(error) = ingest.feed(&chunk).await {
+                    break Err(Stopped::from(error));
+                }
+                if ingest.is_unknown() {
+                    break Err(Stopped::Unknown);
+                }
+            }
+        }
+    };
+    body.meter.end(over.as_ref().err().map_or(FINISHED, Stopped::code));
+    over
 }
 
+/// The word for an ingest whose input came to its end.
+const FINISHED: &str = "finished";
+
 /// Feeds the body into the ingest; gives the number of records.
-async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
+async fn pump(ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
+    let outcome = take_all(ingest, &mut body).await;
+    body.meter.end(outcome.as_ref().err().map_or(FINISHED, Stopped::code));
+    outcome
+}
+
+async fn take_all(mut ingest: Ingest, body: &mut Upload) -> Result<u64, Stopped> {
     let outcome = loop {
         let next = match ingest.patience() {
             None => body.next().await,
@@ -298,6 +354,9 @@ async fn pump(mut ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
             return Err(Stopped::Unknown);
         }
     };
+    if matches!(outcome, Err(Stopped::Stopping)) {
+        ingest.cut_by_stop();
+    }
     let records = ingest.finish().await?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
 }

@@ -5,7 +5,7 @@
 
 mod access;
 mod artifacts;
-pub mod body;
+mod body;
 mod connection;
 mod cors;
 mod events;
@@ -16,11 +16,15 @@ mod ingest;
 mod limits;
 mod live;
 mod negotiate;
+mod openapi;
+mod probes;
 mod problem;
 mod protect;
 mod router;
+mod routes;
 mod run_status;
 mod schemas;
+mod stop;
 mod tls;
 
 pub use limits::{Rate, Rates};
@@ -37,13 +41,13 @@ use framegate_translators::redact::Rules;
 use hyper_util::server::graceful::GracefulShutdown;
 use std::future::Future;
 use std::net::{Ipv4Addr, SocketAddr};
-use std::pin::pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 use tokio_util::sync::CancellationToken;
+use tracing::Instrument;
 use uuid::Uuid;
 
 /// What the interface is set to.
@@ -73,8 +77,12 @@ pub struct Settings {
     pub max_body_bytes: Option<u64>,
     /// How long an event stream may be silent before a comment is sent.
     pub heartbeat: Duration,
-    /// How long streams get to come to their end when the proxy stops.
+    /// How long a client is told to wait before it connects again to an event stream.
+    pub sse_retry: Duration,
+    /// How long ingests get to come to their end when the proxy stops.
     pub shutdown_grace: Duration,
+    /// How long clients get to read what is left after that.
+    pub shutdown_flush: Duration,
     /// How long an ingest may be silent; `None`: as long as it likes.
     pub ingest_idle: Option<Duration>,
     /// Ingests at a time.
@@ -114,7 +122,9 @@ impl Default for Settings {
             max_header_bytes: 64 << 10,
             max_body_bytes: None,
             heartbeat: Duration::from_secs(15),
+            sse_retry: Duration::from_secs(2),
             shutdown_grace: Duration::from_secs(10),
+            shutdown_flush: Duration::from_secs(5),
             ingest_idle: None,
             max_ingests: 256,
             max_open_runs: 10_000,
@@ -153,7 +163,9 @@ pub(crate) struct Shared {
     open_runs: Arc<Semaphore>,
     meters: Arc<limits::Meters>,
     control: Control,
-    stopping: CancellationToken,
+    stopping: Arc<stop::Stopping>,
+    /// Cancelled when connections are to end that have not begun to ask.
+    closing: CancellationToken,
     /// Who asks; nobody, until that is known.
     caller: Arc<Caller>,
 }
@@ -198,6 +210,9 @@ impl Server {
         if !address.ip().is_loopback() && settings.live.tls.is_none() {
             tracing::warn!(%address, "tokens and events cross the network in clear: set tls.certificate_file, or put TLS in front");
         }
+        if let Some(rules) = &settings.redaction {
+            runs.metrics().redacts(rules.names().map(str::to_owned));
+        }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
         let open_runs = Arc::new(Semaphore::new(settings.max_open_runs));
         let shared = Shared {
@@ -207,7 +222,8 @@ impl Server {
             open_runs,
             meters: Arc::default(),
             control,
-            stopping: CancellationToken::new(),
+            stopping: Arc::default(),
+            closing: CancellationToken::new(),
             caller: Caller::nobody(),
         };
         Ok(Self { listener, shared: Arc::new(shared) })
@@ -223,47 +239,57 @@ impl Server {
         self.shared.control.clone()
     }
 
-    /// Serves until `stop`, then lets what is open come to its end for the time that the settings give it.
-    pub async fn serve(self, stop: impl Future<Output = ()>) {
-        let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
+    /// Serves until `stop`, then drains: new work is turned away, ingests come to their end or are cut, clients get what is
+    /// left. `at_once` ends it whatever is open.
+    pub async fn serve(self, stop: impl Future<Output = ()>, at_once: impl Future<Output = ()>) {
         let graceful = GracefulShutdown::new();
         let mut background = JoinSet::new();
         if let Some(every) = self.shared.settings.tls_reload {
             background.spawn(tls::watch(self.shared.control.clone(), every));
         }
-        let mut stop = pin!(stop);
+        let stopped = async {
+            // While it drains it still answers, so that whoever sends work here is told not to.
+            tokio::select! {
+                () = self.accept(&graceful) => {}
+                () = async { stop.await; stop::drain(&self.shared).await } => {}
+            }
+            drop(self.listener);
+            self.shared.closing.cancel();
+            if tokio::time::timeout(self.shared.settings.shutdown_flush, graceful.shutdown()).await.is_err() {
+                tracing::warn!("clients had not read everything when the proxy stopped (server.shutdown_flush_ms)");
+            }
+        };
+        tokio::select! {
+            () = stopped => {}
+            () = at_once => tracing::warn!("stopped at once; what was open is cut"),
+        }
+    }
+
+    /// Accepts connections for ever.
+    async fn accept(&self, graceful: &GracefulShutdown) {
+        let connections = Arc::new(Semaphore::new(self.shared.settings.max_connections));
+        let mut number = 0u64;
         loop {
             // A connection beyond the limit waits in the kernel's queue.
-            let permit = tokio::select! {
-                permit = connections.clone().acquire_owned() => permit,
-                () = &mut stop => break,
-            };
-            let Ok(permit) = permit else { break };
-            let stream = tokio::select! {
-                accepted = self.listener.accept() => match accepted {
-                    Ok((stream, _)) => stream,
-                    Err(error) => {
-                        tracing::warn!(%error, "a connection could not be accepted");
-                        tokio::time::sleep(Duration::from_millis(50)).await;
-                        continue;
-                    }
-                },
-                () = &mut stop => break,
+            let Ok(permit) = connections.clone().acquire_owned().await else { return };
+            let (stream, peer) = match self.listener.accept().await {
+                Ok(accepted) => accepted,
+                Err(error) => {
+                    tracing::warn!(%error, "a connection could not be accepted");
+                    tokio::time::sleep(Duration::from_millis(50)).await;
+                    continue;
+                }
             };
             // Events are small and must not wait for each other.
             let _ = stream.set_nodelay(true);
             let (shared, watcher) = (self.shared.clone(), graceful.watcher());
-            tokio::spawn(async move {
+            let span = tracing::info_span!("connection", number, %peer);
+            number += 1;
+            let served = async move {
                 connection::serve(stream, shared, watcher).await;
                 drop(permit);
-            });
-        }
-        drop(self.listener);
-        self.shared.stopping.cancel();
-        // Feeds have no end of their own.
-        self.shared.runs.close_feed();
-        if tokio::time::timeout(self.shared.settings.shutdown_grace, graceful.shutdown()).await.is_err() {
-            tracing::warn!("streams were still open when the proxy stopped");
+            };
+            tokio::spawn(served.instrument(span));
         }
     }
 }

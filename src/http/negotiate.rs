@@ -3,6 +3,7 @@
 //! In: a request's query and `Accept` values. Out: the contract, its options and the wire, or why nothing fits. Never: a
 //! contract that the client did not ask for while it asked for another.
 
+use crate::telemetry::metrics::WIRES;
 use framegate_translators::contracts::{CONTRACTS, Contract, contract};
 use framegate_translators::encode::EncoderOptions;
 
@@ -35,6 +36,14 @@ impl Form {
             Self::Ndjson => "application/x-ndjson",
             Self::Json => "application/json",
         }
+    }
+}
+
+impl Form {
+    /// Its name in metrics; a page is no stream, and has none of its own.
+    pub(super) fn wire_name(self) -> &'static str {
+        let [sse, ndjson] = WIRES;
+        if self == Self::Sse { sse } else { ndjson }
     }
 }
 

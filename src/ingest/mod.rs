@@ -10,7 +10,7 @@ mod whose;
 pub use bounds::{Beyond, Bounds};
 pub use whose::{Whose, unknown};
 
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::log::{LogError, stream_id};
 use crate::runs::{Ingested, Runs};
 use bounds::Account;
@@ -35,6 +35,8 @@ pub enum IngestError {
     #[error(transparent)]
     Beyond(#[from] Beyond),
 }
+/// The code of a run that was open when the proxy stopped.
+pub const PROXY_STOPPING: &str = "proxy_stopping";
 
 /// One ingest.
 pub struct Ingest {
@@ -110,8 +112,9 @@ impl Ingest {
     /// # Errors
     /// Why nothing more is taken.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
+        let arrived = Moment::now();
         let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
-        self.take_in(frames).await
+        self.take_in(frames, arrived).await
     }
 
     /// Nothing came in time: lets go what waited for it.
@@ -122,23 +125,23 @@ impl Ingest {
         // The system's clock may have been set back since the wait began.
         let due = self.pipeline.deadline().unwrap_or_default();
         let frames = self.pipeline.flush(due).map(Arc::new).collect();
-        self.take_in(frames).await
+        self.take_in(frames, Moment::now()).await
     }
 
-    async fn take_in(&mut self, frames: Vec<Arc<Frame>>) -> Result<(), IngestError> {
+    async fn take_in(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), IngestError> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames).and_then(|()| self.account.count(&frames));
         let kept = match allowed {
             Ok(()) => {
                 self.store().await;
-                keep(&self.runs, &self.ingested, &frames).await.map_err(IngestError::from)
+                keep(&self.runs, &self.ingested, &frames, arrived).await.map_err(IngestError::from)
             }
             Err(beyond) => Err(beyond.into()),
         };
         match kept {
             Ok(()) => {
-                self.ingested.wake(false);
+                self.ingested.wake(frames.len(), arrived, false);
                 Ok(())
             }
             Err(error) => {
@@ -146,10 +149,15 @@ impl Ingest {
                 let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
                 // What kept it from going on says more than what keeps it from being closed.
-                let _ = self.close(all).await;
+                let _ = self.close(all, arrived).await;
                 Err(error)
             }
         }
+    }
+
+    /// The proxy stops before the input is over: runs that are open at [`Ingest::finish`] say so.
+    pub fn cut_by_stop(&mut self) {
+        self.pipeline.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
     }
 
     /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows
@@ -158,25 +166,26 @@ impl Ingest {
     /// # Errors
     /// The log's, or that the last of the input was what may not be made.
     pub async fn finish(mut self) -> Result<Option<u64>, IngestError> {
+        let arrived = Moment::now();
         let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames);
-        self.close(frames).await?;
+        self.close(frames, arrived).await?;
         allowed?;
         Ok((!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
     }
 
     /// Keeps the last frames that there are. Those that the sender may not make are left out.
-    async fn close(&mut self, mut frames: Vec<Arc<Frame>>) -> Result<(), LogError> {
+    async fn close(&mut self, mut frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), LogError> {
         frames.retain(|frame| self.account.admits(&frame.stream));
         self.store().await;
-        let kept = keep(&self.runs, &self.ingested, &frames).await;
+        let kept = keep(&self.runs, &self.ingested, &frames, arrived).await;
         self.account.close();
         if kept.is_err() {
             tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));
         } else {
-            self.ingested.wake(true);
+            self.ingested.wake(frames.len(), arrived, true);
         }
         kept
     }
@@ -197,19 +206,23 @@ async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>
     let is_known = |frame: &&Arc<Frame>| runs.find(stream_id(frame)).is_some();
     let frames: Vec<_> = frames.iter().filter(is_known).cloned().collect();
     let (mut pause, most) = TRY_AGAIN;
+    let mut made = 0;
     while !frames.is_empty() {
         tokio::time::sleep(pause).await;
-        match keep(&runs, &ingested, &frames).await {
-            Ok(()) => break,
+        match keep(&runs, &ingested, &frames, Moment::now()).await {
+            Ok(()) => {
+                made = frames.len();
+                break;
+            }
             Err(error) => tracing::warn!(%error, "runs could not be closed yet"),
         }
         pause = (pause * 2).min(most);
     }
-    ingested.wake(true);
+    ingested.wake(made, Moment::now(), true);
 }
 
-async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>]) -> Result<(), LogError> {
-    let frames = runs.append(frames).await?;
+async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
+    let frames = runs.append_arrived(frames, arrived).await?;
     for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
         let Some(last) = group.last() else { continue };
         if let Some(entry) = runs.find(stream_id(last)) {

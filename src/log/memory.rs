@@ -90,7 +90,48 @@ impl FrameLog for MemoryLog {
         Ok(kept.frames.iter().skip(from).take(max).cloned().collect())
     }
 
+    async fn check_writable(&self) -> Result<(), LogError> {
+        let held = self.held();
+        if held.ended.is_empty() && held.bytes >= self.max_bytes {
+            return Err(LogError::Full { bytes: held.bytes, limit: self.max_bytes });
+        }
+        Ok(())
+    }
+
+    async fn usage(&self) -> Option<(u64, u64)> {
+        let held = self.held();
+        Some((held.bytes, held.streams.len() as u64))
+    }
+
     async fn take_dropped(&self) -> Vec<StreamId> {
         std::mem::take(&mut self.held().dropped)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::framing::Limits;
+    use framegate_translators::pipeline::Ingest;
+    use framegate_translators::runners::runner;
+    use framegate_translators::sequence::Identity;
+    use uuid::Uuid;
+
+    #[tokio::test]
+    async fn a_log_full_of_open_runs_takes_nothing_more_until_one_is_over() {
+        let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
+        let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+        let bytes = include_bytes!("../../tests/fixtures/claude-code/text_plain.ndjson");
+        let mut frames: Vec<_> = ingest.feed(bytes, 1).map(Arc::new).collect();
+        let last = frames.iter().position(|frame| is_last(frame)).unwrap();
+        let ending = frames.split_off(last);
+        let bytes: u64 = frames.iter().map(|frame| weight(frame)).sum();
+        let log = MemoryLog::new(bytes, 10);
+        assert!(log.check_writable().await.is_ok());
+        log.append(&frames, Vec::new()).await.unwrap();
+        assert_eq!(log.usage().await, Some((bytes, 1)));
+        assert!(matches!(log.check_writable().await, Err(LogError::Full { limit, .. }) if limit == bytes));
+        log.append(&ending, Vec::new()).await.unwrap();
+        assert!(log.check_writable().await.is_ok());
     }
 }

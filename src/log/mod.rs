@@ -62,6 +62,19 @@ pub trait FrameLog: Send + Sync + 'static {
     /// Whatever keeps a log from being read.
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError>;
 
+    /// Whether an append would find room now.
+    ///
+    /// # Errors
+    /// Why it would not.
+    async fn check_writable(&self) -> Result<(), LogError> {
+        Ok(())
+    }
+
+    /// How many bytes of frames are kept, and how many streams; `None` where that is not known at little cost.
+    async fn usage(&self) -> Option<(u64, u64)> {
+        None
+    }
+
     /// Streams that were dropped to make room since the last call.
     async fn take_dropped(&self) -> Vec<StreamId>;
 

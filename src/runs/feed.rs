@@ -7,8 +7,9 @@
 //! A cursor is `EPOCH-POSITION-NTH`: the process that gave it, the frame's place among all frames, and which of the events of
 //! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
 
-use super::{Entry, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
+use super::{Entry, Lag, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
 use crate::auth::Restriction;
+use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
@@ -40,6 +41,8 @@ pub(super) struct Feed {
 struct Progress {
     changes: u64,
     closed: bool,
+    /// When the bytes arrived that the newest frames come of.
+    arrived: Option<Moment>,
 }
 
 #[derive(Debug, Default)]
@@ -67,7 +70,7 @@ impl Feed {
     }
 
     /// Frames are in the log.
-    pub(super) fn append(&self, frames: &[Arc<Frame>]) {
+    pub(super) fn append(&self, frames: &[Arc<Frame>], arrived: Moment) {
         let mut steps = self.steps();
         for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
             let Some(first) = group.first() else { continue };
@@ -79,7 +82,10 @@ impl Feed {
             }
         }
         drop(steps);
-        self.wake.send_modify(|progress| progress.changes += 1);
+        self.wake.send_modify(|progress| {
+            progress.changes += 1;
+            progress.arrived = Some(arrived);
+        });
     }
 
     /// A stream has so many frames from before.
@@ -106,6 +112,11 @@ impl Feed {
     /// Nothing more is waited for: readers end once they have read everything.
     pub(super) fn close(&self) {
         self.wake.send_modify(|progress| progress.closed = true);
+    }
+
+    /// How many frames there were.
+    pub(super) fn frames(&self) -> u64 {
+        self.steps().next
     }
 
     /// The step that has the frame at that place, or the next one that is kept.
@@ -177,11 +188,6 @@ impl Runs {
         Ok((epoch == self.feed.epoch).then_some(position))
     }
 
-    /// Lets the readers of the feed come to an end.
-    pub fn close_feed(&self) {
-        self.feed.close();
-    }
-
     /// Whether a stream of that session is kept that a reader may see.
     pub fn knows_session(&self, session: Uuid, restriction: &Restriction) -> bool {
         let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
@@ -199,6 +205,8 @@ pub struct FeedFollower {
     /// The streams that are read and not over, and the next event of each.
     reading: HashMap<StreamId, (Reader, u64)>,
     progress: watch::Receiver<Progress>,
+    lag: Lag,
+    live: Option<Moment>,
 }
 
 impl FeedFollower {
@@ -210,24 +218,38 @@ impl FeedFollower {
         options: EncoderOptions,
         at: Position,
     ) -> Self {
-        let progress = runs.feed.wake.subscribe();
-        Self { runs, scope, contract, options, at, reading: HashMap::new(), progress }
+        let (progress, lag) = (runs.feed.wake.subscribe(), Lag::of_feed(&runs));
+        lag.given(at.frame);
+        Self { runs, scope, contract, options, at, reading: HashMap::new(), progress, lag, live: None }
     }
 
-    /// The next events as bytes for the wire, as soon as there are any; `None` when the feed was closed.
+    /// How far it is behind.
+    pub fn lag(&self) -> &Lag {
+        &self.lag
+    }
+
+    /// When the bytes arrived of which the last events came that it waited for; `None` where they were there already.
+    pub fn arrived(&self) -> Option<Moment> {
+        self.live
+    }
+
+    /// The next events as bytes for the wire and their number, as soon as there are any; `None` when the feed was closed.
     ///
     /// # Errors
     /// The log's.
-    pub async fn next(&mut self, wire: Wire) -> Result<Option<Bytes>, LogError> {
+    pub async fn next(&mut self, wire: Wire) -> Result<Option<(Bytes, u64)>, LogError> {
+        self.live = None;
         loop {
             let closed = self.progress.borrow_and_update().closed;
             let events = self.ready(READ_EVENTS).await?;
+            self.lag.given(self.at.frame);
             if !events.is_empty() {
-                return Ok(Some(self.written(&events, wire)));
+                return Ok(Some((self.written(&events, wire), events.len() as u64)));
             }
             if closed || self.progress.changed().await.is_err() {
                 return Ok(None);
             }
+            self.live = self.progress.borrow().arrived;
         }
     }
 

@@ -3,10 +3,12 @@
 //! In: the tail of a stream, and its view. Out: batches of bytes, then the end. Never: a gap or a repeat between replay and
 //! live (there is no switch: both read the log by number), a queue for each reader.
 
-use super::{Ask, Batch, Entry, Reader, Runs, Tail, Wire};
+use super::{Ask, Batch, Entry, Lag, Reader, Runs, Tail, Wire};
+use crate::clock::Moment;
 use crate::log::LogError;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 
@@ -25,34 +27,63 @@ pub struct Follower {
     runs: Arc<Runs>,
     reader: Reader,
     tail: watch::Receiver<Tail>,
+    closing: watch::Receiver<bool>,
     wire: Wire,
     next: u64,
+    was_cut: bool,
+    lag: Lag,
+    live: Option<Moment>,
 }
 
 impl Follower {
     /// Starts at the event with that number.
     pub fn new(runs: Arc<Runs>, reader: Reader, wire: Wire, from: u64) -> Self {
-        let tail = reader.entry().tail();
-        Self { runs, reader, tail, wire, next: from }
+        let (tail, closing) = (reader.entry().tail(), runs.closing());
+        let lag = Lag::of_stream(tail.clone());
+        Self { runs, reader, tail, closing, wire, next: from, was_cut: false, lag, live: None }
     }
 
-    /// The next events, as soon as there are any; `None` when the stream is over and all was read.
+    /// The next events, as soon as there are any; `None` when all was read and the stream is over or the proxy stops.
     ///
     /// # Errors
     /// The log's.
     pub async fn next(&mut self) -> Result<Option<Batch>, LogError> {
+        self.live = None;
         loop {
-            let tail = *self.tail.borrow_and_update();
+            let (tail, closing) = (*self.tail.borrow_and_update(), *self.closing.borrow_and_update());
             let batch = self.reader.read(&self.runs, ask(self.next, tail.frames, self.wire)).await?;
             if batch.next > self.next {
                 self.next = batch.next;
+                self.lag.given(batch.frames);
                 return Ok(Some(batch));
             }
-            // The sender lives as long as the entry, which this reader keeps alive.
-            if tail.ended || self.tail.changed().await.is_err() {
+            // The frames without events were given too.
+            self.lag.given(tail.frames);
+            if tail.ended || closing {
+                self.was_cut = !tail.ended;
                 return Ok(None);
             }
+            // The senders live as long as the entry and the runs, which this reader keeps alive.
+            tokio::select! {
+                _ = self.tail.changed() => self.live = self.tail.borrow().arrived,
+                _ = self.closing.changed() => {}
+            }
         }
+    }
+
+    /// How far it is behind.
+    pub fn lag(&self) -> &Lag {
+        &self.lag
+    }
+
+    /// When the bytes arrived of which the last events came that it waited for; `None` where they were there already.
+    pub fn arrived(&self) -> Option<Moment> {
+        self.live
+    }
+
+    /// Whether it ended although more could have come.
+    pub fn was_cut(&self) -> bool {
+        self.was_cut
     }
 
     /// Whether nothing is left to read, now and for ever.
@@ -72,6 +103,8 @@ impl Follower {
 pub struct Ingested {
     steps: Arc<Mutex<Vec<Step>>>,
     wake: Arc<watch::Sender<Progress>>,
+    /// How many frames there are of all streams.
+    made: Arc<AtomicU64>,
 }
 
 #[derive(Clone)]
@@ -84,6 +117,7 @@ struct Step {
 struct Progress {
     changes: u64,
     ended: bool,
+    arrived: Option<Moment>,
 }
 
 impl Ingested {
@@ -96,11 +130,13 @@ impl Ingested {
         }
     }
 
-    /// Wakes the readers; with `ended`, nothing more comes.
-    pub fn wake(&self, ended: bool) {
+    /// Wakes the readers of `frames` new frames, whose bytes arrived at that moment; with `ended`, nothing more comes.
+    pub fn wake(&self, frames: usize, arrived: Moment, ended: bool) {
+        self.made.fetch_add(frames as u64, Ordering::Relaxed);
         self.wake.send_modify(|progress| {
             progress.changes += 1;
             progress.ended = ended;
+            progress.arrived = Some(arrived);
         });
     }
 
@@ -123,8 +159,24 @@ impl Ingested {
         options: EncoderOptions,
         wire: Wire,
     ) -> IngestFollower {
-        let progress = self.wake.subscribe();
-        IngestFollower { runs, ingested: self.clone(), progress, contract, options, wire, at: 0, reading: Vec::new() }
+        let (progress, closing) = (self.wake.subscribe(), runs.closing());
+        let ingested = self.clone();
+        let lag = Lag::of_ingest(self.made.clone());
+        IngestFollower {
+            runs,
+            ingested,
+            progress,
+            closing,
+            contract,
+            options,
+            wire,
+            at: 0,
+            reading: Vec::new(),
+            was_cut: false,
+            given: 0,
+            lag,
+            live: None,
+        }
     }
 
     fn steps(&self) -> MutexGuard<'_, Vec<Step>> {
@@ -137,23 +189,30 @@ pub struct IngestFollower {
     runs: Arc<Runs>,
     ingested: Ingested,
     progress: watch::Receiver<Progress>,
+    closing: watch::Receiver<bool>,
     contract: &'static Contract,
     options: EncoderOptions,
     wire: Wire,
     /// The step that is read. The last one may still grow, so it is not left behind.
     at: usize,
-    /// The streams that are read, and the next event of each.
-    reading: Vec<(Reader, u64)>,
+    /// The streams that are read, the next event of each, and how many of its frames were given.
+    reading: Vec<(Reader, u64, u64)>,
+    was_cut: bool,
+    /// How many frames were given, of all streams.
+    given: u64,
+    lag: Lag,
+    live: Option<Moment>,
 }
 
 impl IngestFollower {
-    /// The next events, as soon as there are any; `None` when the ingest is over and all was read.
+    /// The next events, as soon as there are any; `None` when all was read and the ingest is over or the proxy stops.
     ///
     /// # Errors
     /// The log's.
     pub async fn next(&mut self) -> Result<Option<Batch>, LogError> {
+        self.live = None;
         loop {
-            let ended = self.progress.borrow_and_update().ended;
+            let (ended, closing) = (self.progress.borrow_and_update().ended, *self.closing.borrow_and_update());
             loop {
                 let (step, is_last) = {
                     let steps = self.ingested.steps();
@@ -168,24 +227,50 @@ impl IngestFollower {
                 }
                 self.at += 1;
             }
-            if ended || self.progress.changed().await.is_err() {
+            if ended || closing {
+                self.was_cut = !ended;
                 return Ok(None);
+            }
+            tokio::select! {
+                _ = self.progress.changed() => self.live = self.progress.borrow().arrived,
+                _ = self.closing.changed() => {}
             }
         }
     }
 
+    /// How far it is behind.
+    pub fn lag(&self) -> &Lag {
+        &self.lag
+    }
+
+    /// When the bytes arrived of which the last events came that it waited for; `None` where they were there already.
+    pub fn arrived(&self) -> Option<Moment> {
+        self.live
+    }
+
+    /// Whether it ended although more could have come.
+    pub fn was_cut(&self) -> bool {
+        self.was_cut
+    }
+
     async fn read(&mut self, step: &Step) -> Result<Option<Batch>, LogError> {
         let entry = &step.entry;
-        let at = match self.reading.iter().position(|(reader, _)| Arc::ptr_eq(reader.entry(), entry)) {
+        let at = match self.reading.iter().position(|(reader, ..)| Arc::ptr_eq(reader.entry(), entry)) {
             Some(at) => at,
             None => {
                 let Some(reader) = self.runs.reader(entry, self.contract, &self.options) else { return Ok(None) };
-                self.reading.push((reader, 0));
+                self.reading.push((reader, 0, 0));
                 self.reading.len() - 1
             }
         };
-        let Some((reader, next)) = self.reading.get_mut(at) else { return Ok(None) };
+        let Some((reader, next, given)) = self.reading.get_mut(at) else { return Ok(None) };
         let batch = reader.read(&self.runs, ask(*next, step.frames, self.wire)).await?;
-        Ok((batch.next > std::mem::replace(next, batch.next)).then_some(batch))
+        let has_more = batch.next > std::mem::replace(next, batch.next);
+        // A step without more events was given, with its frames that have none.
+        let frames = if has_more { batch.frames } else { step.frames };
+        self.given += frames.saturating_sub(*given);
+        *given = frames.max(*given);
+        self.lag.given(self.given);
+        Ok(has_more.then_some(batch))
     }
 }

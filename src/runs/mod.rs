@@ -5,6 +5,7 @@
 
 mod feed;
 mod follow;
+mod lag;
 mod recovery;
 mod shared;
 mod status;
@@ -12,13 +13,15 @@ mod view;
 
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
+pub use lag::Lag;
 pub use status::{RunState, RunStatus};
 pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
 use crate::log::{FrameLog, LogError, StreamId, Summary, stream_id};
+use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
@@ -40,6 +43,8 @@ pub struct Tail {
     pub frames: u64,
     /// Whether there will be no more.
     pub ended: bool,
+    /// When the bytes arrived that the newest frames come of; `None` before there are any.
+    pub arrived: Option<Moment>,
 }
 
 /// All runs.
@@ -51,6 +56,8 @@ pub struct Runs {
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
+    closing: watch::Sender<bool>,
+    metrics: Arc<Metrics>,
 }
 
 /// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
@@ -113,6 +120,8 @@ impl Runs {
             feed: Feed::new(epoch),
             artifacts: None,
             view_bytes: VIEW_BYTES,
+            closing: watch::Sender::default(),
+            metrics: Arc::default(),
         }
     }
 
@@ -146,6 +155,7 @@ impl Runs {
         for artifact in artifacts {
             let (run, id) = (artifact.stream.id, artifact.id());
             if let Err(error) = store.put(Arc::new(artifact)).await {
+                self.metrics.artifact_failed();
                 tracing::warn!(%run, artifact = &*id, %error, "an artifact could not be stored");
             }
         }
@@ -157,6 +167,18 @@ impl Runs {
     /// # Errors
     /// The log's; nothing was kept then.
     pub async fn append<'f>(&self, frames: &'f [Arc<Frame>]) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
+        self.append_arrived(frames, Moment::now()).await
+    }
+
+    /// As [`Runs::append`], for frames of bytes that arrived at that moment.
+    ///
+    /// # Errors
+    /// As for [`Runs::append`].
+    pub async fn append_arrived<'f>(
+        &self,
+        frames: &'f [Arc<Frame>],
+        arrived: Moment,
+    ) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
         if frames.is_empty() {
             return Ok(Cow::Borrowed(frames));
         }
@@ -178,18 +200,24 @@ impl Runs {
             }
         }
         let summaries = if self.log.is_durable() { touched.iter().map(Touched::summary).collect() } else { Vec::new() };
-        self.log.append(&frames, summaries).await?;
+        let begun = Moment::now();
+        let kept = self.log.append(&frames, summaries).await;
+        self.metrics.appended(begun.elapsed(), kept.is_ok());
+        kept?;
+        self.metrics.kept(&frames);
+        frames.iter().for_each(|frame| status::tell_bounds(frame));
         for known in touched {
             let entry = match known.entry {
                 Some(entry) => entry,
                 None => self.insert(Entry::new(known.stream, known.status.clone())),
             };
             for (warning, seq) in known.warned {
+                self.metrics.warned(known.status.runner, warning);
                 known.status.tell(warning, seq);
             }
-            entry.adopt(known.status);
+            entry.adopt(known.status, arrived);
         }
-        self.feed.append(&frames);
+        self.feed.append(&frames, arrived);
         self.forget_dropped().await;
         Ok(frames)
     }
@@ -253,6 +281,30 @@ impl Runs {
         Some(Reader::new(view))
     }
 
+    /// The proxy stops: readers come to an end once they have read what is there.
+    pub fn close(&self) {
+        self.closing.send_replace(true);
+        self.feed.close();
+    }
+
+    fn closing(&self) -> watch::Receiver<bool> {
+        self.closing.subscribe()
+    }
+
+    /// What is counted.
+    pub fn metrics(&self) -> &Arc<Metrics> {
+        &self.metrics
+    }
+
+    /// What is counted and what is kept, as `GET /metrics` gives it.
+    pub async fn scrape(&self) -> Vec<u8> {
+        let artifacts = match self.artifacts() {
+            Some(store) => store.usage().await,
+            None => None,
+        };
+        self.metrics.text(Kept { log: self.log.usage().await, artifacts })
+    }
+
     pub(crate) fn log(&self) -> &dyn FrameLog {
         &*self.log
     }
@@ -265,13 +317,13 @@ impl Runs {
 
 impl Entry {
     fn new(stream: Arc<Stream>, status: RunStatus) -> Self {
-        let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended });
+        let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, arrived: None });
         Self { stream, tail, status: Mutex::new(status), views: Mutex::default() }
     }
 
     /// Takes the status behind frames that were kept, and wakes the readers.
-    fn adopt(&self, status: RunStatus) {
-        let tail = Tail { frames: status.frames, ended: status.ended };
+    fn adopt(&self, status: RunStatus, arrived: Moment) {
+        let tail = Tail { frames: status.frames, ended: status.ended, arrived: Some(arrived) };
         {
             let mut now = self.status();
             // Readers may have checked events meanwhile; what they counted stays.

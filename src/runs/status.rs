@@ -227,7 +227,27 @@ impl RunStatus {
 
     /// Tells what is worth a warning.
     pub(super) fn tell(&self, warning: Warning, seq: u64) {
-        tracing::warn!(run = %self.run_id, runner = self.runner, seq, code = warning.code(), "{}", warning.message());
+        tracing::warn!(
+            run = %self.run_id, session = %self.session_id, runner = self.runner, seq, code = warning.code(), "{}",
+            warning.message()
+        );
+    }
+}
+
+/// Tells of a run's beginning and end, once they are kept.
+pub(super) fn tell_bounds(frame: &Frame) {
+    let stream = &frame.stream;
+    if stream.kind != StreamKind::Session {
+        return;
+    }
+    let (run, session, runner) = (stream.id, stream.session.id, stream.provider);
+    match &frame.body {
+        Body::SessionStarted { .. } => tracing::info!(%run, %session, runner, "a run began"),
+        Body::SessionEnded(end) => {
+            let (reason, code) = (end.reason.as_str(), end.error_code.as_deref());
+            tracing::info!(%run, %session, runner, reason, code, "a run ended");
+        }
+        _ => {}
     }
 }
 

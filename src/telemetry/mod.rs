@@ -2,6 +2,8 @@
 //!
 //! Never: an event's payload, a line on stdout, a failure because stderr is closed.
 
+pub mod metrics;
+
 use crate::config::{LogFormat, Telemetry};
 use std::io::IsTerminal;
 use std::sync::OnceLock;

@@ -44,7 +44,7 @@ fn a_configured_origin_may_ask_and_read_and_no_other_one() {
     );
     assert_eq!(preflight.status, 204);
     assert_eq!(preflight.header("access-control-allow-origin"), ORIGIN);
-    assert_eq!(preflight.header("access-control-allow-methods"), "POST");
+    assert_eq!(preflight.header("access-control-allow-methods"), "POST, OPTIONS");
     assert!(preflight.header("access-control-allow-headers").contains("authorization"));
     assert!(preflight.header("access-control-allow-headers").contains("last-event-id"));
     assert_eq!(preflight.header("access-control-allow-private-network"), "true");

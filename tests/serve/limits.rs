@@ -87,7 +87,7 @@ fn paths_and_methods() {
     let proxy = Proxy::start();
     assert_eq!(get(proxy.address, "/nothing", &[]).status, 404);
     let wrong = post(proxy.address, "/v1/runs", &[], b"");
-    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET"));
+    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD, OPTIONS"));
     assert_eq!(get(proxy.address, "/healthz", &[]).json()["status"], "ok");
     let contracts = get(proxy.address, "/v1/contracts", &[]).json();
     assert!(contracts["contracts"].as_array().unwrap().iter().any(|contract| contract["name"] == "frames.v2"));

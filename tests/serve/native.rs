@@ -173,5 +173,5 @@ fn the_status_of_a_run_says_what_its_terminal_event_said() {
         assert_eq!(answer.json(), expected);
     }
     let wrong = post(proxy.address, &format!("/api/v1/runs/{run}"), &[], b"");
-    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET"));
+    assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD, OPTIONS"));
 }

@@ -20,7 +20,12 @@ impl Proxy {
 
     /// Starts with settings: pairs of environment variables.
     pub fn with(settings: &[(&str, &str)]) -> Self {
-        Self::started(command(settings).stderr(Stdio::null()))
+        Self::logging(settings, Stdio::null())
+    }
+
+    /// As [`Proxy::with`]; its log lines go to `log`.
+    pub fn logging(settings: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
+        Self::started(command(settings).stderr(log))
     }
 
     fn started(command: &mut Command) -> Self {

@@ -122,6 +122,8 @@ pub struct Ledger {
     time_ms: u64,
     /// The current record's frame, until the first frame that it gives rise to.
     pending: Option<Box<ProviderEvent>>,
+    /// How runs end that are open behind the end of the input.
+    cut: RunEnd,
     frames: Vec<Frame>,
 }
 
@@ -136,6 +138,7 @@ impl Ledger {
             session: Name::from(""),
             time_ms: 0,
             pending: None,
+            cut: RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended"),
             frames: Vec::new(),
         }
     }
@@ -156,14 +159,16 @@ impl Ledger {
         }
     }
 
+    /// It is not the runner that ends the input: this is what runs that are still open then say of it.
+    pub(crate) fn cut_by(&mut self, code: &str, message: &str) {
+        self.cut = RunEnd::interrupted(code, message);
+    }
+
     /// The input is over: every run that is still open is closed as interrupted.
     pub(crate) fn finish(&mut self, now_ms: u64) {
         self.time_ms = now_ms;
         for run in std::mem::take(&mut self.runs) {
-            self.end_run(
-                run,
-                RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended"),
-            );
+            self.end_run(run, self.cut.clone());
         }
         for task in std::mem::take(&mut self.tasks) {
             self.end_task(task, "the stream ended before the task did");

@@ -149,6 +149,14 @@ impl Ingest {
         self.take()
     }
 
+    /// The input will be ended, and not by the runner: runs that are open then are interrupted with this code and message
+    /// instead of `stream_ended`.
+    pub fn cut_by(&mut self, code: &str, message: &str) {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.cut_by(code, message);
+        }
+    }
+
     /// The input is over: reads what is left and ends what is open.
     pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {

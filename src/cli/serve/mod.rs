@@ -26,6 +26,7 @@ use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::Notify;
 use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
@@ -133,15 +134,20 @@ async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool, mut reload:
             }
         });
     }
-    server
-        .serve(async move {
+    // The first signal drains, the second one does not wait for it.
+    let (told, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
+    let signals = [told.clone(), again.clone()];
+    tokio::spawn(async move {
+        for signal in signals {
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
             }
-            tracing::info!("stopping");
-        })
-        .await;
+            tracing::info!("told to stop");
+            signal.notify_one();
+        }
+    });
+    server.serve(async move { told.notified().await }, async move { again.notified().await }).await;
     reloading.abort();
     Ok(())
 }

@@ -31,6 +31,8 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         max_header_bytes: server.max_header_bytes,
         max_body_bytes: (server.max_body_bytes > 0).then_some(server.max_body_bytes),
         heartbeat: Duration::from_millis(server.heartbeat_ms),
+        sse_retry: Duration::from_millis(server.sse_retry_ms),
+        shutdown_flush: Duration::from_millis(server.shutdown_flush_ms),
         shutdown_grace: Duration::from_millis(server.shutdown_grace_ms),
         ingest_idle: above_zero(config.ingest.idle_timeout_ms),
         max_ingests: config.ingest.max_open,

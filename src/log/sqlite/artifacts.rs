@@ -37,6 +37,10 @@ impl ArtifactStore for SqliteLog {
         Ok(self.readers.clone().with(move |database, path| streams(database, path, key)).await?)
     }
 
+    async fn usage(&self) -> Option<(u64, u64)> {
+        self.ask(Job::Look).await.ok()?.artifacts
+    }
+
     async fn drop_run(&self, _: StreamId) -> Result<(), StoreError> {
         // They went with the stream's frames, in one transaction.
         Ok(())

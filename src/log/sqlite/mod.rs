@@ -185,6 +185,14 @@ impl FrameLog for SqliteLog {
         self.readers.clone().read(key, stream, from, max).await
     }
 
+    async fn check_writable(&self) -> Result<(), LogError> {
+        self.ask(Job::Look).await?.writable
+    }
+
+    async fn usage(&self) -> Option<(u64, u64)> {
+        Some(self.ask(Job::Look).await.ok()?.frames)
+    }
+
     async fn take_dropped(&self) -> Vec<StreamId> {
         std::mem::take(&mut self.shared.dropped.lock().unwrap_or_else(PoisonError::into_inner))
     }

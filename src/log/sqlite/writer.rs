@@ -38,8 +38,19 @@ type Answer = oneshot::Sender<Result<(), LogError>>;
 pub(super) enum Job {
     Append(Append, Answer),
     Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
+    /// Whether anything can be written, and how much is kept.
+    Look(oneshot::Sender<Look>),
     /// Time has passed.
     Tick,
+}
+
+/// What the writer says of itself.
+pub(super) struct Look {
+    pub(super) writable: Result<(), LogError>,
+    /// Bytes of frames, and streams.
+    pub(super) frames: (u64, u64),
+    /// Bytes of artifacts, and how many; `None` where they could not be counted.
+    pub(super) artifacts: Option<(u64, u64)>,
 }
 
 /// Frames of one append, in their stored form.
@@ -184,6 +195,7 @@ impl Writer {
                     }
                     // Before the frames that wait: some of them may refer to it.
                     Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
+                    Job::Look(answer) => drop(answer.send(self.look())),
                     Job::Tick => self.tick(),
                 }
                 next = if bytes < GROUP_BYTES { jobs.try_recv().ok() } else { None };
@@ -193,6 +205,27 @@ impl Writer {
             }
         }
         self.sync();
+    }
+
+    fn look(&self) -> Look {
+        let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
+        Look {
+            writable: self.check_writable(),
+            frames: (self.bytes, self.held.len() as u64),
+            artifacts: count.ok().map(|count| (self.artifact_bytes, count)),
+        }
+    }
+
+    fn check_writable(&self) -> Result<(), LogError> {
+        if self.ended.is_empty() && self.bytes >= self.options.max_bytes {
+            return Err(LogError::Full { bytes: self.bytes, limit: self.options.max_bytes });
+        }
+        // A version written over itself: the file can be locked, changed and committed to, and nothing is different.
+        let write = || {
+            let version: i64 = self.database.pragma_query_value(None, "user_version", |row| row.get(0))?;
+            self.database.pragma_update(None, "user_version", version)
+        };
+        write().map_err(|error| self.failed("cannot be written", &error))
     }
 
     fn failed(&self, what: &'static str, error: &rusqlite::Error) -> LogError {

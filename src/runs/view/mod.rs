@@ -14,6 +14,7 @@ mod window;
 
 use super::{Entry, Runs};
 use crate::log::LogError;
+use crate::telemetry::metrics::Metrics;
 use bytes::Bytes;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::{Encoder, EventId};
@@ -104,6 +105,10 @@ pub struct Batch {
     pub chunks: Vec<Bytes>,
     /// The number of the event behind the last one.
     pub next: u64,
+    /// The number of the frame behind the one that the last event comes of.
+    pub frames: u64,
+    /// How many events there are.
+    pub events: u64,
     /// The cursor of the last event that has one.
     pub last_id: Option<EventId>,
     /// Whether the last event has a cursor, so that a reader can go on from there.
@@ -127,23 +132,25 @@ impl View {
 
     /// What the gate found in some events, logged and counted once for each run and contract: what readers had encoded
     /// before, forgot, and want again was told then. `checked` is how many events have passed.
-    fn count(&self, checked: u64, broken: &[Broken]) {
+    fn count(&self, checked: u64, broken: &[Broken], metrics: &Metrics) {
         let mut status = self.entry.status();
         let contract = self.contract.name;
         let before = status.events_checked.entry(contract).or_default();
         let told = *before;
         *before = told.max(checked);
+        metrics.checked(contract, checked.saturating_sub(told));
         for Broken { number, seq, kind, withheld, breaches } in broken {
             if *number < told {
                 continue;
             }
+            metrics.broke(contract, *withheld);
             *status.validation_failures.entry(contract).or_default() += 1;
             if *withheld {
                 *status.events_withheld.entry(contract).or_default() += 1;
             }
             for breach in breaches {
                 tracing::warn!(
-                    run = %status.run_id, runner = status.runner, contract, seq, event = kind, withheld,
+                    run = %status.run_id, session = %status.session_id, runner = status.runner, contract, seq, event = kind, withheld,
                     pointer = breach.pointer, keyword = breach.keyword, "event breaks its schema: {}", breach.message
                 );
             }

@@ -178,7 +178,7 @@ impl Window {
         self.at_once = had_room.saturating_mul(2).clamp(1, FRAMES_AT_ONCE);
         self.next += events.len() as u64;
         if gate.is_some() {
-            view.count(self.next, &broken);
+            view.count(self.next, &broken, runs.metrics());
         }
         if let Some(at) = events.iter().rposition(|event: &Placed| event.id != EventId::None) {
             self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
@@ -239,6 +239,8 @@ impl Window {
                 room = room.saturating_sub(slice.len());
                 left -= 1;
                 batch.next += 1;
+                batch.events += 1;
+                batch.frames = event.frame + 1;
                 batch.ends_on_id = event.id != EventId::None;
                 if batch.ends_on_id {
                     batch.last_id = Some(event.id.clone());

@@ -203,6 +203,11 @@ impl Rules {
         &self.settings
     }
 
+    /// The names of the rules, those of the settings' own patterns last: what marks may say.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.names.iter().map(String::as_str)
+    }
+
     /// What stands in the place of a secret.
     fn mark(&self, rule: usize) -> String {
         format!("[REDACTED:{}]", self.names.get(rule).map_or("secret", String::as_str))

@@ -1,0 +1,388 @@
+//! `GET /openapi.json`: the interface in OpenAPI 3.1, made of the table of routes.
+//!
+//! In: the routes, the contracts, what is said here of each endpoint. Out: one document, always the same. Never: a path that
+//! is not served, a copy of an event's schema: those are referred to where they are published.
+
+mod shapes;
+
+use super::body::{Body, full};
+use super::routes::{Endpoint, ROUTES, Route};
+use bytes::Bytes;
+use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
+use framegate_translators::runners::RUNNERS;
+use hyper::Response;
+use hyper::header::{CACHE_CONTROL, CONTENT_TYPE, HeaderValue};
+use serde_json::{Map, Value, json};
+use std::sync::LazyLock;
+
+static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
+
+/// Answers with the document.
+pub(super) fn answer() -> Response<Body> {
+    let mut response = Response::new(full(DOCUMENT.clone()));
+    response
+        .headers_mut()
+        .insert(CONTENT_TYPE, HeaderValue::from_static("application/vnd.oai.openapi+json;version=3.1"));
+    response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-cache"));
+    response
+}
+
+fn document() -> Value {
+    let mut paths = Map::new();
+    for route in ROUTES {
+        let method = route.method.as_str().to_ascii_lowercase();
+        let path = paths.entry(route.path).or_insert_with(|| json!({"parameters": path_parameters(route)}));
+        if let Some(path) = path.as_object_mut() {
+            path.insert(method, operation(route));
+        }
+    }
+    json!({
+        "openapi": "3.1.1",
+        "info": {
+            "title": "framegate",
+            "version": env!("CARGO_PKG_VERSION"),
+            "summary": "Coding agents' event streams in whichever contract a client asks for.",
+            "description": "Every GET is also a HEAD, and every path takes OPTIONS. Where a token is configured, every \
+                request carries it. While the proxy stops, every path but the probes answers 503.",
+            "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
+        },
+        "servers": [{"url": "/"}],
+        "security": [{}, {"bearer": []}],
+        "paths": paths,
+        "components": {
+            "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
+            "parameters": shapes::parameters(),
+            "schemas": shapes::schemas(),
+            "responses": shapes::responses(),
+        },
+    })
+}
+
+/// The names in a pattern's braces.
+fn names(path: &str) -> impl Iterator<Item = &str> {
+    path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
+}
+
+fn path_parameters(route: &Route) -> Value {
+    let parameter = |name: &str| {
+        let (about, schema) = match name {
+            "runner" => {
+                let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).chain(["auto"]).collect();
+                ("Whose output it is; auto: whichever the first records show.", json!({"enum": known}))
+            }
+            "artifact_id" => (
+                "`sha256:` and 64 hex digits, the digits alone, or `art_` and a ULID.",
+                json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
+            ),
+            "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
+            "run_id" if route.path.starts_with("/hecate/") => {
+                ("A Hecate run: `run_` and a ULID, or the run's UUID.", json!({"type": "string"}))
+            }
+            "run_id" => ("A run, as `GET /v1/runs` gives it.", json!({"type": "string", "format": "uuid"})),
+            "session_id" => ("A session, as `GET /v1/runs` gives it.", json!({"type": "string", "format": "uuid"})),
+            "contract" => ("A contract, or the first part of an `$id` path.", json!({"type": "string"})),
+            "version" => ("A contract's version, as an `$id` has it.", json!({"type": "string"})),
+            _ => ("A name that `GET /v1/contracts` gives.", json!({"type": "string"})),
+        };
+        json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
+    };
+    names(route.path).map(parameter).collect()
+}
+
+/// What a route does. The arms are all there are: an endpoint that is not described does not compile.
+fn operation(route: &Route) -> Value {
+    let problems = |codes: &[u16]| problems(codes, "Problem");
+    let (id, summary, answers, query): (&str, &str, Value, &[&str]) = match route.endpoint {
+        Endpoint::Ingest => {
+            let operation = described(
+                "ingest",
+                "Take a runner's output in, streamed; with a streaming `Accept` (or `contract`) its translation streams \
+                 out in the same exchange.",
+                merged(&[
+                    json!({"201": body("The input is over, and this was made of it.", "application/json", "Made"),
+                        "200": streams("The translation, live.", false)}),
+                    problems(&[400, 404, 406, 408, 413, 422, 503, 507]),
+                ]),
+                &["contract", "experimental"],
+            );
+            let schema = json!({"type": "string", "description": "Records, as the runner writes them."});
+            let body = json!({"requestBody": {"required": true, "content": {
+                "application/x-ndjson": {"schema": schema}, "text/event-stream": {"schema": schema},
+                "*/*": {"schema": schema}}}});
+            return merged(&[operation, body]);
+        }
+        Endpoint::Runs => (
+            "listRuns",
+            "The runs that are kept, newest first.",
+            merged(&[json!({"200": body("A page.", "application/json", "RunList")}), problems(&[400])]),
+            &["limit", "skip", "session_id", "runner", "state"],
+        ),
+        Endpoint::Run => (
+            "getRun",
+            "A run's status.",
+            merged(&[json!({"200": body("The status.", "application/json", "RunStatus")}), problems(&[400, 404])]),
+            &[],
+        ),
+        Endpoint::RunEvents => (
+            "getRunEvents",
+            "A run's events: replay, then live, or a page of them.",
+            merged(&[
+                json!({"200": streams("The events.", true), "204": {"description": "The run is over and was read."}}),
+                problems(&[400, 404, 406, 500]),
+            ]),
+            &["contract", "experimental", "after", "limit", "last_event_id"],
+        ),
+        Endpoint::SessionEvents => (
+            "getSessionEvents",
+            "The events of a session's runs, and of those to come.",
+            merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 404, 406, 500])]),
+            &["contract", "experimental", "feed_after", "limit", "event_type", "last_event_id"],
+        ),
+        Endpoint::AllEvents => (
+            "getAllEvents",
+            "The events of every run, and of those to come.",
+            merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 406, 500])]),
+            &["contract", "experimental", "feed_after", "limit", "session_id", "event_type", "last_event_id"],
+        ),
+        Endpoint::Artifact => (
+            "getArtifact",
+            "An artifact's bytes.",
+            merged(&[
+                json!({"200": {"description": "The bytes.", "headers": {"ETag": shapes::etag()},
+                    "content": {"*/*": {"schema": {"description": "As the artifact is."}}}}, "304": not_modified()}),
+                problems(&[400, 404, 500]),
+            ]),
+            &["if_none_match"],
+        ),
+        Endpoint::Contracts => (
+            "listContracts",
+            "Every contract and runner that there is.",
+            json!({"200": body("What there is.", "application/json", "Catalogue")}),
+            &[],
+        ),
+        Endpoint::Schema => (
+            match names(route.path).count() {
+                1 => "getContractSchema",
+                2 => "getEventSchema",
+                _ => "getSchemaById",
+            },
+            "A JSON Schema: of a contract, of one of its events, or by the path of its `$id`.",
+            merged(&[
+                json!({"200": {"description": "The schema.", "headers": {"ETag": shapes::etag()},
+                    "content": {"application/schema+json": {"schema": {"type": "object"}}}}, "304": not_modified()}),
+                problems(&[404]),
+            ]),
+            &["if_none_match"],
+        ),
+        Endpoint::NativeSseStream => (
+            "streamRunAsSseV1",
+            "A run's events in `sse.v1`.",
+            merged(&[
+                json!({"200": native_stream("sse.v1"), "204": {"description": "The run is over and was read."}}),
+                self::problems(&[404], "SseError"),
+                problems(&[400, 406, 500]),
+            ]),
+            &["after", "last_event_id"],
+        ),
+        Endpoint::NativeSseRun => (
+            "getRunAsSseV1",
+            "A run's status in the words of `sse.v1`.",
+            merged(&[
+                json!({"200": body("The status.", "application/json", "SseRun")}),
+                self::problems(&[404], "SseError"),
+            ]),
+            &[],
+        ),
+        Endpoint::HecateRunEvents => (
+            "getTaskRunEvents",
+            "A run's events in `hecate.v1`: a stream, or with `limit` a list.",
+            merged(&[
+                json!({"200": hecate_events(), "204": {"description": "The run is over and was read."}}),
+                self::problems(&[400, 404, 406, 500], "HecateError"),
+            ]),
+            &["experimental", "after_sequence", "limit", "last_event_id"],
+        ),
+        Endpoint::HecateAllEvents => (
+            "streamAllAsHecateV1",
+            "Every run's events in `hecate.v1`.",
+            merged(&[json!({"200": native_stream("hecate.v1")}), self::problems(&[400, 406, 500], "HecateError")]),
+            &["experimental", "feed_after", "task_id", "event_type", "last_event_id"],
+        ),
+        Endpoint::HecateArtifact => (
+            "getHecateArtifact",
+            "An artifact as Hecate describes it.",
+            merged(&[
+                json!({"200": body("The artifact.", "application/json", "HecateArtifact")}),
+                self::problems(&[404], "HecateError"),
+            ]),
+            &[],
+        ),
+        Endpoint::Health => (
+            "getHealth",
+            "Whether the process answers.",
+            json!({"200": body("It does.", "application/json", "Health")}),
+            &[],
+        ),
+        Endpoint::Ready => (
+            "getReadiness",
+            "Whether work may be sent here.",
+            json!({"200": body("It may.", "application/json", "Readiness"),
+                "503": body("It may not, for these reasons.", "application/json", "Readiness")}),
+            &[],
+        ),
+        Endpoint::Metrics => (
+            "getMetrics",
+            "What framegate counts about itself, for Prometheus.",
+            json!({"200": {"description": "Text format 0.0.4.",
+                "content": {"text/plain; version=0.0.4": {"schema": {"type": "string"}}}}}),
+            &[],
+        ),
+        Endpoint::OpenApi => (
+            "getOpenApi",
+            "This document.",
+            json!({"200": {"description": "OpenAPI 3.1.",
+                "content": {"application/vnd.oai.openapi+json;version=3.1": {"schema": {"type": "object"}}}}}),
+            &[],
+        ),
+    };
+    described(id, summary, answers, query)
+}
+
+fn described(id: &str, summary: &str, answers: Value, query: &[&str]) -> Value {
+    let parameters: Vec<Value> =
+        query.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})).collect();
+    // Whoever is not let in is told so before anything else; an answer of the endpoint's own goes before.
+    let answers = merged(&[problems(&[401, 403, 421, 431], "Problem"), answers]);
+    json!({"operationId": id, "summary": summary, "parameters": parameters, "responses": answers})
+}
+
+/// Several objects as one.
+fn merged(parts: &[Value]) -> Value {
+    let fields = parts.iter().filter_map(Value::as_object).flatten();
+    Value::Object(fields.map(|(key, value)| (key.clone(), value.clone())).collect())
+}
+
+fn problems(codes: &[u16], response: &str) -> Value {
+    let problem = json!({"$ref": format!("#/components/responses/{response}")});
+    Value::Object(codes.iter().map(|code| (code.to_string(), problem.clone())).collect())
+}
+
+fn body(about: &str, media_type: &str, schema: &str) -> Value {
+    let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
+    json!({"description": about, "content": {media_type: {"schema": schema}}})
+}
+
+fn not_modified() -> Value {
+    json!({"description": "The client has it.", "headers": {"ETag": shapes::etag()}})
+}
+
+fn event_schema(contract: &Contract) -> Value {
+    if contract.sse == SseStyle::Raw {
+        return json!({"description": "The runner's own record."});
+    }
+    json!({"$ref": format!("/schemas/{}.json", contract.name)})
+}
+
+/// A stream is no JSON document: it is text, each event of which is one.
+fn stream_schema(contract: &Contract) -> Value {
+    json!({
+        "type": "string",
+        "description": "A stream without an end of its own; the schema is that of each event's JSON.",
+        "contentMediaType": "application/json",
+        "contentSchema": event_schema(contract),
+    })
+}
+
+/// Every contract on every wire.
+fn streams(about: &str, has_pages: bool) -> Value {
+    let mut content = Map::new();
+    for contract in CONTRACTS {
+        for media in ["text/event-stream", "application/x-ndjson"] {
+            content.insert(format!("{media}; contract={}", contract.name), json!({"schema": stream_schema(contract)}));
+        }
+        if has_pages && contract.sse != SseStyle::Raw {
+            let schema = json!({"allOf": [{"$ref": "#/components/schemas/EventPage"}],
+                "properties": {"data": {"items": event_schema(contract)}}});
+            content.insert(format!("application/json; contract={}", contract.name), json!({"schema": schema}));
+        }
+    }
+    json!({"description": about, "content": content})
+}
+
+fn native_stream(name: &str) -> Value {
+    let content: Map<String, Value> = CONTRACTS
+        .iter()
+        .filter(|contract| contract.name == name)
+        .map(|contract| (format!("text/event-stream; contract={name}"), json!({"schema": stream_schema(contract)})))
+        .collect();
+    json!({"description": "The events.", "content": content})
+}
+
+fn hecate_events() -> Value {
+    let stream = native_stream("hecate.v1");
+    let data = json!({"type": "array", "items": {"$ref": "/schemas/hecate.v1.json"}});
+    let list = json!({"application/json": {"schema": {"type": "object", "required": ["object", "data"],
+        "properties": {"object": {"const": "list"}, "data": data}}}});
+    let content = stream.get("content").cloned().unwrap_or_default();
+    json!({"description": "The events.", "content": merged(&[content, list])})
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_route_is_described_and_nothing_else_is() {
+        let document = document();
+        let mut described: Vec<(String, String)> = Vec::new();
+        for (path, item) in document["paths"].as_object().unwrap() {
+            let methods = item.as_object().unwrap().keys().filter(|key| *key != "parameters");
+            described.extend(methods.map(|method| (method.to_uppercase(), path.clone())));
+            let declared: Vec<&str> = item["parameters"]
+                .as_array()
+                .unwrap()
+                .iter()
+                .map(|parameter| parameter["name"].as_str().unwrap())
+                .collect();
+            assert_eq!(declared, names(path).collect::<Vec<_>>(), "{path}");
+        }
+        let mut routed: Vec<(String, String)> =
+            ROUTES.iter().map(|route| (route.method.to_string(), route.path.to_owned())).collect();
+        described.sort();
+        routed.sort();
+        assert_eq!(described, routed);
+    }
+
+    #[test]
+    fn operations_have_names_of_their_own() {
+        let document = document();
+        let paths = document["paths"].as_object().unwrap().values().flat_map(|item| item.as_object().unwrap().values());
+        let mut ids: Vec<&str> = paths.filter_map(|operation| operation.get("operationId")?.as_str()).collect();
+        assert_eq!(ids.len(), ROUTES.len());
+        ids.sort_unstable();
+        ids.dedup();
+        assert_eq!(ids.len(), ROUTES.len());
+    }
+
+    #[test]
+    fn whatever_is_referred_to_within_the_document_is_there() {
+        fn walk(document: &Value, value: &Value, seen: &mut usize) {
+            match value {
+                Value::Object(fields) => {
+                    if let Some(pointer) =
+                        fields.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix('#'))
+                    {
+                        assert!(document.pointer(pointer).is_some(), "{pointer}");
+                        *seen += 1;
+                    }
+                    fields.values().for_each(|value| walk(document, value, seen));
+                }
+                Value::Array(items) => items.iter().for_each(|value| walk(document, value, seen)),
+                _ => {}
+            }
+        }
+        let (document, mut seen) = (document(), 0);
+        walk(&document, &document, &mut seen);
+        assert!(seen > ROUTES.len(), "{seen}");
+    }
+}

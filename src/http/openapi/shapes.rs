@@ -1,0 +1,120 @@
+//! The parts that operations share: parameters, bodies, errors.
+
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::runners::RUNNERS;
+use serde_json::{Value, json};
+
+fn query(name: &str, about: &str, schema: &Value) -> Value {
+    json!({"name": name, "in": "query", "description": about, "schema": schema})
+}
+
+fn header(name: &str, about: &str) -> Value {
+    json!({"name": name, "in": "header", "description": about, "schema": {"type": "string"}})
+}
+
+pub(super) fn parameters() -> Value {
+    let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
+    let providers: Vec<&str> = RUNNERS.iter().map(|runner| runner.provider).collect();
+    let (text, uuid) = (json!({"type": "string"}), json!({"type": "string", "format": "uuid"}));
+    let number = |least: u64| json!({"type": "integer", "minimum": least});
+    let flag = json!({"enum": ["0", "1", "true", "false"]});
+    json!({
+        "contract": query("contract", "The contract; it goes before what `Accept` names.", &json!({"enum": contracts})),
+        "experimental": query("experimental", "Also the groups that a contract calls experimental.", &flag),
+        "after": query("after",
+            "The cursor of the last event that was seen; -1 is none. `sse.v1` has an event id, the others a number.", &text),
+        "after_sequence": query("after_sequence", "The `sequence` of the last event that was seen; -1 is none.",
+            &json!({"type": "integer", "minimum": -1})),
+        "feed_after": query("after", "The id of an event of a feed, as it gave it, or `latest`.", &text),
+        "limit": query("limit", "How many there may be; there is a greatest (server.page_limit_max).", &number(1)),
+        "skip": query("skip", "How many to pass over.", &number(0)),
+        "session_id": query("session_id", "The runs of one session alone.", &uuid),
+        "task_id": query("task_id", "The runs of one task alone: `task_` and a ULID, or a UUID.", &text),
+        "event_type": query("event_type", "Events of these types alone, separated by commas.", &text),
+        "runner": query("runner", "The runs of one runner alone, by its name in frames.", &json!({"enum": providers})),
+        "state": query("state", "The runs in one state alone.", &run_state()),
+        "last_event_id": header("Last-Event-ID", "The id of the last event that was seen, as a browser sends it."),
+        "if_none_match": header("If-None-Match", "The tags that the client has."),
+    })
+}
+
+pub(super) fn etag() -> Value {
+    json!({"description": "Changes with the content.", "schema": {"type": "string"}})
+}
+
+fn run_state() -> Value {
+    json!({"enum": ["running", "waiting_approval", "completed", "failed", "interrupted"]})
+}
+
+pub(super) fn responses() -> Value {
+    let answer = |about: &str, media: &str, schema: &str| {
+        let schema = json!({"$ref": format!("#/components/schemas/{schema}")});
+        json!({"description": about, "content": {media: {"schema": schema}}})
+    };
+    json!({
+        "Problem": answer("What was wrong, and what would be right (RFC 9457).", "application/problem+json", "Problem"),
+        "SseError": answer("What was wrong.", "application/json", "SseError"),
+        "HecateError": answer("What was wrong.", "application/json", "HecateError"),
+    })
+}
+
+/// An object, some of whose fields are always there.
+fn object(required: &[&str], properties: &Value) -> Value {
+    json!({"type": "object", "required": required, "properties": properties})
+}
+
+pub(super) fn schemas() -> Value {
+    let (text, count) = (json!({"type": "string"}), json!({"type": "integer", "minimum": 0}));
+    let uuid = json!({"type": "string", "format": "uuid"});
+    let counts = json!({"type": "object", "additionalProperties": count});
+    let millis = json!({"type": "integer", "minimum": 0, "description": "Unix epoch milliseconds."});
+    let time = json!({"type": "string", "format": "date-time"});
+    let run = json!({"$ref": "#/components/schemas/RunStatus"});
+    json!({
+        "Problem": object(&["type", "title", "status", "detail"],
+            &json!({"type": text, "title": text, "status": {"type": "integer"}, "detail": text})),
+        "SseError": object(&["error"], &json!({"error": object(&["code", "message", "details"],
+            &json!({"code": text, "message": text, "details": {"type": "object"}}))})),
+        "HecateError": object(&["error"], &json!({"error": object(&["message"], &json!({"message": text}))})),
+        "Made": object(&["records", "runs"], &json!({"records": count, "runs": {"type": "array", "items": run}})),
+        "RunList": object(&["object", "data", "next_skip"], &json!({"object": {"const": "list"},
+            "data": {"type": "array", "items": run}, "next_skip": {"type": ["integer", "null"]}})),
+        "RunStatus": object(
+            &["run_id", "session_id", "runner", "state", "started_at_ms", "updated_at_ms", "frames", "records",
+                "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
+                "pending_approvals"],
+            &json!({
+                "run_id": uuid, "session_id": uuid, "session_name": text, "runner": text, "state": run_state(),
+                "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
+                "frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
+                "tool_calls": count,
+                "usage": {"type": "object", "description": "What no record told is absent.", "properties": {
+                    "input_tokens": count, "output_tokens": count, "cache_read_tokens": count,
+                    "cache_creation_tokens": count, "reasoning_tokens": count, "cost_usd": {"type": "number"}}},
+                "warnings": counts, "drift": counts, "events_checked": counts, "validation_failures": counts,
+                "events_withheld": counts, "pending_approvals": {"type": "array", "items": text},
+                "final_text": text, "error_code": text, "message": text,
+            })),
+        "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array"},
+            "next": {"type": ["integer", "string", "null"],
+                "description": "The cursor to go on from; null where there is no more now."},
+            "cursor": {"type": "string", "description": "Of a feed: the cursor of the last event."},
+            "ended": {"type": "boolean", "description": "Of a run: whether there will be no more."}})),
+        "SseRun": object(&["run_id", "session_id", "status", "started_at", "updated_at"],
+            &json!({"run_id": uuid, "session_id": uuid, "status": run_state(), "started_at": time, "updated_at": time,
+                "ended_at": time, "final_text": text, "error_code": text, "message": text})),
+        "HecateArtifact": object(&["object", "data"], &json!({"object": {"const": "artifact"},
+            "data": object(&["id", "kind", "digest", "mime", "size_bytes", "created_at", "produced_by_run_id"],
+                &json!({"id": text, "kind": text, "digest": text, "mime": text, "size_bytes": count,
+                    "created_at": time, "produced_by_run_id": text}))})),
+        "Catalogue": object(&["contracts", "runners"], &json!({
+            "contracts": {"type": "array", "items": object(&["name", "media_types", "types"],
+                &json!({"name": text, "media_types": {"type": "array", "items": text}, "types": {"type": "array"}}))},
+            "runners": {"type": "array", "items": object(&["name", "surfaces"],
+                &json!({"name": text, "surfaces": {"type": "array"}}))}})),
+        "Health": object(&["status"], &json!({"status": {"const": "ok"}})),
+        "Readiness": object(&["status"], &json!({"status": {"enum": ["ready", "not_ready"]},
+            "reasons": {"type": "array", "items": object(&["code", "detail"],
+                &json!({"code": {"enum": ["stopping", "log_not_writable", "ingests_full"]}, "detail": text}))}})),
+    })
+}

@@ -1,0 +1,180 @@
+//! The table of paths: the one place that says which paths and methods there are.
+//!
+//! In: a path. Out: the route that it is of, and the values of its parameters; the methods that it takes. Never: a path that
+//! is served, labelled in metrics or described in `/openapi.json` and does not stand here.
+//!
+//! A pattern's segment in braces stands for any one segment that is not empty. A `GET` is also a `HEAD`, and every path takes
+//! `OPTIONS`.
+
+use hyper::Method;
+
+/// What answers a route.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Endpoint {
+    Ingest,
+    Runs,
+    Run,
+    RunEvents,
+    SessionEvents,
+    AllEvents,
+    Artifact,
+    Contracts,
+    Schema,
+    NativeSseStream,
+    NativeSseRun,
+    HecateRunEvents,
+    HecateAllEvents,
+    HecateArtifact,
+    Health,
+    Ready,
+    Metrics,
+    OpenApi,
+}
+
+/// One method of one path.
+#[derive(Debug)]
+pub(super) struct Route {
+    pub(super) method: Method,
+    pub(super) path: &'static str,
+    pub(super) endpoint: Endpoint,
+}
+
+const fn get(path: &'static str, endpoint: Endpoint) -> Route {
+    Route { method: Method::GET, path, endpoint }
+}
+
+const fn post(path: &'static str, endpoint: Endpoint) -> Route {
+    Route { method: Method::POST, path, endpoint }
+}
+
+/// Every route. Where two patterns fit a path, the one that stands first is meant.
+pub(super) static ROUTES: &[Route] = &[
+    post("/v1/ingest/{runner}", Endpoint::Ingest),
+    get("/v1/runs", Endpoint::Runs),
+    get("/v1/runs/{run_id}", Endpoint::Run),
+    get("/v1/runs/{run_id}/events", Endpoint::RunEvents),
+    get("/v1/sessions/{session_id}/events", Endpoint::SessionEvents),
+    get("/v1/events", Endpoint::AllEvents),
+    get("/v1/artifacts/{artifact_id}", Endpoint::Artifact),
+    get("/v1/contracts", Endpoint::Contracts),
+    // A contract's bundle; one of its schemas; either by the path of its `$id`.
+    get("/schemas/{file}", Endpoint::Schema),
+    get("/schemas/{contract}/{file}", Endpoint::Schema),
+    get("/schemas/{contract}/{version}/{file}", Endpoint::Schema),
+    get("/api/v1/sessions/{session_id}/runs/{run_id}/stream", Endpoint::NativeSseStream),
+    get("/api/v1/runs/{run_id}", Endpoint::NativeSseRun),
+    get("/hecate/v1/tasks/{task_id}/runs/{run_id}/events", Endpoint::HecateRunEvents),
+    get("/hecate/v1/events/stream", Endpoint::HecateAllEvents),
+    get("/hecate/v1/artifacts/{artifact_id}", Endpoint::HecateArtifact),
+    get("/healthz", Endpoint::Health),
+    get("/readyz", Endpoint::Ready),
+    get("/metrics", Endpoint::Metrics),
+    get("/openapi.json", Endpoint::OpenApi),
+];
+
+impl Endpoint {
+    /// Whether it says how the proxy is. It does so to the end.
+    pub(super) fn is_probe(self) -> bool {
+        matches!(self, Self::Health | Self::Ready | Self::Metrics)
+    }
+}
+
+impl Route {
+    /// The values of the parameters in a path, in order; `None` where the path is of another route.
+    pub(super) fn fit<'p>(&self, path: &'p str) -> Option<Vec<&'p str>> {
+        let mut values = Vec::new();
+        let mut segments = path.split('/');
+        for wanted in self.path.split('/') {
+            let segment = segments.next()?;
+            if wanted.starts_with('{') && !segment.is_empty() {
+                values.push(segment);
+            } else if wanted != segment {
+                return None;
+            }
+        }
+        segments.next().is_none().then_some(values)
+    }
+}
+
+/// Where a request leads.
+#[derive(Debug)]
+pub(super) enum Found<'p> {
+    /// To a route, with the values of its parameters.
+    Route(&'static Route, Vec<&'p str>),
+    /// To a path that does not take the method. The first of its routes stands for all of them.
+    Path(&'static Route),
+    /// Nowhere.
+    Nothing,
+}
+
+/// Finds the route of a request.
+pub(super) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
+    let wanted = if method == Method::HEAD { &Method::GET } else { method };
+    let mut of_path = None;
+    for route in ROUTES {
+        let Some(values) = route.fit(path) else { continue };
+        if route.method == *wanted {
+            return Found::Route(route, values);
+        }
+        of_path = of_path.or(Some(route));
+    }
+    of_path.map_or(Found::Nothing, Found::Path)
+}
+
+/// The methods that a path takes, as `Allow` has them.
+pub(super) fn allowed(path: &str) -> String {
+    let mut methods: Vec<&str> = Vec::new();
+    for route in ROUTES.iter().filter(|route| route.path == path) {
+        methods.push(route.method.as_str());
+        if route.method == Method::GET {
+            methods.push(Method::HEAD.as_str());
+        }
+    }
+    methods.push(Method::OPTIONS.as_str());
+    methods.join(", ")
+}
+
+/// Every method of the interface, for `OPTIONS *`.
+pub(super) fn all_methods() -> &'static str {
+    "GET, HEAD, OPTIONS, POST"
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_leads_to_the_route_of_its_pattern() {
+        let found = |path| match find(&Method::GET, path) {
+            Found::Route(route, values) => (route.path, values),
+            other => panic!("{path}: {other:?}"),
+        };
+        assert_eq!(found("/v1/runs"), ("/v1/runs", vec![]));
+        assert_eq!(found("/v1/runs/a"), ("/v1/runs/{run_id}", vec!["a"]));
+        assert_eq!(found("/schemas/frames.v2/x.json").1, ["frames.v2", "x.json"]);
+        for path in ["", "/", "*", "/v1", "/v1/runs/", "/v1/runs//events", "/v1/runs/a/events/b", "v1/runs"] {
+            assert!(matches!(find(&Method::GET, path), Found::Nothing), "{path}");
+        }
+    }
+
+    #[test]
+    fn no_two_routes_are_the_same_and_every_method_is_told() {
+        for (at, route) in ROUTES.iter().enumerate() {
+            let shape = |route: &Route| {
+                let names = |segment: &str| if segment.starts_with('{') { "{}".to_owned() } else { segment.to_owned() };
+                (route.method.clone(), route.path.split('/').map(names).collect::<Vec<_>>())
+            };
+            assert!(!ROUTES.iter().take(at).any(|other| shape(other) == shape(route)), "{}", route.path);
+            let told = all_methods().split(", ").any(|method| method == route.method.as_str());
+            assert!(told, "{} {}", route.method, route.path);
+        }
+    }
+
+    #[test]
+    fn a_path_knows_its_methods() {
+        assert_eq!(allowed("/v1/runs"), "GET, HEAD, OPTIONS");
+        assert_eq!(allowed("/v1/ingest/{runner}"), "POST, OPTIONS");
+        assert!(matches!(find(&Method::HEAD, "/v1/runs"), Found::Route(..)));
+        assert!(matches!(find(&Method::DELETE, "/v1/runs"), Found::Path(_)));
+    }
+}

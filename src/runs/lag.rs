@@ -1,0 +1,53 @@
+//! How far a reader is behind what it reads.
+//!
+//! In: how many frames it was given, from the reader itself. Out: how many it was not given yet, to whoever asks, at any time.
+//! Never: a lock that holds the reader up.
+
+use super::{Runs, Tail};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Weak};
+use tokio::sync::watch;
+
+/// See the module. A clone is of the same reader.
+#[derive(Clone)]
+pub struct Lag {
+    given: Arc<AtomicU64>,
+    of: Of,
+}
+
+#[derive(Clone)]
+enum Of {
+    Stream(watch::Receiver<Tail>),
+    /// How many frames the ingest has made.
+    Ingest(Arc<AtomicU64>),
+    Feed(Weak<Runs>),
+}
+
+impl Lag {
+    pub(super) fn of_stream(tail: watch::Receiver<Tail>) -> Self {
+        Self { given: Arc::default(), of: Of::Stream(tail) }
+    }
+
+    pub(super) fn of_ingest(made: Arc<AtomicU64>) -> Self {
+        Self { given: Arc::default(), of: Of::Ingest(made) }
+    }
+
+    pub(super) fn of_feed(runs: &Arc<Runs>) -> Self {
+        Self { given: Arc::default(), of: Of::Feed(Arc::downgrade(runs)) }
+    }
+
+    /// The reader was given that many frames by now.
+    pub(super) fn given(&self, frames: u64) {
+        self.given.store(frames, Ordering::Relaxed);
+    }
+
+    /// How many frames it was not given yet.
+    pub fn frames(&self) -> u64 {
+        let there = match &self.of {
+            Of::Stream(tail) => tail.borrow().frames,
+            Of::Ingest(made) => made.load(Ordering::Relaxed),
+            Of::Feed(runs) => runs.upgrade().map_or(0, |runs| runs.feed.frames()),
+        };
+        there.saturating_sub(self.given.load(Ordering::Relaxed))
+    }
+}

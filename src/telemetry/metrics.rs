@@ -1,0 +1,494 @@
+//! What framegate counts about itself, for Prometheus (text exposition format 0.0.4).
+//!
+//! In: what happens, one call for each happening; the state of what is kept, at a scrape. Out: the text of `GET /metrics`.
+//! Never: a label whose values a client or a runner can make up (a run, a path, a model), a lock held while something waits.
+//!
+//! The `prometheus` crate and not `prometheus-client`: the latter writes OpenMetrics 1.0 only, whose names of counters a
+//! scraper of 0.0.4 takes for untyped. Without its default features it brings no protobuf.
+
+use crate::runs::Lag;
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
+use framegate_translators::runners::RUNNERS;
+use framegate_translators::warnings::Warning;
+use hyper::{Method, StatusCode};
+use prometheus::core::Collector;
+use prometheus::{
+    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
+    TextEncoder,
+};
+use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Duration;
+
+/// The media type of the text.
+pub const CONTENT_TYPE: &str = prometheus::TEXT_FORMAT;
+
+/// The route label of a request for a path that there is not.
+pub const NO_ROUTE: &str = "none";
+
+/// Upper bounds of durations, in seconds.
+const SECONDS: &[f64] =
+    &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
+
+/// How a stream stands on the wire, as a label.
+pub const WIRES: [&str; 2] = ["sse", "ndjson"];
+
+/// All counters.
+pub struct Metrics {
+    registry: Registry,
+    ingest_bytes: IntCounterVec,
+    ingests_open: IntGaugeVec,
+    ingests_ended: IntCounterVec,
+    records: IntCounterVec,
+    invalid_records: IntCounterVec,
+    records_with_errors: IntCounterVec,
+    redactions: IntCounterVec,
+    frames: IntCounterVec,
+    runs_started: IntCounterVec,
+    runs_ended: IntCounterVec,
+    warnings: IntCounterVec,
+    drift: IntCounterVec,
+    events_checked: IntCounterVec,
+    validation_failures: IntCounterVec,
+    events_withheld: IntCounterVec,
+    clients: IntGaugeVec,
+    bytes_sent: IntCounterVec,
+    events_sent: IntCounterVec,
+    lag_frames: IntGaugeVec,
+    added_latency: HistogramVec,
+    log_append: Histogram,
+    log_append_errors: IntCounter,
+    log_bytes: IntGauge,
+    log_streams: IntGauge,
+    artifact_bytes: IntGauge,
+    artifacts: IntGauge,
+    artifact_errors: IntCounter,
+    requests: IntCounterVec,
+    /// The names that marks of redaction may have.
+    rules: OnceLock<Vec<String>>,
+    readers: Readers,
+}
+
+/// Who reads, and how far behind each of them is.
+#[derive(Default)]
+struct Readers {
+    next: AtomicU64,
+    open: Mutex<HashMap<u64, (&'static str, &'static str, Lag)>>,
+}
+
+/// What is kept, at the time of a scrape. What a store does not tell is absent.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Kept {
+    /// Bytes and streams in the log.
+    pub log: Option<(u64, u64)>,
+    /// Bytes and number of artifacts.
+    pub artifacts: Option<(u64, u64)>,
+}
+
+/// Registers metrics; each name stands once in the source, so registering cannot fail.
+struct Register(Registry);
+
+impl Register {
+    fn add<C: Collector + Clone + 'static>(&self, made: prometheus::Result<C>) -> C {
+        #[expect(clippy::expect_used, reason = "names and labels are constants, which the tests go through")]
+        let metric = made.expect("a metric's name and labels are valid");
+        #[expect(clippy::expect_used, reason = "as above: no name stands twice")]
+        self.0.register(Box::new(metric.clone())).expect("a metric's name is its own");
+        metric
+    }
+
+    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
+        self.add(IntCounterVec::new(Opts::new(name, help), labels))
+    }
+
+    fn counter(&self, name: &str, help: &str) -> IntCounter {
+        self.add(IntCounter::new(name, help))
+    }
+
+    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
+        self.add(IntGaugeVec::new(Opts::new(name, help), labels))
+    }
+
+    fn gauge(&self, name: &str, help: &str) -> IntGauge {
+        self.add(IntGauge::new(name, help))
+    }
+
+    fn seconds(name: &str, help: &str) -> HistogramOpts {
+        HistogramOpts::new(name, help).buckets(SECONDS.to_vec())
+    }
+}
+
+impl Default for Metrics {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Metrics {
+    /// Nothing has happened yet.
+    pub fn new() -> Self {
+        let registry = Registry::new();
+        let to = Register(registry.clone());
+        let built = to.gauges("framegate_build_info", "Always 1; the version is a label.", &["version"]);
+        built.with_label_values(&[env!("CARGO_PKG_VERSION")]).set(1);
+        let runner = &["runner"][..];
+        let contract = &["contract"][..];
+        let client = &["contract", "wire"][..];
+        let metrics = Self {
+            ingest_bytes: to.counters(
+                "framegate_ingest_bytes_total",
+                "Bytes of runners' output that came in, by the runner that the request named.",
+                runner,
+            ),
+            ingests_open: to.gauges(
+                "framegate_ingests_open",
+                "Ingests that are open, by the runner that the request named.",
+                runner,
+            ),
+            ingests_ended: to.counters(
+                "framegate_ingests_ended_total",
+                "Ingests that are over, by the runner that the request named and by why they ended.",
+                &["runner", "reason"],
+            ),
+            records: to.counters("framegate_records_total", "Upstream records.", runner),
+            invalid_records: to.counters(
+                "framegate_invalid_records_total",
+                "Upstream records that were not JSON.",
+                runner,
+            ),
+            records_with_errors: to.counters(
+                "framegate_records_with_errors_total",
+                "Upstream records with something wrong in them.",
+                runner,
+            ),
+            redactions: to.counters(
+                "framegate_redactions_total",
+                "Marks in upstream records that stand where something was redacted, by rule.",
+                &["runner", "rule"],
+            ),
+            frames: to.counters("framegate_frames_total", "Frames that the log took, by type.", &["runner", "type"]),
+            runs_started: to.counters("framegate_runs_started_total", "Runs that began.", runner),
+            runs_ended: to.counters("framegate_runs_ended_total", "Runs that ended, by how.", &["runner", "reason"]),
+            warnings: to.counters("framegate_warnings_total", "Warnings about runs, by code.", &["runner", "code"]),
+            drift: to.counters(
+                "framegate_drift_total",
+                "Differences between upstream records and what is known of their runner.",
+                &["runner", "kind"],
+            ),
+            events_checked: to.counters(
+                "framegate_events_checked_total",
+                "Events that were checked against their schema: each once for a run, however many clients read it.",
+                contract,
+            ),
+            validation_failures: to.counters(
+                "framegate_validation_failures_total",
+                "Events that broke their schema.",
+                contract,
+            ),
+            events_withheld: to.counters(
+                "framegate_events_withheld_total",
+                "Events that were withheld because they broke their schema.",
+                contract,
+            ),
+            clients: to.gauges("framegate_clients", "Event streams that are open.", client),
+            bytes_sent: to.counters("framegate_event_bytes_sent_total", "Bytes of events given to clients.", client),
+            events_sent: to.counters(
+                "framegate_events_sent_total",
+                "Events given to clients of event streams.",
+                client,
+            ),
+            lag_frames: to.gauges(
+                "framegate_client_lag_frames",
+                "How many frames the client that is furthest behind has not been given yet.",
+                client,
+            ),
+            added_latency: to.add(HistogramVec::new(
+                Register::seconds(
+                    "framegate_added_latency_seconds",
+                    "From the arrival of the newest record of a batch to its events' way to a client that was waiting.",
+                ),
+                contract,
+            )),
+            log_append: to.add(Histogram::with_opts(Register::seconds(
+                "framegate_log_append_seconds",
+                "How long the log took to append one batch of frames.",
+            ))),
+            log_append_errors: to.counter("framegate_log_append_errors_total", "Batches that the log did not take."),
+            log_bytes: to.gauge("framegate_log_bytes", "Bytes of frames that are kept."),
+            log_streams: to.gauge("framegate_log_streams", "Streams that are kept: runs, tasks and threads."),
+            artifact_bytes: to.gauge("framegate_artifact_bytes", "Bytes of artifacts that are kept."),
+            artifacts: to.gauge("framegate_artifacts", "Artifacts that are kept."),
+            artifact_errors: to.counter("framegate_artifact_errors_total", "Artifacts that could not be stored."),
+            requests: to.counters(
+                "framegate_http_requests_total",
+                "Requests that were answered, by the pattern of their path; a stream counts when it begins.",
+                &["method", "route", "status"],
+            ),
+            rules: OnceLock::new(),
+            readers: Readers::default(),
+            registry,
+        };
+        metrics.begin_at_zero();
+        metrics
+    }
+
+    /// What is known beforehand begins at 0, so that a rate sees the first one.
+    fn begin_at_zero(&self) {
+        for runner in RUNNERS {
+            let name = runner.name;
+            self.ingests_open.with_label_values(&[name]);
+            self.ingest_bytes.with_label_values(&[name]);
+            let by_provider = [&self.records, &self.invalid_records, &self.records_with_errors, &self.runs_started];
+            for family in by_provider {
+                family.with_label_values(&[name]);
+            }
+            for reason in ["completed", "failed", "interrupted"] {
+                self.runs_ended.with_label_values(&[name, reason]);
+            }
+            for warning in Warning::ALL {
+                self.warnings.with_label_values(&[name, warning.code()]);
+            }
+        }
+        for contract in CONTRACTS {
+            for family in [&self.events_checked, &self.validation_failures, &self.events_withheld] {
+                family.with_label_values(&[contract.name]);
+            }
+            for wire in WIRES {
+                self.clients.with_label_values(&[contract.name, wire]);
+                self.lag_frames.with_label_values(&[contract.name, wire]);
+            }
+        }
+    }
+
+    /// The log took frames.
+    pub fn kept(&self, frames: &[Arc<Frame>]) {
+        // One ingest has one runner, and few types: they are added up before the shared counters are looked for.
+        let Some(runner) = frames.first().map(|frame| runner_of(frame.stream.provider)) else { return };
+        let mut kinds: Vec<(&'static str, u64)> = Vec::new();
+        let mut records = [0u64; 3];
+        for frame in frames {
+            let kind = frame.body.kind();
+            match kinds.iter_mut().find(|(known, _)| *known == kind) {
+                Some((_, count)) => *count += 1,
+                None => kinds.push((kind, 1)),
+            }
+            match &frame.body {
+                Body::ProviderEvent(record) => {
+                    let [all, invalid, wrong] = &mut records;
+                    *all += 1;
+                    *invalid += u64::from(record.status == ProviderStatus::InvalidJson);
+                    *wrong += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
+                    if !record.redacted_paths.is_empty() {
+                        self.redacted(runner, record);
+                    }
+                    for kind in &record.drift {
+                        self.drift.with_label_values(&[runner, kind.as_str()]).inc();
+                    }
+                }
+                Body::SessionStarted { .. } if frame.stream.kind == StreamKind::Session => {
+                    self.runs_started.with_label_values(&[runner]).inc();
+                }
+                Body::SessionEnded(end) if frame.stream.kind == StreamKind::Session => {
+                    self.runs_ended.with_label_values(&[runner, end.reason.as_str()]).inc();
+                }
+                _ => {}
+            }
+        }
+        for (kind, count) in kinds {
+            self.frames.with_label_values(&[runner, kind]).inc_by(count);
+        }
+        let families = [&self.records, &self.invalid_records, &self.records_with_errors];
+        for (family, count) in families.into_iter().zip(records).filter(|(_, count)| *count > 0) {
+            family.with_label_values(&[runner]).inc_by(count);
+        }
+    }
+
+    /// What marks of redaction may say, from now on; a second call changes nothing.
+    pub fn redacts(&self, rules: impl Iterator<Item = String>) {
+        let _ = self.rules.set(rules.collect());
+    }
+
+    /// A record in which something was redacted. A mark that no rule of ours makes is the runner's own text.
+    fn redacted(&self, runner: &str, record: &ProviderEvent) {
+        let rules = self.rules.get().map(Vec::as_slice).unwrap_or_default();
+        let data = record.data.as_deref().map(str::as_bytes);
+        let text = String::from_utf8_lossy(data.or(record.raw.as_deref()).unwrap_or_default());
+        for mark in text.split("[REDACTED:").skip(1) {
+            let name = mark.split_once(']').map_or("", |(name, _)| name);
+            if rules.iter().any(|rule| rule == name) {
+                self.redactions.with_label_values(&[runner, name]).inc();
+            }
+        }
+    }
+
+    /// The log was asked to append a batch, and took so long.
+    pub fn appended(&self, took: Duration, well: bool) {
+        self.log_append.observe(took.as_secs_f64());
+        if !well {
+            self.log_append_errors.inc();
+        }
+    }
+
+    /// A run was warned of.
+    pub fn warned(&self, provider: &str, warning: Warning) {
+        self.warnings.with_label_values(&[runner_of(provider), warning.code()]).inc();
+    }
+
+    /// An artifact could not be stored.
+    pub fn artifact_failed(&self) {
+        self.artifact_errors.inc();
+    }
+
+    /// So many events of a contract were checked for the first time.
+    pub fn checked(&self, contract: &str, events: u64) {
+        self.events_checked.with_label_values(&[contract]).inc_by(events);
+    }
+
+    /// An event broke its schema.
+    pub fn broke(&self, contract: &str, withheld: bool) {
+        self.validation_failures.with_label_values(&[contract]).inc();
+        if withheld {
+            self.events_withheld.with_label_values(&[contract]).inc();
+        }
+    }
+
+    /// A request was answered.
+    pub fn request(&self, method: &Method, route: &str, status: StatusCode) {
+        // A client may make up a method.
+        let known =
+            [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS, Method::PUT, Method::PATCH, Method::DELETE];
+        let method = if known.contains(method) { method.as_str() } else { "other" };
+        self.requests.with_label_values(&[method, route, status.as_str()]).inc();
+    }
+
+    /// An ingest begins; `runner` is the one that the request named, or `auto`.
+    pub fn ingest(&self, runner: &'static str) -> IngestMeter {
+        let open = self.ingests_open.with_label_values(&[runner]);
+        open.inc();
+        let bytes = self.ingest_bytes.with_label_values(&[runner]);
+        IngestMeter { runner, open, bytes, ended: self.ingests_ended.clone(), reason: "internal" }
+    }
+
+    /// A client begins to read an event stream.
+    pub fn client(self: &Arc<Self>, contract: &'static str, wire: &'static str, lag: Lag) -> ClientMeter {
+        let labels = &[contract, wire];
+        let open = self.clients.with_label_values(labels);
+        open.inc();
+        let number = self.readers.next.fetch_add(1, Ordering::Relaxed);
+        self.readers.open.lock().unwrap_or_else(PoisonError::into_inner).insert(number, (contract, wire, lag));
+        ClientMeter {
+            number,
+            open,
+            bytes: self.bytes_sent.with_label_values(labels),
+            events: self.events_sent.with_label_values(labels),
+            latency: self.added_latency.with_label_values(&[contract]),
+            metrics: self.clone(),
+        }
+    }
+
+    /// The text for a scrape.
+    pub fn text(&self, kept: Kept) -> Vec<u8> {
+        if let Some((bytes, streams)) = kept.log {
+            self.log_bytes.set(signed(bytes));
+            self.log_streams.set(signed(streams));
+        }
+        if let Some((bytes, count)) = kept.artifacts {
+            self.artifact_bytes.set(signed(bytes));
+            self.artifacts.set(signed(count));
+        }
+        self.measure_lag();
+        let mut families = self.registry.gather();
+        // What is not known is absent, never 0.
+        families.retain(|family| match family.name() {
+            "framegate_log_bytes" | "framegate_log_streams" => kept.log.is_some(),
+            "framegate_artifact_bytes" | "framegate_artifacts" => kept.artifacts.is_some(),
+            _ => true,
+        });
+        let mut text = Vec::with_capacity(16 << 10);
+        if let Err(error) = TextEncoder::new().encode(&families, &mut text) {
+            tracing::error!(%error, "the metrics could not be written");
+        }
+        text
+    }
+
+    fn measure_lag(&self) {
+        let mut most: HashMap<(&str, &str), u64> = HashMap::new();
+        for (contract, wire, lag) in self.readers.open.lock().unwrap_or_else(PoisonError::into_inner).values() {
+            let most = most.entry((contract, wire)).or_default();
+            *most = lag.frames().max(*most);
+        }
+        for contract in CONTRACTS {
+            for wire in WIRES {
+                let lag = most.get(&(contract.name, wire)).copied().unwrap_or_default();
+                self.lag_frames.with_label_values(&[contract.name, wire]).set(signed(lag));
+            }
+        }
+    }
+}
+
+/// The runner whose name in frames it is: in labels it has the name that clients use.
+fn runner_of(provider: &str) -> &'static str {
+    RUNNERS.iter().find(|runner| runner.provider == provider).map_or("other", |runner| runner.name)
+}
+
+fn signed(number: u64) -> i64 {
+    i64::try_from(number).unwrap_or(i64::MAX)
+}
+
+/// Counts one ingest, until it is dropped.
+pub struct IngestMeter {
+    runner: &'static str,
+    open: IntGauge,
+    bytes: IntCounter,
+    ended: IntCounterVec,
+    reason: &'static str,
+}
+
+impl IngestMeter {
+    /// Bytes came in.
+    pub fn bytes(&self, more: usize) {
+        self.bytes.inc_by(more as u64);
+    }
+
+    /// It is over; a short word says why.
+    pub fn end(mut self, reason: &'static str) {
+        self.reason = reason;
+    }
+}
+
+impl Drop for IngestMeter {
+    fn drop(&mut self) {
+        self.open.dec();
+        self.ended.with_label_values(&[self.runner, self.reason]).inc();
+    }
+}
+
+/// Counts what one client is given, until it is dropped.
+pub struct ClientMeter {
+    number: u64,
+    open: IntGauge,
+    bytes: IntCounter,
+    events: IntCounter,
+    latency: Histogram,
+    metrics: Arc<Metrics>,
+}
+
+impl ClientMeter {
+    /// The client is given events.
+    pub fn sent(&self, bytes: usize, events: u64, waited: Option<Duration>) {
+        self.bytes.inc_by(bytes as u64);
+        self.events.inc_by(events);
+        if let Some(waited) = waited {
+            self.latency.observe(waited.as_secs_f64());
+        }
+    }
+}
+
+impl Drop for ClientMeter {
+    fn drop(&mut self) {
+        self.open.dec();
+        self.metrics.readers.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+    }
+}

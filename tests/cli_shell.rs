@@ -1,0 +1,55 @@
+//! `framegate completions` and `framegate man`: made from the command line, for every command.
+
+#![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "test code")]
+
+use std::process::{Command, Output};
+
+fn framegate(args: &[&str]) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_framegate")).args(args).output().unwrap()
+}
+
+fn text(args: &[&str]) -> String {
+    let output = framegate(args);
+    assert!(output.status.success(), "{args:?}: {}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout).unwrap()
+}
+
+const COMMANDS: [&str; 9] =
+    ["serve", "translate", "check", "contracts", "runners", "schema", "health", "completions", "man"];
+
+#[test]
+fn every_shell_is_told_every_command() {
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        let completions = text(&["completions", shell]);
+        for command in COMMANDS {
+            assert!(completions.contains(command), "{shell} does not know {command}");
+        }
+    }
+    let wrong = framegate(&["completions", "cmd.exe"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("bash"));
+}
+
+#[test]
+fn bash_takes_the_completions() {
+    let script = std::env::temp_dir().join(format!("framegate-completions-{}", std::process::id()));
+    std::fs::write(&script, text(&["completions", "bash"])).unwrap();
+    let checked = Command::new("bash").arg("-n").arg(&script).output().unwrap();
+    std::fs::remove_file(&script).unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stderr));
+}
+
+#[test]
+fn there_is_a_page_for_framegate_and_for_each_command() {
+    let page = text(&["man"]);
+    assert!(page.contains(".TH framegate 1"), "{page}");
+    for command in COMMANDS {
+        assert!(page.contains(&format!("framegate\\-{command}")), "{command} is not in {page}");
+        let own = text(&["man", command]);
+        assert!(own.contains(&format!(".TH framegate-{command} 1")), "{own}");
+    }
+    assert!(text(&["man", "serve"]).contains("\\-\\-config"));
+    let wrong = framegate(&["man", "nothing"]);
+    assert_eq!(wrong.status.code(), Some(2));
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("serve"));
+}

@@ -1,0 +1,82 @@
+//! `GET /openapi.json` against the server that it describes.
+
+use crate::client::{Answer, connect, get};
+use crate::proxy::Proxy;
+use serde_json::Value;
+use std::collections::BTreeSet;
+use std::io::Write;
+
+fn ask(proxy: &Proxy, method: &str, path: &str) -> Answer {
+    let mut stream = connect(proxy.address);
+    let address = proxy.address;
+    write!(stream, "{method} {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: 0\r\n\r\n").unwrap();
+    Answer::read(stream)
+}
+
+/// A path of that pattern, with values that nothing has.
+fn example(pattern: &str) -> String {
+    let value = |segment: &str| match segment {
+        "{runner}" => "claude-code".to_owned(),
+        "{contract}" | "{version}" | "{file}" => "nothing".to_owned(),
+        "{artifact_id}" => "0".repeat(64),
+        parameter if parameter.starts_with('{') => "00000000-0000-4000-8000-000000000000".to_owned(),
+        fixed => fixed.to_owned(),
+    };
+    pattern.split('/').map(value).collect::<Vec<_>>().join("/")
+}
+
+#[test]
+fn every_path_takes_the_methods_that_are_described_and_no_others() {
+    let proxy = Proxy::start();
+    let answer = get(proxy.address, "/openapi.json", &[]);
+    assert!(answer.header("content-type").starts_with("application/vnd.oai.openapi+json"));
+    let document = answer.json();
+    assert!(document["openapi"].as_str().unwrap().starts_with("3.1"));
+    for (pattern, item) in document["paths"].as_object().unwrap() {
+        let path = example(pattern);
+        let described: BTreeSet<String> =
+            item.as_object().unwrap().keys().filter(|key| *key != "parameters").map(|key| key.to_uppercase()).collect();
+        let options = ask(&proxy, "OPTIONS", &path);
+        assert_eq!(options.status, 204, "{path}");
+        let mut allowed: BTreeSet<String> = options.header("allow").split(", ").map(str::to_owned).collect();
+        assert!(allowed.remove("OPTIONS"));
+        assert_eq!(allowed.remove("HEAD"), described.contains("GET"), "{path}");
+        assert_eq!(allowed, described, "{path}");
+        for method in ["GET", "POST", "PUT", "PATCH", "DELETE"] {
+            // A feed has no end; its head is enough.
+            let answer = ask(&proxy, method, &path);
+            if described.contains(method) {
+                assert!(answer.status != 405 && answer.status < 500, "{method} {path}: {}", answer.status);
+                let responses = &item[method.to_lowercase()]["responses"];
+                assert!(responses.get(answer.status.to_string()).is_some(), "{method} {path}: {}", answer.status);
+            } else {
+                assert_eq!(answer.status, 405, "{method} {path}");
+                assert_eq!(answer.header("allow"), options.header("allow"), "{method} {path}");
+            }
+        }
+    }
+}
+
+#[test]
+fn schemas_that_are_referred_to_are_served() {
+    fn found(value: &Value, to: &mut BTreeSet<String>) {
+        match value {
+            Value::Object(fields) => {
+                to.extend(
+                    fields.get("$ref").and_then(Value::as_str).filter(|at| at.starts_with('/')).map(str::to_owned),
+                );
+                fields.values().for_each(|value| found(value, to));
+            }
+            Value::Array(items) => items.iter().for_each(|value| found(value, to)),
+            _ => {}
+        }
+    }
+    let proxy = Proxy::start();
+    let mut paths = BTreeSet::new();
+    found(&get(proxy.address, "/openapi.json", &[]).json(), &mut paths);
+    assert!(paths.contains("/schemas/hecate.v1.json") && paths.len() >= 6, "{paths:?}");
+    for path in paths {
+        let answer = get(proxy.address, &path, &[]);
+        assert_eq!((answer.status, answer.header("content-type")), (200, "application/schema+json"), "{path}");
+    }
+}

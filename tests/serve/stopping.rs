@@ -1,0 +1,147 @@
+//! How the proxy stops, and what probes say of it.
+
+use crate::client::{Upload, get};
+use crate::proxy::{Proxy, recording};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+fn signal(proxy: &Proxy) {
+    assert!(Command::new("kill").args(["-TERM", &proxy.pid().to_string()]).status().unwrap().success());
+}
+
+/// Waits until `/readyz` says that it stops.
+fn until_stopping(proxy: &Proxy) {
+    let deadline = Instant::now() + Duration::from_secs(20);
+    loop {
+        let answer = get(proxy.address, "/readyz", &[]);
+        if answer.status == 503 {
+            assert_eq!(answer.json()["reasons"][0]["code"], "stopping");
+            return;
+        }
+        assert!(Instant::now() < deadline, "it is still ready");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// An ingest whose run is open, and the run's id.
+fn begun(proxy: &Proxy, bytes: &[u8]) -> (Upload, String) {
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
+    upload.send(bytes);
+    loop {
+        let runs = get(proxy.address, "/v1/runs", &[]).json();
+        if let Some(run) = runs["data"][0]["run_id"].as_str() {
+            return (upload, run.to_owned());
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+}
+
+/// The front half of a recording, up to a line's end, and the rest.
+fn halves(bytes: &[u8]) -> (&[u8], &[u8]) {
+    bytes.split_at(bytes[..bytes.len() / 2].iter().rposition(|&byte| byte == b'\n').unwrap() + 1)
+}
+
+#[test]
+fn an_ingest_that_is_open_may_finish_while_new_work_is_turned_away() {
+    let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "30000")]);
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let (front, rest) = halves(&bytes);
+    assert_eq!(get(proxy.address, "/readyz", &[]).json()["status"], "ready");
+    let (mut upload, run) = begun(&proxy, front);
+    let mut reader = get(proxy.address, &format!("/v1/runs/{run}/events?contract=agent-manager.v1"), &[]);
+    assert!(reader.event().is_some());
+    signal(&proxy);
+    until_stopping(&proxy);
+    let refused = get(proxy.address, "/v1/runs", &[]);
+    assert_eq!((refused.status, refused.header("connection")), (503, "close"));
+    assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
+    assert_eq!(get(proxy.address, "/metrics", &[]).status, 200);
+    upload.send(rest);
+    let made = upload.finish();
+    assert_eq!(made.status, 201);
+    assert_eq!(made.json()["runs"][0]["state"], "completed");
+    let mut last = None;
+    while let Some(event) = reader.event() {
+        last = Some(event);
+    }
+    let last = last.unwrap().json();
+    assert_eq!(last["eventType"], "status", "{last:#}");
+    assert_eq!(last["data"]["newStatus"], "complete", "{last:#}");
+    assert!(proxy.terminate().success());
+}
+
+#[test]
+fn what_is_still_open_after_the_grace_is_interrupted_by_the_proxys_name() {
+    let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "300")]);
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let (upload, run) = begun(&proxy, halves(&bytes).0);
+    let mut reader = get(proxy.address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]);
+    let mut feed = get(proxy.address, "/v1/events?contract=frames.v2", &[]);
+    signal(&proxy);
+    let mut frames = Vec::new();
+    while let Some(event) = reader.event() {
+        frames.push(event.json());
+    }
+    let last = frames.last().unwrap();
+    assert_eq!((&last["type"], &last["reason"]), (&"session_ended".into(), &"interrupted".into()), "{last:#}");
+    assert_eq!(last["error_code"], "proxy_stopping");
+    for (at, frame) in frames.iter().enumerate() {
+        assert_eq!(frame["seq"], at, "no gap and no repeat");
+    }
+    // The feed has the run's end too, and then says why it ends.
+    let (mut lines, mut ended) = (Vec::new(), false);
+    while let Some(line) = feed.line() {
+        ended |= line.contains("proxy_stopping");
+        lines.push(line);
+    }
+    assert!(ended);
+    let tail: Vec<&str> = lines.iter().rev().take(3).rev().map(String::as_str).collect();
+    assert!(tail[0].starts_with(": the proxy is stopping"), "{tail:?}");
+    assert_eq!(tail[1..], ["retry: 2000", ""]);
+    let answer = upload.answer();
+    assert_eq!(answer.status, 503);
+    assert!(answer.json()["detail"].as_str().unwrap().contains("the proxy is stopping"));
+    assert!(proxy.terminate().success());
+}
+
+#[test]
+fn a_second_signal_does_not_wait() {
+    let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "600000")]);
+    let bytes = recording("claude-code", "text_plain.partial.ndjson");
+    let (_upload, _run) = begun(&proxy, halves(&bytes).0);
+    signal(&proxy);
+    until_stopping(&proxy);
+    assert!(proxy.terminate().success());
+}
+
+#[test]
+fn a_client_that_does_not_read_is_not_waited_for_longer_than_the_setting_says() {
+    let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_FLUSH_MS", "200")]);
+    let line = format!("{{\"type\":\"system\",\"subtype\":\"x\",\"pad\":\"{}\"}}\n", "x".repeat(20_000));
+    let first = recording("claude-code", "text_plain.ndjson");
+    let first_line = first.iter().position(|&byte| byte == b'\n').unwrap() + 1;
+    let (mut upload, run) = begun(&proxy, &first[..first_line]);
+    let _client = get(proxy.address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]);
+    for _ in 0..1500 {
+        upload.send(line.as_bytes());
+    }
+    upload.finish();
+    assert!(proxy.terminate().success());
+}
+
+#[test]
+fn the_binary_asks_a_proxy_how_it_is() {
+    let proxy = Proxy::start();
+    let health = |url: &str| {
+        Command::new(env!("CARGO_BIN_EXE_framegate")).args(["health", url, "--timeout-ms", "5000"]).output().unwrap()
+    };
+    let good = health(&format!("http://{}", proxy.address));
+    assert_eq!(good.status.code(), Some(0));
+    assert!(String::from_utf8(good.stdout).unwrap().contains("\"ok\""));
+    assert_eq!(health(&format!("http://{}/readyz", proxy.address)).status.code(), Some(0));
+    assert_eq!(health(&format!("http://{}/nothing", proxy.address)).status.code(), Some(1));
+    assert_eq!(health("ftp://nowhere").status.code(), Some(2));
+    let address = proxy.address;
+    drop(proxy);
+    assert_eq!(health(&format!("http://{address}")).status.code(), Some(1));
+}
