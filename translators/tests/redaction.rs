@@ -250,6 +250,40 @@ fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
     }
 }
 
+/// Places in a recording where a word of prose begins, within a string of a record: evenly spread, a few of them.
+fn places_in(bytes: &[u8]) -> Vec<usize> {
+    let is_prose = |at: &usize| {
+        let around = bytes.get(at - 6..at + 6).unwrap_or_default();
+        bytes[at - 1] == b' ' && around.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' ')
+    };
+    let places: Vec<usize> = (6..bytes.len().saturating_sub(6)).filter(is_prose).collect();
+    places.iter().step_by((places.len() / 6).max(1)).copied().collect()
+}
+
+#[test]
+fn a_secret_planted_in_a_recording_is_in_no_contracts_output_however_the_bytes_are_cut() {
+    let mut planted = 0;
+    for recording in recordings().filter(|recording| recording.bytes.len() < 30_000) {
+        for (nth, place) in places_in(&recording.bytes).into_iter().enumerate() {
+            let (name, _, secret) = SECRETS[[2, 8, 9, 4][nth % 4]];
+            let (front, back) = recording.bytes.split_at(place);
+            let bytes = [front, secret.as_bytes(), b" ", back].concat();
+            // A cut within the secret, wherever else the others are.
+            let chunks: Vec<&[u8]> = bytes.chunks(secret.len() / 2 + nth % 3).collect();
+            for contract in CONTRACTS {
+                let out = run(redacting(recording.runner, &RULES), contract, &chunks, false);
+                let what = format!("{name} at {place} of {} in {}", recording.name, contract.name);
+                assert_eq!(leaks(&out, secret), None, "{what}");
+                // `raw` alone tells comments too.
+                let tells_all = contract.name == "raw";
+                assert!(!tells_all || has(&out, &format!("[REDACTED:{name}]")), "{what} is not there at all");
+            }
+            planted += 1;
+        }
+    }
+    assert!(planted > 100, "only {planted} planted");
+}
+
 #[test]
 fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
     for runner in RUNNERS {
