@@ -127,6 +127,8 @@ struct Pull {
     ready: VecDeque<Bytes>,
     meter: ClientMeter,
     is_over: bool,
+    /// Whether an event was sent; before, a comment may not end the block that the stream began with.
+    has_begun: bool,
 }
 
 /// Why a stream ends before its source does.
@@ -168,16 +170,17 @@ pub(super) fn events(source: Source, negotiated: &Negotiated, shared: &Shared, l
     let heartbeat = is_sse.then(|| Heartbeat::new(shared.settings.heartbeat));
     let retry_ms = shared.settings.sse_retry.as_millis();
     let is_ours = is_sse && negotiated.contract.sse != SseStyle::Raw;
-    let goodbye =
-        format!(": the proxy is stopping; connect again to go on after the last event\nretry: {retry_ms}\n\n");
+    let goodbye = Bytes::from_static(b": the proxy is stopping; connect again to go on after the last event\n\n");
     let meter =
         shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), source.lag().clone());
     let pull = Pull {
         source,
         lease,
         heartbeat,
-        goodbye: is_ours.then(|| Bytes::from(goodbye)),
-        ready: is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n\n"))).into_iter().collect(),
+        goodbye: is_ours.then_some(goodbye),
+        // A line of the first event's block: clients that take a block without data for an event are not rare.
+        ready: is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n"))).into_iter().collect(),
+        has_begun: !is_ours,
         meter,
         is_over: false,
     };
@@ -218,7 +221,10 @@ impl Pull {
                         () = heartbeat.due() => None,
                     };
                     heartbeat.last_sent = Instant::now();
-                    let Some(next) = next else { return Some(Bytes::from_static(b": heartbeat\n\n")) };
+                    let Some(next) = next else {
+                        let comment: &[u8] = if self.has_begun { b": heartbeat\n\n" } else { b": heartbeat\n" };
+                        return Some(Bytes::from_static(comment));
+                    };
                     next
                 }
             };
@@ -226,6 +232,7 @@ impl Pull {
                 Ok(Some(Piece { chunks, events })) => {
                     let bytes = chunks.iter().map(Bytes::len).sum();
                     self.meter.sent(bytes, events, self.source.arrived().map(Moment::elapsed));
+                    self.has_begun = true;
                     self.ready.extend(chunks);
                 }
                 Ok(None) => {

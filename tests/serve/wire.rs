@@ -25,7 +25,7 @@ fn a_stream_begins_with_how_long_to_wait_before_a_reconnect() {
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"] {
         let mut answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract={contract}"), &[]);
         assert_eq!(answer.line().as_deref(), Some("retry: 750"), "{contract}");
-        assert_eq!(answer.line().as_deref(), Some(""), "{contract}");
+        // In the block of the first event: one of its own is an event without data to some clients.
         assert!(answer.event().is_some(), "{contract}");
     }
     // The runner's own bytes have nothing of ours before them, nor has NDJSON.
@@ -116,7 +116,7 @@ fn an_old_client_gets_a_stream_without_chunks_that_ends_with_its_connection() {
     let text = all(&proxy, &format!("GET {path} HTTP/1.0\r\n\r\n"));
     let (head, body) = text.split_once("\r\n\r\n").unwrap();
     assert!(head.contains(" 200 ") && !head.to_lowercase().contains("transfer-encoding"), "{head}");
-    assert!(body.starts_with("retry: 2000\n\nid: ") && body.ends_with("\n\n"), "{body}");
+    assert!(body.starts_with("retry: 2000\nid: ") && body.ends_with("\n\n"), "{body}");
     let new = get(proxy.address, &path, &[]).text();
     assert_eq!(body, new);
 }
