@@ -70,13 +70,8 @@ fn main() {
     for word in &words {
         assert!(parts.iter().any(|(name, _)| name == word), "there is no part {word:?}");
     }
-    // Times that were taken on two processors are no matter of a short round.
-    let is_asked = |name: &str| match words.is_empty() {
-        true => scale.seconds > QUICK.seconds || !["latency", "runs"].contains(&name),
-        false => words.iter().any(|word| *word == name),
-    };
     for (name, part) in parts {
-        if is_asked(name) {
+        if words.is_empty() || words.iter().any(|word| *word == name) {
             part(scale);
         }
     }

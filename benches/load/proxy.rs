@@ -22,6 +22,8 @@ impl Proxy {
             .env("FRAMEGATE__SERVER__MAX_CONNECTIONS", "100000")
             .env("FRAMEGATE__INGEST__MAX_OPEN", "100000")
             .env("FRAMEGATE__TELEMETRY__FILTER", "error")
+            // Each one begins with nothing: a run of an earlier one is not what is measured.
+            .env("FRAMEGATE__LOG__KIND", "memory")
             .envs(settings.iter().copied())
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
