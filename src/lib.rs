@@ -14,3 +14,4 @@ pub mod log;
 pub mod nearest;
 pub mod runs;
 pub mod telemetry;
+pub mod upstream;

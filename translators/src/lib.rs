@@ -11,6 +11,7 @@ pub mod frame;
 pub mod json;
 
 pub mod framing;
+pub mod host;
 
 pub mod artifacts;
 pub mod decode;
