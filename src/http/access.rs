@@ -27,6 +27,8 @@ const READ: Access = Access::Needs(Scope::Read);
 fn access_of(endpoint: Endpoint) -> Access {
     match endpoint {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
+        // They cost, or change what is kept elsewhere.
+        Endpoint::ResponseCreate | Endpoint::ResponseCancel | Endpoint::ResponseDelete => Access::Needs(Scope::Control),
         Endpoint::Health | Endpoint::Ready => Access::Open,
         // It tells of everybody's runs.
         Endpoint::Metrics => Access::Needs(Scope::Admin),
@@ -36,6 +38,8 @@ fn access_of(endpoint: Endpoint) -> Access {
         | Endpoint::SessionEvents
         | Endpoint::AllEvents
         | Endpoint::Artifact
+        | Endpoint::Response
+        | Endpoint::ResponseInput
         | Endpoint::Contracts
         | Endpoint::Schema
         | Endpoint::NativeSseStream

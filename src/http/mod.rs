@@ -20,6 +20,7 @@ mod openapi;
 mod probes;
 mod problem;
 mod protect;
+mod responses;
 mod router;
 mod routes;
 mod run_status;
@@ -33,6 +34,8 @@ pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
 use crate::runs::{Entry, Runs};
+use crate::upstream::Links;
+use crate::upstream::responses::Responses;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
@@ -105,6 +108,8 @@ pub struct Settings {
     pub default_contract: &'static Contract,
     /// What every client gets of a contract, whatever it asks for besides.
     pub encoder: EncoderOptions,
+    /// The upstreams of the Responses API, the one that is meant where none is named first.
+    pub responses: Vec<Arc<Responses>>,
 }
 
 impl Default for Settings {
@@ -136,6 +141,7 @@ impl Default for Settings {
             page_max: 500,
             default_contract: &framegate_translators::contracts::frames::V2,
             encoder: EncoderOptions::default(),
+            responses: Vec::new(),
         }
     }
 }
@@ -161,6 +167,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) ingests: Arc<Semaphore>,
     open_runs: Arc<Semaphore>,
+    /// The runs that can be spoken to.
+    links: Arc<Links>,
     meters: Arc<limits::Meters>,
     control: Control,
     stopping: Arc<stop::Stopping>,
@@ -220,6 +228,7 @@ impl Server {
             settings: Arc::new(settings),
             ingests,
             open_runs,
+            links: Arc::default(),
             meters: Arc::default(),
             control,
             stopping: Arc::default(),

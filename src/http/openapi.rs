@@ -3,6 +3,7 @@
 //! In: the routes, the contracts, what is said here of each endpoint. Out: one document, always the same. Never: a path that
 //! is not served, a copy of an event's schema: those are referred to where they are published.
 
+mod responses;
 mod shapes;
 
 use super::body::{Body, full};
@@ -74,6 +75,7 @@ fn path_parameters(route: &Route) -> Value {
                 "`sha256:` and 64 hex digits, the digits alone, or `art_` and a ULID.",
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
+            "response_id" => ("A response, by the id that the upstream gave it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {
                 ("A Hecate run: `run_` and a ULID, or the run's UUID.", json!({"type": "string"}))
@@ -154,6 +156,11 @@ fn operation(route: &Route) -> Value {
             ]),
             &["if_none_match"],
         ),
+        Endpoint::ResponseCreate
+        | Endpoint::Response
+        | Endpoint::ResponseInput
+        | Endpoint::ResponseCancel
+        | Endpoint::ResponseDelete => return responses::operation(route.endpoint),
         Endpoint::Contracts => (
             "listContracts",
             "Every contract and runner that there is.",

@@ -157,7 +157,12 @@ impl Ingest {
 
     /// The proxy stops before the input is over: runs that are open at [`Ingest::finish`] say so.
     pub fn cut_by_stop(&mut self) {
-        self.pipeline.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
+        self.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
+    }
+
+    /// Somebody else than the runner ends the input: runs that are open at [`Ingest::finish`] have this code and message.
+    pub fn cut_by(&mut self, code: &str, message: &str) {
+        self.pipeline.cut_by(code, message);
     }
 
     /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows

@@ -4,9 +4,11 @@
 //! like any other ingest; whether what was asked has been passed on. Never: a shell, a run without its end, a process, socket
 //! or task that outlives its run.
 
+pub mod client;
 mod links;
+pub mod responses;
 
-pub use links::{Link, Links, Said, SayError};
+pub use links::{Entered, Link, Links, Said, SayError};
 
 use async_trait::async_trait;
 use framegate_translators::host::Opening;
