@@ -26,12 +26,8 @@ pub(super) fn responses(config: &Config) -> anyhow::Result<Vec<Arc<Responses>>> 
 }
 
 fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> anyhow::Result<Responses> {
-    let credentials = credentials(
-        settings.authorization,
-        &settings.credential_header,
-        &settings.secret_file,
-        &settings.secret_env,
-    )?;
+    let credentials =
+        credentials(settings.authorization, &settings.credential_header, &settings.secret_file, &settings.secret_env)?;
     let settings = Settings {
         name: upstream.name.clone(),
         url: settings.url.parse().context("url")?,
@@ -55,12 +51,7 @@ fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> an
 }
 
 /// Whose credentials requests have. Secrets are read here, once.
-fn credentials(
-    authorization: Authorization,
-    header: &str,
-    file: &Path,
-    variable: &str,
-) -> anyhow::Result<Credentials> {
+fn credentials(authorization: Authorization, header: &str, file: &Path, variable: &str) -> anyhow::Result<Credentials> {
     match authorization {
         Authorization::None => Ok(Credentials::None),
         Authorization::Passthrough => Ok(Credentials::OfTheClient),

@@ -44,11 +44,7 @@ pub(super) fn check_url(url: &str, report: &mut dyn FnMut(&str, String)) {
 }
 
 /// Checks the settings of credentials. `clients` says that there are clients whose own could be passed through.
-pub(super) fn check_credentials(
-    credentials: &Credentials<'_>,
-    clients: bool,
-    report: &mut dyn FnMut(&str, String),
-) {
+pub(super) fn check_credentials(credentials: &Credentials<'_>, clients: bool, report: &mut dyn FnMut(&str, String)) {
     let Credentials { authorization, header, file, env } = credentials;
     let (has_file, has_env) = (!file.as_os_str().is_empty(), !env.is_empty());
     match authorization {
