@@ -32,6 +32,7 @@ mod reload;
 mod responses;
 mod schemas;
 mod scripted;
+mod sdks;
 mod secrecy;
 mod slow;
 mod stopping;

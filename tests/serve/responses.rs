@@ -323,7 +323,7 @@ fn another_client_reads_the_same_run_in_other_contracts_meanwhile() {
     for (contract, answer) in live {
         let read = answer.events();
         let again = gate.get(&format!("/v1/runs/{id}/events?contract={contract}")).events();
-        assert!(read.len() > 4);
+        assert!(read.len() > 2, "{contract}: {} events", read.len());
         assert_eq!(read, again, "{contract}");
         if contract == "hecate.v1" {
             hecate = read;
