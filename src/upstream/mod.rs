@@ -4,9 +4,13 @@
 //! like any other ingest; whether what was asked has been passed on. Never: a shell, a run without its end, a process, socket
 //! or task that outlives its run.
 
+mod conversation;
 mod links;
+mod policy;
 
-pub use links::{Link, Links, Said, SayError};
+pub use conversation::{Conversation, Setup};
+pub use links::{Entered, Link, Links, Said, SayError};
+pub use policy::{Policy, Rule, RuleError, Verdict};
 
 use async_trait::async_trait;
 use framegate_translators::host::Opening;

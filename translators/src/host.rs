@@ -5,7 +5,7 @@
 //! writing, a clock, a decision; whether a question is answered, by whom and when is the host's affair.
 
 use crate::decode::Record;
-use crate::frame::{Decision, Name};
+use crate::frame::{Decision, Name, RawJson};
 
 /// What a runner is started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -49,6 +49,15 @@ pub struct Answer {
     pub scope: Option<Name>,
     /// What was chosen or written, question by question, where choices or text were asked for.
     pub answers: Vec<Vec<String>>,
+}
+
+/// A question of the runner's, as it asked it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What is asked about. A frame's `args` may have lost what is redacted.
+    pub args: RawJson,
+    /// Whether a choice or a text is wanted, so that a bare yes is no answer.
+    pub wants_answers: bool,
 }
 
 /// What is to be sent to the runner.
@@ -96,12 +105,21 @@ pub trait Dialogue: Send {
     /// Hears the next record of the runner's.
     fn hear(&mut self, record: &Record<'_>);
 
-    /// Says something, at once or as soon as the runner's protocol lets it (see [`Dialogue::take`]).
+    /// Says something, at once or as soon as the runner's protocol lets it (see [`Dialogue::take`]). `session` is the runner's
+    /// own name of the session that it is about; `None` for the one that was opened.
     ///
     /// # Errors
-    /// It cannot be said.
-    fn say(&mut self, wish: &Wish) -> Result<(), Unsayable>;
+    /// It cannot be said. An answer that is an error leaves its question as it was.
+    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable>;
 
     /// What is to be sent now, in order.
     fn take(&mut self) -> Vec<Sending>;
+
+    /// A question that was heard and waits, as the runner asked it; `None` for any other.
+    fn asked(&self, approval_id: &str) -> Option<Asked>;
+
+    /// What the runner's server answered to a [`Sending::Post`] of that path.
+    fn replied(&mut self, path: &str, body: &[u8]) {
+        let _ = (path, body);
+    }
 }

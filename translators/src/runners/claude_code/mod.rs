@@ -63,4 +63,5 @@ pub const RUNNER: Runner = Runner {
         above: &["session_id", "parent_tool_use_id"],
     }],
     decoder: || Box::<decoder::Claude>::default(),
+    dialogue: None,
 };

@@ -84,6 +84,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"] },
     ],
     decoder: || Box::<OpenCode>::default(),
+    dialogue: None,
 };
 
 #[derive(Default)]
