@@ -7,6 +7,7 @@ mod error;
 mod load;
 mod reload;
 mod source;
+pub mod upstream;
 
 pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
@@ -45,6 +46,9 @@ pub struct Config {
     pub hecate: Hecate,
     /// What framegate says about itself.
     pub telemetry: Telemetry,
+    /// The runners that it reaches out to. They stand in the file alone.
+    #[serde(skip)]
+    pub upstream: Vec<upstream::Upstream>,
 }
 
 /// The HTTP server.

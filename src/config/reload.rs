@@ -57,6 +57,7 @@ impl Config {
 
     /// What is other in `new`.
     pub fn changes(&self, new: &Self) -> Changes {
+        let new_upstream = &new.upstream;
         let (old, new) = (sections(self), sections(new));
         // TLS is there or not from the start on: its files alone can be others.
         let has_tls = |sections: &Dict| value(sections, "tls", "certificate_file") != Some("");
@@ -76,6 +77,9 @@ impl Config {
                     changes.restart.push(path);
                 }
             }
+        }
+        if self.upstream != *new_upstream {
+            changes.restart.push(super::load::UPSTREAM.to_owned());
         }
         changes
     }

@@ -5,9 +5,11 @@
 
 mod bounds;
 mod drift;
+mod pump;
 mod whose;
 
 pub use bounds::{Beyond, Bounds};
+pub use pump::{Source, Stopped, pump, until_known};
 pub use whose::{Whose, unknown};
 
 use crate::clock::{Clock, Moment};
@@ -22,6 +24,7 @@ use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -148,6 +151,21 @@ impl Ingest {
         self.take_in(frames, Moment::now(), None).await
     }
 
+    /// Waits for something, and meanwhile lets go what waited too long for more input.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn while_waiting<T>(&mut self, awaited: impl Future<Output = T>) -> Result<T, IngestError> {
+        let mut awaited = std::pin::pin!(awaited);
+        while let Some(patience) = self.patience() {
+            match tokio::time::timeout(patience, &mut awaited).await {
+                Ok(came) => return Ok(came),
+                Err(_) => self.flush().await?,
+            }
+        }
+        Ok(awaited.await)
+    }
+
     /// As [`Ingest::flush`], with somebody who listens.
     ///
     /// # Errors
@@ -207,9 +225,15 @@ impl Ingest {
         }
     }
 
+    /// The input will be ended, and not by the runner: runs that are open at [`Ingest::finish`] are interrupted with this code
+    /// and message.
+    pub fn cut_by(&mut self, code: &str, message: &str) {
+        self.pipeline.cut_by(code, message);
+    }
+
     /// The proxy stops before the input is over: runs that are open at [`Ingest::finish`] say so.
     pub fn cut_by_stop(&mut self) {
-        self.pipeline.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
+        self.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
     }
 
     /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows
