@@ -122,6 +122,11 @@ impl Conversation {
         }
     }
 
+    /// Why the runner does not do what it was opened for, as it said itself.
+    pub fn refusal(&self) -> Option<&str> {
+        self.dialogue.as_ref()?.refusal()
+    }
+
     /// How many runs go on.
     pub fn open_runs(&self) -> usize {
         self.runs.len()
@@ -261,17 +266,19 @@ impl Conversation {
             let policy = &self.policy;
             let own = match question.state {
                 _ if question.is_too_much => Some(Own::too_many()),
-                State::New => policy.rule(&self.upstream, &question.tool_name, &asked.args).and_then(|rule| {
-                    let decision = match rule.verdict() {
-                        // A bare yes is no answer there.
-                        Verdict::Allow if asked.wants_answers => return None,
-                        Verdict::Allow => Decision::Approved,
-                        Verdict::Deny => Decision::Rejected,
-                        Verdict::Ask => return None,
-                    };
-                    let reason = rule.reason().map(str::to_owned);
-                    Some(Own { decision, by: format!("rule {}", rule.name()), reason })
-                }),
+                State::New => policy
+                    .rule(&self.upstream, &question.tool_name, asked.args.as_ref().unwrap_or(&question.args))
+                    .and_then(|rule| {
+                        let decision = match rule.verdict() {
+                            // A bare yes is no answer there.
+                            Verdict::Allow if asked.wants_answers => return None,
+                            Verdict::Allow => Decision::Approved,
+                            Verdict::Deny => Decision::Rejected,
+                            Verdict::Ask => return None,
+                        };
+                        let reason = rule.reason().map(str::to_owned);
+                        Some(Own { decision, by: format!("rule {}", rule.name()), reason })
+                    }),
                 _ => Some(Own::too_late(policy, asked.wants_answers)),
             };
             if own.is_none() {
@@ -411,7 +418,7 @@ impl Listener for Conversation {
             match &frame.body {
                 Body::SessionStarted { .. } => self.run_began(frame),
                 Body::ApprovalRequested(request) => {
-                    self.questions.add(stream, Question::new(&request.approval_id, &request.tool_name));
+                    self.questions.add(stream, Question::new(request));
                 }
                 Body::ApprovalResolved(answer) => {
                     self.questions.settle(stream, &answer.approval_id);

@@ -3,7 +3,7 @@
 //! In: questions, and what became of them. Out: which are due. Never: more of either than the bound.
 
 use crate::log::StreamId;
-use framegate_translators::frame::{Decision, Name};
+use framegate_translators::frame::{ApprovalRequested, Decision, Name, RawJson};
 use std::collections::VecDeque;
 
 /// How many questions of one runner may wait for somebody; those beyond are refused.
@@ -42,6 +42,8 @@ pub(super) struct Own {
 pub(super) struct Question {
     approval_id: Name,
     pub(super) tool_name: Name,
+    /// As the frame has them.
+    pub(super) args: RawJson,
     pub(super) state: State,
     /// Where the question stood before an answer was on its way.
     before: State,
@@ -56,10 +58,11 @@ pub(super) struct Question {
 }
 
 impl Question {
-    pub(super) fn new(approval_id: &Name, tool_name: &Name) -> Self {
+    pub(super) fn new(request: &ApprovalRequested) -> Self {
         Self {
-            approval_id: approval_id.clone(),
-            tool_name: tool_name.clone(),
+            approval_id: request.approval_id.clone(),
+            tool_name: request.tool_name.clone(),
+            args: request.args.clone(),
             state: State::New,
             before: State::New,
             own: None,

@@ -44,7 +44,7 @@ impl Dialogue for Words {
 
     fn asked(&self, approval_id: &str) -> Option<Asked> {
         let wants_answers = approval_id.starts_with('?');
-        let args = to_raw(&json!({"command": format!("do {approval_id}")}));
+        let args = Some(to_raw(&json!({"command": format!("do {approval_id}")})));
         self.asked.iter().any(|asked| asked == approval_id).then_some(Asked { args, wants_answers })
     }
 }
