@@ -5,6 +5,7 @@
 
 mod responses;
 mod shapes;
+mod upstreams;
 
 use super::body::{Body, full};
 use super::routes::{Endpoint, ROUTES, Route};
@@ -113,6 +114,8 @@ fn operation(route: &Route) -> Value {
                 "*/*": {"schema": schema}}}});
             return merged(&[operation, body]);
         }
+        Endpoint::StartRun => return upstreams::start_run(),
+        Endpoint::Upstreams => return upstreams::list(),
         Endpoint::Runs => (
             "listRuns",
             "The runs that are kept, newest first.",

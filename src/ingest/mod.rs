@@ -13,10 +13,11 @@ pub use pump::{Source, Stopped, pump, until_known};
 pub use whose::{Whose, unknown};
 
 use crate::clock::{Clock, Moment};
-use crate::log::{LogError, stream_id};
+use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::{Ingested, Runs};
 use bounds::Account;
-use framegate_translators::frame::Frame;
+use framegate_translators::decode::Record;
+use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline;
 use framegate_translators::recognise::Window;
@@ -40,6 +41,15 @@ pub enum IngestError {
 }
 /// The code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";
+
+/// Who listens while an ingest goes on, to speak to the runner.
+pub trait Listener: Send {
+    /// Hears the next record, as it came.
+    fn record(&mut self, record: &Record<'_>);
+
+    /// Hears what frames are kept now.
+    fn frames(&mut self, frames: &[Arc<Frame>]);
+}
 
 /// One ingest.
 pub struct Ingest {
@@ -117,7 +127,19 @@ impl Ingest {
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
         let arrived = Moment::now();
         let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
-        self.take_in(frames, arrived).await
+        self.take_in(frames, arrived, None).await
+    }
+
+    /// As [`Ingest::feed`], with somebody who listens.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn feed_to(&mut self, chunk: &[u8], listener: &mut dyn Listener) -> Result<(), IngestError> {
+        let arrived = Moment::now();
+        let mut ear = |record: &Record<'_>| listener.record(record);
+        let now_ms = Clock::System.now_ms();
+        let frames = self.pipeline.feed_heard(chunk, now_ms, Some(&mut ear)).map(Arc::new).collect();
+        self.take_in(frames, arrived, Some(listener)).await
     }
 
     /// Nothing came in time: lets go what waited for it.
@@ -125,10 +147,8 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn flush(&mut self) -> Result<(), IngestError> {
-        // The system's clock may have been set back since the wait began.
-        let due = self.pipeline.deadline().unwrap_or_default();
-        let frames = self.pipeline.flush(due).map(Arc::new).collect();
-        self.take_in(frames, Moment::now()).await
+        let frames = self.due();
+        self.take_in(frames, Moment::now(), None).await
     }
 
     /// Waits for something, and meanwhile lets go what waited too long for more input.
@@ -146,7 +166,36 @@ impl Ingest {
         Ok(awaited.await)
     }
 
-    async fn take_in(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), IngestError> {
+    /// As [`Ingest::flush`], with somebody who listens.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn flush_to(&mut self, listener: &mut dyn Listener) -> Result<(), IngestError> {
+        let frames = self.due();
+        self.take_in(frames, Moment::now(), Some(listener)).await
+    }
+
+    fn due(&mut self) -> Vec<Arc<Frame>> {
+        // The system's clock may have been set back since the wait began.
+        let due = self.pipeline.deadline().unwrap_or_default();
+        self.pipeline.flush(due).map(Arc::new).collect()
+    }
+
+    /// A question in an open stream was answered by the host: says so, once.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn resolve(&mut self, stream: StreamId, answer: ApprovalResolved) -> Result<(), IngestError> {
+        let frames = self.pipeline.resolve(stream, answer, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames, Moment::now(), None).await
+    }
+
+    async fn take_in(
+        &mut self,
+        frames: Vec<Arc<Frame>>,
+        arrived: Moment,
+        listener: Option<&mut dyn Listener>,
+    ) -> Result<(), IngestError> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames).and_then(|()| self.account.count(&frames));
@@ -160,6 +209,9 @@ impl Ingest {
         match kept {
             Ok(()) => {
                 self.ingested.wake(frames.len(), arrived, false);
+                if let Some(listener) = listener {
+                    listener.frames(&frames);
+                }
                 Ok(())
             }
             Err(error) => {

@@ -8,7 +8,7 @@ use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKey, DriftKind, LiveDrift};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
-use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
+use crate::frame::{ApprovalResolved, Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
 use crate::json::{Json, Kind, Object, one_line};
 use crate::ledger::Ledger;
@@ -24,6 +24,9 @@ use uuid::Uuid;
 mod holding;
 
 use holding::Holding;
+
+/// Who hears the records of an input as they came, before anything is redacted in them; each once, in order.
+pub type Ear<'e> = &'e mut dyn FnMut(&Record<'_>);
 
 /// Reads one runner's output into frames.
 pub struct Ingest {
@@ -55,6 +58,8 @@ struct State {
     decoder: Box<dyn Decoder>,
     ledger: Ledger,
     records: u64,
+    /// How many of the records were heard as they came.
+    heard: u64,
     preview_bytes: usize,
     doubt: Doubt,
     mistaken: Option<Recognised>,
@@ -140,11 +145,30 @@ impl Ingest {
 
     /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
     pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        self.feed_heard(chunk, now_ms, None)
+    }
+
+    /// As [`Ingest::feed`], with somebody who hears the records that the bytes complete; their frames may come later.
+    pub fn feed_heard(&mut self, chunk: &[u8], now_ms: u64, ear: Option<Ear<'_>>) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {
             let verdict = holding.feed(chunk);
-            self.settle(verdict, now_ms);
+            self.settle(verdict, now_ms, ear);
         } else if let Stage::Reading(reading) = &mut self.stage {
-            reading.feed(chunk, now_ms);
+            reading.feed(chunk, now_ms, ear);
+        }
+        self.take()
+    }
+
+    /// A question in an open stream has its answer from the host, at `now_ms`; gives the frame that says so. The runner's own
+    /// word for it, which may follow, is then no second answer. Nothing comes where the question is not open there.
+    pub fn resolve(
+        &mut self,
+        stream: (StreamKind, Uuid),
+        answer: ApprovalResolved,
+        now_ms: u64,
+    ) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.resolve(stream, answer, now_ms);
         }
         self.take()
     }
@@ -161,7 +185,7 @@ impl Ingest {
     pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {
             let verdict = holding.finish();
-            self.settle(verdict, now_ms);
+            self.settle(verdict, now_ms, None);
         }
         if let Stage::Reading(reading) = &mut self.stage {
             reading.finish(now_ms);
@@ -208,7 +232,7 @@ impl Ingest {
         }
     }
 
-    fn settle(&mut self, verdict: Verdict, now_ms: u64) {
+    fn settle(&mut self, verdict: Verdict, now_ms: u64, ear: Option<Ear<'_>>) {
         let found = match verdict {
             Verdict::Undecided => return,
             Verdict::Unknown => None,
@@ -225,7 +249,7 @@ impl Ingest {
         if let Some(rules) = &self.rules {
             reading.redact(rules.clone());
         }
-        reading.feed(&held, now_ms);
+        reading.feed(&held, now_ms, ear);
         self.stage = Stage::Reading(Box::new(reading));
     }
 
@@ -250,6 +274,7 @@ impl Reading {
             decoder: (runner.decoder)(),
             ledger: Ledger::new(runner.provider, identity),
             records: 0,
+            heard: 0,
             preview_bytes: limits.preview_bytes,
             doubt: Doubt::new(runner),
             mistaken: None,
@@ -269,14 +294,17 @@ impl Reading {
         self.redactor = Some(Redactor::new(rules, pieces));
     }
 
-    fn feed(&mut self, chunk: &[u8], now_ms: u64) {
+    fn feed(&mut self, chunk: &[u8], now_ms: u64, mut ear: Option<Ear<'_>>) {
         let Self { reader, redactor, state } = self;
-        match redactor {
-            None => reader.feed(chunk, &mut |unit| state.unit(&unit, &[], now_ms)),
-            Some(redactor) => {
-                reader.feed(chunk, &mut |unit| redactor.unit(&unit, now_ms, &mut |unit| state.redacted(unit)))
+        reader.feed(chunk, &mut |unit| {
+            if let Some(ear) = &mut ear {
+                state.tell(&unit, *ear);
             }
-        }
+            match redactor {
+                None => state.unit(&unit, &[], now_ms),
+                Some(redactor) => redactor.unit(&unit, now_ms, &mut |unit| state.redacted(unit)),
+            }
+        });
     }
 
     fn flush(&mut self) {
@@ -301,6 +329,16 @@ impl Reading {
 }
 
 impl State {
+    /// Lets somebody hear what a unit holds.
+    fn tell(&mut self, unit: &Unit<'_>, ear: Ear<'_>) {
+        records::read(unit, &mut |part| {
+            if let Part::Value { json, fields, .. } = part {
+                ear(&Record { json, fields, event_name: unit.event_name, index: self.heard, offset: unit.offset });
+            }
+            self.heard += 1;
+        });
+    }
+
     fn redacted(&mut self, redacted: Redacted<'_>) {
         self.unit(&redacted.unit, redacted.paths, redacted.now_ms);
     }

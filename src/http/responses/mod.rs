@@ -15,12 +15,11 @@ use super::limits::{StreamSlot, later};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::router::json_response;
-use super::stop::Phase;
-use crate::ingest::{Bounds, Ingest};
 use crate::runs::Wire;
+use crate::stopping::Phase;
 use crate::upstream::client::NoAnswer;
 use crate::upstream::responses::{Answer, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
-use framegate_translators::runners::runner;
+use framegate_translators::runners::open_responses::RUNNER;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
@@ -31,9 +30,6 @@ use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 use tracing::Instrument;
-
-/// The runner whose records the upstreams send.
-const RUNNER: &str = "open-responses";
 
 /// Where a client's own credentials stand while `Authorization` has the proxy's token.
 const UPSTREAM_AUTHORIZATION: HeaderName = HeaderName::from_static("x-upstream-authorization");
@@ -121,7 +117,8 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
     let asked = Asked::of(&request)?;
     let upstream = asked.upstream(&shared)?.clone();
     let restriction = &shared.caller.restriction;
-    let is_of_others = !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == PROVIDER);
+    let is_of_others =
+        !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == RUNNER.provider);
     if !restriction.sessions.is_empty() || !restriction.runs.is_empty() || is_of_others {
         let detail = "the token is restricted to other sessions, runs or runners than a new response is of";
         return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
@@ -158,9 +155,6 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
         (Answer::Run { .. }, None) => Err(Refusal::Inside.into()),
     }
 }
-
-/// The runner as streams name it.
-const PROVIDER: &str = "openresponses";
 
 /// `GET /v1/responses/{response_id}`.
 pub(super) async fn retrieve(request: Request<Incoming>, id: &str, shared: Arc<Shared>) -> Response<Body> {
@@ -256,7 +250,7 @@ async fn send(
         mode,
         make: maker(shared.clone()),
         document_bytes: shared.settings.limits.record_bytes,
-        links: shared.links.clone(),
+        links: shared.host.links.clone(),
         stop,
         answer,
     };
@@ -276,24 +270,8 @@ async fn send(
 /// Makes the ingest of a response, as an ingest of the caller's own would be.
 fn maker(shared: Arc<Shared>) -> crate::upstream::responses::MakeIngest {
     Box::new(move |framing| {
-        let runs = shared.runs.clone();
-        let limits = shared.settings.limits;
-        // The registry has it: a test asks.
-        let ingest = match runner(RUNNER) {
-            Some(runner) => Ingest::new(runs, runner, framing, limits),
-            None => Ingest::auto(runs, framing, limits),
-        };
-        let ingest = ingest.within(Bounds {
-            open_runs: shared.open_runs.clone(),
-            records_per_run: shared.settings.max_records_per_run,
-            restriction: shared.caller.restriction.clone(),
-        });
-        let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
-        let ingest = match &shared.settings.redaction {
-            Some(rules) => ingest.redacting(rules.clone()),
-            None => ingest,
-        };
-        (ingest, shared.runs.metrics().ingest(RUNNER))
+        let ingest = shared.host.ingest(&RUNNER, framing, shared.caller.restriction.clone());
+        (ingest, shared.runs.metrics().ingest(RUNNER.name))
     })
 }
 

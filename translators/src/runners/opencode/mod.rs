@@ -7,6 +7,7 @@
 mod approvals;
 mod calls;
 mod clock;
+mod dialogue;
 mod ends;
 mod export;
 mod failure;
@@ -84,6 +85,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"] },
     ],
     decoder: || Box::<OpenCode>::default(),
+    dialogue: Some(|| Box::<dialogue::Client>::default()),
 };
 
 #[derive(Default)]
