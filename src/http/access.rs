@@ -27,10 +27,12 @@ const READ: Access = Access::Needs(Scope::Read);
 fn access_of(endpoint: Endpoint) -> Access {
     match endpoint {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
+        Endpoint::StartRun => Access::Needs(Scope::Control),
         Endpoint::Health | Endpoint::Ready => Access::Open,
         // It tells of everybody's runs.
         Endpoint::Metrics => Access::Needs(Scope::Admin),
         Endpoint::Runs
+        | Endpoint::Upstreams
         | Endpoint::Run
         | Endpoint::RunEvents
         | Endpoint::SessionEvents

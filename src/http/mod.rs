@@ -26,13 +26,17 @@ mod run_status;
 mod schemas;
 mod stop;
 mod tls;
+mod upstreams;
 
 pub use limits::{Rate, Rates};
 pub use live::{Control, Live};
 pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
+use crate::config::upstream::Upstream;
 use crate::runs::{Entry, Runs};
+use crate::stopping::Stopping;
+use crate::upstream::{Host, Policy, Upstreams};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
@@ -105,6 +109,10 @@ pub struct Settings {
     pub default_contract: &'static Contract,
     /// What every client gets of a contract, whatever it asks for besides.
     pub encoder: EncoderOptions,
+    /// The runners that the proxy reaches out to.
+    pub upstreams: Vec<Upstream>,
+    /// What is decided before anybody is asked, and where nobody answers.
+    pub policy: Arc<Policy>,
 }
 
 impl Default for Settings {
@@ -136,6 +144,8 @@ impl Default for Settings {
             page_max: 500,
             default_contract: &framegate_translators::contracts::frames::V2,
             encoder: EncoderOptions::default(),
+            upstreams: Vec::new(),
+            policy: Arc::default(),
         }
     }
 }
@@ -161,9 +171,11 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) ingests: Arc<Semaphore>,
     open_runs: Arc<Semaphore>,
+    /// The upstreams that start runs.
+    upstreams: Upstreams,
     meters: Arc<limits::Meters>,
     control: Control,
-    stopping: Arc<stop::Stopping>,
+    stopping: Arc<Stopping>,
     /// Cancelled when connections are to end that have not begun to ask.
     closing: CancellationToken,
     /// Who asks; nobody, until that is known.
@@ -215,14 +227,27 @@ impl Server {
         }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
         let open_runs = Arc::new(Semaphore::new(settings.max_open_runs));
+        let stopping = Arc::<Stopping>::default();
+        let host = Host {
+            ingests: ingests.clone(),
+            open_runs: open_runs.clone(),
+            records_per_run: settings.max_records_per_run,
+            limits: settings.limits,
+            drift: settings.drift,
+            redaction: settings.redaction.clone(),
+            policy: settings.policy.clone(),
+            stopping: stopping.clone(),
+            ..Host::new(runs.clone())
+        };
         let shared = Shared {
+            upstreams: Upstreams::new(&settings.upstreams, &host),
             runs,
             settings: Arc::new(settings),
             ingests,
             open_runs,
             meters: Arc::default(),
             control,
-            stopping: Arc::default(),
+            stopping,
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
         };

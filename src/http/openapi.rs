@@ -4,6 +4,7 @@
 //! is not served, a copy of an event's schema: those are referred to where they are published.
 
 mod shapes;
+mod upstreams;
 
 use super::body::{Body, full};
 use super::routes::{Endpoint, ROUTES, Route};
@@ -111,6 +112,8 @@ fn operation(route: &Route) -> Value {
                 "*/*": {"schema": schema}}}});
             return merged(&[operation, body]);
         }
+        Endpoint::StartRun => return upstreams::start_run(),
+        Endpoint::Upstreams => return upstreams::list(),
         Endpoint::Runs => (
             "listRuns",
             "The runs that are kept, newest first.",

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::routes::{Endpoint, Found, all_methods, allowed, find};
 use super::{
     Shared, access, artifacts, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect, run_status,
-    schemas,
+    schemas, upstreams,
 };
 use crate::auth::Caller;
 use crate::catalogue;
@@ -89,6 +89,8 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
     }
     match (route.endpoint, values.as_slice()) {
         (Endpoint::Ingest, [runner]) => ingest::ingest(request, runner, shared).await,
+        (Endpoint::StartRun, []) => upstreams::start(request, &shared).await,
+        (Endpoint::Upstreams, []) => Ok(upstreams::list(&shared)),
         (Endpoint::Runs, []) => events::list(&request, &shared),
         (Endpoint::Run, [run_id]) => events::status(run_id, &shared),
         (Endpoint::RunEvents, [run_id]) => events::of_run(&request, run_id, shared).await,

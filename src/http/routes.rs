@@ -13,6 +13,8 @@ use hyper::Method;
 pub(super) enum Endpoint {
     Ingest,
     Runs,
+    StartRun,
+    Upstreams,
     Run,
     RunEvents,
     SessionEvents,
@@ -51,6 +53,8 @@ const fn post(path: &'static str, endpoint: Endpoint) -> Route {
 pub(super) static ROUTES: &[Route] = &[
     post("/v1/ingest/{runner}", Endpoint::Ingest),
     get("/v1/runs", Endpoint::Runs),
+    post("/v1/runs", Endpoint::StartRun),
+    get("/v1/upstreams", Endpoint::Upstreams),
     get("/v1/runs/{run_id}", Endpoint::Run),
     get("/v1/runs/{run_id}/events", Endpoint::RunEvents),
     get("/v1/sessions/{session_id}/events", Endpoint::SessionEvents),
@@ -172,7 +176,7 @@ mod tests {
 
     #[test]
     fn a_path_knows_its_methods() {
-        assert_eq!(allowed("/v1/runs"), "GET, HEAD, OPTIONS");
+        assert_eq!(allowed("/v1/runs"), "GET, HEAD, POST, OPTIONS");
         assert_eq!(allowed("/v1/ingest/{runner}"), "POST, OPTIONS");
         assert!(matches!(find(&Method::HEAD, "/v1/runs"), Found::Route(..)));
         assert!(matches!(find(&Method::DELETE, "/v1/runs"), Found::Path(_)));

@@ -51,6 +51,8 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
             task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
             ..EncoderOptions::default()
         },
+        upstreams: config.upstream.clone(),
+        policy: Arc::default(),
     })
 }
 

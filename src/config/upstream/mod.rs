@@ -64,7 +64,7 @@ const KINDS: [&str; 3] = ["command", "sse", "responses"];
 /// The bounds of every number: key, least, most.
 const RANGES: &[(&str, u64, u64)] = &[
     ("upstream.max_runs", 1, 100_000),
-    ("upstream.max_prompt_bytes", 1, 64 << 20),
+    ("upstream.max_prompt_bytes", 1, 8 << 20),
     ("upstream.start_timeout_ms", 100, 3_600_000),
     ("upstream.idle_timeout_ms", 0, 604_800_000),
     ("upstream.run_timeout_ms", 0, 604_800_000),
