@@ -11,6 +11,7 @@ mod host;
 mod links;
 mod policy;
 pub mod responses;
+pub mod sse;
 
 pub use conversation::{Conversation, Setup};
 pub use host::Host;
@@ -78,6 +79,13 @@ impl Upstreams {
             Kind::Sse(_) | Kind::Responses(_) => None,
         });
         Self(starting.collect())
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn with(mut self, others: impl Iterator<Item = Arc<dyn Upstream>>) -> Self {
+        self.0.extend(others);
+        self
     }
 
     /// The one of that name.

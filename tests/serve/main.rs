@@ -16,6 +16,7 @@ mod client;
 mod clients;
 mod cors;
 mod events;
+mod feed_upstream;
 mod feeds;
 mod http2;
 mod ingest;

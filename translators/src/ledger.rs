@@ -167,6 +167,24 @@ impl Ledger {
         }
     }
 
+    /// The key of an open run.
+    pub(crate) fn run_of(&self, run: Uuid) -> Option<StreamKey> {
+        self.sequencer.key_of((StreamKind::Session, run))
+    }
+
+    /// Somebody speaks between records.
+    pub(crate) fn at(&mut self, now_ms: u64) {
+        self.time_ms = now_ms;
+    }
+
+    /// Something of the input is lost, and nobody knows how much: every run that is open says so.
+    pub(crate) fn gap(&mut self, reason: &str) {
+        for run in self.runs.clone() {
+            let gap = Body::GapDetected { first_seq: None, last_seq: None, reason: reason.to_owned() };
+            self.emit(Place::main(run), gap);
+        }
+    }
+
     /// It is not the runner that ends the input: this is what runs that are still open then say of it.
     pub(crate) fn cut_by(&mut self, code: &str, message: &str) {
         self.cut = RunEnd::interrupted(code, message);

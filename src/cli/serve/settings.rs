@@ -21,6 +21,7 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
     let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
     Ok(Settings {
         responses: upstreams::responses(config)?,
+        feeds: upstreams::feeds(config)?,
         listen: server.listen,
         live: live(config)?,
         max_connections: server.max_connections,

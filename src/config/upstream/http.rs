@@ -22,12 +22,13 @@ pub enum Authorization {
 pub(super) struct Credentials<'s> {
     pub(super) authorization: Authorization,
     pub(super) header: &'s str,
+    pub(super) scheme: &'s str,
     pub(super) file: &'s Path,
     pub(super) env: &'s str,
 }
 
-/// Checks an upstream's URL.
-pub(super) fn check_url(url: &str, report: &mut dyn FnMut(&str, String)) {
+/// Checks an upstream's URL. A feed's may have a query.
+pub(super) fn check_url(url: &str, with_query: bool, report: &mut dyn FnMut(&str, String)) {
     if url.is_empty() {
         report("url", "is missing".to_owned());
         return;
@@ -35,17 +36,17 @@ pub(super) fn check_url(url: &str, report: &mut dyn FnMut(&str, String)) {
     let is_one = url.parse::<Uri>().is_ok_and(|url| {
         let is_http = matches!(url.scheme_str(), Some("http" | "https"));
         let is_plain = url.authority().is_some_and(|authority| !authority.as_str().contains('@'));
-        is_http && is_plain && url.host().is_some_and(|host| !host.is_empty()) && url.query().is_none()
+        is_http && is_plain && url.host().is_some_and(|host| !host.is_empty()) && (with_query || url.query().is_none())
     });
     if !is_one {
-        let form = "is no URL of the form https://HOST:PORT/PATH, without a user, a password or a query";
-        report("url", form.to_owned());
+        let query = if with_query { "" } else { " or a query" };
+        report("url", format!("is no URL of the form https://HOST:PORT/PATH, without a user{query}"));
     }
 }
 
 /// Checks the settings of credentials. `clients` says that there are clients whose own could be passed through.
 pub(super) fn check_credentials(credentials: &Credentials<'_>, clients: bool, report: &mut dyn FnMut(&str, String)) {
-    let Credentials { authorization, header, file, env } = credentials;
+    let Credentials { authorization, header, scheme, file, env } = credentials;
     let (has_file, has_env) = (!file.as_os_str().is_empty(), !env.is_empty());
     match authorization {
         Authorization::Configured if has_file == has_env => {
@@ -60,6 +61,9 @@ pub(super) fn check_credentials(credentials: &Credentials<'_>, clients: bool, re
             report("authorization", "cannot be \"passthrough\": nobody's request stands behind a feed".to_owned());
         }
         _ => {}
+    }
+    if scheme.is_empty() || !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
+        report("credential_scheme", format!("{scheme:?} is no scheme, such as \"Bearer\" or \"Basic\""));
     }
     let is_reserved = ["host", "content-length", "transfer-encoding", "connection", "accept"].contains(header);
     if HeaderName::from_bytes(header.as_bytes()).is_err() || is_reserved {

@@ -81,6 +81,9 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("upstream.max_request_bytes", 1, 4 << 30),
     ("upstream.client_buffer_bytes", 4096, 1 << 30),
     ("upstream.slow_client_ms", 0, 3_600_000),
+    ("upstream.reconnect_min_ms", 10, 600_000),
+    ("upstream.reconnect_max_ms", 10, 3_600_000),
+    ("upstream.lost_after_ms", 0, 86_400_000),
 ];
 
 /// Reads the tables, as the file has them; what is wrong is added to `problems`, `spell` says where it stands.

@@ -13,8 +13,10 @@ pub struct Responses {
     pub url: String,
     /// Whose credentials requests carry.
     pub authorization: Authorization,
-    /// The header of the configured credentials: a bearer's in `authorization`, as they are in any other.
+    /// The header of the configured credentials.
     pub credential_header: String,
+    /// How they stand in `authorization`; in any other header the secret stands alone.
+    pub credential_scheme: String,
     /// A file with the secret on one line; empty: none.
     pub secret_file: PathBuf,
     /// An environment variable with the secret; empty: none.
@@ -61,6 +63,7 @@ impl Default for Responses {
             url: String::new(),
             authorization: Authorization::None,
             credential_header: "authorization".to_owned(),
+            credential_scheme: "Bearer".to_owned(),
             secret_file: PathBuf::new(),
             secret_env: String::new(),
             ca_file: PathBuf::new(),
@@ -99,11 +102,12 @@ impl Default for Responses {
 impl Responses {
     /// What no single value shows.
     pub(super) fn check(&self, report: &mut dyn FnMut(&str, String)) {
-        check_url(&self.url, report);
+        check_url(&self.url, false, report);
         check_credentials(
             &Credentials {
                 authorization: self.authorization,
                 header: &self.credential_header,
+                scheme: &self.credential_scheme,
                 file: &self.secret_file,
                 env: &self.secret_env,
             },

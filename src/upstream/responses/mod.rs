@@ -46,12 +46,12 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// The proxy's, in that header: in `Authorization` as a bearer's, elsewhere as they are.
+    /// The proxy's, in that header: in `Authorization` behind the scheme, elsewhere as they are.
     ///
     /// # Errors
     /// The secret cannot stand in a header.
-    pub fn own(header: HeaderName, secret: &str) -> Result<Self, hyper::header::InvalidHeaderValue> {
-        let text = if header == AUTHORIZATION { format!("Bearer {secret}") } else { secret.to_owned() };
+    pub fn own(header: HeaderName, scheme: &str, secret: &str) -> Result<Self, hyper::header::InvalidHeaderValue> {
+        let text = if header == AUTHORIZATION { format!("{scheme} {secret}") } else { secret.to_owned() };
         let mut value = HeaderValue::from_str(&text)?;
         value.set_sensitive(true);
         Ok(Self::Own { header, value })
