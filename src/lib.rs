@@ -13,5 +13,6 @@ pub mod ingest;
 pub mod log;
 pub mod nearest;
 pub mod runs;
+pub mod stopping;
 pub mod telemetry;
 pub mod upstream;

@@ -11,6 +11,7 @@ mod input;
 mod list;
 mod names;
 mod output;
+mod run;
 mod serve;
 mod shell;
 mod translate;
@@ -63,6 +64,8 @@ impl LogArgs {
 enum Command {
     /// Run the proxy
     Serve(serve::Args),
+    /// Start a runner, translate what it says, pass its exit status on
+    Run(run::Args),
     /// Translate a runner's output to a contract's events, record by record
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
@@ -95,6 +98,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     }
     match cli.command {
         Command::Serve(args) => serve::run(&args, &cli.log),
+        Command::Run(args) => run::run(&args),
         Command::Translate(args) => translate::run(&args),
         Command::Check(args) => check::run(&args),
         Command::Log(args) => frame_log::run(&args),

@@ -1,18 +1,23 @@
 //! The sources of the configuration, put on top of each other.
 
 use super::Config;
+use super::approvals;
 use super::error::{ConfigError, Problem, unknown};
 use super::source::{Source, sections};
+use super::upstream;
 use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Format, Serialized, Toml};
-use figment::value::Dict;
+use figment::value::{Dict, Value};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
 /// What every variable of ours begins with.
 pub(super) const ENV_PREFIX: &str = "FRAMEGATE__";
+
+/// The one key of the file that is no section: a list of tables.
+pub(super) const UPSTREAM: &str = "upstream";
 
 /// The file that is read where none is named; it may be missing.
 pub const DEFAULT_FILE: &str = "config.toml";
@@ -65,12 +70,15 @@ impl Sources {
     }
 
     fn load_with(&self, name: String, text: &str) -> Result<Config, ConfigError> {
-        let file: Dict = Toml::from_str(text).map_err(|error| {
+        let mut file: Dict = Toml::from_str(text).map_err(|error| {
             // The parser draws the line and its place; the rest of the message stands on one line.
             Problem { place: name.clone(), message: format!("is no TOML: {}", error.to_string().trim_end()) }
         })?;
         let defaults = sections(&Config::default());
         let mut problems = Vec::new();
+        let spell = |key: &str| format!("{name}, {key}");
+        let upstream = file.remove(UPSTREAM).map(|tables| upstream::read(&tables, &spell, &mut problems));
+        let rules = take_rules(&mut file).map(|tables| approvals::read(&tables, &spell, &mut problems));
         let mut figment = Figment::from(Serialized::defaults(Config::default()));
         for mut source in [
             Source::file(name, file),
@@ -81,7 +89,9 @@ impl Sources {
             figment = figment.merge(source);
         }
         match figment.extract::<Config>() {
-            Ok(config) => {
+            Ok(mut config) => {
+                config.upstream = upstream.unwrap_or_default();
+                config.approvals.rule = rules.unwrap_or_default();
                 problems.extend(
                     config
                         .cross_check()
@@ -101,6 +111,14 @@ impl Sources {
     }
 }
 
+/// The tables of rules, which are no settings of their section.
+fn take_rules(file: &mut Dict) -> Option<Value> {
+    match file.get_mut("approvals") {
+        Some(Value::Dict(_, approvals)) => approvals.remove("rule"),
+        _ => None,
+    }
+}
+
 /// The source of a key's value, and the key as the source spells it.
 fn place_of(figment: &Figment, key: &str) -> String {
     let keys: Vec<&str> = key.split('.').collect();
@@ -109,7 +127,7 @@ fn place_of(figment: &Figment, key: &str) -> String {
         .map_or_else(|| key.to_owned(), |data| data.interpolate(&figment::Profile::Default, &keys))
 }
 
-fn message_of(key: &str, kind: &Kind) -> String {
+pub(super) fn message_of(key: &str, kind: &Kind) -> String {
     match kind {
         Kind::UnknownVariant(given, known) => unknown("value", given, known.iter().copied()),
         _ if key == "server.listen" => {

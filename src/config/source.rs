@@ -58,6 +58,10 @@ impl Source {
             problems.push(Problem { place: spell(&name, &key), message });
         };
         self.settings.retain(|section, value| {
+            if section == super::load::UPSTREAM {
+                report(section.clone(), "upstreams are tables of the configuration file: [[upstream]]".to_owned());
+                return false;
+            }
             let Some(known) = defaults.get(section) else {
                 report(section.clone(), unknown("section", section, defaults.keys().map(String::as_str)));
                 return false;
@@ -75,7 +79,7 @@ impl Source {
                     report(path, unknown(&what, key, known.keys().map(String::as_str)));
                     return false;
                 };
-                let Some(message) = misfit(&path, value, default) else { return true };
+                let Some(message) = misfit(&path, value, default, super::RANGES) else { return true };
                 report(path, message);
                 false
             });
@@ -84,12 +88,15 @@ impl Source {
     }
 }
 
+/// The bounds of a number: key, least, most.
+type Range = (&'static str, u64, u64);
+
 /// What is wrong with a value, beside a default of the right type.
-fn misfit(path: &str, value: &Value, default: &Value) -> Option<String> {
+pub(super) fn misfit(path: &str, value: &Value, default: &Value, ranges: &[Range]) -> Option<String> {
     match (default, value) {
         (Value::Num(..), Value::Num(_, number)) if whole(*number).is_some() => {
             let number = whole(*number).unwrap_or_default();
-            let (_, least, most) = super::RANGES.iter().find(|(key, ..)| *key == path)?;
+            let (_, least, most) = ranges.iter().find(|(key, ..)| *key == path)?;
             let fits = (i128::from(*least)..=i128::from(*most)).contains(&number);
             (!fits).then(|| format!("{number} is out of range: a whole number from {least} to {most}"))
         }
@@ -99,6 +106,8 @@ fn misfit(path: &str, value: &Value, default: &Value) -> Option<String> {
         (Value::Bool(..), _) => Some(format!("{} is neither true nor false", shown(value))),
         (Value::Array(..), Value::Array(_, items)) if items.iter().all(|item| item.as_str().is_some()) => None,
         (Value::Array(..), _) => Some(format!("{} is no list of texts, such as [\"a\", \"b\"]", shown(value))),
+        (Value::Dict(..), Value::Dict(_, items)) if items.values().all(|item| item.as_str().is_some()) => None,
+        (Value::Dict(..), _) => Some(format!("{} is no table of texts, such as {{ a = \"b\" }}", shown(value))),
         _ => None,
     }
 }

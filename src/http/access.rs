@@ -27,15 +27,21 @@ const READ: Access = Access::Needs(Scope::Read);
 fn access_of(endpoint: Endpoint) -> Access {
     match endpoint {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
+        // They cost, or change what is kept elsewhere.
+        Endpoint::ResponseCreate | Endpoint::ResponseCancel | Endpoint::ResponseDelete => Access::Needs(Scope::Control),
+        Endpoint::StartRun => Access::Needs(Scope::Control),
         Endpoint::Health | Endpoint::Ready => Access::Open,
         // It tells of everybody's runs.
         Endpoint::Metrics => Access::Needs(Scope::Admin),
         Endpoint::Runs
+        | Endpoint::Upstreams
         | Endpoint::Run
         | Endpoint::RunEvents
         | Endpoint::SessionEvents
         | Endpoint::AllEvents
         | Endpoint::Artifact
+        | Endpoint::Response
+        | Endpoint::ResponseInput
         | Endpoint::Contracts
         | Endpoint::Schema
         | Endpoint::NativeSseStream

@@ -2,18 +2,17 @@
 //! the same exchange, else the list of runs that were made. `auto` stands for whichever runner the first records show; where
 //! they show none, that is told (422), and nothing is kept.
 
-use super::body::{Body, Source, events};
+use super::body::{self, Body, events};
 use super::events::{options_of, stream_headers, wanted_of};
 use super::limits::{Meter, later};
 use super::live::Control;
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
 use super::router::json_response;
-use super::stop::Phase;
 use super::{Shared, negotiate::Wanted};
-use crate::ingest::{Beyond, Bounds as IngestBounds, Ingest, IngestError, unknown};
-use crate::log::LogError;
+use crate::ingest::{Beyond, Bounds as IngestBounds, Ingest, Source, Stopped, pump, until_known};
 use crate::runs::{RunStatus, Wire};
+use crate::stopping::Phase;
 use crate::telemetry::metrics::IngestMeter;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
@@ -46,7 +45,7 @@ pub(super) async fn ingest(
         && !restriction.runners.is_empty()
         && !restriction.runners.iter().any(|known| known == runner.provider)
     {
-        return Err(Stopped::Beyond(Beyond::NotYours).into_problem());
+        return Err(problem_of(&Stopped::Beyond(Beyond::NotYours)));
     }
     let Ok(permit) = shared.ingests.clone().try_acquire_owned() else {
         let detail = format!("{} ingests are open, which is the limit; try again later", shared.settings.max_ingests);
@@ -75,11 +74,12 @@ pub(super) async fn ingest(
     let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
     let (phase, rates) = (shared.stopping.phase(), shared.meters.of(&shared.caller.name));
     let control = shared.control.clone();
-    let body = Upload { body: request.into_body(), bounds, taken: 0, phase, meter, rates, control };
+    let mut body = Upload { body: request.into_body(), bounds, taken: 0, phase, meter, rates, control };
     let Some(negotiated) = stream else {
         // In a task of its own, so that a client that leaves cannot stop it half way.
         let done = async move {
-            let done = pump(ingest, body).await;
+            let done = pump(ingest, &mut body).await;
+            body.end(done.as_ref().err());
             drop(permit);
             done
         };
@@ -102,7 +102,7 @@ pub(super) async fn ingest(
                 *response.status_mut() = StatusCode::CREATED;
                 Ok(response)
             }
-            Err(stopped) => Err(stopped.into_problem()),
+            Err(stopped) => Err(problem_of(&stopped)),
         };
     };
     let lease = shared.stream()?;
@@ -110,24 +110,30 @@ pub(super) async fn ingest(
     // In a task of its own, so that a client that leaves cannot stop it half way.
     let (known, is_known) = oneshot::channel();
     let taking_in = async move {
-        let taken = match until_known(ingest, body).await {
-            Ok(taken) => taken,
-            Err(stopped) => return drop(known.send(Err(stopped))),
+        let ingest = match until_known(ingest, &mut body).await {
+            Ok(ingest) => ingest,
+            Err(stopped) => {
+                body.end(Some(&stopped));
+                return drop(known.send(Err(stopped)));
+            }
         };
         let _ = known.send(Ok(()));
-        if let Some((ingest, body)) = taken
-            && let Err(stopped) = pump(ingest, body).await
-        {
+        let done = match ingest {
+            Some(ingest) => pump(ingest, &mut body).await.map(|_| ()),
+            None => Ok(()),
+        };
+        if let Err(stopped) = &done {
             tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
         }
+        body.end(done.as_ref().err());
         drop(permit);
     };
     tokio::spawn(taking_in.instrument(span));
-    is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(Stopped::into_problem)?;
+    is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(|stopped| problem_of(&stopped))?;
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let options = negotiated.options.clone();
     let follower = ingested.follow(shared.runs.clone(), negotiated.contract, options, wire);
-    let mut response = Response::new(events(Source::Ingest(Box::new(follower)), &negotiated, &shared, lease));
+    let mut response = Response::new(events(body::Source::Ingest(Box::new(follower)), &negotiated, &shared, lease));
     stream_headers(&mut response, &negotiated);
     Ok(response)
 }
@@ -156,78 +162,22 @@ fn framing_of(headers: &HeaderMap) -> Option<Framing> {
 /// The name that stands for whichever runner the input shows.
 const AUTO: &str = "auto";
 
-/// Why an ingest stopped before its input's end.
-enum Stopped {
-    Broken,
-    Idle,
-    TooLarge(u64),
-    Log(LogError),
-    Beyond(Beyond),
-    Unknown,
-    Stopping,
-    Inside,
-}
-
-impl Stopped {
-    fn reason(&self) -> String {
-        match self {
-            Self::Broken => "the client's connection broke".to_owned(),
-            Self::Idle => "the client was silent for too long (ingest.idle_timeout_ms)".to_owned(),
-            Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
-            Self::Log(error) => error.to_string(),
-            Self::Beyond(beyond) => beyond.to_string(),
-            Self::Unknown => format!("{}; name the runner in the path", unknown()),
-            Self::Stopping => "the proxy is stopping".to_owned(),
-            Self::Inside => "an internal error".to_owned(),
-        }
-    }
-
-    /// A short word for metrics.
-    fn code(&self) -> &'static str {
-        match self {
-            Self::Broken => "connection_broken",
-            Self::Idle => "idle",
-            Self::TooLarge(_) => "too_large",
-            Self::Log(_) => "log",
-            Self::Beyond(Beyond::NotYours) => "not_allowed",
-            Self::Beyond(_) => "limit",
-            Self::Unknown => "unknown_runner",
-            Self::Stopping => "proxy_stopping",
-            Self::Inside => "internal",
-        }
-    }
-
-    fn into_problem(self) -> Problem {
-        if matches!(self, Self::Unknown) {
-            return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, self.reason());
-        }
-        let status = match self {
-            Self::Broken => StatusCode::BAD_REQUEST,
-            Self::Idle => StatusCode::REQUEST_TIMEOUT,
-            Self::TooLarge(_) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Log(ref error) if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
-            Self::Log(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Beyond(Beyond::Records(_)) => StatusCode::PAYLOAD_TOO_LARGE,
-            Self::Beyond(Beyond::NotYours) => StatusCode::FORBIDDEN,
-            Self::Beyond(_) => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Unknown => StatusCode::UNPROCESSABLE_ENTITY,
-            Self::Stopping => StatusCode::SERVICE_UNAVAILABLE,
-            Self::Inside => StatusCode::INTERNAL_SERVER_ERROR,
-        };
-        let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", self.reason());
-        match self {
-            Self::Beyond(Beyond::OpenRuns) => later(status, detail, SOON),
-            _ => Problem::new(status, detail),
-        }
-    }
-}
-
-impl From<IngestError> for Stopped {
-    fn from(error: IngestError) -> Self {
-        match error {
-            IngestError::Beyond(beyond) => Self::Beyond(beyond),
-            IngestError::Log(error) => Self::Log(error),
-        }
+/// What the client is told of an ingest that stopped before its end.
+fn problem_of(stopped: &Stopped) -> Problem {
+    let status = match stopped {
+        Stopped::Unknown => return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, stopped.reason()),
+        Stopped::Broken(_) => StatusCode::BAD_REQUEST,
+        Stopped::Idle(_) => StatusCode::REQUEST_TIMEOUT,
+        Stopped::TooLarge(_) | Stopped::Beyond(Beyond::Records(_)) => StatusCode::PAYLOAD_TOO_LARGE,
+        Stopped::Log(error) if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
+        Stopped::Beyond(Beyond::NotYours) => StatusCode::FORBIDDEN,
+        Stopped::Log(_) | Stopped::Beyond(_) | Stopped::Stopping => StatusCode::SERVICE_UNAVAILABLE,
+        Stopped::Inside => StatusCode::INTERNAL_SERVER_ERROR,
+    };
+    let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", stopped.reason());
+    match stopped {
+        Stopped::Beyond(Beyond::OpenRuns) => later(status, detail, SOON),
+        _ => Problem::new(status, detail),
     }
 }
 
@@ -256,7 +206,13 @@ struct Upload {
 }
 
 impl Upload {
-    /// The next bytes; `None` at the end.
+    /// Nothing more is read.
+    fn end(self, stopped: Option<&Stopped>) {
+        self.meter.end(stopped.map_or(FINISHED, Stopped::code));
+    }
+}
+
+impl Source for Upload {
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
         // What was read too fast is waited for before more is read; other ingests of the client may add to it meanwhile.
         while let Some(wait) = self.rates.ingest_wait(&self.control.live().rates) {
@@ -276,11 +232,11 @@ impl Upload {
             let frame = tokio::select! {
                 biased;
                 _ = self.phase.wait_for(|phase| *phase >= Phase::Cutting) => return Err(Stopped::Stopping),
-                frame = next => frame.map_err(|_| Stopped::Idle)?,
+                frame = next => frame.map_err(|_| Stopped::Idle("ingest.idle_timeout_ms"))?,
             };
             match frame {
                 None => return Ok(None),
-                Some(Err(_)) => return Err(Stopped::Broken),
+                Some(Err(_)) => return Err(Stopped::Broken("the client's connection broke".to_owned())),
                 Some(Ok(frame)) => {
                     let Ok(chunk) = frame.into_data() else { continue };
                     self.taken += chunk.len() as u64;
@@ -296,67 +252,5 @@ impl Upload {
     }
 }
 
-/// Feeds the body until it is known whose it is; `None` where it is over by then.
-async fn until_known(mut ingest: Ingest, mut body: Upload) -> Result<Option<(Ingest, Upload)>, Stopped> {
-    let over = loop {
-        if ingest.is_known() {
-            return Ok(Some((ingest, body)));
-        }
-        match body.next().await {
-            Err(stopped) => break Err(stopped),
-            Ok(None) => {
-                let records = ingest.finish().await.map_err(Stopped::from);
-                break records.and_then(|records| records.map(|_| None).ok_or(Stopped::Unknown));
-            }
-            Ok(Some(chunk)) => {
-                if let Err(error) = ingest.feed(&chunk).await {
-                    break Err(Stopped::from(error));
-                }
-                if ingest.is_unknown() {
-                    break Err(Stopped::Unknown);
-                }
-            }
-        }
-    };
-    body.meter.end(over.as_ref().err().map_or(FINISHED, Stopped::code));
-    over
-}
-
 /// The word for an ingest whose input came to its end.
 const FINISHED: &str = "finished";
-
-/// Feeds the body into the ingest; gives the number of records.
-async fn pump(ingest: Ingest, mut body: Upload) -> Result<u64, Stopped> {
-    let outcome = take_all(ingest, &mut body).await;
-    body.meter.end(outcome.as_ref().err().map_or(FINISHED, Stopped::code));
-    outcome
-}
-
-async fn take_all(mut ingest: Ingest, body: &mut Upload) -> Result<u64, Stopped> {
-    let outcome = loop {
-        let next = match ingest.patience() {
-            None => body.next().await,
-            Some(patience) => match tokio::time::timeout(patience, body.next()).await {
-                Ok(next) => next,
-                Err(_) => {
-                    ingest.flush().await?;
-                    continue;
-                }
-            },
-        };
-        match next {
-            Ok(None) => break Ok(()),
-            Err(stopped) => break Err(stopped),
-            // On failure the ingest has closed its runs already.
-            Ok(Some(chunk)) => ingest.feed(&chunk).await?,
-        }
-        if ingest.is_unknown() {
-            return Err(Stopped::Unknown);
-        }
-    };
-    if matches!(outcome, Err(Stopped::Stopping)) {
-        ingest.cut_by_stop();
-    }
-    let records = ingest.finish().await?;
-    outcome.and_then(|()| records.ok_or(Stopped::Unknown))
-}

@@ -20,19 +20,27 @@ mod openapi;
 mod probes;
 mod problem;
 mod protect;
+mod responses;
 mod router;
 mod routes;
 mod run_status;
 mod schemas;
 mod stop;
 mod tls;
+mod upstreams;
 
 pub use limits::{Rate, Rates};
 pub use live::{Control, Live};
 pub use tls::{Tls, TlsError};
 
 use crate::auth::Caller;
+use crate::config::upstream::Upstream;
 use crate::runs::{Entry, Runs};
+use crate::stopping::Stopping;
+use crate::upstream::client::ClientError;
+use crate::upstream::responses::Responses;
+use crate::upstream::sse::{self, SseUpstream};
+use crate::upstream::{Host, Policy, Upstreams};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
@@ -105,6 +113,14 @@ pub struct Settings {
     pub default_contract: &'static Contract,
     /// What every client gets of a contract, whatever it asks for besides.
     pub encoder: EncoderOptions,
+    /// The upstreams of the Responses API, the one that is meant where none is named first.
+    pub responses: Vec<Arc<Responses>>,
+    /// The feeds that are followed.
+    pub feeds: Vec<sse::Settings>,
+    /// The runners that the proxy reaches out to.
+    pub upstreams: Vec<Upstream>,
+    /// What is decided before anybody is asked, and where nobody answers.
+    pub policy: Arc<Policy>,
 }
 
 impl Default for Settings {
@@ -136,6 +152,10 @@ impl Default for Settings {
             page_max: 500,
             default_contract: &framegate_translators::contracts::frames::V2,
             encoder: EncoderOptions::default(),
+            responses: Vec::new(),
+            feeds: Vec::new(),
+            upstreams: Vec::new(),
+            policy: Arc::default(),
         }
     }
 }
@@ -152,6 +172,9 @@ pub enum ServeError {
     /// The address is not to be had.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, #[source] std::io::Error),
+    /// An upstream cannot be reached over TLS.
+    #[error("upstream {0:?}: {1}")]
+    Upstream(String, #[source] ClientError),
 }
 
 /// What a request sees: what all of them share, and who asks.
@@ -161,9 +184,13 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) ingests: Arc<Semaphore>,
     open_runs: Arc<Semaphore>,
+    /// What upstreams are given of all this.
+    host: Host,
+    /// The upstreams that start runs.
+    upstreams: Upstreams,
     meters: Arc<limits::Meters>,
     control: Control,
-    stopping: Arc<stop::Stopping>,
+    stopping: Arc<Stopping>,
     /// Cancelled when connections are to end that have not begun to ask.
     closing: CancellationToken,
     /// Who asks; nobody, until that is known.
@@ -195,6 +222,7 @@ impl Shared {
 /// A server that has its socket.
 pub struct Server {
     listener: TcpListener,
+    feeds: Vec<Arc<SseUpstream>>,
     shared: Arc<Shared>,
 }
 
@@ -215,18 +243,39 @@ impl Server {
         }
         let ingests = Arc::new(Semaphore::new(settings.max_ingests));
         let open_runs = Arc::new(Semaphore::new(settings.max_open_runs));
+        let stopping = Arc::<Stopping>::default();
+        let host = Host {
+            ingests: ingests.clone(),
+            open_runs: open_runs.clone(),
+            records_per_run: settings.max_records_per_run,
+            limits: settings.limits,
+            drift: settings.drift,
+            redaction: settings.redaction.clone(),
+            policy: settings.policy.clone(),
+            stopping: stopping.clone(),
+            ..Host::new(runs.clone())
+        };
+        let mut feeds = Vec::new();
+        for feed in &settings.feeds {
+            let name = feed.name.clone();
+            let feed = SseUpstream::new(feed.clone(), host.clone());
+            feeds.push(Arc::new(feed.map_err(|error| ServeError::Upstream(name, error))?));
+        }
+        let starting = feeds.iter().map(|feed| feed.clone() as Arc<dyn crate::upstream::Upstream>);
         let shared = Shared {
+            upstreams: Upstreams::new(&settings.upstreams, &host).with(starting),
             runs,
             settings: Arc::new(settings),
             ingests,
             open_runs,
+            host,
             meters: Arc::default(),
             control,
-            stopping: Arc::default(),
+            stopping,
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
         };
-        Ok(Self { listener, shared: Arc::new(shared) })
+        Ok(Self { listener, feeds, shared: Arc::new(shared) })
     }
 
     /// Where it listens; with port 0 asked for, the port that it got.
@@ -246,6 +295,9 @@ impl Server {
         let mut background = JoinSet::new();
         if let Some(every) = self.shared.settings.tls_reload {
             background.spawn(tls::watch(self.shared.control.clone(), every));
+        }
+        for feed in self.feeds.iter().cloned() {
+            background.spawn(async move { feed.follow().await });
         }
         let stopped = async {
             // While it drains it still answers, so that whoever sends work here is told not to.

@@ -3,7 +3,9 @@
 //! In: the routes, the contracts, what is said here of each endpoint. Out: one document, always the same. Never: a path that
 //! is not served, a copy of an event's schema: those are referred to where they are published.
 
+mod responses;
 mod shapes;
+mod upstreams;
 
 use super::body::{Body, full};
 use super::routes::{Endpoint, ROUTES, Route};
@@ -74,6 +76,7 @@ fn path_parameters(route: &Route) -> Value {
                 "`sha256:` and 64 hex digits, the digits alone, or `art_` and a ULID.",
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
+            "response_id" => ("A response, by the id that the upstream gave it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {
                 ("A Hecate run: `run_` and a ULID, or the run's UUID.", json!({"type": "string"}))
@@ -111,6 +114,8 @@ fn operation(route: &Route) -> Value {
                 "*/*": {"schema": schema}}}});
             return merged(&[operation, body]);
         }
+        Endpoint::StartRun => return upstreams::start_run(),
+        Endpoint::Upstreams => return upstreams::list(),
         Endpoint::Runs => (
             "listRuns",
             "The runs that are kept, newest first.",
@@ -154,6 +159,11 @@ fn operation(route: &Route) -> Value {
             ]),
             &["if_none_match"],
         ),
+        Endpoint::ResponseCreate
+        | Endpoint::Response
+        | Endpoint::ResponseInput
+        | Endpoint::ResponseCancel
+        | Endpoint::ResponseDelete => return responses::operation(route.endpoint),
         Endpoint::Contracts => (
             "listContracts",
             "Every contract and runner that there is.",

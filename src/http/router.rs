@@ -5,8 +5,8 @@ use super::live::Live;
 use super::problem::Problem;
 use super::routes::{Endpoint, Found, all_methods, allowed, find};
 use super::{
-    Shared, access, artifacts, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect, run_status,
-    schemas,
+    Shared, access, artifacts, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect, responses,
+    run_status, schemas, upstreams,
 };
 use crate::auth::Caller;
 use crate::catalogue;
@@ -89,12 +89,19 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
     }
     match (route.endpoint, values.as_slice()) {
         (Endpoint::Ingest, [runner]) => ingest::ingest(request, runner, shared).await,
+        (Endpoint::StartRun, []) => upstreams::start(request, &shared).await,
+        (Endpoint::Upstreams, []) => Ok(upstreams::list(&shared)),
         (Endpoint::Runs, []) => events::list(&request, &shared),
         (Endpoint::Run, [run_id]) => events::status(run_id, &shared),
         (Endpoint::RunEvents, [run_id]) => events::of_run(&request, run_id, shared).await,
         (Endpoint::SessionEvents, [session_id]) => feeds::of_session(&request, session_id, shared).await,
         (Endpoint::AllEvents, []) => feeds::of_all(&request, shared).await,
         (Endpoint::Artifact, [artifact_id]) => artifacts::content(&request, artifact_id, &shared).await,
+        (Endpoint::ResponseCreate, []) => Ok(responses::create(request, shared).await),
+        (Endpoint::Response, [id]) => Ok(responses::retrieve(request, id, shared).await),
+        (Endpoint::ResponseInput, [id]) => Ok(responses::pass(request, id, "/input_items", shared).await),
+        (Endpoint::ResponseCancel, [id]) => Ok(responses::pass(request, id, "/cancel", shared).await),
+        (Endpoint::ResponseDelete, [id]) => Ok(responses::pass(request, id, "", shared).await),
         (Endpoint::Contracts, []) => {
             let all = json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()});
             Ok(json_response(&all))

@@ -5,24 +5,29 @@
 
 mod bounds;
 mod drift;
+mod pump;
 mod whose;
 
 pub use bounds::{Beyond, Bounds};
+pub use pump::{Source, Stopped, pump, until_known};
 pub use whose::{Whose, unknown};
 
 use crate::clock::{Clock, Moment};
-use crate::log::{LogError, stream_id};
+use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::{Ingested, Runs};
 use bounds::Account;
-use framegate_translators::frame::Frame;
+use framegate_translators::decode::Record;
+use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::framing::{Framing, Limits};
 use framegate_translators::pipeline;
 use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
+use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// Why an ingest was stopped before its end; every run of it is closed, and nothing may be fed.
 #[derive(Debug, thiserror::Error)]
@@ -37,6 +42,15 @@ pub enum IngestError {
 }
 /// The code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";
+
+/// Who listens while an ingest goes on, to speak to the runner.
+pub trait Listener: Send {
+    /// Hears the next record, as it came.
+    fn record(&mut self, record: &Record<'_>);
+
+    /// Hears what frames are kept now.
+    fn frames(&mut self, frames: &[Arc<Frame>]);
+}
 
 /// One ingest.
 pub struct Ingest {
@@ -78,6 +92,12 @@ impl Ingest {
         Some(Duration::from_millis(deadline.saturating_sub(Clock::System.now_ms())))
     }
 
+    /// Nobody follows what it makes as a whole, so that it holds nothing for its length.
+    #[must_use]
+    pub fn unfollowed(self) -> Self {
+        Self { ingested: Ingested::unfollowed(), ..self }
+    }
+
     /// Makes no more than that.
     #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
@@ -114,7 +134,19 @@ impl Ingest {
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
         let arrived = Moment::now();
         let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
-        self.take_in(frames, arrived).await
+        self.take_in(frames, arrived, None).await
+    }
+
+    /// As [`Ingest::feed`], with somebody who listens.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn feed_to(&mut self, chunk: &[u8], listener: &mut dyn Listener) -> Result<(), IngestError> {
+        let arrived = Moment::now();
+        let mut ear = |record: &Record<'_>| listener.record(record);
+        let now_ms = Clock::System.now_ms();
+        let frames = self.pipeline.feed_heard(chunk, now_ms, Some(&mut ear)).map(Arc::new).collect();
+        self.take_in(frames, arrived, Some(listener)).await
     }
 
     /// Nothing came in time: lets go what waited for it.
@@ -122,13 +154,79 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn flush(&mut self) -> Result<(), IngestError> {
-        // The system's clock may have been set back since the wait began.
-        let due = self.pipeline.deadline().unwrap_or_default();
-        let frames = self.pipeline.flush(due).map(Arc::new).collect();
-        self.take_in(frames, Moment::now()).await
+        let frames = self.due();
+        self.take_in(frames, Moment::now(), None).await
     }
 
-    async fn take_in(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), IngestError> {
+    /// Waits for something, and meanwhile lets go what waited too long for more input.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn while_waiting<T>(&mut self, awaited: impl Future<Output = T>) -> Result<T, IngestError> {
+        let mut awaited = std::pin::pin!(awaited);
+        while let Some(patience) = self.patience() {
+            match tokio::time::timeout(patience, &mut awaited).await {
+                Ok(came) => return Ok(came),
+                Err(_) => self.flush().await?,
+            }
+        }
+        Ok(awaited.await)
+    }
+
+    /// As [`Ingest::flush`], with somebody who listens.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn flush_to(&mut self, listener: &mut dyn Listener) -> Result<(), IngestError> {
+        let frames = self.due();
+        self.take_in(frames, Moment::now(), Some(listener)).await
+    }
+
+    fn due(&mut self) -> Vec<Arc<Frame>> {
+        // The system's clock may have been set back since the wait began.
+        let due = self.pipeline.deadline().unwrap_or_default();
+        self.pipeline.flush(due).map(Arc::new).collect()
+    }
+
+    /// A question in an open stream was answered by the host: says so, once.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn resolve(&mut self, stream: StreamId, answer: ApprovalResolved) -> Result<(), IngestError> {
+        let frames = self.pipeline.resolve(stream, answer, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames, Moment::now(), None).await
+    }
+
+    /// The input broke off, and goes on behind a gap that nobody knows the size of.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn gap_to(&mut self, reason: &str, listener: &mut dyn Listener) -> Result<(), IngestError> {
+        let frames = self.pipeline.gap(reason, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames, Moment::now(), Some(listener)).await
+    }
+
+    /// Ends an open run whose end was lost.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn give_up_to(
+        &mut self,
+        run: Uuid,
+        code: &str,
+        message: &str,
+        listener: &mut dyn Listener,
+    ) -> Result<(), IngestError> {
+        let frames = self.pipeline.give_up(run, code, message, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames, Moment::now(), Some(listener)).await
+    }
+
+    async fn take_in(
+        &mut self,
+        frames: Vec<Arc<Frame>>,
+        arrived: Moment,
+        listener: Option<&mut dyn Listener>,
+    ) -> Result<(), IngestError> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames).and_then(|()| self.account.count(&frames));
@@ -142,6 +240,9 @@ impl Ingest {
         match kept {
             Ok(()) => {
                 self.ingested.wake(frames.len(), arrived, false);
+                if let Some(listener) = listener {
+                    listener.frames(&frames);
+                }
                 Ok(())
             }
             Err(error) => {
@@ -155,9 +256,15 @@ impl Ingest {
         }
     }
 
+    /// The input will be ended, and not by the runner: runs that are open at [`Ingest::finish`] are interrupted with this code
+    /// and message.
+    pub fn cut_by(&mut self, code: &str, message: &str) {
+        self.pipeline.cut_by(code, message);
+    }
+
     /// The proxy stops before the input is over: runs that are open at [`Ingest::finish`] say so.
     pub fn cut_by_stop(&mut self) {
-        self.pipeline.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
+        self.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
     }
 
     /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows

@@ -105,6 +105,8 @@ pub struct Ingested {
     wake: Arc<watch::Sender<Progress>>,
     /// How many frames there are of all streams.
     made: Arc<AtomicU64>,
+    /// Nobody follows it: steps are not noted.
+    is_unfollowed: bool,
 }
 
 #[derive(Clone)]
@@ -121,8 +123,16 @@ struct Progress {
 }
 
 impl Ingested {
+    /// What nobody will follow, of an ingest that may go on for ever.
+    pub fn unfollowed() -> Self {
+        Self { is_unfollowed: true, ..Self::default() }
+    }
+
     /// Notes that a stream has come to `frames`. Steps of one stream in a row are one step, which grows.
     pub fn step(&self, entry: &Arc<Entry>, frames: u64) {
+        if self.is_unfollowed {
+            return;
+        }
         let mut steps = self.steps();
         match steps.last_mut() {
             Some(last) if Arc::ptr_eq(&last.entry, entry) => last.frames = frames,

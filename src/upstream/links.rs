@@ -1,15 +1,17 @@
-//! What is said to runs while they go on.
+//! What is said to runs while they go on, and to sessions between them.
 //!
-//! In: who wants something said to a run, and what. Out: the same, to the task that drives the run; its answer back. Never:
-//! more waiting than one run's bound, something said to a run that is over without its sender being told.
+//! In: who wants something said to a run or a session, and what. Out: the same, to the task that drives the runner; its answer
+//! back. Never: more waiting than one link's bound, something said to what is over without its sender being told.
 
+use crate::log::StreamId;
+use framegate_translators::frame::StreamKind;
 use framegate_translators::host::{Unsayable, Wish};
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How many things may wait to be said to one run.
+/// How many things may wait to be said over one link.
 const WAITING: usize = 64;
 
 /// Something to be said to a run.
@@ -17,7 +19,9 @@ const WAITING: usize = 64;
 pub struct Said {
     /// What.
     pub wish: Wish,
-    /// Who says it: the name of a token, or of a rule.
+    /// To which run, or to which session by its thread stream; `None` where the link stands for nothing else.
+    pub to: Option<StreamId>,
+    /// Who says it: the name of a token.
     pub by: String,
     /// Hears what became of it.
     pub done: oneshot::Sender<Result<(), SayError>>,
@@ -51,13 +55,14 @@ pub enum SayError {
 #[derive(Clone, Debug)]
 pub struct Link {
     to: mpsc::Sender<Said>,
+    stands_for: Option<StreamId>,
 }
 
 impl Link {
     /// A link, and the end that the task of the run listens at.
     pub fn new() -> (Self, mpsc::Receiver<Said>) {
         let (to, from) = mpsc::channel(WAITING);
-        (Self { to }, from)
+        (Self { to, stands_for: None }, from)
     }
 
     /// Says something, and waits until it is passed on.
@@ -66,7 +71,7 @@ impl Link {
     /// Why it was not.
     pub async fn say(&self, wish: Wish, by: &str) -> Result<(), SayError> {
         let (done, outcome) = oneshot::channel();
-        let said = Said { wish, by: by.to_owned(), done };
+        let said = Said { wish, to: self.stands_for, by: by.to_owned(), done };
         self.to.try_send(said).map_err(|error| match error {
             mpsc::error::TrySendError::Full(_) => SayError::Busy,
             mpsc::error::TrySendError::Closed(_) => SayError::Gone,
@@ -75,35 +80,71 @@ impl Link {
     }
 }
 
-/// The links of the runs that go on.
+/// The links of the runs that go on, and of the sessions whose runners still listen.
 #[derive(Debug, Default)]
 pub struct Links {
-    of_runs: Mutex<HashMap<Uuid, Link>>,
+    entries: Mutex<Entries>,
+}
+
+#[derive(Debug, Default)]
+struct Entries {
+    by_id: HashMap<StreamId, (u64, Link)>,
+    /// Tells entries of the same session apart.
+    number: u64,
 }
 
 impl Links {
     /// The link of a run; `None` where nobody can speak to it.
     pub fn find(&self, run_id: Uuid) -> Option<Link> {
-        self.of_runs.lock().unwrap_or_else(PoisonError::into_inner).get(&run_id).cloned()
+        self.find_id((StreamKind::Session, run_id))
+    }
+
+    /// The link of a session; `None` where no runner of it listens.
+    pub fn find_session(&self, session_id: Uuid) -> Option<Link> {
+        self.find_id((StreamKind::Thread, session_id))
+    }
+
+    fn find_id(&self, id: StreamId) -> Option<Link> {
+        self.lock().by_id.get(&id).map(|(_, link)| link.clone())
     }
 
     /// Enters a run; it leaves when what is given back is dropped.
     pub fn enter(self: &Arc<Self>, run_id: Uuid, link: Link) -> Entered {
-        self.of_runs.lock().unwrap_or_else(PoisonError::into_inner).insert(run_id, link);
-        Entered { links: self.clone(), run_id }
+        self.enter_id((StreamKind::Session, run_id), link)
+    }
+
+    /// Enters a session, in the place of another runner of it.
+    pub fn enter_session(self: &Arc<Self>, session_id: Uuid, link: Link) -> Entered {
+        self.enter_id((StreamKind::Thread, session_id), link)
+    }
+
+    fn enter_id(self: &Arc<Self>, id: StreamId, link: Link) -> Entered {
+        let mut entries = self.lock();
+        entries.number += 1;
+        let number = entries.number;
+        entries.by_id.insert(id, (number, Link { stands_for: Some(id), ..link }));
+        Entered { links: self.clone(), id, number }
+    }
+
+    fn lock(&self) -> MutexGuard<'_, Entries> {
+        self.entries.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-/// The entry of one run among the links.
+/// The entry of one run or session among the links.
 #[derive(Debug)]
 pub struct Entered {
     links: Arc<Links>,
-    run_id: Uuid,
+    id: StreamId,
+    number: u64,
 }
 
 impl Drop for Entered {
     fn drop(&mut self) {
-        self.links.of_runs.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.run_id);
+        let mut entries = self.links.lock();
+        if entries.by_id.get(&self.id).is_some_and(|(number, _)| *number == self.number) {
+            entries.by_id.remove(&self.id);
+        }
     }
 }
 
@@ -122,6 +163,19 @@ mod tests {
         assert!(matches!(link.say(Wish::Interrupt, "somebody").await, Err(SayError::Gone)));
         drop(entered);
         assert!(links.find(run_id).is_none());
+    }
+
+    #[test]
+    fn a_session_is_left_by_its_last_runner_alone() {
+        let links = Arc::new(Links::default());
+        let session_id = Uuid::from_u128(2);
+        let first = links.enter_session(session_id, Link::new().0);
+        let second = links.enter_session(session_id, Link::new().0);
+        drop(first);
+        assert!(links.find_session(session_id).is_some(), "the second runner still listens");
+        assert!(links.find(session_id).is_none(), "a session is no run");
+        drop(second);
+        assert!(links.find_session(session_id).is_none());
     }
 
     #[tokio::test]

@@ -4,8 +4,12 @@
 //! may have to give back what was asked). Out: what is to be sent to the runner, in its own protocol. Never: reading or
 //! writing, a clock, a decision; whether a question is answered, by whom and when is the host's affair.
 
+mod waiting;
+
 use crate::decode::Record;
-use crate::frame::{Decision, Name};
+use crate::frame::{Decision, Name, RawJson};
+
+pub(crate) use waiting::Waiting;
 
 /// What a runner is started with.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -51,6 +55,15 @@ pub struct Answer {
     pub answers: Vec<Vec<String>>,
 }
 
+/// A question of the runner's, as it asked it.
+#[derive(Clone, Debug)]
+pub struct Asked {
+    /// What is asked about: a frame's `args` may have lost what is redacted. `None` where the question itself does not say.
+    pub args: Option<RawJson>,
+    /// Whether a choice or a text is wanted, so that a bare yes is no answer.
+    pub wants_answers: bool,
+}
+
 /// What is to be sent to the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sending {
@@ -58,11 +71,11 @@ pub enum Sending {
     Input(Vec<u8>),
     /// Its standard input is over.
     EndOfInput,
-    /// A request to its server, with a JSON body.
+    /// A request to its server.
     Post {
-        /// The path, from the server's root.
+        /// The path and query, from the server's root.
         path: String,
-        /// The body.
+        /// The body, which is JSON; empty where there is none.
         body: Vec<u8>,
     },
 }
@@ -96,12 +109,27 @@ pub trait Dialogue: Send {
     /// Hears the next record of the runner's.
     fn hear(&mut self, record: &Record<'_>);
 
-    /// Says something, at once or as soon as the runner's protocol lets it (see [`Dialogue::take`]).
+    /// Says something, at once or as soon as the runner's protocol lets it (see [`Dialogue::take`]); an answer is one sending.
+    /// `session` is the runner's
+    /// own name of the session that it is about; `None` for the one that was opened.
     ///
     /// # Errors
-    /// It cannot be said.
-    fn say(&mut self, wish: &Wish) -> Result<(), Unsayable>;
+    /// It cannot be said. An answer that is an error leaves its question as it was.
+    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable>;
 
     /// What is to be sent now, in order.
     fn take(&mut self) -> Vec<Sending>;
+
+    /// A question that was heard and waits, as the runner asked it; `None` for any other.
+    fn asked(&self, approval_id: &str) -> Option<Asked>;
+
+    /// Why the runner does not do what it was opened for, as it said itself; `None` while nothing is known against it.
+    fn refusal(&self) -> Option<&str> {
+        None
+    }
+
+    /// What the runner's server answered to a [`Sending::Post`] of that path.
+    fn replied(&mut self, path: &str, body: &[u8]) {
+        let _ = (path, body);
+    }
 }

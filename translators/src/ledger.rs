@@ -13,7 +13,7 @@ mod tool_tests;
 use crate::derived::uuid_v5;
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent,
-    RUN_ENDED_FIRST, RawJson, SessionEnded, Stream, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
+    RUN_ENDED_FIRST, RawJson, SessionEnded, Stream, StreamKind, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
 };
 use crate::json::Utf16Text;
 use crate::sequence::{Identity, Sequencer, StreamKey};
@@ -159,6 +159,32 @@ impl Ledger {
         }
     }
 
+    /// The host answers a question, between records.
+    pub(crate) fn resolve(&mut self, stream: (StreamKind, Uuid), answer: ApprovalResolved, now_ms: u64) {
+        if let Some(stream) = self.sequencer.key_of(stream) {
+            self.time_ms = now_ms;
+            self.approval_resolved(stream, answer);
+        }
+    }
+
+    /// The key of an open run.
+    pub(crate) fn run_of(&self, run: Uuid) -> Option<StreamKey> {
+        self.sequencer.key_of((StreamKind::Session, run))
+    }
+
+    /// Somebody speaks between records.
+    pub(crate) fn at(&mut self, now_ms: u64) {
+        self.time_ms = now_ms;
+    }
+
+    /// Something of the input is lost, and nobody knows how much: every run that is open says so.
+    pub(crate) fn gap(&mut self, reason: &str) {
+        for run in self.runs.clone() {
+            let gap = Body::GapDetected { first_seq: None, last_seq: None, reason: reason.to_owned() };
+            self.emit(Place::main(run), gap);
+        }
+    }
+
     /// It is not the runner that ends the input: this is what runs that are still open then say of it.
     pub(crate) fn cut_by(&mut self, code: &str, message: &str) {
         self.cut = RunEnd::interrupted(code, message);
@@ -278,7 +304,7 @@ impl Ledger {
     /// Ends a run: closes everything that is open in it, then says how it ended. A run that is over stays as it is.
     pub fn end_run(&mut self, run: StreamKey, end: RunEnd) {
         let Some(stream) = self.sequencer.stream(run) else { return };
-        if stream.kind != crate::frame::StreamKind::Session {
+        if stream.kind != StreamKind::Session {
             return;
         }
         self.close_work(run);

@@ -8,10 +8,10 @@ use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKey, DriftKind, LiveDrift};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
-use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
+use crate::frame::{ApprovalResolved, Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
 use crate::json::{Json, Kind, Object, one_line};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, RunEnd};
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
 use crate::records::{self, Part};
 use crate::redact::{Redacted, Redactor, Rules};
@@ -24,6 +24,9 @@ use uuid::Uuid;
 mod holding;
 
 use holding::Holding;
+
+/// Who hears the records of an input as they came, before anything is redacted in them; each once, in order.
+pub type Ear<'e> = &'e mut dyn FnMut(&Record<'_>);
 
 /// Reads one runner's output into frames.
 pub struct Ingest {
@@ -46,6 +49,7 @@ enum Stage {
 
 struct Reading {
     reader: Reader,
+    limits: Limits,
     /// Stands before the decoder: what is not let through is in no frame.
     redactor: Option<Redactor>,
     state: State,
@@ -55,6 +59,8 @@ struct State {
     decoder: Box<dyn Decoder>,
     ledger: Ledger,
     records: u64,
+    /// How many of the records were heard as they came.
+    heard: u64,
     preview_bytes: usize,
     doubt: Doubt,
     mistaken: Option<Recognised>,
@@ -140,11 +146,30 @@ impl Ingest {
 
     /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
     pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        self.feed_heard(chunk, now_ms, None)
+    }
+
+    /// As [`Ingest::feed`], with somebody who hears the records that the bytes complete; their frames may come later.
+    pub fn feed_heard(&mut self, chunk: &[u8], now_ms: u64, ear: Option<Ear<'_>>) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {
             let verdict = holding.feed(chunk);
-            self.settle(verdict, now_ms);
+            self.settle(verdict, now_ms, ear);
         } else if let Stage::Reading(reading) = &mut self.stage {
-            reading.feed(chunk, now_ms);
+            reading.feed(chunk, now_ms, ear);
+        }
+        self.take()
+    }
+
+    /// A question in an open stream has its answer from the host, at `now_ms`; gives the frame that says so. The runner's own
+    /// word for it, which may follow, is then no second answer. Nothing comes where the question is not open there.
+    pub fn resolve(
+        &mut self,
+        stream: (StreamKind, Uuid),
+        answer: ApprovalResolved,
+        now_ms: u64,
+    ) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.resolve(stream, answer, now_ms);
         }
         self.take()
     }
@@ -157,11 +182,32 @@ impl Ingest {
         }
     }
 
+    /// The input broke off at `now_ms`, and goes on behind a gap that nobody knows the size of: what it broke off in is read
+    /// as it is, and every run that is open says that there is a gap.
+    pub fn gap(&mut self, reason: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.gap(reason, now_ms);
+        }
+        self.take()
+    }
+
+    /// Ends an open run whose end was lost, as interrupted; nothing comes where there is no such run.
+    pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Reading(reading) = &mut self.stage {
+            let State { decoder, ledger, .. } = &mut reading.state;
+            ledger.at(now_ms);
+            if let Some(run) = ledger.run_of(run) {
+                decoder.give_up(run, RunEnd::interrupted(code, message), ledger);
+            }
+        }
+        self.take()
+    }
+
     /// The input is over: reads what is left and ends what is open.
     pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {
             let verdict = holding.finish();
-            self.settle(verdict, now_ms);
+            self.settle(verdict, now_ms, None);
         }
         if let Stage::Reading(reading) = &mut self.stage {
             reading.finish(now_ms);
@@ -208,7 +254,7 @@ impl Ingest {
         }
     }
 
-    fn settle(&mut self, verdict: Verdict, now_ms: u64) {
+    fn settle(&mut self, verdict: Verdict, now_ms: u64, ear: Option<Ear<'_>>) {
         let found = match verdict {
             Verdict::Undecided => return,
             Verdict::Unknown => None,
@@ -225,7 +271,7 @@ impl Ingest {
         if let Some(rules) = &self.rules {
             reading.redact(rules.clone());
         }
-        reading.feed(&held, now_ms);
+        reading.feed(&held, now_ms, ear);
         self.stage = Stage::Reading(Box::new(reading));
     }
 
@@ -250,13 +296,14 @@ impl Reading {
             decoder: (runner.decoder)(),
             ledger: Ledger::new(runner.provider, identity),
             records: 0,
+            heard: 0,
             preview_bytes: limits.preview_bytes,
             doubt: Doubt::new(runner),
             mistaken: None,
             drift: None,
             runner: runner.name,
         };
-        Self { reader, redactor: None, state }
+        Self { reader, limits, redactor: None, state }
     }
 
     fn watch_drift(&mut self) {
@@ -269,14 +316,17 @@ impl Reading {
         self.redactor = Some(Redactor::new(rules, pieces));
     }
 
-    fn feed(&mut self, chunk: &[u8], now_ms: u64) {
-        let Self { reader, redactor, state } = self;
-        match redactor {
-            None => reader.feed(chunk, &mut |unit| state.unit(&unit, &[], now_ms)),
-            Some(redactor) => {
-                reader.feed(chunk, &mut |unit| redactor.unit(&unit, now_ms, &mut |unit| state.redacted(unit)))
+    fn feed(&mut self, chunk: &[u8], now_ms: u64, mut ear: Option<Ear<'_>>) {
+        let Self { reader, redactor, state, .. } = self;
+        reader.feed(chunk, &mut |unit| {
+            if let Some(ear) = &mut ear {
+                state.tell(&unit, *ear);
             }
-        }
+            match redactor {
+                None => state.unit(&unit, &[], now_ms),
+                Some(redactor) => redactor.unit(&unit, now_ms, &mut |unit| state.redacted(unit)),
+            }
+        });
     }
 
     fn flush(&mut self) {
@@ -286,8 +336,19 @@ impl Reading {
         }
     }
 
-    fn finish(&mut self, now_ms: u64) {
-        let Self { reader, redactor, state } = self;
+    fn gap(&mut self, reason: &str, now_ms: u64) {
+        self.read_rest(now_ms);
+        self.reader = match self.reader.framing() {
+            Some(framing) => Reader::new(framing, self.limits),
+            None => Reader::sniffing(self.limits),
+        };
+        self.state.ledger.at(now_ms);
+        self.state.ledger.gap(reason);
+    }
+
+    /// Reads what the input broke off in, and what still waits.
+    fn read_rest(&mut self, now_ms: u64) {
+        let Self { reader, redactor, state, .. } = self;
         match redactor {
             None => reader.finish(&mut |unit| state.unit(&unit, &[], now_ms)),
             Some(redactor) => {
@@ -295,12 +356,26 @@ impl Reading {
             }
         }
         self.flush();
+    }
+
+    fn finish(&mut self, now_ms: u64) {
+        self.read_rest(now_ms);
         self.state.decoder.end(&mut self.state.ledger);
         self.state.ledger.finish(now_ms);
     }
 }
 
 impl State {
+    /// Lets somebody hear what a unit holds.
+    fn tell(&mut self, unit: &Unit<'_>, ear: Ear<'_>) {
+        records::read(unit, &mut |part| {
+            if let Part::Value { json, fields, .. } = part {
+                ear(&Record { json, fields, event_name: unit.event_name, index: self.heard, offset: unit.offset });
+            }
+            self.heard += 1;
+        });
+    }
+
     fn redacted(&mut self, redacted: Redacted<'_>) {
         self.unit(&redacted.unit, redacted.paths, redacted.now_ms);
     }

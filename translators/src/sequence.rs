@@ -111,6 +111,11 @@ impl Sequencer {
         self.open.get(&key).map(|numbering| &numbering.stream)
     }
 
+    /// The open stream of that kind and id.
+    pub fn key_of(&self, id: (StreamKind, Uuid)) -> Option<StreamKey> {
+        self.open.iter().find(|(_, open)| (open.stream.kind, open.stream.id) == id).map(|(&key, _)| key)
+    }
+
     /// Closes a stream: nothing more is numbered in it.
     pub fn close(&mut self, key: StreamKey) {
         self.open.remove(&key);

@@ -260,6 +260,7 @@ static FAKE_RUNNER: Runner = Runner {
     surfaces: &[],
     pieces: &[],
     decoder: || runner("codex").map(|runner| (runner.decoder)()).unwrap(),
+    dialogue: None,
 };
 
 #[test]

@@ -1,6 +1,7 @@
 //! The runners whose output is understood: one folder and one line of [`RUNNERS`] each.
 
 use crate::decode::{Decoder, Record};
+use crate::host::Dialogue;
 use crate::redact::Pieces;
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
@@ -28,6 +29,8 @@ pub struct Runner {
     pub pieces: &'static [Pieces],
     /// Makes a decoder at the start of an input.
     pub decoder: fn() -> Box<dyn Decoder>,
+    /// Makes what speaks to it, where it takes input; `None` where it takes none but its prompt.
+    pub dialogue: Option<fn() -> Box<dyn Dialogue>>,
 }
 
 /// One form in which a runner's output comes.

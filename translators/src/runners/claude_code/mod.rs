@@ -9,6 +9,7 @@ mod assistant;
 mod clock;
 mod control;
 mod decoder;
+mod dialogue;
 mod files;
 mod message;
 mod outcome;
@@ -63,4 +64,5 @@ pub const RUNNER: Runner = Runner {
         above: &["session_id", "parent_tool_use_id"],
     }],
     decoder: || Box::<decoder::Claude>::default(),
+    dialogue: Some(|| Box::<dialogue::Control>::default()),
 };

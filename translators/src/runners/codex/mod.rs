@@ -55,6 +55,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[] },
     ],
     decoder: || Box::new(Codex::default()),
+    dialogue: Some(|| Box::<app_server::Client>::default()),
 };
 
 #[derive(Debug, Default)]

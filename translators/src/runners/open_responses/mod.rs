@@ -77,6 +77,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &[], leaves: &[&["delta", "stdout"], &["delta", "stderr"]], above: &["type"] },
     ],
     decoder: || Box::new(OpenResponses::default()),
+    dialogue: None,
 };
 
 /// So many responses may be open at once on one connection; a further one ends the oldest.

@@ -7,6 +7,7 @@
 mod approvals;
 mod calls;
 mod clock;
+mod dialogue;
 mod ends;
 mod export;
 mod failure;
@@ -29,8 +30,9 @@ mod usage;
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
 use crate::json::{Json, Object};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, RunEnd};
 use crate::redact::Pieces;
+use crate::sequence::StreamKey;
 use clock::Clock;
 use run::Run;
 use sessions::Feed;
@@ -84,6 +86,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"] },
     ],
     decoder: || Box::<OpenCode>::default(),
+    dialogue: Some(|| Box::<dialogue::Client>::default()),
 };
 
 #[derive(Default)]
@@ -106,6 +109,12 @@ impl Decoder for OpenCode {
                 self.one(item, &fields, ledger);
             }
         }
+    }
+
+    fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
+        self.feed.give_up(run, &end, ledger);
+        // One of another surface.
+        ledger.end_run(run, end);
     }
 
     fn end(&mut self, ledger: &mut Ledger) {

@@ -29,7 +29,7 @@ struct Asked {
 }
 
 /// `request-0` for the number 0, `request-text-0` for the text "0".
-fn approval_id(id: Json<'_>) -> Name {
+pub(super) fn approval_id(id: Json<'_>) -> Name {
     match id.kind() {
         Kind::String => Name::from(format!("request-text-{}", id.str().unwrap_or_default())),
         _ => Name::from(format!("request-{}", id.text())),

@@ -5,6 +5,7 @@
 //! told in another's run, or an id of the client's taken for one of the server's.
 
 mod approvals;
+mod dialogue;
 mod threads;
 
 use super::errors::Failure;
@@ -17,6 +18,8 @@ use crate::ledger::{Block, Ledger, Place};
 use approvals::Approvals;
 use std::borrow::Cow;
 use threads::Threads;
+
+pub(super) use dialogue::Client;
 
 /// The lines of the app-server.
 #[derive(Debug, Default)]

@@ -1,0 +1,303 @@
+//! `[[upstream]]`: the runners that the proxy reaches out to by itself.
+//!
+//! In: the tables of the configuration file. Out: one [`Upstream`] each, every value in its range, or all that is wrong with
+//! them. Never: a table that is silently left out, a secret (they stand in files and variables, which are read when a run is
+//! started).
+
+mod command;
+mod http;
+mod responses;
+mod sse;
+
+pub use command::{Command, Preset};
+pub use http::Authorization;
+pub use responses::{Responses, Retrieve};
+pub use sse::Sse;
+
+use super::error::{Problem, unknown};
+use super::source::{misfit, sections};
+use figment::value::{Dict, Value};
+use framegate_translators::runners::{RUNNERS, runner};
+use serde::de::DeserializeOwned;
+use serde::{Deserialize, Serialize};
+
+/// One runner that the proxy reaches out to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Upstream {
+    /// Its name, by which clients ask for it.
+    pub name: String,
+    /// Whose output it gives: a runner's name.
+    pub runner: String,
+    /// How many runs of it may be open at once.
+    pub max_runs: usize,
+    /// How it is reached.
+    pub kind: Kind,
+}
+
+/// How an upstream is reached.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// A program is started for each run.
+    Command(Box<Command>),
+    /// An event feed is followed.
+    Sse(Box<Sse>),
+    /// Requests are forwarded to a server of the Responses API.
+    Responses(Box<Responses>),
+}
+
+/// What every kind has.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+struct Common {
+    name: String,
+    runner: String,
+    max_runs: usize,
+}
+
+impl Default for Common {
+    fn default() -> Self {
+        Self { name: String::new(), runner: String::new(), max_runs: 8 }
+    }
+}
+
+/// The words that `kind` may have.
+const KINDS: [&str; 3] = ["command", "sse", "responses"];
+
+/// The bounds of every number: key, least, most.
+const RANGES: &[(&str, u64, u64)] = &[
+    ("upstream.max_runs", 1, 100_000),
+    ("upstream.max_prompt_bytes", 1, 8 << 20),
+    ("upstream.start_timeout_ms", 100, 3_600_000),
+    ("upstream.idle_timeout_ms", 0, 604_800_000),
+    ("upstream.run_timeout_ms", 0, 604_800_000),
+    ("upstream.linger_ms", 0, 86_400_000),
+    ("upstream.interrupt_grace_ms", 0, 600_000),
+    ("upstream.signal_grace_ms", 0, 600_000),
+    ("upstream.exit_grace_ms", 0, 600_000),
+    ("upstream.stderr_line_bytes", 64, 65_536),
+    ("upstream.stderr_bytes", 0, 16 << 20),
+    ("upstream.connect_timeout_ms", 100, 600_000),
+    ("upstream.answer_timeout_ms", 100, 3_600_000),
+    ("upstream.max_request_bytes", 1, 4 << 30),
+    ("upstream.client_buffer_bytes", 4096, 1 << 30),
+    ("upstream.slow_client_ms", 0, 3_600_000),
+    ("upstream.reconnect_min_ms", 10, 600_000),
+    ("upstream.reconnect_max_ms", 10, 3_600_000),
+    ("upstream.lost_after_ms", 0, 86_400_000),
+];
+
+/// Reads the tables, as the file has them; what is wrong is added to `problems`, `spell` says where it stands.
+pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Upstream> {
+    let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
+    let Value::Array(_, tables) = tables else {
+        report("upstream", "is a list of tables: write [[upstream]]".to_owned());
+        return Vec::new();
+    };
+    let mut read: Vec<Upstream> = Vec::new();
+    for (at, table) in tables.iter().enumerate() {
+        // Whoever looks for it counts from one, unless it has a name.
+        let name = table.as_dict().and_then(|table| table.get("name")?.as_str()).unwrap_or_default();
+        let which = if name.is_empty() { format!("upstream {}", at + 1) } else { format!("upstream {name:?}") };
+        let mut report = |key: &str, message| {
+            let key = if key.is_empty() { which.clone() } else { format!("{which}, {key}") };
+            report(&key, message);
+        };
+        let Value::Dict(_, table) = table else {
+            report("", "is a table: write [[upstream]]".to_owned());
+            continue;
+        };
+        if let Some(upstream) = one(table.clone(), &mut report) {
+            if read.iter().any(|other| other.name == upstream.name) {
+                report("name", "another upstream has this name".to_owned());
+            }
+            read.push(upstream);
+        }
+    }
+    read
+}
+
+/// Reads one table; `None` where something was reported.
+fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream> {
+    let kind = table.remove("kind");
+    let kind = match kind.as_ref().and_then(Value::as_str) {
+        Some(kind) if KINDS.contains(&kind) => kind,
+        Some(other) => {
+            report("kind", unknown("kind of upstream", other, KINDS.into_iter()));
+            return None;
+        }
+        None => {
+            report("kind", format!("is missing; it is one of {}", KINDS.join(", ")));
+            return None;
+        }
+    };
+    let is_own = match kind {
+        "command" => sections(&Command::default()),
+        "sse" => sections(&Sse::default()),
+        _ => sections(&Responses::default()),
+    };
+    let of_all = sections(&Common::default());
+    let mut fits = true;
+    let mut report = |key: &str, message: String| {
+        fits = false;
+        report(key, message);
+    };
+    let (mut common, mut own) = (Dict::new(), Dict::new());
+    for (key, value) in table {
+        let Some(default) = of_all.get(&key).or_else(|| is_own.get(&key)) else {
+            let known = of_all.keys().chain(is_own.keys()).map(String::as_str);
+            report(&key, unknown(&format!("setting of an upstream of kind {kind:?}:"), &key, known));
+            continue;
+        };
+        if let Some(message) = misfit(&format!("upstream.{key}"), &value, default, RANGES) {
+            report(&key, message);
+            continue;
+        }
+        let side = if of_all.contains_key(&key) { &mut common } else { &mut own };
+        side.insert(key, value);
+    }
+    let common: Common = typed(common, &mut report)?;
+    let (kind, own_runner) = match kind {
+        "command" => {
+            let command: Command = typed(own, &mut report)?;
+            command.check(&mut report);
+            let runner = command.preset.runner();
+            (Kind::Command(Box::new(command)), runner)
+        }
+        "sse" => {
+            let sse: Sse = typed(own, &mut report)?;
+            sse.check(&mut report);
+            (Kind::Sse(Box::new(sse)), "opencode")
+        }
+        _ => {
+            let responses: Responses = typed(own, &mut report)?;
+            responses.check(&mut report);
+            (Kind::Responses(Box::new(responses)), "open-responses")
+        }
+    };
+    let Common { name, runner: given, max_runs } = common;
+    if !is_name(&name) {
+        report("name", format!("{name:?} is no name: letters, digits, \"-\", \"_\" and \".\", at most 64"));
+    }
+    let name_of_runner = if given.is_empty() { own_runner.to_owned() } else { given };
+    if name_of_runner.is_empty() {
+        report("runner", "is missing: without a preset nobody else says whose output it is".to_owned());
+    } else if runner(&name_of_runner).is_none() {
+        report("runner", unknown("runner", &name_of_runner, RUNNERS.iter().map(|runner| runner.name)));
+    }
+    fits.then_some(Upstream { name, runner: name_of_runner, max_runs, kind })
+}
+
+/// Settings of one type; what is no value of theirs is reported.
+fn typed<T: DeserializeOwned>(settings: Dict, report: &mut dyn FnMut(&str, String)) -> Option<T> {
+    Value::from(settings)
+        .deserialize()
+        .map_err(|errors: figment::Error| {
+            for error in errors {
+                let key = error.path.join(".");
+                report(&key, super::load::message_of(&key, &error.kind));
+            }
+        })
+        .ok()
+}
+
+/// Whether it can stand in a path, a log line and a metric as it is.
+fn is_name(name: &str) -> bool {
+    let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
+    (1..=64).contains(&name.len()) && name.chars().all(is_of_name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figment::providers::{Format, Toml};
+
+    fn load(text: &str) -> Result<Vec<Upstream>, String> {
+        let file: Dict = Toml::from_str(text).unwrap();
+        let mut problems = Vec::new();
+        let found = read(&file["upstream"], &|key| key.to_owned(), &mut problems);
+        let told = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
+        if told.is_empty() { Ok(found) } else { Err(told) }
+    }
+
+    #[test]
+    fn a_preset_needs_nothing_but_a_name() {
+        let found = load("[[upstream]]\nname = \"claude\"\nkind = \"command\"\npreset = \"claude-code\"").unwrap();
+        let [Upstream { name, runner, max_runs: 8, kind: Kind::Command(command) }] = &found[..] else {
+            panic!("{found:?}");
+        };
+        assert_eq!((name.as_str(), runner.as_str()), ("claude", "claude-code"));
+        assert_eq!(**command, Command { preset: Preset::ClaudeCode, ..Command::default() });
+    }
+
+    #[test]
+    fn every_number_has_a_range_that_its_default_is_in() {
+        let settings = [
+            sections(&Common::default()),
+            sections(&Command::default()),
+            sections(&Sse::default()),
+            sections(&Responses::default()),
+        ];
+        let mut numbers = std::collections::BTreeSet::new();
+        for (key, value) in settings.iter().flatten().filter(|(_, value)| value.to_num().is_some()) {
+            let path = format!("upstream.{key}");
+            assert_eq!(misfit(&path, value, value, RANGES), None, "{path}");
+            numbers.insert(path);
+        }
+        let ranged: std::collections::BTreeSet<String> = RANGES.iter().map(|(key, ..)| (*key).to_owned()).collect();
+        assert_eq!(numbers, ranged);
+    }
+
+    #[test]
+    fn each_number_is_taken_at_its_bounds_and_refused_beyond_them() {
+        let kinds = [
+            ("kind = \"command\"\npreset = \"codex-exec\"", sections(&Command::default())),
+            ("kind = \"sse\"\nurl = \"http://localhost/event\"", sections(&Sse::default())),
+            ("kind = \"responses\"\nurl = \"http://localhost/v1\"", sections(&Responses::default())),
+        ];
+        let all = kinds.iter().flat_map(|kind| RANGES.iter().map(move |range| (kind, range)));
+        for ((kind, own), (path, least, most)) in all {
+            let key = path.strip_prefix("upstream.").unwrap();
+            if key != "max_runs" && !own.contains_key(key) {
+                continue;
+            }
+            let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{key} = {value}"));
+            assert!(with(i128::from(*least)).is_ok() && with(i128::from(*most)).is_ok(), "{key}");
+            for beyond in [i128::from(*least) - 1, i128::from(*most) + 1] {
+                let told = with(beyond).unwrap_err();
+                assert!(told.contains(&format!("upstream \"a\", {key}: {beyond} is out of range")), "{told}");
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_table() {
+        let command = "[[upstream]]\nname = \"a\"\nkind = \"command\"\n";
+        let preset = format!("{command}preset = \"claude-code\"\n");
+        for (text, expected) in [
+            ("upstream = 1".to_owned(), "upstream: is a list of tables"),
+            ("upstream = [1]".to_owned(), "upstream 1: is a table"),
+            ("[[upstream]]\nname = \"a\"".to_owned(), "upstream \"a\", kind: is missing"),
+            ("[[upstream]]\nkind = \"comand\"".to_owned(), "did you mean \"command\"?"),
+            (
+                "[[upstream]]\nkind = \"command\"\npreset = \"claude-code\"".to_owned(),
+                "upstream 1, name: \"\" is no name",
+            ),
+            (format!("{preset}\n{preset}"), "upstream \"a\", name: another upstream has this name"),
+            (format!("{preset}prset = 1"), "prset: there is no setting of an upstream of kind \"command\": \"prset\""),
+            (format!("{preset}arguments = [1]"), "arguments: a list is no list of texts"),
+            (format!("{preset}environment = [1]"), "environment: a list is no table of texts"),
+            (format!("{preset}environment = {{ A = 1 }}"), "environment: a table is no table of texts"),
+            (format!("{preset}environment = {{ \"A=B\" = \"1\" }}"), "environment: \"A=B\" is no name of a variable"),
+            (format!("{command}preset = \"cloude\""), "preset: there is no value \"cloude\""),
+            (format!("{preset}runner = \"cloude\""), "there is no runner \"cloude\""),
+            (format!("{preset}directories = [\"relative\"]"), "directories: \"relative\" is no absolute path"),
+            (format!("{preset}resume_arguments = [\"x\"]"), "resume_arguments: a preset knows how"),
+            (command.to_owned(), "upstream \"a\", program: is missing"),
+            (format!("{command}program = \"x\""), "upstream \"a\", runner: is missing"),
+            (format!("{command}program = \"x\"\nrunner = \"codex\"\nresume_arguments = [\"-r\"]"), "has no {session}"),
+        ] {
+            let told = load(&text).unwrap_err();
+            assert!(told.contains(expected), "{text:?} should say {expected:?}, but says: {told}");
+        }
+    }
+}

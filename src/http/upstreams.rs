@@ -1,0 +1,136 @@
+//! `POST /v1/runs`: a configured upstream starts a run. `GET /v1/upstreams`: those that there are.
+//!
+//! In: upstream, prompt, and what else is wanted, as a JSON object. Out: the run's status as soon as there is a run. Never: a
+//! run that whoever asks for it may not see; a setting of the upstream's in an answer.
+
+use super::Shared;
+use super::body::Body;
+use super::limits::later;
+use super::problem::Problem;
+use super::router::json_response;
+use crate::config::unknown;
+use crate::runs::RunStatus;
+use crate::upstream::StartError;
+use framegate_translators::frame::StreamKind;
+use framegate_translators::host::Opening;
+use http_body_util::{BodyExt, Limited};
+use hyper::body::{Body as HttpBody, Bytes};
+use hyper::header::{HeaderValue, LOCATION};
+use hyper::{Request, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The largest request: twice the longest prompt that an upstream can be set to take, for what JSON escapes in it.
+const MAX_BODY: usize = 16 << 20;
+
+/// How long the client may take for it.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Order {
+    upstream: String,
+    prompt: String,
+    session_id: Option<String>,
+    cwd: Option<String>,
+    model: Option<String>,
+}
+
+/// Starts a run.
+pub(super) async fn start<B>(request: Request<B>, shared: &Shared) -> Result<Response<Body>, Problem>
+where
+    B: HttpBody<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let limit = shared.settings.max_body_bytes.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MAX_BODY);
+    let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit.min(MAX_BODY)).collect()).await;
+    let body = match body {
+        Err(_) => return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not come")),
+        Ok(Err(_)) => {
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is too large, or broke off"));
+        }
+        Ok(Ok(body)) => body.to_bytes(),
+    };
+    let order: Order = serde_json::from_slice(&body)
+        .map_err(|error| Problem::bad_request(format!("the body is no order for a run ({{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?}}): {error}")))?;
+    let Some(upstream) = shared.upstreams.find(&order.upstream) else {
+        let known: Vec<&str> = shared.upstreams.iter().map(|upstream| upstream.name()).collect();
+        let detail = if known.is_empty() {
+            "no upstream is configured that starts runs ([[upstream]] of kind \"command\")".to_owned()
+        } else {
+            unknown("upstream", &order.upstream, known.into_iter())
+        };
+        return Err(Problem::not_found(detail));
+    };
+    let session = order.session_id.map(|session| runners_own(session, shared)).transpose()?;
+    let restriction = &shared.caller.restriction;
+    let is_of = |list: &[String], name: &str| list.is_empty() || list.iter().any(|known| known == name);
+    if !is_of(&restriction.runners, upstream.runner().provider)
+        || !is_of(&restriction.sessions, session.as_deref().unwrap_or_default())
+    {
+        return Err(Problem::new(StatusCode::FORBIDDEN, "the token is restricted to other sessions or runners"));
+    }
+    let opening = Opening { prompt: order.prompt, session, cwd: order.cwd, model: order.model };
+    let run = upstream.start(opening, restriction.clone()).await.map_err(|error| problem_of(&error))?;
+    let status: Option<RunStatus> = shared.find(StreamKind::Session, run).map(|entry| entry.status().clone());
+    let status = status.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run is gone already"))?;
+    let mut response = json_response(&status);
+    *response.status_mut() = StatusCode::CREATED;
+    if let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{run}")) {
+        response.headers_mut().insert(LOCATION, location);
+    }
+    Ok(response)
+}
+
+/// The runner's own name of a session. One that the proxy knows may be given by the proxy's id.
+fn runners_own(session: String, shared: &Shared) -> Result<String, Problem> {
+    let Ok(id) = Uuid::try_parse(&session) else { return Ok(session) };
+    let of_session =
+        |status: &RunStatus| status.session_id == id && shared.find(StreamKind::Session, status.run_id).is_some();
+    match shared.runs.list(&of_session, 0, 1).pop() {
+        Some(known) if known.session_name.is_empty() => Err(Problem::new(
+            StatusCode::CONFLICT,
+            "the runner named no session in that run, so it cannot be continued",
+        )),
+        Some(known) => Ok(known.session_name),
+        None => Ok(session),
+    }
+}
+
+fn problem_of(error: &StartError) -> Problem {
+    let detail = error.to_string();
+    match error {
+        StartError::Full(_) | StartError::Busy(_) => {
+            later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1))
+        }
+        StartError::Refused(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
+        StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail),
+    }
+}
+
+/// Lists the upstreams that start runs.
+pub(super) fn list(shared: &Shared) -> Response<Body> {
+    #[derive(Serialize)]
+    struct Listed<'u> {
+        name: &'u str,
+        runner: &'static str,
+        takes_messages: bool,
+    }
+    #[derive(Serialize)]
+    struct List<'u> {
+        upstreams: Vec<Listed<'u>>,
+    }
+    let runners = &shared.caller.restriction.runners;
+    let upstreams = shared
+        .upstreams
+        .iter()
+        .filter(|upstream| runners.is_empty() || runners.iter().any(|known| known == upstream.runner().provider))
+        .map(|upstream| Listed {
+            name: upstream.name(),
+            runner: upstream.runner().name,
+            takes_messages: upstream.takes_messages(),
+        })
+        .collect();
+    json_response(&List { upstreams })
+}

@@ -1,0 +1,245 @@
+//! The argument vector of a run.
+//!
+//! In: what the upstream is set to, and what was asked for. Out: the arguments, and what its standard input begins with.
+//! Never: a shell; a word of the client's where the program could take it for an option.
+
+use crate::config::upstream::{Command, Preset};
+use framegate_translators::host::Opening;
+
+/// The longest argument that Linux takes, with its end.
+const MAX_ARGUMENT: usize = 128 << 10;
+
+/// How a run is begun.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Invocation {
+    /// The arguments, without the program.
+    pub(super) arguments: Vec<String>,
+    /// How the prompt gets there.
+    pub(super) input: Input,
+}
+
+/// What the standard input is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Input {
+    /// Nothing: the prompt is an argument.
+    None,
+    /// The prompt, and then its end.
+    Prompt,
+    /// A conversation in the runner's protocol.
+    Dialogue,
+}
+
+impl Preset {
+    /// Whether the runner is talked to by its standard input.
+    pub(super) fn has_dialogue(self) -> bool {
+        matches!(self, Self::ClaudeCode | Self::CodexAppServer)
+    }
+}
+
+/// Makes the arguments.
+///
+/// # Errors
+/// What the upstream cannot do, or is not asked in a form that could be meant.
+pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocation, String> {
+    let Opening { prompt, session, model, .. } = opening;
+    if prompt.trim().is_empty() {
+        return Err("the prompt is empty".to_owned());
+    }
+    if prompt.len() > command.max_prompt_bytes {
+        let most = command.max_prompt_bytes;
+        return Err(format!("the prompt has {} bytes, and may have {most} (upstream.max_prompt_bytes)", prompt.len()));
+    }
+    for (what, value) in [("session_id", session), ("model", model)] {
+        if let Some(value) = value.as_deref().filter(|value| !is_word(value)) {
+            return Err(format!(
+                "{what} {:?} is none: letters, digits and \"-_.:/@\", no \"-\" first, at most 256",
+                value.chars().take(64).collect::<String>()
+            ));
+        }
+    }
+    let model = model.as_deref().or(Some(command.model.as_str()).filter(|model| !model.is_empty()));
+    let session = session.as_deref();
+    let (arguments, input) = match command.preset {
+        Preset::None => of_template(command, opening, model)?,
+        preset => (of_preset(preset, command, prompt, session, model), input_of(preset)),
+    };
+    if let Some(long) = arguments.iter().find(|argument| argument.len() >= MAX_ARGUMENT) {
+        let (bytes, most) = (long.len(), MAX_ARGUMENT - 1);
+        return Err(format!("an argument of {bytes} bytes would be needed, and a program can have {most}"));
+    }
+    if arguments.iter().any(|argument| argument.contains('\0')) {
+        return Err("the prompt has a NUL, which can stand in no argument".to_owned());
+    }
+    Ok(Invocation { arguments, input })
+}
+
+fn input_of(preset: Preset) -> Input {
+    if preset.has_dialogue() { Input::Dialogue } else { Input::None }
+}
+
+fn of_preset(
+    preset: Preset,
+    command: &Command,
+    prompt: &str,
+    session: Option<&str>,
+    model: Option<&str>,
+) -> Vec<String> {
+    let mut arguments: Vec<String> = Vec::new();
+    let mut add = |more: &[&str]| arguments.extend(more.iter().map(|text| (*text).to_owned()));
+    let further: Vec<&str> = command.arguments.iter().map(String::as_str).collect();
+    match preset {
+        Preset::None => {}
+        Preset::ClaudeCode => {
+            add(&["-p", "--input-format", "stream-json", "--output-format", "stream-json", "--verbose"]);
+            add(&["--include-partial-messages", "--permission-prompt-tool", "stdio"]);
+            if let Some(session) = session {
+                add(&["--resume", session]);
+            }
+            if let Some(model) = model {
+                add(&["--model", model]);
+            }
+            add(&further);
+        }
+        Preset::CodexExec => {
+            add(&["exec", "--json"]);
+            if let Some(model) = model {
+                add(&["--model", model]);
+            }
+            add(&further);
+            if let Some(session) = session {
+                add(&["resume", session]);
+            }
+            add(&["--", prompt]);
+        }
+        // Session and model are said in the conversation.
+        Preset::CodexAppServer => {
+            add(&["app-server"]);
+            add(&further);
+        }
+        Preset::OpencodeRun => {
+            add(&["run", "--format", "json"]);
+            if let Some(session) = session {
+                add(&["--session", session]);
+            }
+            if let Some(model) = model {
+                add(&["--model", model]);
+            }
+            add(&further);
+            add(&["--", prompt]);
+        }
+    }
+    arguments
+}
+
+fn of_template(command: &Command, opening: &Opening, model: Option<&str>) -> Result<(Vec<String>, Input), String> {
+    let session = opening.session.as_deref();
+    let template = match session {
+        None => &command.arguments,
+        Some(_) if command.resume_arguments.is_empty() => {
+            return Err("this upstream continues no session (upstream.resume_arguments)".to_owned());
+        }
+        Some(_) => &command.resume_arguments,
+    };
+    let values = [
+        ("{prompt}", opening.prompt.as_str()),
+        ("{session}", session.unwrap_or_default()),
+        ("{model}", model.unwrap_or_default()),
+        ("{cwd}", opening.cwd.as_deref().unwrap_or(".")),
+    ];
+    let takes_prompt = template.iter().any(|argument| argument.contains("{prompt}"));
+    let arguments = template.iter().map(|argument| filled(argument, &values)).collect();
+    Ok((arguments, if takes_prompt { Input::None } else { Input::Prompt }))
+}
+
+/// Puts values in the place of their names. What stands in a value is not looked at again.
+fn filled(template: &str, values: &[(&str, &str)]) -> String {
+    let mut text = String::with_capacity(template.len());
+    let mut rest = template;
+    while let Some((before, at)) = rest.split_once('{') {
+        text.push_str(before);
+        let named = values.iter().find_map(|(name, value)| Some((at.strip_prefix(name.strip_prefix('{')?)?, value)));
+        rest = if let Some((behind, value)) = named {
+            text.push_str(value);
+            behind
+        } else {
+            text.push('{');
+            at
+        };
+    }
+    text.push_str(rest);
+    text
+}
+
+/// Whether it is one word that no program takes for an option.
+fn is_word(text: &str) -> bool {
+    let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/@".contains(letter);
+    (1..=256).contains(&text.len()) && !text.starts_with('-') && text.chars().all(is_of_word)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn opening(prompt: &str, session: Option<&str>) -> Opening {
+        Opening { prompt: prompt.to_owned(), session: session.map(str::to_owned), ..Opening::default() }
+    }
+
+    fn of(preset: Preset) -> Command {
+        Command { preset, arguments: vec!["--extra".to_owned()], ..Command::default() }
+    }
+
+    #[test]
+    fn presets_say_what_their_programs_understand() {
+        let argv = |preset, session| invocation(&of(preset), &opening("-x; rm", session)).unwrap().arguments.join(" ");
+        assert_eq!(argv(Preset::CodexExec, None), "exec --json --extra -- -x; rm");
+        assert_eq!(argv(Preset::CodexExec, Some("a-b")), "exec --json --extra resume a-b -- -x; rm");
+        assert_eq!(argv(Preset::OpencodeRun, Some("ses_1")), "run --format json --session ses_1 --extra -- -x; rm");
+        assert_eq!(argv(Preset::CodexAppServer, Some("a")), "app-server --extra");
+        assert!(argv(Preset::ClaudeCode, Some("a")).ends_with("--permission-prompt-tool stdio --resume a --extra"));
+        for (preset, input) in [(Preset::ClaudeCode, Input::Dialogue), (Preset::CodexExec, Input::None)] {
+            assert_eq!(invocation(&of(preset), &opening("x", None)).unwrap().input, input);
+        }
+    }
+
+    #[test]
+    fn a_template_is_filled_once_and_takes_the_prompt_by_input_where_it_has_no_place_for_it() {
+        let command = Command {
+            program: "agent".to_owned(),
+            arguments: vec!["--at={cwd}".to_owned(), "{x}{prompt}".to_owned()],
+            ..Command::default()
+        };
+        let filled = invocation(&command, &opening("{session}", None)).unwrap();
+        assert_eq!(filled, Invocation { arguments: vec!["--at=.".into(), "{x}{session}".into()], input: Input::None });
+        let command = Command { arguments: vec!["go".to_owned()], ..command };
+        assert_eq!(invocation(&command, &opening("x", None)).unwrap().input, Input::Prompt);
+        let refused = invocation(&command, &opening("x", Some("s"))).unwrap_err();
+        assert!(refused.contains("continues no session"), "{refused}");
+    }
+
+    #[test]
+    fn what_could_be_taken_for_something_else_is_refused() {
+        let command = of(Preset::ClaudeCode);
+        for session in ["", "-rf", "a b", "a\n", "é", &"a".repeat(257)] {
+            assert!(
+                invocation(&command, &opening("x", Some(session))).unwrap_err().contains("session_id"),
+                "{session}"
+            );
+        }
+        assert!(invocation(&command, &opening("x", Some(&"a".repeat(256)))).is_ok());
+        for prompt in ["", " \n"] {
+            assert!(invocation(&command, &opening(prompt, None)).is_err());
+        }
+        assert!(invocation(&of(Preset::CodexExec), &opening("a\0b", None)).unwrap_err().contains("NUL"));
+    }
+
+    #[test]
+    fn prompts_have_a_limit_and_arguments_the_systems() {
+        let small = Command { max_prompt_bytes: 4, ..of(Preset::ClaudeCode) };
+        assert!(invocation(&small, &opening("1234", None)).is_ok());
+        assert!(invocation(&small, &opening("12345", None)).unwrap_err().contains("upstream.max_prompt_bytes"));
+        let exec = of(Preset::CodexExec);
+        assert!(invocation(&exec, &opening(&"a".repeat(MAX_ARGUMENT - 1), None)).is_ok());
+        assert!(invocation(&exec, &opening(&"a".repeat(MAX_ARGUMENT), None)).unwrap_err().contains("131072 bytes"));
+        assert!(invocation(&of(Preset::ClaudeCode), &opening(&"a".repeat(MAX_ARGUMENT), None)).is_ok());
+    }
+}

@@ -1,0 +1,192 @@
+//! How a program is brought to its end: asked in its own words, then by a signal, then by force.
+//!
+//! In: why it is to end, and the time. Out: what is to be done now, and when to look again. Never: a step before its time, a
+//! program that is asked for ever.
+
+use crate::config::upstream::Command;
+use crate::log::StreamId;
+use rustix::process::Signal;
+use std::process::ExitStatus;
+use std::time::Duration;
+use tokio::time::Instant;
+
+/// Why a program is to end.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Cause {
+    /// Somebody interrupted its run.
+    Interrupt {
+        /// Who.
+        by: String,
+        /// The run; `None`: whatever it does.
+        of: Option<StreamId>,
+    },
+    /// It has nothing more to do, or closed its output.
+    Leaving,
+    /// It said nothing of a run in time.
+    NoRun,
+    /// It was silent for too long.
+    Idle,
+    /// It took too long.
+    TooLong,
+    /// The proxy stops.
+    Stopping,
+}
+
+/// How far it was brought.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Stage {
+    Asked,
+    Signalled,
+    Killed,
+}
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Ending {
+    pub(super) cause: Cause,
+    stage: Stage,
+    next: Instant,
+    after_signal: Duration,
+}
+
+/// The longest that a signal may take where the proxy stops.
+const STOPPING: Duration = Duration::from_secs(2);
+
+impl Ending {
+    /// It was asked to end by its own protocol, or has reason to end by itself.
+    pub(super) fn asked(cause: Cause, settings: &Command, now: Instant) -> Self {
+        let patience = match cause {
+            Cause::Leaving => settings.exit_grace_ms,
+            _ => settings.interrupt_grace_ms,
+        };
+        Self {
+            cause,
+            stage: Stage::Asked,
+            next: now + Duration::from_millis(patience),
+            after_signal: Duration::from_millis(settings.signal_grace_ms),
+        }
+    }
+
+    /// It cannot be asked: the first signal is due.
+    pub(super) fn at_once(cause: Cause, settings: &Command, now: Instant) -> Self {
+        let mut ending = Self { next: now, ..Self::asked(cause, settings, now) };
+        if ending.cause == Cause::Stopping {
+            ending.after_signal = ending.after_signal.min(STOPPING);
+        }
+        ending
+    }
+
+    /// Whether it was only asked so far, so that it may still go on otherwise.
+    pub(super) fn is_asked(&self) -> bool {
+        self.stage == Stage::Asked
+    }
+
+    /// When the next step is due; `None` where all was done.
+    pub(super) fn next(&self) -> Option<Instant> {
+        (self.stage != Stage::Killed).then_some(self.next)
+    }
+
+    /// The signal that is due.
+    pub(super) fn step(&mut self, now: Instant) -> Option<Signal> {
+        if self.next().is_none_or(|next| now < next) {
+            return None;
+        }
+        self.next = now + self.after_signal;
+        if self.stage == Stage::Asked {
+            self.stage = Stage::Signalled;
+            // What a person's Ctrl-C sends, where a person wants it: runners save what they have.
+            let is_interrupt = matches!(self.cause, Cause::Interrupt { .. });
+            return Some(if is_interrupt { Signal::INT } else { Signal::TERM });
+        }
+        self.stage = Stage::Killed;
+        Some(Signal::KILL)
+    }
+}
+
+/// The code and the message of a run that is open when the program has ended.
+pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<ExitStatus>) -> (&'static str, String) {
+    let ended = status.map_or_else(|| "could not be waited for".to_owned(), told);
+    match cause {
+        Some(Cause::Interrupt { by, .. }) => ("interrupted", format!("{by} interrupted the run; the runner {ended}")),
+        Some(Cause::Idle) => {
+            let ms = settings.idle_timeout_ms;
+            ("runner_idle", format!("the runner said nothing for {ms} ms (upstream.idle_timeout_ms); it {ended}"))
+        }
+        Some(Cause::TooLong) => {
+            let ms = settings.run_timeout_ms;
+            ("run_timeout", format!("the runner took more than {ms} ms (upstream.run_timeout_ms); it {ended}"))
+        }
+        Some(Cause::Stopping) => {
+            (crate::ingest::PROXY_STOPPING, "the proxy stopped before the runner said how the run ended".to_owned())
+        }
+        Some(Cause::Leaving | Cause::NoRun) | None => {
+            ("runner_exited", format!("the runner {ended} before it said how the run ended"))
+        }
+    }
+}
+
+/// How a program ended, in words.
+pub(super) fn told(status: ExitStatus) -> String {
+    use std::os::unix::process::ExitStatusExt;
+    match (status.code(), status.signal()) {
+        (Some(code), _) => format!("exited with status {code}"),
+        (None, Some(signal)) => format!("was ended by signal {signal}"),
+        (None, None) => "ended".to_owned(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::os::unix::process::ExitStatusExt;
+
+    fn settings() -> Command {
+        Command { interrupt_grace_ms: 100, signal_grace_ms: 50, exit_grace_ms: 10, ..Command::default() }
+    }
+
+    fn by(who: &str) -> Cause {
+        Cause::Interrupt { by: who.to_owned(), of: None }
+    }
+
+    #[test]
+    fn each_step_has_its_time() {
+        let (begin, ms) = (Instant::now(), Duration::from_millis);
+        let mut ending = Ending::asked(by("a"), &settings(), begin);
+        assert!(ending.is_asked());
+        assert_eq!(ending.step(begin + ms(99)), None);
+        assert_eq!(ending.step(begin + ms(100)), Some(Signal::INT));
+        assert!(!ending.is_asked());
+        assert_eq!(ending.step(begin + ms(149)), None);
+        assert_eq!(ending.step(begin + ms(150)), Some(Signal::KILL));
+        assert_eq!(ending.next(), None);
+        assert_eq!(ending.step(begin + ms(1000)), None);
+    }
+
+    #[test]
+    fn what_nobody_asked_for_in_person_is_another_signal() {
+        let begin = Instant::now();
+        assert_eq!(Ending::at_once(by("a"), &settings(), begin).step(begin), Some(Signal::INT));
+        assert_eq!(Ending::at_once(Cause::Idle, &settings(), begin).step(begin), Some(Signal::TERM));
+        let slow = Command { signal_grace_ms: 600_000, ..settings() };
+        let mut stopping = Ending::at_once(Cause::Stopping, &slow, begin);
+        assert_eq!(stopping.step(begin), Some(Signal::TERM));
+        assert_eq!(stopping.step(begin + STOPPING), Some(Signal::KILL));
+        assert_eq!(Ending::asked(Cause::Leaving, &settings(), begin).next(), Some(begin + Duration::from_millis(10)));
+    }
+
+    #[test]
+    fn an_end_says_how_the_program_ended() {
+        let (exited, killed) = (ExitStatus::from_raw(3 << 8), ExitStatus::from_raw(9));
+        let (code, message) = of_run(None, &settings(), Some(exited));
+        assert_eq!(
+            (code, message.as_str()),
+            ("runner_exited", "the runner exited with status 3 before it said how the run ended")
+        );
+        let (code, message) = of_run(Some(&by("ada")), &settings(), Some(killed));
+        assert_eq!(
+            (code, message.as_str()),
+            ("interrupted", "ada interrupted the run; the runner was ended by signal 9")
+        );
+        assert!(of_run(Some(&Cause::Idle), &settings(), None).1.contains("could not be waited for"));
+    }
+}

@@ -1,0 +1,160 @@
+//! Upstreams of kind `command`: a program for each run, or for each session where it takes several prompts.
+//!
+//! In: what a run is to be started with. Out: the run's id, and its frames by an ingest; how the program ended. Never: a
+//! shell; a program beyond the limit; one that is left when its run is over; a run without an end.
+
+mod argv;
+mod drive;
+mod ending;
+mod process;
+mod stderr;
+mod surroundings;
+mod writer;
+
+pub use drive::Exit;
+
+use super::{Conversation, Host, Setup, StartError, Upstream};
+use crate::auth::Restriction;
+use crate::config::upstream::{Command, Upstream as Configured};
+use crate::runs::Ingested;
+use argv::{Input, invocation};
+use async_trait::async_trait;
+use drive::Drive;
+use framegate_translators::host::{Opening, Sending};
+use framegate_translators::runners::{Runner, runner};
+use process::Program;
+use std::sync::Arc;
+use tokio::sync::{Semaphore, oneshot};
+use tracing::Instrument;
+use uuid::Uuid;
+use writer::Writer;
+
+/// See the module.
+pub struct CommandUpstream {
+    name: String,
+    runner: &'static Runner,
+    settings: Arc<Command>,
+    max_runs: usize,
+    places: Arc<Semaphore>,
+    host: Host,
+}
+
+/// A program that was started.
+pub struct Launched {
+    /// What it makes; can be followed from its beginning.
+    pub ingested: Ingested,
+    /// The first run, as soon as there is one, or why there will be none.
+    pub run: oneshot::Receiver<Result<Uuid, StartError>>,
+    /// How the program ended, when it has.
+    pub exit: oneshot::Receiver<Exit>,
+}
+
+impl CommandUpstream {
+    /// An upstream as it is configured; `None` where there is no such runner.
+    pub fn new(configured: &Configured, settings: Command, host: Host) -> Option<Self> {
+        Some(Self {
+            name: configured.name.clone(),
+            runner: runner(&configured.runner)?,
+            settings: Arc::new(settings),
+            max_runs: configured.max_runs,
+            places: Arc::new(Semaphore::new(configured.max_runs)),
+            host,
+        })
+    }
+
+    /// Starts the program.
+    ///
+    /// # Errors
+    /// Why it was not started.
+    pub fn launch(&self, mut opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
+        let settings = &self.settings;
+        if self.host.stopping.is_draining() {
+            return Err(StartError::Busy("the proxy is stopping".to_owned()));
+        }
+        if opening.model.is_none() && !settings.model.is_empty() {
+            opening.model = Some(settings.model.clone());
+        }
+        let directory = surroundings::directory(settings, opening.cwd.as_deref()).map_err(StartError::Refused)?;
+        opening.cwd = directory.as_ref().map(|path| path.display().to_string());
+        let invocation = invocation(settings, &opening).map_err(StartError::Refused)?;
+        let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
+        let ingest_place = self.host.ingests.clone().try_acquire_owned();
+        let ingest_place = ingest_place
+            .map_err(|_| StartError::Busy("as many ingests are open as may be (ingest.max_open)".to_owned()))?;
+        let variables =
+            surroundings::variables(settings, &|name| std::env::var_os(name)).map_err(StartError::Failed)?;
+        let program = Program {
+            name: if settings.program.is_empty() { settings.preset.program() } else { &settings.program }.to_owned(),
+            arguments: invocation.arguments,
+            directory,
+            variables,
+            takes_input: invocation.input != Input::None,
+            stderr_bounds: (settings.stderr_line_bytes, settings.stderr_bytes),
+        };
+        let span = tracing::info_span!("upstream", name = self.name);
+        let started = span
+            .in_scope(|| process::start(&program))
+            .map_err(|error| StartError::Failed(format!("{:?} cannot be started: {error}", program.name)))?;
+        let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
+        let has_dialogue = dialogue.is_some();
+        let (mut conversation, said) = Conversation::new(Setup {
+            dialogue,
+            upstream: self.name.clone(),
+            policy: self.host.policy.clone(),
+            links: self.host.links.clone(),
+        });
+        conversation.open(&opening);
+        let mut writer = Writer::new(started.input);
+        if invocation.input == Input::Prompt {
+            writer.send(Sending::Input(opening.prompt.into_bytes()));
+            writer.close();
+        }
+        let ingest = self.host.ingest(self.runner, None, restriction);
+        let ingested = ingest.ingested();
+        let (run_begins, run) = oneshot::channel();
+        let (exits, exit) = oneshot::channel();
+        let meter = self.host.runs.metrics().ingest(self.runner.name);
+        let drive = Drive::new(drive::Parts {
+            settings: settings.clone(),
+            runs: self.host.runs.clone(),
+            ingest,
+            conversation,
+            has_dialogue,
+            said,
+            writer,
+            process: started.process,
+            output: started.output,
+            phase: self.host.stopping.phase(),
+            run_begins,
+        });
+        let driven = async move {
+            let (exit, reason) = drive.run(&meter).await;
+            meter.end(reason);
+            drop((place, ingest_place));
+            let _ = exits.send(exit);
+        };
+        tokio::spawn(driven.instrument(span));
+        Ok(Launched { ingested, run, exit })
+    }
+}
+
+#[async_trait]
+impl Upstream for CommandUpstream {
+    fn name(&self) -> &str {
+        &self.name
+    }
+
+    fn runner(&self) -> &'static Runner {
+        self.runner
+    }
+
+    fn takes_messages(&self) -> bool {
+        self.settings.preset.has_dialogue() && self.runner.dialogue.is_some()
+    }
+
+    async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
+        let launched = self.launch(opening, restriction)?;
+        let gone = || StartError::Failed("the runner could not be driven".to_owned());
+        launched.run.await.unwrap_or_else(|_| Err(gone()))
+    }
+}

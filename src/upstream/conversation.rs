@@ -1,0 +1,442 @@
+//! What is said to one runner, by whom, and what became of it.
+//!
+//! In: the runner's records and the frames made of them, what somebody wants said, the time. Out: what is to be sent to the
+//! runner, one piece at a time; the decisions that frames must tell. Never: waiting, a question answered twice, one that
+//! nobody answers for longer than the configured time, an answer told as given before it was passed on.
+//!
+//! Whoever drives the runner calls, in a circle: [`Conversation::step`]; [`Conversation::take_resolutions`], each for
+//! `Ingest::resolve`; [`Conversation::take_sending`] and, when that is sent, [`Conversation::sent`]; and waits for the runner's
+//! output (`Ingest::feed_to`), something to say ([`Conversation::said`]), or [`Conversation::deadline`].
+
+mod questions;
+#[cfg(test)]
+mod tests;
+
+use super::links::{Entered, Link, Links, Said, SayError};
+use super::policy::{Policy, Verdict};
+use crate::ingest::Listener;
+use crate::log::{StreamId, stream_id};
+use framegate_translators::decode::Record;
+use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, Name, StreamKind};
+use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
+use framegate_translators::pipeline::is_last;
+use questions::{Own, Question, Questions, State};
+use std::collections::VecDeque;
+use std::sync::Arc;
+use tokio::sync::{mpsc, oneshot};
+use uuid::Uuid;
+
+/// How many sessions of one runner may be spoken to; the one that was heard of longest ago leaves first.
+const MAX_SESSIONS: usize = 1024;
+/// How many pieces may wait to be sent before requests of the runner's that no person is asked about go unanswered.
+const MAX_UNSENT: usize = 4096;
+/// How long is waited before an answer of the proxy's own that could not be passed on is tried again, in milliseconds.
+const TRY_AGAIN_MS: u64 = 1_000;
+/// How often it is tried.
+const MAX_TRIES: u32 = 5;
+
+/// What a conversation is held with.
+pub struct Setup {
+    /// The runner's protocol; `None` where it has none, so that nothing can be said.
+    pub dialogue: Option<Box<dyn Dialogue>>,
+    /// The upstream's name, for the rules that speak of it.
+    pub upstream: String,
+    /// What is decided without asking.
+    pub policy: Arc<Policy>,
+    /// Where runs and sessions that can be spoken to are entered.
+    pub links: Arc<Links>,
+}
+
+/// See the module.
+pub struct Conversation {
+    dialogue: Option<Box<dyn Dialogue>>,
+    upstream: String,
+    policy: Arc<Policy>,
+    links: Arc<Links>,
+    link: Link,
+    runs: Vec<Run>,
+    sessions: VecDeque<Session>,
+    questions: Questions,
+    /// What is to be sent next.
+    outbox: VecDeque<Outgoing>,
+    underway: Option<Underway>,
+    resolutions: Vec<(StreamId, ApprovalResolved)>,
+}
+
+/// A run that goes on.
+struct Run {
+    id: Uuid,
+    session: Arc<str>,
+    _entered: Entered,
+}
+
+struct Session {
+    id: Uuid,
+    name: Arc<str>,
+    _entered: Entered,
+}
+
+/// One piece to be sent, and what follows from it.
+struct Outgoing {
+    sending: Sending,
+    then: Option<Then>,
+}
+
+struct Underway {
+    /// The path, where it is a request.
+    path: Option<String>,
+    then: Option<Then>,
+}
+
+/// What follows when something has been passed on.
+struct Then {
+    done: Option<oneshot::Sender<Result<(), SayError>>>,
+    answered: Option<(StreamId, ApprovalResolved)>,
+}
+
+impl Conversation {
+    /// A conversation in which nothing was said yet, and what comes to be said in it: for [`Conversation::said`].
+    pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Said>) {
+        let (link, said) = Link::new();
+        let Setup { dialogue, upstream, policy, links } = setup;
+        let conversation = Self {
+            dialogue,
+            upstream,
+            policy,
+            links,
+            link,
+            runs: Vec::new(),
+            sessions: VecDeque::new(),
+            questions: Questions::default(),
+            outbox: VecDeque::new(),
+            underway: None,
+            resolutions: Vec::new(),
+        };
+        (conversation, said)
+    }
+
+    /// Says what is said first.
+    pub fn open(&mut self, opening: &Opening) {
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.open(opening);
+        }
+    }
+
+    /// Why the runner does not do what it was opened for, as it said itself.
+    pub fn refusal(&self) -> Option<&str> {
+        self.dialogue.as_ref()?.refusal()
+    }
+
+    /// How many runs go on.
+    pub fn open_runs(&self) -> usize {
+        self.runs.len()
+    }
+
+    /// Says what somebody wants said. An interruption that the runner's protocol has no word for comes back: there are
+    /// signals.
+    pub fn said(&mut self, said: Said) -> Option<Said> {
+        let Said { wish, to, by, done } = said;
+        if let Wish::Answer { approval_id, answer } = wish {
+            let outcome = match self.find_question(to, &approval_id) {
+                Err(error) => Err(error),
+                Ok(stream) => match self.answer(stream, &approval_id, answer, Some(by)) {
+                    Ok(answered) => {
+                        self.collect(Then { done: Some(done), answered: Some(answered) });
+                        return None;
+                    }
+                    Err(error) => Err(error.into()),
+                },
+            };
+            let _ = done.send(outcome);
+            return None;
+        }
+        let session = self.session_of(to);
+        let outcome = match &mut self.dialogue {
+            Some(dialogue) => dialogue.say(session.as_deref(), &wish),
+            None => Err(Unsayable::NoWord("this runner takes nothing but its prompt")),
+        };
+        match outcome {
+            Ok(()) => self.collect(Then { done: Some(done), answered: None }),
+            Err(_) if wish == Wish::Interrupt => return Some(Said { wish, to, by, done }),
+            Err(error) => {
+                let _ = done.send(Err(error.into()));
+            }
+        }
+        None
+    }
+
+    /// Does what is due at `now_ms`, on any clock that never runs backwards: questions that came meanwhile are decided by
+    /// rule or begin to wait, those that waited too long are decided as configured.
+    pub fn step(&mut self, now_ms: u64) {
+        for (stream, approval_id) in self.questions.due(now_ms) {
+            self.decide(stream, &approval_id, now_ms);
+        }
+    }
+
+    /// When [`Conversation::step`] is due at the latest, by the clock that it is given; `None` where nothing waits.
+    pub fn deadline(&self) -> Option<u64> {
+        self.questions.deadline()
+    }
+
+    /// What is to be sent next; nothing while something is under way.
+    pub fn take_sending(&mut self) -> Option<Sending> {
+        if self.underway.is_some() {
+            return None;
+        }
+        self.collect_all(None);
+        let Outgoing { sending, then } = self.outbox.pop_front()?;
+        let path = match &sending {
+            Sending::Post { path, .. } => Some(path.clone()),
+            Sending::Input(_) | Sending::EndOfInput => None,
+        };
+        self.underway = Some(Underway { path, then });
+        Some(sending)
+    }
+
+    /// What was taken last is sent: with the body of the server's answer, where it was a request; or why it could not be.
+    pub fn sent(&mut self, outcome: Result<Vec<u8>, String>) {
+        let Some(Underway { path, then }) = self.underway.take() else { return };
+        if let (Some(path), Ok(body), Some(dialogue)) = (&path, &outcome, &mut self.dialogue) {
+            dialogue.replied(path, body);
+        }
+        if let Some(then) = then {
+            self.finish(then, outcome.map(drop));
+        }
+    }
+
+    /// The decisions that were passed on since the last call, each with the stream of its question.
+    pub fn take_resolutions(&mut self) -> Vec<(StreamId, ApprovalResolved)> {
+        std::mem::take(&mut self.resolutions)
+    }
+
+    /// The stream of a question that waits for an answer.
+    fn find_question(&self, to: Option<StreamId>, approval_id: &str) -> Result<StreamId, SayError> {
+        let of_session = self.runs.iter().find(|run| to == Some((StreamKind::Session, run.id)));
+        // What is asked between runs is asked of whoever speaks to a run of the session.
+        let thread = of_session.and_then(|run| self.sessions.iter().find(|session| session.name == run.session));
+        let streams = to.into_iter().chain(thread.map(|session| (StreamKind::Thread, session.id)));
+        let states = streams.filter_map(|stream| Some((stream, self.questions.state(stream, approval_id)?)));
+        let mut answered = false;
+        for (stream, state) in states {
+            match state {
+                State::New | State::Waits { .. } | State::Retries { .. } | State::Stuck => return Ok(stream),
+                State::Answering | State::Settled => answered = true,
+            }
+        }
+        let id = approval_id.to_owned();
+        Err(if answered { SayError::Answered(id) } else { SayError::NoQuestion(id) })
+    }
+
+    /// Puts an answer to a question into words.
+    fn answer(
+        &mut self,
+        stream: StreamId,
+        approval_id: &Name,
+        answer: Answer,
+        by: Option<String>,
+    ) -> Result<(StreamId, ApprovalResolved), Unsayable> {
+        let no_question = || Unsayable::NoQuestion(approval_id.clone());
+        let dialogue = self.dialogue.as_mut().ok_or_else(no_question)?;
+        let asked = dialogue.asked(approval_id).ok_or_else(no_question)?;
+        if asked.wants_answers && answer.decision == Decision::Approved && answer.answers.is_empty() {
+            return Err(Unsayable::NoWord("this question wants a choice or a text: give it in `answers`"));
+        }
+        let resolved = ApprovalResolved {
+            approval_id: approval_id.clone(),
+            decision: answer.decision,
+            by: by.map(Name::from),
+            reason: answer.reason.clone().or_else(|| words_of(&answer.answers)),
+            scope: answer.scope.clone(),
+        };
+        dialogue.say(None, &Wish::Answer { approval_id: approval_id.clone(), answer })?;
+        self.questions.answering(stream, approval_id);
+        Ok((stream, resolved))
+    }
+
+    /// Decides a question that is new, or that nobody answered in time.
+    fn decide(&mut self, stream: StreamId, approval_id: &Name, now_ms: u64) {
+        let asked = self.dialogue.as_ref().and_then(|dialogue| dialogue.asked(approval_id));
+        let Some(question) = self.questions.find(stream, approval_id) else { return };
+        let Some(asked) = asked else {
+            // The runner said more of it than the dialogue knows: nobody can answer it, and the runner may.
+            question.state = State::Stuck;
+            return;
+        };
+        if question.own.is_none() {
+            let policy = &self.policy;
+            let own = match question.state {
+                _ if question.is_too_much => Some(Own::too_many()),
+                State::New => policy
+                    .rule(&self.upstream, &question.tool_name, asked.args.as_ref().unwrap_or(&question.args))
+                    .and_then(|rule| {
+                        let decision = match rule.verdict() {
+                            // A bare yes is no answer there.
+                            Verdict::Allow if asked.wants_answers => return None,
+                            Verdict::Allow => Decision::Approved,
+                            Verdict::Deny => Decision::Rejected,
+                            Verdict::Ask => return None,
+                        };
+                        let reason = rule.reason().map(str::to_owned);
+                        Some(Own { decision, by: format!("rule {}", rule.name()), reason })
+                    }),
+                _ => Some(Own::too_late(policy, asked.wants_answers)),
+            };
+            if own.is_none() {
+                question.state = State::Waits { until_ms: now_ms.saturating_add(policy.timeout_ms) };
+            }
+            question.own = own;
+        }
+        let Some(Own { decision, by, reason }) = question.own.clone() else { return };
+        question.tries += 1;
+        if question.tries > MAX_TRIES {
+            tracing::warn!(approval = &**approval_id, "a question stays open: its answer could not be passed on");
+            question.state = State::Stuck;
+            return;
+        }
+        question.retry_at_ms = now_ms.saturating_add(TRY_AGAIN_MS);
+        let answer = Answer { decision, reason, scope: None, answers: Vec::new() };
+        match self.answer(stream, approval_id, answer, Some(by)) {
+            Ok(answered) => self.collect(Then { done: None, answered: Some(answered) }),
+            Err(error) => {
+                tracing::warn!(approval = &**approval_id, %error, "a question cannot be answered");
+                if let Some(question) = self.questions.find(stream, approval_id) {
+                    question.state = State::Stuck;
+                }
+            }
+        }
+    }
+
+    /// Queues what the dialogue wants sent; `then` follows from the last of it, or at once where it says nothing yet.
+    fn collect(&mut self, then: Then) {
+        if let Some(then) = self.collect_all(Some(then)) {
+            self.finish(then, Ok(()));
+        }
+    }
+
+    fn collect_all(&mut self, mut then: Option<Then>) -> Option<Then> {
+        let mut sendings = self.dialogue.as_mut().map(|dialogue| dialogue.take()).unwrap_or_default().into_iter();
+        while let Some(sending) = sendings.next() {
+            if self.outbox.len() >= MAX_UNSENT && then.is_none() {
+                tracing::warn!("a runner that reads nothing asks too much; it is not answered");
+                break;
+            }
+            let then = if sendings.len() == 0 { then.take() } else { None };
+            self.outbox.push_back(Outgoing { sending, then });
+        }
+        then
+    }
+
+    fn finish(&mut self, then: Then, outcome: Result<(), String>) {
+        let Then { done, answered } = then;
+        if let Some((stream, answer)) = answered {
+            match &outcome {
+                Ok(()) => {
+                    if self.questions.settle(stream, &answer.approval_id) {
+                        self.resolutions.push((stream, answer));
+                    }
+                }
+                Err(error) => {
+                    tracing::warn!(approval = &*answer.approval_id, %error, "an answer was not passed on");
+                    self.questions.failed(stream, &answer.approval_id);
+                }
+            }
+        }
+        if let Some(done) = done {
+            let _ = done.send(outcome.map_err(SayError::Failed));
+        }
+    }
+
+    /// The runner's own name of the session that something is said to.
+    fn session_of(&self, to: Option<StreamId>) -> Option<Arc<str>> {
+        let name = match to? {
+            (StreamKind::Session, id) => self.runs.iter().find(|run| run.id == id).map(|run| run.session.clone()),
+            (_, id) => self.sessions.iter().find(|session| session.id == id).map(|session| session.name.clone()),
+        };
+        name.filter(|name| !name.is_empty())
+    }
+
+    fn run_began(&mut self, frame: &Frame) {
+        let (id, session) = (frame.stream.id, &frame.stream.session);
+        let entered = self.links.enter(id, self.link.clone());
+        self.runs.push(Run { id, session: session.name.clone(), _entered: entered });
+        let known = self.sessions.iter().position(|known| known.id == session.id);
+        let entry = match known.and_then(|at| self.sessions.remove(at)) {
+            Some(entry) => entry,
+            None => {
+                let entered = self.links.enter_session(session.id, self.link.clone());
+                Session { id: session.id, name: session.name.clone(), _entered: entered }
+            }
+        };
+        self.sessions.push_back(entry);
+        if self.sessions.len() > MAX_SESSIONS {
+            self.sessions.pop_front();
+        }
+    }
+
+    /// Nothing more can be said of a question: its answers that were not sent yet are not sent.
+    fn overtaken(&mut self, stream: StreamId, approval_id: &str) {
+        let is_its =
+            |then: &Then| matches!(&then.answered, Some((of, it)) if *of == stream && *it.approval_id == *approval_id);
+        let mut kept = VecDeque::with_capacity(self.outbox.len());
+        for mut outgoing in self.outbox.drain(..) {
+            match outgoing.then.take_if(|then| is_its(then)) {
+                None => kept.push_back(outgoing),
+                Some(Then { done: Some(done), .. }) => {
+                    let _ = done.send(Err(SayError::Answered(approval_id.to_owned())));
+                }
+                Some(_) => {}
+            }
+        }
+        self.outbox = kept;
+    }
+}
+
+impl Own {
+    fn too_many() -> Self {
+        let reason = "too many questions wait already".to_owned();
+        Self { decision: Decision::Rejected, by: "limit".to_owned(), reason: Some(reason) }
+    }
+
+    fn too_late(policy: &Policy, wants_answers: bool) -> Self {
+        let is_yes = policy.allow_unanswered && !wants_answers;
+        let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
+        let reason = format!("nobody answered within {} ms", policy.timeout_ms);
+        Self { decision, by: "timeout".to_owned(), reason: Some(reason) }
+    }
+}
+
+impl Listener for Conversation {
+    fn record(&mut self, record: &Record<'_>) {
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.hear(record);
+        }
+    }
+
+    fn frames(&mut self, frames: &[Arc<Frame>]) {
+        for frame in frames {
+            let stream = stream_id(frame);
+            match &frame.body {
+                Body::SessionStarted { .. } => self.run_began(frame),
+                Body::ApprovalRequested(request) => {
+                    self.questions.add(stream, Question::new(request));
+                }
+                Body::ApprovalResolved(answer) => {
+                    self.questions.settle(stream, &answer.approval_id);
+                    self.overtaken(stream, &answer.approval_id);
+                }
+                _ => {}
+            }
+            if is_last(frame) {
+                self.runs.retain(|run| (StreamKind::Session, run.id) != stream);
+                self.questions.forget(stream);
+            }
+        }
+    }
+}
+
+/// What was chosen or written, for the frame.
+fn words_of(answers: &[Vec<String>]) -> Option<String> {
+    let words: Vec<String> = answers.iter().map(|words| words.join(", ")).collect();
+    let words = words.join("\n");
+    (!words.is_empty()).then_some(words)
+}

@@ -1,0 +1,160 @@
+//! The questions of one runner that wait, and those that have had their answer.
+//!
+//! In: questions, and what became of them. Out: which are due. Never: more of either than the bound.
+
+use crate::log::StreamId;
+use framegate_translators::frame::{ApprovalRequested, Decision, Name, RawJson};
+use std::collections::VecDeque;
+
+/// How many questions of one runner may wait for somebody; those beyond are refused.
+const MAX_WAITING: usize = 256;
+/// How many may wait for their refusal; those beyond are left to the runner.
+const MAX_REFUSED: usize = 256;
+/// How many that are settled are remembered, so that a second answer is told apart from one to no question.
+const MAX_SETTLED: usize = 1024;
+
+/// Where a question stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum State {
+    /// Nobody looked at it yet.
+    New,
+    /// Somebody is asked, until then.
+    Waits { until_ms: u64 },
+    /// An answer is on its way.
+    Answering,
+    /// The proxy's own answer could not be passed on, and is tried again then.
+    Retries { at_ms: u64 },
+    /// The proxy has no answer of its own any more. Somebody else may.
+    Stuck,
+    /// It has its answer.
+    Settled,
+}
+
+/// An answer of the proxy's own.
+#[derive(Clone, Debug)]
+pub(super) struct Own {
+    pub(super) decision: Decision,
+    pub(super) by: String,
+    pub(super) reason: Option<String>,
+}
+
+#[derive(Debug)]
+pub(super) struct Question {
+    approval_id: Name,
+    pub(super) tool_name: Name,
+    /// As the frame has them.
+    pub(super) args: RawJson,
+    pub(super) state: State,
+    /// Where the question stood before an answer was on its way.
+    before: State,
+    /// The proxy's own answer, once there is one.
+    pub(super) own: Option<Own>,
+    /// When that is tried again, should it fail.
+    pub(super) retry_at_ms: u64,
+    /// How often it was tried.
+    pub(super) tries: u32,
+    /// It came when too many waited.
+    pub(super) is_too_much: bool,
+}
+
+impl Question {
+    pub(super) fn new(request: &ApprovalRequested) -> Self {
+        Self {
+            approval_id: request.approval_id.clone(),
+            tool_name: request.tool_name.clone(),
+            args: request.args.clone(),
+            state: State::New,
+            before: State::New,
+            own: None,
+            retry_at_ms: 0,
+            tries: 0,
+            is_too_much: false,
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Questions {
+    waiting: Vec<(StreamId, Question)>,
+    settled: VecDeque<(StreamId, Name)>,
+}
+
+impl Questions {
+    /// Adds a question. One that was settled and is asked again waits again.
+    pub(super) fn add(&mut self, stream: StreamId, mut question: Question) {
+        let is_full = self.waiting.len() >= MAX_WAITING + MAX_REFUSED;
+        if is_full || self.find(stream, &question.approval_id).is_some() {
+            return;
+        }
+        question.is_too_much = self.waiting.len() >= MAX_WAITING;
+        self.settled.retain(|(of, id)| *of != stream || *id != question.approval_id);
+        self.waiting.push((stream, question));
+    }
+
+    pub(super) fn find(&mut self, stream: StreamId, approval_id: &str) -> Option<&mut Question> {
+        let is_it = |(of, question): &&mut (StreamId, Question)| *of == stream && *question.approval_id == *approval_id;
+        self.waiting.iter_mut().find(is_it).map(|(_, question)| question)
+    }
+
+    /// Where a question stands; `None` where there is none.
+    pub(super) fn state(&self, stream: StreamId, approval_id: &str) -> Option<State> {
+        let is_it = |(of, question): &&(StreamId, Question)| *of == stream && *question.approval_id == *approval_id;
+        let waiting = self.waiting.iter().find(is_it).map(|(_, question)| question.state);
+        let settled = || self.settled.iter().any(|(of, id)| *of == stream && **id == *approval_id);
+        waiting.or_else(|| settled().then_some(State::Settled))
+    }
+
+    /// An answer is on its way.
+    pub(super) fn answering(&mut self, stream: StreamId, approval_id: &str) {
+        if let Some(question) = self.find(stream, approval_id) {
+            question.before = question.state;
+            question.state = State::Answering;
+        }
+    }
+
+    /// The answer could not be passed on: it waits again.
+    pub(super) fn failed(&mut self, stream: StreamId, approval_id: &str) {
+        let Some(question) = self.find(stream, approval_id) else { return };
+        question.state = match question.own {
+            Some(_) => State::Retries { at_ms: question.retry_at_ms },
+            None => question.before,
+        };
+    }
+
+    /// The question has its answer. `false` where it had it already.
+    pub(super) fn settle(&mut self, stream: StreamId, approval_id: &str) -> bool {
+        let is_it = |(of, question): &(StreamId, Question)| *of == stream && *question.approval_id == *approval_id;
+        let Some(at) = self.waiting.iter().position(is_it) else { return false };
+        let (_, question) = self.waiting.remove(at);
+        self.settled.push_back((stream, question.approval_id));
+        if self.settled.len() > MAX_SETTLED {
+            self.settled.pop_front();
+        }
+        true
+    }
+
+    /// The stream is over.
+    pub(super) fn forget(&mut self, stream: StreamId) {
+        self.waiting.retain(|(of, _)| *of != stream);
+        self.settled.retain(|(of, _)| *of != stream);
+    }
+
+    /// Those that are to be decided at `now_ms`.
+    pub(super) fn due(&self, now_ms: u64) -> Vec<(StreamId, Name)> {
+        let due = self.waiting.iter().filter(|(_, question)| due_at(question).is_some_and(|due_at| due_at <= now_ms));
+        due.map(|(stream, question)| (*stream, question.approval_id.clone())).collect()
+    }
+
+    /// When the next one is to be decided.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.waiting.iter().filter_map(|(_, question)| due_at(question)).min()
+    }
+}
+
+fn due_at(question: &Question) -> Option<u64> {
+    match question.state {
+        State::New => Some(0),
+        State::Waits { until_ms: at_ms } | State::Retries { at_ms } => Some(at_ms),
+        State::Answering | State::Stuck | State::Settled => None,
+    }
+}

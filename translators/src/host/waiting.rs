@@ -1,0 +1,62 @@
+//! The questions that a dialogue heard and that wait: so many at most, the oldest are forgotten first.
+
+use crate::frame::Name;
+use std::collections::VecDeque;
+
+/// How many questions are remembered.
+const MOST: usize = 1024;
+
+/// See the module.
+#[derive(Debug)]
+pub(crate) struct Waiting<T>(VecDeque<(Name, T)>);
+
+impl<T> Default for Waiting<T> {
+    fn default() -> Self {
+        Self(VecDeque::new())
+    }
+}
+
+impl<T> Waiting<T> {
+    /// Adds a question, in the place of one of the same id.
+    pub(crate) fn insert(&mut self, id: &str, question: T) {
+        self.remove(id);
+        self.0.push_back((Name::from(id), question));
+        if self.0.len() > MOST {
+            self.0.pop_front();
+        }
+    }
+
+    pub(crate) fn get(&self, id: &str) -> Option<&T> {
+        self.0.iter().find(|(known, _)| **known == *id).map(|(_, question)| question)
+    }
+
+    pub(crate) fn remove(&mut self, id: &str) -> Option<T> {
+        let at = self.0.iter().position(|(known, _)| **known == *id)?;
+        self.0.remove(at).map(|(_, question)| question)
+    }
+
+    /// Forgets all but those.
+    pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
+        self.0.retain(|(_, question)| keep(question));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_oldest_is_forgotten_first_and_one_asked_again_is_new() {
+        let mut waiting = Waiting::default();
+        for nth in 0..MOST {
+            waiting.insert(&nth.to_string(), nth);
+        }
+        waiting.insert("0", 7);
+        waiting.insert("one more", 8);
+        assert_eq!((waiting.get("0"), waiting.get("1"), waiting.get("2")), (Some(&7), None, Some(&2)));
+        assert_eq!(waiting.remove("0"), Some(7));
+        assert_eq!(waiting.remove("0"), None);
+        waiting.retain(|&question| question == 8);
+        assert_eq!((waiting.get("2"), waiting.get("one more")), (None, Some(&8)));
+    }
+}

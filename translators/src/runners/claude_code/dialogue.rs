@@ -1,0 +1,236 @@
+//! The host's half of the control protocol: `claude -p --input-format stream-json --permission-prompt-tool stdio`.
+//!
+//! In: what the host wants said, and the records of standard output. Out: lines for standard input. The session, the model
+//! and the directory are the command line's affair. Never: a request of the runner's without an answer, be it that this host
+//! has no word for it; a permission whose input is not, byte for byte, what was asked for.
+
+use crate::decode::Record;
+use crate::frame::{Decision, RawJson};
+use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
+use crate::json::{Json, Object, to_raw};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::collections::BTreeMap;
+
+/// The request with which the protocol begins.
+const FIRST: &str = "req_1";
+/// What the model reads where nobody gave a reason.
+const REFUSED: &str = "The user does not want this to be done.";
+
+#[derive(Debug, Default)]
+pub(super) struct Control {
+    out: Vec<Sending>,
+    /// Prompts that wait for the answer to the first request.
+    prompts: Option<Vec<String>>,
+    requests: u64,
+    asks: Waiting<Ask>,
+}
+
+/// A permission that is asked for.
+#[derive(Debug)]
+struct Ask {
+    request_id: String,
+    input: RawJson,
+    /// Rules that would allow the like of it from now on.
+    rules: Vec<RawJson>,
+    /// The texts of the questions, where it is no permission that is wanted but choices.
+    questions: Vec<String>,
+}
+
+/// An answer whose text passes through as it is.
+#[derive(Serialize)]
+struct Success<'a> {
+    subtype: &'static str,
+    request_id: &'a str,
+    response: &'a RawValue,
+}
+
+/// The tool whose permission is its answer.
+const QUESTIONS: &str = "AskUserQuestion";
+
+impl Dialogue for Control {
+    fn open(&mut self, opening: &Opening) {
+        self.request(&json!({"subtype": "initialize"}));
+        self.prompts = Some(vec![opening.prompt.clone()]);
+    }
+
+    fn hear(&mut self, record: &Record<'_>) {
+        let fields = &record.fields;
+        match fields.str("type").as_deref() {
+            Some("control_request") => self.asked_for(fields),
+            Some("control_cancel_request") => {
+                let withdrawn = fields.str("request_id").unwrap_or_default();
+                self.asks.remove(&withdrawn);
+            }
+            Some("control_response") => {
+                let response = fields.object("response").unwrap_or_default();
+                if response.str("request_id").as_deref() == Some(FIRST) {
+                    for prompt in self.prompts.take().unwrap_or_default() {
+                        self.prompt(&prompt);
+                    }
+                }
+            }
+            // The turn is over, and with it whatever it asked.
+            Some("result") => self.asks.retain(|_| false),
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, _session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
+        match wish {
+            Wish::Prompt(text) => match &mut self.prompts {
+                Some(waiting) => waiting.push(text.clone()),
+                None => self.prompt(text),
+            },
+            Wish::Interrupt => self.request(&json!({"subtype": "interrupt"})),
+            Wish::Answer { approval_id, answer } => {
+                let no_question = || Unsayable::NoQuestion(approval_id.clone());
+                let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
+                let response = ask.response(answer)?;
+                let request_id = ask.request_id.clone();
+                self.asks.remove(approval_id);
+                self.respond(&Success { subtype: "success", request_id: &request_id, response: &response });
+            }
+            Wish::Close => self.out.push(Sending::EndOfInput),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Vec<Sending> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn asked(&self, approval_id: &str) -> Option<Asked> {
+        let ask = self.asks.get(approval_id)?;
+        Some(Asked { args: Some(ask.input.clone()), wants_answers: !ask.questions.is_empty() })
+    }
+}
+
+impl Control {
+    fn asked_for(&mut self, fields: &Object<'_>) {
+        let request = fields.object("request").unwrap_or_default();
+        let request_id = fields.str("request_id").filter(|id| !id.is_empty());
+        match (request.str("subtype").as_deref(), request_id) {
+            // The decoder names the question alike: by its request, or else by its call; only the former can be answered.
+            (Some("can_use_tool"), Some(request_id)) => {
+                let ask = Ask::read(request_id.into_owned(), &request);
+                let id = ask.request_id.clone();
+                self.asks.insert(&id, ask);
+            }
+            (Some("elicitation"), Some(request_id)) => {
+                let response = json!({"action": "decline"});
+                self.respond(&json!({"subtype": "success", "request_id": request_id, "response": response}));
+            }
+            (subtype, Some(request_id)) => {
+                let error = format!("this host answers no {} requests", subtype.unwrap_or("nameless"));
+                self.respond(&json!({"subtype": "error", "request_id": request_id, "error": error}));
+            }
+            (_, None) => {}
+        }
+    }
+
+    fn prompt(&mut self, text: &str) {
+        self.line(&json!({
+            "type": "user",
+            "message": {"role": "user", "content": [{"type": "text", "text": text}]},
+            "parent_tool_use_id": null,
+            "session_id": "",
+        }));
+    }
+
+    fn request(&mut self, request: &serde_json::Value) {
+        self.requests += 1;
+        let request_id = format!("req_{}", self.requests);
+        self.line(&json!({"type": "control_request", "request_id": request_id, "request": request}));
+    }
+
+    fn respond<T: Serialize>(&mut self, response: &T) {
+        #[derive(Serialize)]
+        struct Line<'t, T> {
+            r#type: &'static str,
+            response: &'t T,
+        }
+        self.line(&Line { r#type: "control_response", response });
+    }
+
+    fn line<T: Serialize>(&mut self, value: &T) {
+        let mut line = to_raw(value).get().as_bytes().to_vec();
+        line.push(b'\n');
+        self.out.push(Sending::Input(line));
+    }
+}
+
+impl Ask {
+    fn read(request_id: String, request: &Object<'_>) -> Self {
+        let input = request.get("input").filter(|input| input.object().is_some());
+        let is_rule = |suggestion: &&Json<'_>| {
+            suggestion.object().is_some_and(|fields| fields.str("type").as_deref() == Some("addRules"))
+        };
+        let is_question = request.str("tool_name").as_deref() == Some(QUESTIONS);
+        let questions = input.and_then(Json::object).filter(|_| is_question);
+        let questions = questions.map(|input| input.items("questions")).unwrap_or_default();
+        let text = |question: Json<'_>| Some(question.object()?.str("question")?.into_owned());
+        Self {
+            request_id,
+            input: input.map_or_else(crate::json::empty_object, Json::to_raw),
+            rules: request.items("permission_suggestions").iter().filter(is_rule).map(|rule| rule.to_raw()).collect(),
+            questions: questions.into_iter().filter_map(text).collect(),
+        }
+    }
+
+    fn response(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
+        if answer.decision != Decision::Approved {
+            let message = answer.reason.as_deref().filter(|reason| !reason.is_empty()).unwrap_or(REFUSED);
+            let mut denial = json!({"behavior": "deny", "message": message});
+            if let (Decision::Cancelled, Some(denial)) = (answer.decision, denial.as_object_mut()) {
+                denial.insert("interrupt".to_owned(), true.into());
+            }
+            return Ok(to_raw(&denial));
+        }
+        #[derive(Serialize)]
+        #[serde(rename_all = "camelCase")]
+        struct Allow<'a> {
+            behavior: &'static str,
+            updated_input: &'a RawValue,
+            #[serde(skip_serializing_if = "Vec::is_empty")]
+            updated_permissions: Vec<RawJson>,
+        }
+        let input = if self.questions.is_empty() { self.input.clone() } else { self.chosen(&answer.answers) };
+        let updated_permissions = match answer.scope.as_deref() {
+            None | Some("once") => Vec::new(),
+            Some(_) if self.rules.is_empty() => {
+                return Err(Unsayable::NoWord("the runner offers no rule for this: it can be allowed once"));
+            }
+            Some("session") => self.rules.iter().map(for_the_session).collect(),
+            Some("always") => self.rules.clone(),
+            Some(_) => return Err(Unsayable::NoWord("this runner knows the scopes once, session and always")),
+        };
+        Ok(to_raw(&Allow { behavior: "allow", updated_input: &input, updated_permissions }))
+    }
+
+    /// The input of the questions with the answers to them.
+    fn chosen(&self, answers: &[Vec<String>]) -> RawJson {
+        let chosen: BTreeMap<&str, String> =
+            self.questions.iter().map(String::as_str).zip(answers.iter().map(|words| words.join(", "))).collect();
+        let chosen = to_raw(&chosen);
+        with_field(&self.input, "answers", &chosen)
+    }
+}
+
+/// A rule, to hold as long as the session does.
+fn for_the_session(rule: &RawJson) -> RawJson {
+    with_field(rule, "destination", &to_raw("session"))
+}
+
+/// An object with one field set; the others as they are.
+fn with_field(object: &RawJson, key: &str, value: &RawJson) -> RawJson {
+    let fields = Json::new(object).object().unwrap_or_default();
+    let mut entries: Vec<String> = Vec::new();
+    for (name, other) in fields.iter().filter(|(name, _)| *name != key) {
+        entries.push(format!("{}:{}", to_raw(name), other.text()));
+    }
+    entries.push(format!("{}:{}", to_raw(key), value));
+    let text = format!("{{{}}}", entries.join(","));
+    Json::parse(&text).map_or_else(|_| object.clone(), Json::to_raw)
+}

@@ -1,0 +1,431 @@
+//! The client's half of `codex app-server`: JSON-RPC lines.
+//!
+//! In: what the host wants said, and the server's lines. Out: the client's lines, each at the point where the server takes it:
+//! a thread after the handshake, a turn after its thread, the next turn when the one before is over. Never: a request of the
+//! server's without an answer, be it that this client does not know the method; an answer to a question of another thread's
+//! turn that is over.
+
+use super::super::items::command_args;
+use super::approvals::approval_id;
+use super::thread_of;
+use crate::decode::Record;
+use crate::frame::{Decision, RawJson};
+use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
+use crate::json::{Json, Object, empty_object, to_raw};
+use serde::Serialize;
+use serde_json::json;
+use serde_json::value::RawValue;
+use std::collections::VecDeque;
+
+/// JSON-RPC's word for a method that is not known.
+const METHOD_NOT_FOUND: i64 = -32601;
+/// How many requests of the client's may wait for their response.
+const MOST_AWAITED: usize = 64;
+
+#[derive(Debug, Default)]
+pub(in super::super) struct Client {
+    out: Vec<Sending>,
+    opening: Opening,
+    next_id: u64,
+    /// The requests that were sent and wait for their response.
+    awaited: VecDeque<(u64, Request)>,
+    thread: Option<String>,
+    turn: Turn,
+    /// What is asked next, turn by turn.
+    prompts: VecDeque<String>,
+    asks: Waiting<Ask>,
+    refusal: Option<String>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Request {
+    Initialize,
+    Thread,
+    Turn,
+    Interrupt,
+}
+
+/// The turn of the thread that is spoken to.
+#[derive(Debug, Default, PartialEq, Eq)]
+enum Turn {
+    /// None: the next one may begin.
+    #[default]
+    None,
+    /// One was asked for. `interrupt`: it is to end as soon as it has a name.
+    Asked { interrupt: bool },
+    /// It runs, under this name.
+    Runs(String),
+}
+
+/// A question that waits.
+#[derive(Debug)]
+struct Ask {
+    /// The request's id, as the server wrote it.
+    id: RawJson,
+    thread: String,
+    args: Option<RawJson>,
+    wants: Wants,
+}
+
+/// What an answer looks like.
+#[derive(Debug)]
+enum Wants {
+    /// A word of today's, and what would allow the like of it for good.
+    Decision { amendment: Option<RawJson> },
+    /// A word of the first versions'.
+    Review,
+    /// The questions, by their ids.
+    Answers(Vec<String>),
+    /// The properties of a form, each with its type.
+    Form(Vec<(String, String)>),
+    /// What is asked for.
+    Permissions(RawJson),
+}
+
+impl Dialogue for Client {
+    fn open(&mut self, opening: &Opening) {
+        self.opening = opening.clone();
+        self.prompts.push_back(opening.prompt.clone());
+        let params = json!({
+            "clientInfo": {"name": "framegate", "title": "framegate", "version": env!("CARGO_PKG_VERSION")},
+            "capabilities": {"experimentalApi": true, "requestAttestation": false},
+        });
+        self.request(Request::Initialize, "initialize", &params);
+    }
+
+    fn hear(&mut self, record: &Record<'_>) {
+        let fields = &record.fields;
+        let params = fields.object("params").unwrap_or_default();
+        match (fields.str("method"), fields.some("id")) {
+            (Some(method), Some(id)) => self.server_asks(&method, id, &params),
+            (Some(method), None) => self.notified(&method, &params),
+            (None, Some(id)) => self.responded(id, fields),
+            (None, None) => {}
+        }
+    }
+
+    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
+        let is_ours = session.is_none_or(|session| self.thread.as_deref().is_none_or(|thread| thread == session));
+        if !is_ours {
+            return Err(Unsayable::NoWord("this process speaks for another thread"));
+        }
+        match wish {
+            Wish::Prompt(text) => {
+                self.prompts.push_back(text.clone());
+                self.begin_turn();
+            }
+            Wish::Interrupt => self.interrupt()?,
+            Wish::Answer { approval_id, answer } => {
+                let no_question = || Unsayable::NoQuestion(approval_id.clone());
+                let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
+                let (id, result) = (ask.id.clone(), ask.wants.result(answer)?);
+                self.asks.remove(approval_id);
+                self.respond(&id, &result);
+            }
+            Wish::Close => self.out.push(Sending::EndOfInput),
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Vec<Sending> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn asked(&self, approval_id: &str) -> Option<Asked> {
+        let ask = self.asks.get(approval_id)?;
+        let wants_answers = match &ask.wants {
+            Wants::Answers(_) => true,
+            Wants::Form(properties) => !properties.is_empty(),
+            Wants::Decision { .. } | Wants::Review | Wants::Permissions(_) => false,
+        };
+        Some(Asked { args: ask.args.clone(), wants_answers })
+    }
+
+    fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+}
+
+impl Client {
+    fn server_asks(&mut self, method: &str, id: Json<'_>, params: &Object<'_>) {
+        let Some((wants, args)) = Wants::read(method, params) else {
+            let error = json!({"code": METHOD_NOT_FOUND, "message": format!("this client does not know {method}")});
+            #[derive(Serialize)]
+            struct Line<'l> {
+                id: &'l RawValue,
+                error: &'l serde_json::Value,
+            }
+            return self.line(&Line { id: &id.to_raw(), error: &error });
+        };
+        let ask = Ask { id: id.to_raw(), thread: thread_of(params).into_owned(), args, wants };
+        self.asks.insert(&approval_id(id), ask);
+    }
+
+    fn notified(&mut self, method: &str, params: &Object<'_>) {
+        let thread = thread_of(params);
+        let is_ours = self.thread.as_deref() == Some(&*thread);
+        match method {
+            "turn/started" if is_ours => {
+                let turn = params.object("turn").and_then(|turn| Some(turn.str("id")?.into_owned()));
+                self.turn_named(turn);
+            }
+            "turn/completed" => {
+                self.asks.retain(|ask| ask.thread != thread);
+                if is_ours {
+                    self.turn = Turn::None;
+                    self.begin_turn();
+                }
+            }
+            "serverRequest/resolved" => {
+                if let Some(id) = params.some("requestId") {
+                    self.asks.remove(&approval_id(id));
+                }
+            }
+            _ => {}
+        }
+    }
+
+    fn responded(&mut self, id: Json<'_>, fields: &Object<'_>) {
+        let Some(at) = self.awaited.iter().position(|(known, _)| Some(*known) == id.u64()) else { return };
+        let Some((_, request)) = self.awaited.remove(at) else { return };
+        if let Some(error) = fields.object("error") {
+            let message = error.str("message").unwrap_or_default().into_owned();
+            return self.failed(request, message);
+        }
+        let result = fields.object("result").unwrap_or_default();
+        match request {
+            Request::Initialize => {
+                self.line(&json!({"method": "initialized"}));
+                self.begin_thread();
+            }
+            Request::Thread => {
+                let thread = result.object("thread").and_then(|thread| Some(thread.str("id")?.into_owned()));
+                match thread {
+                    Some(thread) => self.thread = Some(thread),
+                    None => return self.failed(request, "the server's thread has no id".to_owned()),
+                }
+                self.begin_turn();
+            }
+            Request::Turn => {
+                let turn = result.object("turn").and_then(|turn| Some(turn.str("id")?.into_owned()));
+                // One that began and ended before is none that runs.
+                if matches!(self.turn, Turn::Asked { .. }) {
+                    self.turn_named(turn);
+                }
+            }
+            Request::Interrupt => {}
+        }
+    }
+
+    fn failed(&mut self, request: Request, message: String) {
+        match request {
+            // The turn may have ended meanwhile.
+            Request::Interrupt => {}
+            Request::Turn => {
+                self.turn = Turn::None;
+                self.refusal = Some(message);
+                self.begin_turn();
+            }
+            Request::Initialize | Request::Thread => self.refusal = Some(message),
+        }
+    }
+
+    fn begin_thread(&mut self) {
+        let Opening { session, cwd, model, .. } = self.opening.clone();
+        let mut params = serde_json::Map::new();
+        let (method, thread) = match &session {
+            Some(thread) => ("thread/resume", Some(("threadId", thread))),
+            None => ("thread/start", None),
+        };
+        let given = [cwd.as_ref().map(|cwd| ("cwd", cwd)), model.as_ref().map(|model| ("model", model)), thread];
+        for (key, value) in given.into_iter().flatten() {
+            params.insert(key.to_owned(), value.clone().into());
+        }
+        self.request(Request::Thread, method, &params);
+    }
+
+    /// Begins the next turn, if one can begin.
+    fn begin_turn(&mut self) {
+        let (Some(thread), Turn::None) = (&self.thread, &self.turn) else { return };
+        let Some(prompt) = self.prompts.pop_front() else { return };
+        let params = json!({"threadId": thread, "input": [{"type": "text", "text": prompt}]});
+        self.turn = Turn::Asked { interrupt: false };
+        self.request(Request::Turn, "turn/start", &params);
+    }
+
+    fn turn_named(&mut self, turn: Option<String>) {
+        let Some(turn) = turn else { return };
+        let interrupt = self.turn == Turn::Asked { interrupt: true };
+        self.turn = Turn::Runs(turn);
+        if interrupt {
+            // It runs, and has a name: that can be said.
+            let _ = self.interrupt();
+        }
+    }
+
+    fn interrupt(&mut self) -> Result<(), Unsayable> {
+        match (&mut self.turn, &self.thread) {
+            (Turn::Asked { interrupt }, _) => *interrupt = true,
+            (Turn::Runs(turn), Some(thread)) => {
+                let params = json!({"threadId": thread, "turnId": turn});
+                self.request(Request::Interrupt, "turn/interrupt", &params);
+            }
+            (Turn::None | Turn::Runs(_), _) => return Err(Unsayable::NoWord("no turn runs that could be interrupted")),
+        }
+        Ok(())
+    }
+
+    fn request<P: Serialize>(&mut self, request: Request, method: &str, params: &P) {
+        #[derive(Serialize)]
+        struct Line<'l, P> {
+            id: u64,
+            method: &'l str,
+            params: &'l P,
+        }
+        let id = self.next_id;
+        self.next_id += 1;
+        self.awaited.push_back((id, request));
+        if self.awaited.len() > MOST_AWAITED {
+            self.awaited.pop_front();
+        }
+        self.line(&Line { id, method, params });
+    }
+
+    fn respond(&mut self, id: &RawJson, result: &RawJson) {
+        #[derive(Serialize)]
+        struct Line<'l> {
+            id: &'l RawValue,
+            result: &'l RawValue,
+        }
+        self.line(&Line { id, result });
+    }
+
+    fn line<T: Serialize>(&mut self, value: &T) {
+        let mut line = to_raw(value).get().as_bytes().to_vec();
+        line.push(b'\n');
+        self.out.push(Sending::Input(line));
+    }
+}
+
+impl Wants {
+    /// What a request wants, and what it is about where the request says so; `None` where it is no question to a person.
+    fn read(method: &str, params: &Object<'_>) -> Option<(Self, Option<RawJson>)> {
+        let command = || Some(command_args(params.some("command")));
+        Some(match method {
+            "item/commandExecution/requestApproval" => {
+                let amendment = params.some("proposedExecpolicyAmendment").map(Json::to_raw);
+                (Self::Decision { amendment }, command())
+            }
+            "item/fileChange/requestApproval" => (Self::Decision { amendment: None }, None),
+            "execCommandApproval" => (Self::Review, command()),
+            "applyPatchApproval" => (Self::Review, None),
+            "item/tool/requestUserInput" => {
+                let id = |question: Json<'_>| Some(question.object()?.str("id")?.into_owned());
+                (Self::Answers(params.items("questions").into_iter().filter_map(id).collect()), None)
+            }
+            "mcpServer/elicitation/request" => {
+                let properties = params.object("requestedSchema").and_then(|schema| schema.object("properties"));
+                let of = |(name, value): (&str, Json<'_>)| {
+                    let kind = value.object().and_then(|value| Some(value.str("type")?.into_owned()));
+                    (name.to_owned(), kind.unwrap_or_default())
+                };
+                (Self::Form(properties.unwrap_or_default().iter().map(of).collect()), None)
+            }
+            "item/permissions/requestApproval" => {
+                (Self::Permissions(params.some("permissions").map_or_else(empty_object, Json::to_raw)), None)
+            }
+            _ => return None,
+        })
+    }
+
+    fn result(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
+        let approved = answer.decision == Decision::Approved;
+        let scope = answer.scope.as_deref().unwrap_or("once");
+        if approved && !matches!(scope, "once" | "session" | "always") {
+            return Err(Unsayable::NoWord("this runner knows the scopes once, session and always"));
+        }
+        let too_far = Unsayable::NoWord("the runner offers nothing that would allow this for so long");
+        let result = match (self, answer.decision) {
+            (Self::Decision { amendment }, Decision::Approved) => match (scope, amendment) {
+                ("once", _) => to_raw(&json!({"decision": "accept"})),
+                ("session", _) => to_raw(&json!({"decision": "acceptForSession"})),
+                (_, Some(amendment)) => accepted_for_good(amendment),
+                (_, None) => return Err(too_far),
+            },
+            (Self::Decision { .. }, Decision::Cancelled) => to_raw(&json!({"decision": "cancel"})),
+            (Self::Decision { .. }, _) => to_raw(&json!({"decision": "decline"})),
+            (Self::Review, Decision::Approved) => match scope {
+                "once" => to_raw(&json!({"decision": "approved"})),
+                "session" => to_raw(&json!({"decision": "approved_for_session"})),
+                _ => return Err(too_far),
+            },
+            (Self::Review, Decision::Cancelled) => to_raw(&json!({"decision": "abort"})),
+            (Self::Review, _) => to_raw(&json!({"decision": "denied"})),
+            (Self::Answers(questions), _) => {
+                let none = Vec::new();
+                let given = if approved { &answer.answers } else { &none };
+                let answers: serde_json::Map<_, _> = questions
+                    .iter()
+                    .zip(given)
+                    .map(|(question, words)| (question.clone(), json!({"answers": words})))
+                    .collect();
+                to_raw(&json!({"answers": answers}))
+            }
+            (Self::Form(properties), Decision::Approved) => {
+                let content: serde_json::Map<_, _> = properties
+                    .iter()
+                    .zip(&answer.answers)
+                    .map(|((name, kind), words)| (name.clone(), typed(kind, words)))
+                    .collect();
+                let content = if properties.is_empty() { serde_json::Value::Null } else { content.into() };
+                to_raw(&json!({"action": "accept", "content": content}))
+            }
+            (Self::Form(_), Decision::Cancelled) => to_raw(&json!({"action": "cancel", "content": null})),
+            (Self::Form(_), _) => to_raw(&json!({"action": "decline", "content": null})),
+            (Self::Permissions(permissions), Decision::Approved) => match scope {
+                "always" => return Err(too_far),
+                _ => granted(permissions, if scope == "once" { "turn" } else { "session" }),
+            },
+            (Self::Permissions(_), _) => granted(&empty_object(), "turn"),
+        };
+        Ok(result)
+    }
+}
+
+/// What was written into a field of a form, as its type wants it.
+fn typed(kind: &str, words: &[String]) -> serde_json::Value {
+    let text = words.join(", ");
+    match kind {
+        "array" => words.into(),
+        "boolean" => matches!(text.as_str(), "true" | "yes").into(),
+        "number" | "integer" => text.parse::<serde_json::Number>().map_or_else(|_| text.into(), Into::into),
+        _ => text.into(),
+    }
+}
+
+fn accepted_for_good(amendment: &RawJson) -> RawJson {
+    #[derive(Serialize)]
+    struct Amendment<'a> {
+        execpolicy_amendment: &'a RawValue,
+    }
+    #[derive(Serialize)]
+    #[serde(rename_all = "camelCase")]
+    struct Accept<'a> {
+        accept_with_execpolicy_amendment: Amendment<'a>,
+    }
+    #[derive(Serialize)]
+    struct Decided<'a> {
+        decision: Accept<'a>,
+    }
+    let amendment = Amendment { execpolicy_amendment: amendment };
+    to_raw(&Decided { decision: Accept { accept_with_execpolicy_amendment: amendment } })
+}
+
+fn granted(permissions: &RawJson, scope: &'static str) -> RawJson {
+    #[derive(Serialize)]
+    struct Granted<'a> {
+        permissions: &'a RawValue,
+        scope: &'static str,
+    }
+    to_raw(&Granted { permissions, scope })
+}

@@ -1,0 +1,219 @@
+//! The client's half of `opencode serve`: requests to the server whose events are followed.
+//!
+//! In: what the host wants said, and the server's events. Out: requests, each for the session that it is about; one server has
+//! many. Never: a path that an event could lead astray, a question forgotten before the server says that it is settled.
+
+use crate::decode::Record;
+use crate::frame::{Decision, RawJson};
+use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
+use crate::json::{Json, Object, to_raw};
+use serde_json::{Value, json};
+
+#[derive(Debug, Default)]
+pub(super) struct Client {
+    out: Vec<Sending>,
+    /// The session that was opened, once it has a name.
+    session: Option<String>,
+    /// Prompts for it, until then; `None` where none was opened.
+    prompts: Option<Vec<String>>,
+    model: Option<Value>,
+    /// The query of every request: the directory.
+    query: String,
+    asks: Waiting<Ask>,
+    refusal: Option<String>,
+}
+
+/// A question that waits.
+#[derive(Debug)]
+struct Ask {
+    session: String,
+    /// What a permission is about.
+    args: Option<RawJson>,
+    wants: Wants,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Wants {
+    Permission,
+    /// The first release has another path for the answer.
+    OldPermission,
+    Answers,
+}
+
+/// The request that opens a session.
+const SESSIONS: &str = "/session";
+
+impl Dialogue for Client {
+    fn open(&mut self, opening: &Opening) {
+        self.query = opening.cwd.as_deref().map(|cwd| format!("?directory={}", escaped(cwd))).unwrap_or_default();
+        // As the command line spells it: the provider, then its name of the model.
+        self.model = opening
+            .model
+            .as_deref()
+            .and_then(|model| model.split_once('/'))
+            .map(|(provider, model)| json!({"providerID": provider, "modelID": model}));
+        match &opening.session {
+            Some(session) => {
+                self.session = Some(session.clone());
+                self.prompt(session, &opening.prompt);
+            }
+            None => {
+                self.prompts = Some(vec![opening.prompt.clone()]);
+                self.post(SESSIONS.to_owned(), Some(&json!({})));
+            }
+        }
+    }
+
+    fn hear(&mut self, record: &Record<'_>) {
+        let fields = &record.fields;
+        let payload = fields.object("payload");
+        let event = payload.as_ref().unwrap_or(fields);
+        let kind = event.str("type").unwrap_or_default();
+        let Some(props) = event.object("properties").or_else(|| event.object("data")) else { return };
+        match &*kind {
+            "permission.asked" | "permission.v2.asked" => self.asked_for(Wants::Permission, &props),
+            "permission.updated" => self.asked_for(Wants::OldPermission, &props),
+            "question.asked" | "question.v2.asked" => self.asked_for(Wants::Answers, &props),
+            "permission.replied"
+            | "permission.v2.replied"
+            | "question.replied"
+            | "question.v2.replied"
+            | "question.rejected"
+            | "question.v2.rejected" => {
+                let id = props.str("requestID").or_else(|| props.str("permissionID")).unwrap_or_default();
+                self.asks.remove(&id);
+            }
+            // What is still asked in it is not settled any more.
+            "session.idle" | "session.deleted" => {
+                let session = props.str("sessionID").or_else(|| props.object("info")?.str("id")).unwrap_or_default();
+                self.asks.retain(|ask| ask.session != session);
+            }
+            _ => {}
+        }
+    }
+
+    fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
+        let session = session.map(str::to_owned).or_else(|| self.session.clone());
+        match wish {
+            Wish::Answer { approval_id, answer } => {
+                let no_question = || Unsayable::NoQuestion(approval_id.clone());
+                let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
+                let (path, body) = ask.reply(approval_id, answer)?;
+                self.post(path, body.as_ref());
+            }
+            Wish::Prompt(text) => match (session, &mut self.prompts) {
+                (Some(session), _) => self.prompt(&session, text),
+                (None, Some(waiting)) => waiting.push(text.clone()),
+                (None, None) => return Err(Unsayable::NoWord("no session was opened that a prompt could be for")),
+            },
+            Wish::Interrupt => {
+                let session = session.ok_or(Unsayable::NoWord("no session was opened that could be interrupted"))?;
+                self.post(format!("/session/{}/abort", escaped(&session)), None);
+            }
+            // The server goes on by itself.
+            Wish::Close => {}
+        }
+        Ok(())
+    }
+
+    fn take(&mut self) -> Vec<Sending> {
+        std::mem::take(&mut self.out)
+    }
+
+    fn asked(&self, approval_id: &str) -> Option<Asked> {
+        let ask = self.asks.get(approval_id)?;
+        Some(Asked { args: ask.args.clone(), wants_answers: ask.wants == Wants::Answers })
+    }
+
+    fn refusal(&self) -> Option<&str> {
+        self.refusal.as_deref()
+    }
+
+    fn replied(&mut self, path: &str, body: &[u8]) {
+        if self.prompts.is_none() || path.split('?').next() != Some(SESSIONS) {
+            return;
+        }
+        let text = String::from_utf8_lossy(body);
+        let session = Object::parse(&text).and_then(|session| Some(session.str("id")?.into_owned()));
+        match session {
+            Some(session) => {
+                for prompt in self.prompts.take().unwrap_or_default() {
+                    self.prompt(&session, &prompt);
+                }
+                self.session = Some(session);
+            }
+            None => self.refusal = Some("the server's new session has no id".to_owned()),
+        }
+    }
+}
+
+impl Client {
+    fn asked_for(&mut self, wants: Wants, props: &Object<'_>) {
+        let Some(id) = props.str("id").filter(|id| !id.is_empty()) else { return };
+        let args = match wants {
+            Wants::Permission | Wants::OldPermission => props.get("metadata").filter(|value| value.object().is_some()),
+            Wants::Answers => None,
+        };
+        let session = props.str("sessionID").unwrap_or_default().into_owned();
+        self.asks.insert(&id, Ask { session, args: args.map(Json::to_raw), wants });
+    }
+
+    fn prompt(&mut self, session: &str, text: &str) {
+        let mut body = json!({"parts": [{"type": "text", "text": text}]});
+        if let (Some(model), Some(body)) = (&self.model, body.as_object_mut()) {
+            body.insert("model".to_owned(), model.clone());
+        }
+        self.post(format!("/session/{}/prompt_async", escaped(session)), Some(&body));
+    }
+
+    fn post(&mut self, path: String, body: Option<&Value>) {
+        let body = body.map(|body| to_raw(body).get().as_bytes().to_vec()).unwrap_or_default();
+        self.out.push(Sending::Post { path: path + &self.query, body });
+    }
+}
+
+impl Ask {
+    fn reply(&self, id: &str, answer: &Answer) -> Result<(String, Option<Value>), Unsayable> {
+        let (id, approved) = (escaped(id), answer.decision == Decision::Approved);
+        let reply = match (approved, answer.scope.as_deref()) {
+            (false, _) => "reject",
+            (true, None | Some("once")) => "once",
+            // It holds as long as the server does.
+            (true, Some("session" | "always")) => "always",
+            (true, Some(_)) => return Err(Unsayable::NoWord("this runner knows the scopes once, session and always")),
+        };
+        Ok(match self.wants {
+            Wants::Permission => {
+                let mut body = json!({"reply": reply});
+                // With a message the model goes on; without one its turn ends.
+                let message = answer
+                    .reason
+                    .as_deref()
+                    .filter(|_| matches!(answer.decision, Decision::Rejected | Decision::TimedOut));
+                if let (Some(message), Some(body)) = (message, body.as_object_mut()) {
+                    body.insert("message".to_owned(), message.into());
+                }
+                (format!("/permission/{id}/reply"), Some(body))
+            }
+            Wants::OldPermission => {
+                let session = escaped(&self.session);
+                (format!("/session/{session}/permissions/{id}"), Some(json!({"response": reply})))
+            }
+            Wants::Answers if approved => (format!("/question/{id}/reply"), Some(json!({"answers": answer.answers}))),
+            Wants::Answers => (format!("/question/{id}/reject"), None),
+        })
+    }
+}
+
+/// A segment of a path, or a value of a query: whatever is not unreserved is escaped.
+fn escaped(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    for byte in text.bytes() {
+        if byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_' | b'~') {
+            out.push(char::from(byte));
+        } else {
+            out.push_str(&format!("%{byte:02X}"));
+        }
+    }
+    out
+}
