@@ -29,7 +29,9 @@ fn access_of(endpoint: Endpoint) -> Access {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
         // They cost, or change what is kept elsewhere.
         Endpoint::ResponseCreate | Endpoint::ResponseCancel | Endpoint::ResponseDelete => Access::Needs(Scope::Control),
-        Endpoint::StartRun => Access::Needs(Scope::Control),
+        Endpoint::StartRun | Endpoint::Approval | Endpoint::Interrupt | Endpoint::SessionMessages => {
+            Access::Needs(Scope::Control)
+        }
         Endpoint::Health | Endpoint::Ready => Access::Open,
         // It tells of everybody's runs.
         Endpoint::Metrics => Access::Needs(Scope::Admin),

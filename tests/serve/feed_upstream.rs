@@ -270,7 +270,8 @@ fn an_approval_is_answered_over_the_servers_own_interface_once() {
     let path = format!("/v1/runs/{run}/approvals/{question}");
     let answer =
         post(follower.proxy.address, &path, &[("content-type", "application/json")], br#"{"decision":"approved"}"#);
-    assert!(answer.status < 300, "{}: {}", answer.status, answer.text());
+    let status = answer.status;
+    assert!(status < 300, "{status}: {}", answer.text());
     let told = server.upstream.seen().into_iter().find(|seen| seen.method == "POST").unwrap();
     assert_eq!(told.path, format!("/permission/{question}/reply"));
     assert_eq!(serde_json::from_slice::<Value>(&told.body).unwrap(), json!({"reply": "once"}));

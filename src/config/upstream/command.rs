@@ -112,7 +112,7 @@ impl Default for Command {
             linger_ms: 300_000,
             interrupt_grace_ms: 5000,
             signal_grace_ms: 5000,
-            exit_grace_ms: 2000,
+            exit_grace_ms: 5000,
             stderr_line_bytes: 2048,
             stderr_bytes: 65_536,
         }

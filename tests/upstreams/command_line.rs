@@ -1,0 +1,96 @@
+//! `framegate run`.
+
+use crate::proxy::Folder;
+use crate::started::{filled, framegate, table};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::process::{Child, Command, Stdio};
+
+struct Ran {
+    code: Option<i32>,
+    out: String,
+    err: String,
+}
+
+fn run(folder: &Folder, script: &str, more: &str, arguments: &[&str], input: &str) -> Ran {
+    let mut child = start(folder, script, more, arguments);
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes: Vec<u8>| String::from_utf8(bytes).unwrap();
+    Ran { code: output.status.code(), out: text(output.stdout), err: text(output.stderr) }
+}
+
+fn start(folder: &Folder, script: &str, more: &str, arguments: &[&str]) -> Child {
+    let config = folder.write("config.toml", &filled(&table(script, more), folder));
+    let mut command = framegate();
+    command.args(["run", "--config", &config]).args(arguments);
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+#[test]
+fn it_writes_the_translation_and_passes_the_exit_status_on() {
+    let folder = Folder::new();
+    let ran = run(&folder, "badly", "", &["fake", "go", "--to", "sse.v1"], "");
+    assert_eq!(ran.code, Some(7), "{}", ran.err);
+    assert!(ran.out.lines().count() > 3 && ran.out.lines().last().unwrap().contains("run_completed"), "{}", ran.out);
+    let ran = run(&folder, "well", "", &["fake", "go", "--to", "frames.v1", "--as", "sse"], "");
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.out.contains("\ndata: "), "{}", ran.out);
+    let ran = run(&folder, "early", "", &["fake", "go"], "");
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.out.contains("runner_exited"), "{}", ran.out);
+    let ran = run(&folder, "half", "", &["fake", "go"], "");
+    assert_eq!(ran.code, Some(128 + 9));
+}
+
+#[test]
+fn the_prompt_may_be_piped_in() {
+    let folder = Folder::new();
+    let ran = run(&folder, "echo", "", &["fake"], "from a pipe");
+    assert!(ran.out.contains("from a pipe|"), "{}", ran.out);
+    let ran = run(&folder, "echo", "", &["fake", "-"], "from a pipe");
+    assert!(ran.out.contains("from a pipe|"), "{}", ran.out);
+}
+
+#[test]
+fn what_cannot_be_started_is_told() {
+    let folder = Folder::new();
+    let ran = run(&folder, "nothing", "", &["fake", "go"], "");
+    assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{}", ran.err);
+    assert!(ran.err.contains("exited with status 4 before it said anything of a run"), "{}", ran.err);
+    for (arguments, expected) in [
+        (vec!["fak", "go"], "did you mean \"fake\"?"),
+        (vec!["fake", ""], "the prompt is empty"),
+        (vec!["fake", "go", "--session", "s"], "continues no session"),
+        (vec!["fake", "go", "--cwd", "/no/such"], "/no/such cannot be used"),
+    ] {
+        let ran = run(&folder, "well", "", &arguments, "");
+        assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.err);
+        assert!(ran.err.contains(expected), "{arguments:?}: {}", ran.err);
+    }
+}
+
+#[test]
+fn a_signal_interrupts_the_run() {
+    let folder = Folder::new();
+    let mut child = start(&folder, "hang", "", &["fake", "go", "--to", "frames.v2"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    lines.read_line(&mut first).unwrap();
+    assert!(first.contains("session_started"), "{first}");
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    let mut rest = String::new();
+    lines.read_to_string(&mut rest).unwrap();
+    assert!(rest.contains("a signal interrupted the run"), "{rest}");
+    assert_eq!(child.wait().unwrap().code(), Some(128 + 2));
+}
+
+#[test]
+fn a_reader_that_has_seen_enough_ends_the_runner() {
+    let folder = Folder::new();
+    let mut child = start(&folder, "flood", "", &["fake", "go"]);
+    let mut lines = BufReader::new(child.stdout.take().unwrap());
+    let mut first = String::new();
+    lines.read_line(&mut first).unwrap();
+    drop(lines);
+    assert!(child.wait().unwrap().success(), "a closed pipe is no failure");
+}

@@ -1,0 +1,196 @@
+//! Runners that do what runners ought not to: each ends in a state that can be told, and nothing is left of it.
+
+use crate::started::Started;
+use serde_json::{Value, json};
+use std::time::{Duration, Instant};
+
+/// Short times, so that what takes a time-out does not take long.
+const SHORT: &str = "interrupt_grace_ms = 200\nsignal_grace_ms = 300\nexit_grace_ms = 300";
+
+fn ends(script: &str, more: &str) -> (Started, Value) {
+    let started = Started::fake(script, &format!("{SHORT}\n{more}"));
+    let run = started.run();
+    let status = started.wait_for_end(&run);
+    started.wait_for_no_process();
+    let frames = started.events(&run, "frames.v2");
+    let ended: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == json!("session_ended")).collect();
+    assert_eq!(ended.len(), 1, "{script}");
+    assert_eq!(frames.last(), ended.first().copied(), "{script}");
+    (started, status)
+}
+
+fn told(status: &Value) -> (&str, &str, &str) {
+    let text = |key: &str| status[key].as_str().unwrap_or_default();
+    (text("state"), text("error_code"), text("message"))
+}
+
+#[test]
+fn an_exit_without_an_end_is_told_with_its_status() {
+    let (_started, status) = ends("early", "");
+    let message = "the runner exited with status 3 before it said how the run ended";
+    assert_eq!(told(&status), ("interrupted", "runner_exited", message));
+}
+
+#[test]
+fn what_the_runner_said_of_its_end_goes_before_its_exit_status() {
+    let (started, status) = ends("badly", "");
+    assert_eq!(status["state"], json!("completed"));
+    started.folder.wait_for("log", "exited with status 7");
+}
+
+#[test]
+fn a_line_that_breaks_off_is_kept() {
+    let (started, status) = ends("half", "");
+    assert_eq!(told(&status).1, "runner_exited");
+    assert!(told(&status).2.contains("ended by signal 9"), "{status}");
+    assert_eq!(status["invalid_records"], json!(1));
+    let run = status["run_id"].as_str().unwrap();
+    let raw = started.events(run, "frames.v2");
+    assert!(raw.iter().any(|frame| frame.to_string().contains("agent_")), "the half line is gone");
+}
+
+#[test]
+fn a_child_that_keeps_the_output_is_not_waited_for() {
+    let (_started, status) = ends("child", "");
+    assert_eq!(status["state"], json!("completed"));
+}
+
+#[test]
+fn a_runner_that_closes_its_output_is_ended() {
+    let (_started, status) = ends("closes", "");
+    assert_eq!(told(&status).1, "runner_exited");
+    assert!(told(&status).2.contains("signal 15"), "{status}");
+}
+
+#[test]
+fn a_runner_that_hangs_is_ended() {
+    let (_started, status) = ends("hang", "idle_timeout_ms = 500");
+    assert_eq!(told(&status).1, "runner_idle");
+    let (_started, status) = ends("flood", "run_timeout_ms = 1500");
+    assert_eq!(told(&status).1, "run_timeout");
+    assert!(status["records"].as_u64().unwrap() > 100, "{status}");
+}
+
+#[test]
+fn a_runner_that_ignores_signals_is_killed() {
+    let (_started, status) = ends("deaf", "run_timeout_ms = 500");
+    assert_eq!(told(&status).1, "run_timeout");
+    assert!(told(&status).2.contains("ended by signal 9"), "{status}");
+}
+
+#[test]
+fn a_flood_of_errors_holds_nothing_up() {
+    let (started, status) = ends("flood-errors", "run_timeout_ms = 1500\nstderr_bytes = 2000");
+    assert_eq!(told(&status).1, "run_timeout");
+    let log = started.folder.wait_for("log", "the rest of the standard error is left out");
+    let lines = log.matches("this goes wrong").count();
+    assert!((100..=200).contains(&lines), "{lines} lines of 15 bytes are told, where 2000 bytes may be");
+}
+
+#[test]
+fn a_runner_that_does_not_listen_is_heard() {
+    let started = Started::fake("reads-nothing", SHORT);
+    let order = json!({"upstream": "fake", "prompt": "p".repeat(500_000)});
+    let run = started.run_of(&order);
+    assert_eq!(started.wait_for_end(&run)["state"], json!("completed"));
+    started.wait_for_no_process();
+}
+
+#[test]
+fn a_runner_that_says_nothing_of_a_run_makes_none() {
+    for (script, more, expected) in [
+        ("nothing", "", "exited with status 4 before it said anything"),
+        ("errors", "", "standard error has"),
+        ("mute", "start_timeout_ms = 500", "upstream.start_timeout_ms"),
+    ] {
+        let started = Started::fake(script, &format!("{SHORT}\n{more}"));
+        let answer = started.start(&json!({"upstream": "fake", "prompt": "x"}));
+        assert_eq!(answer.status, 502, "{script}");
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(expected), "{script}: {detail}");
+        started.wait_for_no_process();
+    }
+    let started = Started::fake("well", "");
+    let missing = Started::with(
+        "[[upstream]]\nname = \"fake\"\nkind = \"command\"\nprogram = \"no-such-program\"\nrunner = \"codex\"",
+        &[],
+    );
+    let answer = missing.start(&json!({"upstream": "fake", "prompt": "x"}));
+    assert_eq!(answer.status, 502);
+    assert!(answer.json()["detail"].as_str().unwrap().contains("\"no-such-program\" cannot be started"));
+    drop(started);
+}
+
+#[test]
+fn a_client_that_leaves_takes_nothing_with_it() {
+    use std::io::Write;
+    let started = Started::fake("well", "");
+    let order = json!({"upstream": "fake", "prompt": "go"}).to_string();
+    let mut stream = crate::client::connect(started.proxy.address);
+    write!(stream, "POST /v1/runs HTTP/1.1\r\nhost: a\r\nhost: a\r\n\r\n").unwrap();
+    drop(stream);
+    let mut stream = crate::client::connect(started.proxy.address);
+    let address = started.proxy.address;
+    write!(stream, "POST /v1/runs HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n\r\n{order}", order.len())
+        .unwrap();
+    drop(stream);
+    let begin = Instant::now();
+    loop {
+        let runs = crate::client::get(address, "/v1/runs", &[]).json()["data"].clone();
+        if let Some(run) = runs[0]["run_id"].as_str() {
+            assert_eq!(started.wait_for_end(run)["state"], json!("completed"));
+            break;
+        }
+        assert!(begin.elapsed() < crate::started::PATIENCE, "the order was not carried out");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    started.wait_for_no_process();
+}
+
+#[test]
+fn a_proxy_that_stops_ends_its_runners_and_says_so() {
+    let settings = [("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "300")];
+    let mut started = Started::with(&crate::started::table("deaf", SHORT), &settings);
+    let run = started.run();
+    let path = format!("/v1/runs/{run}/events?contract=frames.v2");
+    let reader = crate::client::get(started.proxy.address, &path, &[("accept", "application/x-ndjson")]);
+    assert!(started.proxy.terminate().success());
+    let events = reader.text();
+    assert!(events.lines().last().unwrap().contains("\"code\":\"proxy_stopping\""), "{events}");
+    started.wait_for_no_process();
+}
+
+#[test]
+fn a_proxy_that_is_told_twice_leaves_no_runner() {
+    let mut started = Started::fake("deaf", SHORT);
+    started.run();
+    started.proxy.signal("TERM");
+    std::thread::sleep(Duration::from_millis(200));
+    assert!(started.proxy.terminate().success());
+    started.wait_for_no_process();
+}
+
+#[test]
+fn many_runs_leave_nothing_behind() {
+    let started = Started::fake("well", "");
+    started.wait_for_end(&started.run());
+    started.wait_for_no_process();
+    let settled = |limit: (usize, usize)| {
+        let begin = Instant::now();
+        loop {
+            let held = started.held();
+            if held.0 <= limit.0 && held.1 <= limit.1 {
+                return;
+            }
+            assert!(begin.elapsed() < crate::started::PATIENCE, "{held:?} held, {limit:?} before");
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    };
+    let before = started.held();
+    for _ in 0..20 {
+        started.wait_for_end(&started.run());
+    }
+    started.wait_for_no_process();
+    // A connection or two of the test's own may still be closing; worker threads of the runtime come and stay.
+    settled((before.0 + 2, before.1 + 8));
+}

@@ -1,0 +1,20 @@
+//! Runners that the proxy starts by itself: fakes that misbehave, and the real ones.
+
+#![allow(
+    dead_code,
+    missing_docs,
+    unreachable_pub,
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::indexing_slicing,
+    reason = "test code; what it shares with the tests of the server is not all used"
+)]
+
+#[path = "../serve/client.rs"]
+mod client;
+mod command_line;
+mod faults;
+#[path = "../serve/proxy.rs"]
+mod proxy;
+mod started;
+mod starting;

@@ -1,0 +1,153 @@
+//! A proxy with upstreams, and what is asked of it.
+
+use crate::client::{Answer, get, post};
+use crate::proxy::{Folder, Proxy};
+use serde_json::{Value, json};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+/// How long a test waits for something that must come.
+pub const PATIENCE: Duration = Duration::from_secs(60);
+
+pub struct Started {
+    pub proxy: Proxy,
+    pub folder: Folder,
+}
+
+impl Started {
+    /// A proxy with these `[[upstream]]` tables and settings. `{folder}` stands for a folder of the test's own, `{fake}` for the
+    /// program that plays a runner, `{fixtures}` for the recordings.
+    pub fn with(tables: &str, settings: &[(&str, &str)]) -> Self {
+        let folder = Folder::new();
+        let tables = filled(tables, &folder);
+        let config = folder.write("config.toml", &tables);
+        let proxy = Proxy::configured_with(&config, &folder.path("log"), settings);
+        Self { proxy, folder }
+    }
+
+    /// One upstream `fake` of kind `command` that runs a script, with further settings.
+    pub fn fake(script: &str, more: &str) -> Self {
+        Self::with(&table(script, more), &[("FRAMEGATE__TELEMETRY__FILTER", "info,framegate::stderr=debug")])
+    }
+
+    pub fn start(&self, order: &Value) -> Answer {
+        post(self.proxy.address, "/v1/runs", &[("content-type", "application/json")], order.to_string().as_bytes())
+    }
+
+    /// Starts a run of `fake`, which must work.
+    pub fn run(&self) -> String {
+        self.run_of(&json!({"upstream": "fake", "prompt": "go"}))
+    }
+
+    pub fn run_of(&self, order: &Value) -> String {
+        let answer = self.start(order);
+        let status = answer.status;
+        let location = answer.header("location").to_owned();
+        let json = answer.json();
+        assert_eq!(status, 201, "{json}\n{}", self.folder.read("log"));
+        let run = json["run_id"].as_str().unwrap().to_owned();
+        assert_eq!(location, format!("/v1/runs/{run}"));
+        run
+    }
+
+    pub fn status(&self, run: &str) -> Value {
+        get(self.proxy.address, &format!("/v1/runs/{run}"), &[]).json()
+    }
+
+    /// Waits until a run is so, and gives its status.
+    pub fn wait_for(&self, run: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
+        let begin = Instant::now();
+        loop {
+            let status = self.status(run);
+            if is_so(&status) {
+                return status;
+            }
+            let log = self.folder.read("log");
+            assert!(begin.elapsed() < PATIENCE, "{what}: {status:#}\n{log}");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    pub fn wait_for_end(&self, run: &str) -> Value {
+        self.wait_for(run, "it never ends", |status| status["ended_at_ms"].is_u64())
+    }
+
+    /// The frames of a run that is over, in a contract.
+    pub fn events(&self, run: &str, contract: &str) -> Vec<Value> {
+        let path = format!("/v1/runs/{run}/events?contract={contract}");
+        let answer = get(self.proxy.address, &path, &[("accept", "application/x-ndjson")]);
+        answer.text().lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+    }
+
+    /// Waits until no process of the test's is left.
+    pub fn wait_for_no_process(&self) {
+        let begin = Instant::now();
+        loop {
+            let left = self.processes();
+            if left.is_empty() {
+                return;
+            }
+            assert!(begin.elapsed() < PATIENCE, "left: {left:?}\n{}", self.folder.read("log"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// The processes that work in the test's folder: every runner does, with all that it starts.
+    pub fn processes(&self) -> Vec<String> {
+        self.found().into_iter().map(|(_, words)| words).collect()
+    }
+
+    /// Kills those of them that run a program.
+    pub fn kill(&self, program: &str) {
+        for (pid, words) in self.found() {
+            if words.split(' ').next() == Some(program) {
+                // It may be gone by itself.
+                let _ = Command::new("kill").args(["-KILL", &pid]).stderr(Stdio::null()).status();
+            }
+        }
+    }
+
+    /// Their numbers, and their command lines.
+    fn found(&self) -> Vec<(String, String)> {
+        let work = self.folder.path("").canonicalize().unwrap();
+        let mut found = Vec::new();
+        for entry in std::fs::read_dir("/proc").unwrap().flatten() {
+            let path = entry.path();
+            let Ok(cwd) = std::fs::read_link(path.join("cwd")) else { continue };
+            if cwd.starts_with(&work) {
+                let words = std::fs::read(path.join("cmdline")).unwrap_or_default();
+                let pid = entry.file_name().into_string().unwrap();
+                found.push((pid, String::from_utf8_lossy(&words).replace('\0', " ")));
+            }
+        }
+        found
+    }
+
+    /// How many file descriptors and threads the proxy has.
+    pub fn held(&self) -> (usize, usize) {
+        let of = |what: &str| std::fs::read_dir(format!("/proc/{}/{what}", self.proxy.pid())).unwrap().count();
+        (of("fd"), of("task"))
+    }
+}
+
+pub fn filled(text: &str, folder: &Folder) -> String {
+    let root = env!("CARGO_MANIFEST_DIR");
+    let place = folder.path("").canonicalize().unwrap();
+    text.replace("{folder}", place.to_str().unwrap())
+        .replace("{fake}", &format!("{root}/tests/upstreams/fake/play.sh"))
+        .replace("{fixtures}", &format!("{root}/tests/fixtures"))
+}
+
+pub fn table(script: &str, more: &str) -> String {
+    format!(
+        "[[upstream]]\nname = \"fake\"\nkind = \"command\"\nprogram = \"{{fake}}\"\nrunner = \"codex\"\n\
+         arguments = [\"{script}\", \"{{fixtures}}\"]\ndirectories = [\"{{folder}}\"]\n{more}\n"
+    )
+}
+
+/// The built `framegate`.
+pub fn framegate() -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
+    command.env("FRAMEGATE__LOG__KIND", "memory");
+    command
+}

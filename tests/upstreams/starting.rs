@@ -1,0 +1,130 @@
+//! Runs that are started, and orders that are refused.
+
+use crate::client::{get, post};
+use crate::proxy::{Folder, Proxy};
+use crate::started::{Started, table};
+use serde_json::{Value, json};
+
+#[test]
+fn a_run_is_started_and_read_in_several_contracts() {
+    let started = Started::fake("well", "");
+    let run = started.run();
+    let status = started.wait_for_end(&run);
+    assert_eq!((status["state"].as_str(), status["runner"].as_str()), (Some("completed"), Some("codex")), "{status}");
+    for (contract, last) in [("frames.v2", "session_ended"), ("sse.v1", "run_completed"), ("hecate.v1", "run.finished")]
+    {
+        let events = started.events(&run, contract);
+        assert!(events.len() > 3, "{contract}: {events:?}");
+        assert!(events.last().unwrap()["type"].as_str().is_some(), "{contract}");
+        assert!(events.last().unwrap().to_string().contains(last), "{contract}: {:?}", events.last());
+    }
+    started.wait_for_no_process();
+}
+
+#[test]
+fn a_runner_has_what_it_was_given_and_nothing_else() {
+    let more =
+        "pass_environment = [\"PATH\"]\nenvironment = { ONE = \"1\" }\nsecret_files = { KEY = \"{folder}/key\" }";
+    let started = Started::fake("echo", more);
+    let refused = started.start(&json!({"upstream": "fake", "prompt": "x"}));
+    assert_eq!(refused.status, 502);
+    assert!(refused.json()["detail"].as_str().unwrap().contains("the secret KEY"), "no file, no run");
+    started.folder.write("key", "k3y\n");
+    std::fs::create_dir(started.folder.path("deep")).unwrap();
+    let place = started.folder.path("deep").canonicalize().unwrap();
+    let order = json!({"upstream": "fake", "prompt": "two words; $HOME", "cwd": place});
+    let run = started.run_of(&order);
+    let status = started.wait_for_end(&run);
+    let text = status["final_text"].as_str().unwrap();
+    // PATH, ONE, KEY, and what the shell itself sets: PWD, OLDPWD or SHLVL, _.
+    let variables: usize = text.rsplit('|').next().unwrap().trim().parse().unwrap();
+    assert!((3..=7).contains(&variables), "{text}");
+    let expected = format!("two words; $HOME|{}|1-k3y|", place.display());
+    assert!(text.starts_with(&expected), "{text}");
+    assert!(!started.folder.read("log").contains("k3y"), "a secret in the log");
+}
+
+#[test]
+fn an_order_that_cannot_be_meant_is_refused_and_starts_nothing() {
+    let started = Started::fake("well", "max_prompt_bytes = 10");
+    let cases = [
+        (json!({"upstream": "fake"}), 400, "missing field `prompt`"),
+        (json!({"upstream": "fake", "prompt": 1}), 400, "invalid type"),
+        (json!({"upstream": "fake", "prompt": "x", "shell": true}), 400, "unknown field `shell`"),
+        (json!({"upstream": "fak", "prompt": "x"}), 404, "did you mean \"fake\""),
+        (json!({"upstream": "fake", "prompt": " "}), 422, "empty"),
+        (json!({"upstream": "fake", "prompt": "12345678901"}), 422, "upstream.max_prompt_bytes"),
+        (json!({"upstream": "fake", "prompt": "x", "cwd": "/"}), 422, "upstream.directories"),
+        (json!({"upstream": "fake", "prompt": "x", "cwd": "."}), 422, "absolute"),
+        (json!({"upstream": "fake", "prompt": "x", "session_id": "a"}), 422, "continues no session"),
+        (json!({"upstream": "fake", "prompt": "x", "model": "--evil"}), 422, "model"),
+        (json!([]), 400, "no order"),
+    ];
+    for (order, status, expected) in cases {
+        let answer = started.start(&order);
+        assert_eq!(answer.status, status, "{order}");
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(expected), "{order}: {detail}");
+    }
+    let not_json = post(started.proxy.address, "/v1/runs", &[], b"{");
+    assert_eq!(not_json.status, 400);
+    assert_eq!(get(started.proxy.address, "/v1/runs", &[]).json()["data"], json!([]));
+    let listed = get(started.proxy.address, "/v1/upstreams", &[]).json();
+    assert_eq!(listed, json!({"upstreams": [{"name": "fake", "runner": "codex", "takes_messages": false}]}));
+}
+
+#[test]
+fn without_upstreams_there_is_nothing_to_start() {
+    let proxy = Proxy::start();
+    let answer = post(proxy.address, "/v1/runs", &[], json!({"upstream": "a", "prompt": "x"}).to_string().as_bytes());
+    assert_eq!(answer.status, 404);
+    assert!(answer.json()["detail"].as_str().unwrap().contains("no upstream is configured"));
+    assert_eq!(get(proxy.address, "/v1/upstreams", &[]).json(), json!({"upstreams": []}));
+}
+
+#[test]
+fn an_upstream_has_a_limit_of_runs() {
+    let started = Started::fake("hang", "max_runs = 2\nsignal_grace_ms = 200");
+    let first = started.run();
+    started.run();
+    let refused = started.start(&json!({"upstream": "fake", "prompt": "x"}));
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "1"));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("upstream.max_runs"));
+    assert_eq!(started.status(&first)["state"], json!("running"));
+    // A place is given back with its run.
+    let begin = std::time::Instant::now();
+    while !started.processes().is_empty() {
+        started.kill("sleep");
+        assert!(begin.elapsed() < crate::started::PATIENCE, "{:?}", started.processes());
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+    started.wait_for_end(&first);
+    let again = started.run();
+    assert_ne!(again, first);
+}
+
+#[test]
+fn only_who_may_control_starts_runs_and_only_of_its_runners() {
+    let folder = Folder::new();
+    let tokens = "[[token]]\nname = \"reads\"\nscopes = [\"read\"]\nfile = \"{f}/reads\"\n\
+         [[token]]\nname = \"controls\"\nscopes = [\"read\", \"control\"]\nfile = \"{f}/controls\"\n\
+         [[token]]\nname = \"other\"\nscopes = [\"read\", \"control\"]\nrunners = [\"opencode\"]\nfile = \"{f}/other\"\n";
+    for name in ["reads", "controls", "other"] {
+        folder.write(name, &format!("{name}-{}", "t0k3n".repeat(8)));
+    }
+    let place = folder.path("").display().to_string();
+    let tokens = folder.write("tokens.toml", &tokens.replace("{f}", place.trim_end_matches('/')));
+    let started = Started::with(&table("well", ""), &[("FRAMEGATE__AUTH__TOKENS_FILE", &tokens)]);
+    let order = json!({"upstream": "fake", "prompt": "go"}).to_string();
+    let with = |name: &str| {
+        let token = format!("Bearer {name}-{}", "t0k3n".repeat(8));
+        post(started.proxy.address, "/v1/runs", &[("authorization", &token)], order.as_bytes())
+    };
+    assert_eq!(with("nobody").status, 401);
+    assert_eq!(with("reads").status, 403);
+    assert_eq!(with("other").status, 403);
+    let answer = with("controls");
+    assert_eq!(answer.status, 201);
+    let run: Value = answer.json();
+    assert_eq!(run["runner"], json!("codex"));
+}
