@@ -90,6 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         records_per_run: config.limits.max_records_per_run,
         limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
         drift: config.ingest.drift,
+        policy: Arc::new(config.approvals.policy()?),
         redaction: config.redaction.rules()?.map(Arc::new),
         ..Host::new(runs.clone())
     };

@@ -1,13 +1,14 @@
 //! The sources of the configuration, put on top of each other.
 
 use super::Config;
+use super::approvals;
 use super::error::{ConfigError, Problem, unknown};
 use super::source::{Source, sections};
 use super::upstream;
 use figment::Figment;
 use figment::error::Kind;
 use figment::providers::{Format, Serialized, Toml};
-use figment::value::Dict;
+use figment::value::{Dict, Value};
 use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
@@ -77,6 +78,7 @@ impl Sources {
         let mut problems = Vec::new();
         let spell = |key: &str| format!("{name}, {key}");
         let upstream = file.remove(UPSTREAM).map(|tables| upstream::read(&tables, &spell, &mut problems));
+        let rules = take_rules(&mut file).map(|tables| approvals::read(&tables, &spell, &mut problems));
         let mut figment = Figment::from(Serialized::defaults(Config::default()));
         for mut source in [
             Source::file(name, file),
@@ -89,6 +91,7 @@ impl Sources {
         match figment.extract::<Config>() {
             Ok(mut config) => {
                 config.upstream = upstream.unwrap_or_default();
+                config.approvals.rule = rules.unwrap_or_default();
                 problems.extend(
                     config
                         .cross_check()
@@ -105,6 +108,14 @@ impl Sources {
                 Err(ConfigError { problems })
             }
         }
+    }
+}
+
+/// The tables of rules, which are no settings of their section.
+fn take_rules(file: &mut Dict) -> Option<Value> {
+    match file.get_mut("approvals") {
+        Some(Value::Dict(_, approvals)) => approvals.remove("rule"),
+        _ => None,
     }
 }
 

@@ -3,6 +3,7 @@
 //! In: the sources, as they were found. Out: a [`Config`] whose every value is in its range, or all that is wrong with the
 //! sources at once, each with its place and with what would be right. Never: a key that is silently ignored, a secret.
 
+pub mod approvals;
 mod error;
 mod load;
 mod reload;
@@ -40,6 +41,8 @@ pub struct Config {
     pub log: Log,
     /// What is stored beside the frames.
     pub artifacts: Artifacts,
+    /// What is decided of the questions that runners ask.
+    pub approvals: approvals::Approvals,
     /// What is checked on the way out.
     pub gate: Gate,
     /// What `hecate.v1` tells.
@@ -472,6 +475,7 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("log.max_bytes", 1 << 20, 1 << 50),
     ("log.max_file_bytes", 0, 1 << 43),
     ("log.max_age_hours", 0, 1_000_000),
+    ("approvals.timeout_ms", 1_000, 604_800_000),
     ("artifacts.inline_bytes", 0, 1 << 30),
     ("artifacts.preview_bytes", 0, 1 << 20),
     ("artifacts.max_bytes", 1024, 4 << 30),

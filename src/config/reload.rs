@@ -57,7 +57,7 @@ impl Config {
 
     /// What is other in `new`.
     pub fn changes(&self, new: &Self) -> Changes {
-        let new_upstream = &new.upstream;
+        let (new_upstream, new_rules) = (&new.upstream, &new.approvals.rule);
         let (old, new) = (sections(self), sections(new));
         // TLS is there or not from the start on: its files alone can be others.
         let has_tls = |sections: &Dict| value(sections, "tls", "certificate_file") != Some("");
@@ -77,6 +77,9 @@ impl Config {
                     changes.restart.push(path);
                 }
             }
+        }
+        if self.approvals.rule != *new_rules {
+            changes.restart.push("approvals.rule".to_owned());
         }
         if self.upstream != *new_upstream {
             changes.restart.push(super::load::UPSTREAM.to_owned());
@@ -100,10 +103,11 @@ mod tests {
         let mut new = Config::default();
         new.server.allowed_hosts = vec!["gate.example".to_owned()];
         new.server.max_connections = 1;
+        new.approvals.rule = vec![crate::config::approvals::Rule::default()];
         new.telemetry.filter = "debug".to_owned();
         let changes = old.changes(&new);
         assert_eq!(changes.reloaded, ["server.allowed_hosts", "telemetry.filter"]);
-        assert_eq!(changes.restart, ["server.max_connections"]);
+        assert_eq!(changes.restart, ["server.max_connections", "approvals.rule"]);
         let reloaded = old.reloaded(new.clone());
         assert_eq!(reloaded.server.allowed_hosts, new.server.allowed_hosts);
         assert_eq!(reloaded.server.max_connections, old.server.max_connections);

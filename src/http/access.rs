@@ -27,7 +27,9 @@ const READ: Access = Access::Needs(Scope::Read);
 fn access_of(endpoint: Endpoint) -> Access {
     match endpoint {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
-        Endpoint::StartRun => Access::Needs(Scope::Control),
+        Endpoint::StartRun | Endpoint::Approval | Endpoint::Interrupt | Endpoint::SessionMessages => {
+            Access::Needs(Scope::Control)
+        }
         Endpoint::Health | Endpoint::Ready => Access::Open,
         // It tells of everybody's runs.
         Endpoint::Metrics => Access::Needs(Scope::Admin),

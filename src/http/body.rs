@@ -166,6 +166,17 @@ impl Heartbeat {
 
 /// Streams events to a client, as long as the lease holds.
 pub(super) fn events(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) -> Body {
+    events_behind((Bytes::new(), 0), source, negotiated, shared, lease)
+}
+
+/// The same, behind events that are said before: their bytes, and how many they are.
+pub(super) fn events_behind(
+    (first, count): (Bytes, u64),
+    source: Source,
+    negotiated: &Negotiated,
+    shared: &Shared,
+    lease: Lease,
+) -> Body {
     let is_sse = negotiated.form == Form::Sse;
     let heartbeat = is_sse.then(|| Heartbeat::new(shared.settings.heartbeat));
     let retry_ms = shared.settings.sse_retry.as_millis();
@@ -173,14 +184,20 @@ pub(super) fn events(source: Source, negotiated: &Negotiated, shared: &Shared, l
     let goodbye = Bytes::from_static(b": the proxy is stopping; connect again to go on after the last event\n\n");
     let meter =
         shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), source.lag().clone());
+    // A line of the first event's block: clients that take a block without data for an event are not rare.
+    let mut ready: VecDeque<Bytes> = is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n"))).into_iter().collect();
+    let has_first = !first.is_empty();
+    if has_first {
+        meter.sent(first.len(), count, None);
+        ready.push_back(first);
+    }
     let pull = Pull {
         source,
         lease,
         heartbeat,
         goodbye: is_ours.then_some(goodbye),
-        // A line of the first event's block: clients that take a block without data for an event are not rare.
-        ready: is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n"))).into_iter().collect(),
-        has_begun: !is_ours,
+        ready,
+        has_begun: !is_ours || has_first,
         meter,
         is_over: false,
     };

@@ -1,7 +1,7 @@
 //! Runs over HTTP: their list, their status, their events.
 
 use super::Shared;
-use super::body::{Body, Source, events};
+use super::body::{Body, Source, events_behind};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::router::{json_response, no_content};
@@ -228,13 +228,21 @@ pub(super) async fn follow(
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
+    let entry = reader.entry().clone();
     let mut follower = Follower::new(shared.runs.clone(), reader, wire, from);
     // A browser's EventSource stops reconnecting when it gets 204.
     if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
         return Ok(no_content());
     }
     let lease = shared.stream()?;
-    let mut response = Response::new(events(Source::Run(Box::new(follower)), negotiated, &shared, lease));
+    // What still waits for an answer is said again to a client that had it, or asks for what follows.
+    let repeated = match resumed {
+        true => shared.runs.repeated(&entry, negotiated.contract, &negotiated.options, from, wire).await,
+        false => Ok(Default::default()),
+    };
+    let repeated = repeated.map_err(|error| unreadable(&error))?;
+    let source = Source::Run(Box::new(follower));
+    let mut response = Response::new(events_behind(repeated, source, negotiated, &shared, lease));
     stream_headers(&mut response, negotiated);
     Ok(response)
 }

@@ -4,7 +4,7 @@
 //! feed is not over), a contract whose events are no JSON of ours.
 
 use super::Shared;
-use super::body::{Body, Source, events};
+use super::body::{Body, Source, events_behind};
 use super::events::{Query, options_of, stream_headers, unreadable, wanted_of};
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
@@ -55,7 +55,7 @@ async fn neutral(
     let is_page = negotiated.form == Form::Json;
     let mut follower = follower(request, query, scope, &negotiated, &shared)?;
     if !is_page {
-        return stream(follower, &negotiated, &shared);
+        return stream(follower, &negotiated, &shared).await;
     }
     #[derive(serde::Serialize)]
     struct Page {
@@ -112,13 +112,15 @@ fn position_of(request: &Request<Incoming>, query: &Query, shared: &Shared) -> R
 }
 
 /// The reader's events as a stream.
-pub(super) fn stream(
-    follower: FeedFollower,
+pub(super) async fn stream(
+    mut follower: FeedFollower,
     negotiated: &Negotiated,
     shared: &Shared,
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-    let body = events(Source::Feed(Box::new(follower), wire), negotiated, shared, shared.stream()?);
+    let lease = shared.stream()?;
+    let repeated = follower.repeated(wire).await.map_err(|error| unreadable(&error))?;
+    let body = events_behind(repeated, Source::Feed(Box::new(follower), wire), negotiated, shared, lease);
     let mut response = Response::new(body);
     stream_headers(&mut response, negotiated);
     Ok(response)

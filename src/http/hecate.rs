@@ -82,7 +82,7 @@ struct List {
 }
 
 /// `GET /hecate/v1/events/stream`: every run's events. Sequences count within a run, so the cursor here is the feed's own.
-pub(super) fn of_all(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
+pub(super) async fn of_all(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
     let query = options_of(request)?;
     let session = match query.task_id.as_deref() {
         None => None,
@@ -92,7 +92,7 @@ pub(super) fn of_all(request: &Request<Incoming>, shared: &Shared) -> Result<Res
     let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
     let scope = Scope { session, types: query.event_types(), restriction: shared.caller.restriction.clone() };
     let follower = feeds::follower(request, &query, scope, &negotiated, shared)?;
-    feeds::stream(follower, &negotiated, shared)
+    feeds::stream(follower, &negotiated, shared).await
 }
 
 /// `GET /hecate/v1/artifacts/{artifact_id}`: the artifact's object. A patch stands in it; other content is fetched by the

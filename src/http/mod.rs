@@ -7,6 +7,7 @@ mod access;
 mod artifacts;
 mod body;
 mod connection;
+mod control;
 mod cors;
 mod events;
 mod feeds;
@@ -17,6 +18,7 @@ mod limits;
 mod live;
 mod negotiate;
 mod openapi;
+mod order;
 mod probes;
 mod problem;
 mod protect;
@@ -171,6 +173,8 @@ pub(crate) struct Shared {
     pub(crate) settings: Arc<Settings>,
     pub(crate) ingests: Arc<Semaphore>,
     open_runs: Arc<Semaphore>,
+    /// What upstreams are given of all this.
+    host: Host,
     /// The upstreams that start runs.
     upstreams: Upstreams,
     meters: Arc<limits::Meters>,
@@ -245,6 +249,7 @@ impl Server {
             settings: Arc::new(settings),
             ingests,
             open_runs,
+            host,
             meters: Arc::default(),
             control,
             stopping,

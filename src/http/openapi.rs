@@ -3,6 +3,7 @@
 //! In: the routes, the contracts, what is said here of each endpoint. Out: one document, always the same. Never: a path that
 //! is not served, a copy of an event's schema: those are referred to where they are published.
 
+mod control;
 mod shapes;
 mod upstreams;
 
@@ -75,6 +76,7 @@ fn path_parameters(route: &Route) -> Value {
                 "`sha256:` and 64 hex digits, the digits alone, or `art_` and a ULID.",
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
+            "approval_id" => ("A question, as the run's status and events name it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {
                 ("A Hecate run: `run_` and a ULID, or the run's UUID.", json!({"type": "string"}))
@@ -114,6 +116,9 @@ fn operation(route: &Route) -> Value {
         }
         Endpoint::StartRun => return upstreams::start_run(),
         Endpoint::Upstreams => return upstreams::list(),
+        Endpoint::Approval => return control::answer(),
+        Endpoint::Interrupt => return control::interrupt(),
+        Endpoint::SessionMessages => return control::message(),
         Endpoint::Runs => (
             "listRuns",
             "The runs that are kept, newest first.",

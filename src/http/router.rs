@@ -5,8 +5,8 @@ use super::live::Live;
 use super::problem::Problem;
 use super::routes::{Endpoint, Found, all_methods, allowed, find};
 use super::{
-    Shared, access, artifacts, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect, run_status,
-    schemas, upstreams,
+    Shared, access, artifacts, control, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect,
+    run_status, schemas, upstreams,
 };
 use crate::auth::Caller;
 use crate::catalogue;
@@ -93,6 +93,9 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         (Endpoint::Upstreams, []) => Ok(upstreams::list(&shared)),
         (Endpoint::Runs, []) => events::list(&request, &shared),
         (Endpoint::Run, [run_id]) => events::status(run_id, &shared),
+        (Endpoint::Approval, [run_id, approval_id]) => control::answer(request, run_id, approval_id, &shared).await,
+        (Endpoint::Interrupt, [run_id]) => control::interrupt(run_id, &shared).await,
+        (Endpoint::SessionMessages, [session_id]) => control::message(request, session_id, &shared).await,
         (Endpoint::RunEvents, [run_id]) => events::of_run(&request, run_id, shared).await,
         (Endpoint::SessionEvents, [session_id]) => feeds::of_session(&request, session_id, shared).await,
         (Endpoint::AllEvents, []) => feeds::of_all(&request, shared).await,
@@ -109,7 +112,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         (Endpoint::HecateRunEvents, [task_id, run_id]) => {
             Ok(hecate::answered(hecate::of_run(&request, task_id, run_id, shared).await))
         }
-        (Endpoint::HecateAllEvents, []) => Ok(hecate::answered(hecate::of_all(&request, &shared))),
+        (Endpoint::HecateAllEvents, []) => Ok(hecate::answered(hecate::of_all(&request, &shared).await)),
         (Endpoint::HecateArtifact, [artifact_id]) => Ok(hecate::answered(hecate::artifact(artifact_id, &shared).await)),
         (Endpoint::Health, []) => Ok(probes::health()),
         (Endpoint::Ready, []) => Ok(probes::ready(&shared).await),

@@ -6,6 +6,7 @@
 use super::Shared;
 use super::body::Body;
 use super::limits::later;
+use super::order;
 use super::problem::Problem;
 use super::router::json_response;
 use crate::config::unknown;
@@ -13,7 +14,6 @@ use crate::runs::RunStatus;
 use crate::upstream::StartError;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
-use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as HttpBody, Bytes};
 use hyper::header::{HeaderValue, LOCATION};
 use hyper::{Request, Response, StatusCode};
@@ -23,9 +23,6 @@ use uuid::Uuid;
 
 /// The largest request: twice the longest prompt that an upstream can be set to take, for what JSON escapes in it.
 const MAX_BODY: usize = 16 << 20;
-
-/// How long the client may take for it.
-const PATIENCE: Duration = Duration::from_secs(60);
 
 #[derive(Debug, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -43,17 +40,8 @@ where
     B: HttpBody<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
-    let limit = shared.settings.max_body_bytes.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(MAX_BODY);
-    let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit.min(MAX_BODY)).collect()).await;
-    let body = match body {
-        Err(_) => return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not come")),
-        Ok(Err(_)) => {
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is too large, or broke off"));
-        }
-        Ok(Ok(body)) => body.to_bytes(),
-    };
-    let order: Order = serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request(format!("the body is no order for a run ({{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?}}): {error}")))?;
+    let form = "{\"upstream\", \"prompt\", \"session_id\"?, \"cwd\"?, \"model\"?}";
+    let order: Order = order::read(request, MAX_BODY, form, shared).await?;
     let Some(upstream) = shared.upstreams.find(&order.upstream) else {
         let known: Vec<&str> = shared.upstreams.iter().map(|upstream| upstream.name()).collect();
         let detail = if known.is_empty() {

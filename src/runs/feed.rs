@@ -119,6 +119,13 @@ impl Feed {
         self.steps().next
     }
 
+    /// The place of a stream's frame among all frames; `None` where it is not kept.
+    fn place_of(&self, stream: StreamId, seq: u64) -> Option<u64> {
+        let steps = self.steps();
+        let has = |step: &&Step| step.stream == stream && (step.first..step.first + step.count).contains(&seq);
+        steps.list.iter().rev().find(has).map(|step| step.start + (seq - step.first))
+    }
+
     /// The step that has the frame at that place, or the next one that is kept.
     fn step_at(&self, position: u64) -> Option<Step> {
         let steps = self.steps();
@@ -302,12 +309,8 @@ impl FeedFollower {
     /// The reader of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
     async fn reader(&mut self, step: &Step) -> Result<Option<&mut (Reader, u64)>, LogError> {
         if !self.reading.contains_key(&step.stream) {
-            let in_scope = |entry: &Arc<Entry>| {
-                let is_of_session = self.scope.session.is_none_or(|id| entry.stream.session.id == id);
-                is_of_session && self.scope.restriction.admits(&entry.stream)
-            };
-            let Some(entry) = self.runs.find(step.stream).filter(in_scope) else { return Ok(None) };
-            let Some(mut reader) = self.runs.reader(&entry, self.contract, &self.options) else { return Ok(None) };
+            let Some(entry) = self.runs.find(step.stream).filter(|entry| self.sees(entry)) else { return Ok(None) };
+            let Some(mut reader) = self.reader_of(&entry) else { return Ok(None) };
             if self.reading.len() >= READING {
                 // The end of a run that was dropped meanwhile is never read.
                 self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
@@ -317,6 +320,30 @@ impl FeedFollower {
             self.reading.insert(step.stream, (reader, next));
         }
         Ok(self.reading.get_mut(&step.stream))
+    }
+
+    pub(super) fn runs(&self) -> &Arc<Runs> {
+        &self.runs
+    }
+
+    /// Whether the stream is part of what the reader wants and may see.
+    pub(super) fn sees(&self, entry: &Entry) -> bool {
+        let is_of_session = self.scope.session.is_none_or(|id| entry.stream.session.id == id);
+        is_of_session && self.scope.restriction.admits(&entry.stream)
+    }
+
+    /// The types of events that it wants; `None`: all.
+    pub(super) fn types(&self) -> Option<&[String]> {
+        self.scope.types.as_deref()
+    }
+
+    /// Whether the reader begins behind that frame.
+    pub(super) fn is_behind(&self, stream: StreamId, seq: u64) -> bool {
+        self.runs.feed.place_of(stream, seq).is_some_and(|place| place < self.at.frame)
+    }
+
+    pub(super) fn reader_of(&self, entry: &Arc<Entry>) -> Option<Reader> {
+        self.runs.reader(entry, self.contract, &self.options)
     }
 
     fn written(&self, events: &[FeedEvent], wire: Wire) -> Bytes {

@@ -7,6 +7,7 @@ mod feed;
 mod follow;
 mod lag;
 mod recovery;
+mod repeat;
 mod shared;
 mod status;
 mod view;
@@ -14,7 +15,7 @@ mod view;
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use lag::Lag;
-pub use status::{RunState, RunStatus};
+pub use status::{RunState, RunStatus, Waiting};
 pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;

@@ -79,6 +79,9 @@ pub struct RunStatus {
     pub events_withheld: BTreeMap<Word, u64>,
     /// Approvals that wait for an answer.
     pub pending_approvals: Vec<String>,
+    /// The same with what is known of them.
+    #[serde(default)]
+    pub approvals: Vec<Waiting>,
     /// The main thread's last whole text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_text: Option<String>,
@@ -93,6 +96,22 @@ pub struct RunStatus {
     pub ended: bool,
     #[serde(skip)]
     pub(super) watch: Watch,
+}
+
+/// A question that waits for its answer. What is asked about stands in its event.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Waiting {
+    /// Its id, under which it is answered.
+    pub approval_id: String,
+    /// The tool that wants to run.
+    pub tool_name: String,
+    /// Why it is asked, as the runner says.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reason: Option<String>,
+    /// Unix epoch milliseconds of its frame.
+    pub requested_at_ms: u64,
+    /// The number of its frame.
+    pub seq: u64,
 }
 
 /// Tokens and money of a run. What no record told is absent.
@@ -169,6 +188,7 @@ impl RunStatus {
             validation_failures: BTreeMap::new(),
             events_withheld: BTreeMap::new(),
             pending_approvals: Vec::new(),
+            approvals: Vec::new(),
             final_text: None,
             error_code: None,
             message: None,
@@ -200,10 +220,18 @@ impl RunStatus {
             Body::UsageReported(usage) => self.usage.add(usage),
             Body::ApprovalRequested(request) => {
                 self.pending_approvals.push(request.approval_id.to_string());
+                self.approvals.push(Waiting {
+                    approval_id: request.approval_id.to_string(),
+                    tool_name: request.tool_name.to_string(),
+                    reason: request.reason.clone(),
+                    requested_at_ms: frame.timestamp_ms,
+                    seq: frame.seq,
+                });
                 self.state = RunState::WaitingApproval;
             }
             Body::ApprovalResolved(answer) => {
                 self.pending_approvals.retain(|pending| **pending != *answer.approval_id);
+                self.approvals.retain(|waiting| *waiting.approval_id != *answer.approval_id);
                 if self.pending_approvals.is_empty() {
                     self.state = RunState::Running;
                 }

@@ -277,7 +277,7 @@ impl Conversation {
                             Verdict::Ask => return None,
                         };
                         let reason = rule.reason().map(str::to_owned);
-                        Some(Own { decision, by: format!("rule {}", rule.name()), reason })
+                        Some(Own { decision, by: format!("rule:{}", rule.name()), reason })
                     }),
                 _ => Some(Own::too_late(policy, asked.wants_answers)),
             };
@@ -394,14 +394,14 @@ impl Conversation {
 impl Own {
     fn too_many() -> Self {
         let reason = "too many questions wait already".to_owned();
-        Self { decision: Decision::Rejected, by: "limit".to_owned(), reason: Some(reason) }
+        Self { decision: Decision::Rejected, by: "policy:limit".to_owned(), reason: Some(reason) }
     }
 
     fn too_late(policy: &Policy, wants_answers: bool) -> Self {
         let is_yes = policy.allow_unanswered && !wants_answers;
         let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
         let reason = format!("nobody answered within {} ms", policy.timeout_ms);
-        Self { decision, by: "timeout".to_owned(), reason: Some(reason) }
+        Self { decision, by: "policy:timeout".to_owned(), reason: Some(reason) }
     }
 }
 

@@ -52,7 +52,7 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
             ..EncoderOptions::default()
         },
         upstreams: config.upstream.clone(),
-        policy: Arc::default(),
+        policy: Arc::new(config.approvals.policy()?),
     })
 }
 

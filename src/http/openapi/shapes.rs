@@ -69,6 +69,10 @@ pub(super) fn schemas() -> Value {
     let counts = json!({"type": "object", "additionalProperties": count});
     let millis = json!({"type": "integer", "minimum": 0, "description": "Unix epoch milliseconds."});
     let time = json!({"type": "string", "format": "date-time"});
+    let waiting = object(
+        &["approval_id", "tool_name", "requested_at_ms", "seq"],
+        &json!({"approval_id": text, "tool_name": text, "reason": text, "requested_at_ms": millis, "seq": count}),
+    );
     let run = json!({"$ref": "#/components/schemas/RunStatus"});
     json!({
         "Problem": object(&["type", "title", "status", "detail"],
@@ -82,7 +86,7 @@ pub(super) fn schemas() -> Value {
         "RunStatus": object(
             &["run_id", "session_id", "runner", "state", "started_at_ms", "updated_at_ms", "frames", "records",
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
-                "pending_approvals"],
+                "pending_approvals", "approvals"],
             &json!({
                 "run_id": uuid, "session_id": uuid, "session_name": text, "runner": text, "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
@@ -93,6 +97,7 @@ pub(super) fn schemas() -> Value {
                     "cache_creation_tokens": count, "reasoning_tokens": count, "cost_usd": {"type": "number"}}},
                 "warnings": counts, "drift": counts, "events_checked": counts, "validation_failures": counts,
                 "events_withheld": counts, "pending_approvals": {"type": "array", "items": text},
+                "approvals": {"type": "array", "items": waiting},
                 "final_text": text, "error_code": text, "message": text,
             })),
         "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array"},

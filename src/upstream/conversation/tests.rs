@@ -191,7 +191,7 @@ fn what_nobody_answers_in_time_is_decided_as_configured() {
     assert!(talk.send().is_empty());
     talk.conversation.step(1_500);
     assert_eq!(talk.send(), ["a timed_out"]);
-    assert_eq!(talk.resolved(), ["a timed_out by timeout"]);
+    assert_eq!(talk.resolved(), ["a timed_out by policy:timeout"]);
     let late = talk.answer("a", Decision::Approved);
     assert!(outcome(late).contains("answered already"));
 
@@ -227,8 +227,8 @@ fn a_rule_decides_before_anybody_is_asked_and_is_tried_again() {
     assert!(told.contains(&"a approved".to_owned()), "{told:?}");
     assert!(told.contains(&"c timed_out".to_owned()) && told.contains(&"?q timed_out".to_owned()), "{told:?}");
     let resolved = talk.resolved();
-    assert!(resolved.contains(&"a approved by rule yes".to_owned()), "{resolved:?}");
-    assert!(resolved.contains(&"b rejected by rule no".to_owned()), "{resolved:?}");
+    assert!(resolved.contains(&"a approved by rule:yes".to_owned()), "{resolved:?}");
+    assert!(resolved.contains(&"b rejected by rule:no".to_owned()), "{resolved:?}");
 }
 
 #[test]

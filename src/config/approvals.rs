@@ -1,0 +1,241 @@
+//! `[approvals]` and `[[approvals.rule]]`: what is decided without asking anybody, and what where nobody answers.
+//!
+//! In: the section, and the tables of rules as the file has them. Out: rules whose every pattern can be used, in the order of
+//! the file. Never: a rule that is silently left out, or that means more than it says because a word of it was not known.
+
+use super::error::{Problem, unknown};
+use super::source::{misfit, sections};
+use figment::value::{Dict, Value};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+
+/// What is decided of the questions that runners ask.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Approvals {
+    /// How long somebody may take to answer.
+    pub timeout_ms: u64,
+    /// What an unanswered question's answer is.
+    pub unanswered: Unanswered,
+    /// Questions that are decided by rule, the first one that fits. They stand in the file alone.
+    #[serde(skip)]
+    pub rule: Vec<Rule>,
+}
+
+impl Default for Approvals {
+    fn default() -> Self {
+        Self { timeout_ms: 600_000, unanswered: Unanswered::Deny, rule: Vec::new() }
+    }
+}
+
+/// What an unanswered question's answer is.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Unanswered {
+    /// No.
+    #[default]
+    Deny,
+    /// Yes.
+    Allow,
+}
+
+/// What a rule says.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Verdict {
+    /// The tool may run.
+    Allow,
+    /// It may not.
+    Deny,
+    /// Somebody is asked.
+    #[default]
+    Ask,
+}
+
+/// One rule. What is empty fits everything.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Rule {
+    /// Its name, for the frames that tell of it.
+    pub name: String,
+    /// The upstream that it is for.
+    pub upstream: String,
+    /// A regular expression that the whole of the tool's name fits.
+    pub tool: String,
+    /// Regular expressions that the whole of these arguments fit.
+    pub arguments: BTreeMap<String, String>,
+    /// What it says.
+    pub decision: Verdict,
+    /// Why, for the runner and its model to read.
+    pub reason: String,
+}
+
+/// How many rules there may be: each is tried on each question.
+const MAX_RULES: usize = 1000;
+
+/// Reads the tables; what is wrong is added to `problems`, `spell` says where it stands.
+pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Rule> {
+    let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
+    let Value::Array(_, tables) = tables else {
+        report("approvals.rule", "is a list of tables: write [[approvals.rule]]".to_owned());
+        return Vec::new();
+    };
+    if tables.len() > MAX_RULES {
+        report("approvals.rule", format!("has {} rules; {MAX_RULES} is the most", tables.len()));
+        return Vec::new();
+    }
+    let mut rules = Vec::new();
+    for (at, table) in tables.iter().enumerate() {
+        let name = table.as_dict().and_then(|table| table.get("name")?.as_str()).unwrap_or_default();
+        let which = if name.is_empty() { format!("rule {}", at + 1) } else { format!("rule {name:?}") };
+        let mut report = |key: &str, message: String| {
+            let comma = if key.is_empty() { "" } else { ", " };
+            report(&format!("approvals, {which}{comma}{key}"), message);
+        };
+        let Value::Dict(_, table) = table else {
+            report("", "is a table: write [[approvals.rule]]".to_owned());
+            continue;
+        };
+        let Some(mut rule) = one(table, &mut report) else { continue };
+        if rule.name.is_empty() {
+            rule.name = (at + 1).to_string();
+        }
+        rules.push(rule);
+    }
+    rules
+}
+
+fn one(table: &Dict, report: &mut dyn FnMut(&str, String)) -> Option<Rule> {
+    let known = sections(&Rule::default());
+    let mut fits = true;
+    for (key, value) in table {
+        let message = match known.get(key) {
+            None => Some(unknown("setting of a rule", key, known.keys().map(String::as_str))),
+            Some(default) => misfit(key, value, default, &[]),
+        };
+        if let Some(message) = message {
+            report(key, message);
+            fits = false;
+        }
+    }
+    if !table.contains_key("decision") {
+        report("decision", "is missing; it is one of allow, deny, ask".to_owned());
+        fits = false;
+    }
+    if !fits {
+        return None;
+    }
+    match Value::from(table.clone()).deserialize::<Rule>() {
+        Ok(rule) => match rule.made() {
+            Ok(_) => return Some(rule),
+            Err(error) => report("", error.to_string()),
+        },
+        Err(errors) => {
+            for error in errors {
+                let key = error.path.join(".");
+                report(&key, super::load::message_of(&key, &error.kind));
+            }
+        }
+    }
+    None
+}
+
+impl Rule {
+    /// The rule, made ready for use.
+    ///
+    /// # Errors
+    /// A pattern that is none.
+    pub fn made(&self) -> Result<crate::upstream::Rule, crate::upstream::RuleError> {
+        use crate::upstream::Verdict as Made;
+        let verdict = match self.decision {
+            Verdict::Allow => Made::Allow,
+            Verdict::Deny => Made::Deny,
+            Verdict::Ask => Made::Ask,
+        };
+        let mut made = crate::upstream::Rule::new(&self.name, verdict);
+        if !self.upstream.is_empty() {
+            made = made.of_upstream(&self.upstream);
+        }
+        if !self.tool.is_empty() {
+            made = made.of_tool(&self.tool)?;
+        }
+        for (key, pattern) in &self.arguments {
+            made = made.where_argument(key, pattern)?;
+        }
+        Ok(if self.reason.is_empty() { made } else { made.because(&self.reason) })
+    }
+}
+
+impl Approvals {
+    /// What is decided, made ready for use.
+    ///
+    /// # Errors
+    /// A pattern that is none.
+    pub fn policy(&self) -> Result<crate::upstream::Policy, crate::upstream::RuleError> {
+        Ok(crate::upstream::Policy {
+            rules: self.rule.iter().map(Rule::made).collect::<Result<_, _>>()?,
+            timeout_ms: self.timeout_ms,
+            allow_unanswered: self.unanswered == Unanswered::Allow,
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use figment::providers::{Format, Toml};
+
+    fn load(text: &str) -> Result<Vec<Rule>, String> {
+        let file: Dict = Toml::from_str(text).unwrap();
+        let tables = &file["approvals"].as_dict().unwrap()["rule"];
+        let mut problems = Vec::new();
+        let found = read(tables, &|key| key.to_owned(), &mut problems);
+        let told = problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; ");
+        if told.is_empty() { Ok(found) } else { Err(told) }
+    }
+
+    #[test]
+    fn rules_keep_their_order_and_get_a_name() {
+        let rules = load(
+            "[[approvals.rule]]\ndecision = \"deny\"\ntool = \"Bash\"\narguments = { command = \"rm .*\" }\n\
+             [[approvals.rule]]\nname = \"rest\"\nupstream = \"claude\"\ndecision = \"ask\"\nreason = \"why not\"",
+        )
+        .unwrap();
+        let names: Vec<(&str, Verdict)> = rules.iter().map(|rule| (rule.name.as_str(), rule.decision)).collect();
+        assert_eq!(names, [("1", Verdict::Deny), ("rest", Verdict::Ask)]);
+        let approvals = Approvals { rule: rules, unanswered: Unanswered::Allow, ..Approvals::default() };
+        let policy = approvals.policy().unwrap();
+        let args = framegate_translators::json::to_raw(&serde_json::json!({"command": "rm -rf /"}));
+        assert_eq!(policy.rule("codex", "Bash", &args).unwrap().verdict(), crate::upstream::Verdict::Deny);
+        assert_eq!(policy.rule("claude", "Read", &args).unwrap().reason(), Some("why not"));
+        assert!(policy.rule("codex", "Read", &args).is_none());
+        assert!(policy.allow_unanswered);
+    }
+
+    #[test]
+    fn what_is_wrong_is_named_with_its_rule() {
+        let many = "[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES + 1);
+        for (text, expected) in [
+            ("[approvals]\nrule = 1", "approvals.rule: is a list of tables"),
+            ("[approvals]\nrule = [1]", "approvals, rule 1: is a table"),
+            ("[[approvals.rule]]\nname = \"a\"", "approvals, rule \"a\", decision: is missing"),
+            ("[[approvals.rule]]\ndecision = \"alow\"", "did you mean \"allow\"?"),
+            ("[[approvals.rule]]\ndecision = \"allow\"\ntools = \"a\"", "did you mean \"tool\"?"),
+            ("[[approvals.rule]]\ndecision = \"allow\"\ntool = 1", "tool: 1 is no text"),
+            (
+                "[[approvals.rule]]\ndecision = \"allow\"\narguments = { a = 1 }",
+                "arguments: a table is no table of texts",
+            ),
+            ("[[approvals.rule]]\ndecision = \"allow\"\ntool = \"(\"", "the pattern of tool is no regular expression"),
+            (
+                "[[approvals.rule]]\ndecision = \"deny\"\narguments = { path = \"[\" }",
+                "the pattern of path is no regular expression",
+            ),
+            (many.as_str(), "approvals.rule: has 1001 rules; 1000 is the most"),
+        ] {
+            let told = load(text).unwrap_err();
+            assert!(told.contains(expected), "{text:?} should say {expected:?}, but says: {told}");
+        }
+        assert_eq!(load(&"[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES)).unwrap().len(), MAX_RULES);
+    }
+}

@@ -1,0 +1,247 @@
+//! What clients say to runs that go on: answers to questions, interruptions, further prompts.
+//!
+//! In: small JSON requests. Out: what became of it, once it was passed on. Never: a word to a run that its sender may not see;
+//! an answer told as given before it was.
+
+use super::Shared;
+use super::body::Body;
+use super::limits::later;
+use super::order;
+use super::problem::Problem;
+use super::router::json_response;
+use crate::upstream::{Link, SayError};
+use framegate_translators::frame::{Decision, Name, StreamKind};
+use framegate_translators::host::{Answer, Unsayable, Wish};
+use hyper::body::{Body as HttpBody, Bytes};
+use hyper::{Request, Response, StatusCode};
+use serde::{Deserialize, Serialize};
+use std::time::Duration;
+use uuid::Uuid;
+
+/// The largest answer, in bytes.
+const MAX_ANSWER: usize = 1 << 20;
+/// The largest message, in bytes: as for the prompt of a new run.
+const MAX_MESSAGE: usize = 16 << 20;
+/// How long a runner may take to read what is said to it before the client is told that it does not.
+const PATIENCE: Duration = Duration::from_secs(30);
+
+#[derive(Clone, Copy, Debug, Deserialize)]
+#[serde(rename_all = "snake_case")]
+enum Word {
+    #[serde(alias = "approve", alias = "allow")]
+    Approved,
+    #[serde(alias = "reject", alias = "deny")]
+    Rejected,
+    #[serde(alias = "cancel")]
+    Cancelled,
+}
+
+/// One question's answer: a word, or several.
+#[derive(Debug, Deserialize)]
+#[serde(untagged)]
+enum Words {
+    One(String),
+    Many(Vec<String>),
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Answered {
+    decision: Word,
+    reason: Option<String>,
+    scope: Option<String>,
+    #[serde(default)]
+    answers: Vec<Words>,
+}
+
+#[derive(Debug, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Message {
+    prompt: String,
+}
+
+/// `POST /v1/runs/{run_id}/approvals/{approval_id}`.
+pub(super) async fn answer<B>(
+    request: Request<B>,
+    run_id: &str,
+    approval_id: &str,
+    shared: &Shared,
+) -> Result<Response<Body>, Problem>
+where
+    B: HttpBody<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let form = "{\"decision\": \"approved\", \"rejected\" or \"cancelled\", \"reason\"?, \"scope\"?, \"answers\"?}";
+    let approval_id = decoded(approval_id).ok_or_else(|| Problem::bad_request("the approval's id is no UTF-8 text"))?;
+    // Whether there is such a run is told before the body is looked at.
+    let (run, link) = link_of(run_id, shared)?;
+    let given: Answered = order::read(request, MAX_ANSWER, form, shared).await?;
+    let decision = match given.decision {
+        Word::Approved => Decision::Approved,
+        Word::Rejected => Decision::Rejected,
+        Word::Cancelled => Decision::Cancelled,
+    };
+    let words = |words| match words {
+        Words::One(word) => vec![word],
+        Words::Many(words) => words,
+    };
+    let answer = Answer {
+        decision,
+        reason: given.reason,
+        scope: given.scope.map(Name::from),
+        answers: given.answers.into_iter().map(words).collect(),
+    };
+    let wish = Wish::Answer { approval_id: Name::from(approval_id.as_str()), answer };
+    say(&link, wish, shared).await?;
+    #[derive(Serialize)]
+    struct Told<'t> {
+        run_id: Uuid,
+        approval_id: &'t str,
+        decision: &'static str,
+        by: &'t str,
+    }
+    let decision = decision.as_str();
+    Ok(json_response(&Told { run_id: run, approval_id: &approval_id, decision, by: &shared.caller.name }))
+}
+
+/// `POST /v1/runs/{run_id}/interrupt`: 202, and the run's last event tells how it ended.
+pub(super) async fn interrupt(run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
+    let (run, link) = link_of(run_id, shared)?;
+    say(&link, Wish::Interrupt, shared).await?;
+    #[derive(Serialize)]
+    struct Told {
+        run_id: Uuid,
+    }
+    Ok(accepted(&Told { run_id: run }))
+}
+
+/// `POST /v1/sessions/{session_id}/messages`: 202, and the session's events tell the run that it begins.
+pub(super) async fn message<B>(
+    request: Request<B>,
+    session_id: &str,
+    shared: &Shared,
+) -> Result<Response<Body>, Problem>
+where
+    B: HttpBody<Data = Bytes>,
+    B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
+{
+    let session = Uuid::try_parse(session_id)
+        .map_err(|_| Problem::bad_request("the session id must be a UUID, as GET /v1/runs gives it"))?;
+    if !shared.runs.knows_session(session, &shared.caller.restriction) {
+        return Err(Problem::not_found(format!(
+            "there is no session {session}; GET /v1/runs names those that are kept"
+        )));
+    }
+    let link = shared.host.links.find_session(session).ok_or_else(|| {
+        let detail =
+            "no runner of this session listens; POST /v1/runs with its session_id starts one that goes on with it";
+        Problem::new(StatusCode::CONFLICT, detail)
+    })?;
+    let Message { prompt } = order::read(request, MAX_MESSAGE, "{\"prompt\"}", shared).await?;
+    if prompt.is_empty() {
+        return Err(Problem::bad_request("the prompt is empty"));
+    }
+    say(&link, Wish::Prompt(prompt), shared).await?;
+    #[derive(Serialize)]
+    struct Told {
+        session_id: Uuid,
+    }
+    Ok(accepted(&Told { session_id: session }))
+}
+
+/// The link of a run that the caller sees.
+fn link_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Link), Problem> {
+    let id = Uuid::try_parse(run_id)
+        .map_err(|_| Problem::bad_request("the run id must be a UUID, as GET /v1/runs gives it"))?;
+    let entry = shared
+        .find(StreamKind::Session, id)
+        .ok_or_else(|| Problem::not_found(format!("there is no run {id}; GET /v1/runs lists those that are kept")))?;
+    if let Some(link) = shared.host.links.find(id) {
+        return Ok((id, link));
+    }
+    let detail = match entry.status().ended {
+        true => "the run is over: nothing can be said to it any more",
+        false => "nobody can speak to this run: it was not started by the proxy",
+    };
+    Err(Problem::new(StatusCode::CONFLICT, detail))
+}
+
+async fn say(link: &Link, wish: Wish, shared: &Shared) -> Result<(), Problem> {
+    match tokio::time::timeout(PATIENCE, link.say(wish, &shared.caller.name)).await {
+        Ok(said) => said.map_err(|error| problem_of(&error)),
+        Err(_) => {
+            let detail = "the runner does not read what is said to it; it may still do so";
+            Err(Problem::new(StatusCode::GATEWAY_TIMEOUT, detail))
+        }
+    }
+}
+
+fn problem_of(error: &SayError) -> Problem {
+    let detail = error.to_string();
+    let status = match error {
+        SayError::NoQuestion(_) => StatusCode::NOT_FOUND,
+        // The runner settled it meanwhile.
+        SayError::Gone | SayError::Answered(_) | SayError::Unsayable(Unsayable::NoQuestion(_)) => StatusCode::CONFLICT,
+        SayError::Unsayable(_) => StatusCode::UNPROCESSABLE_ENTITY,
+        SayError::Failed(_) => StatusCode::BAD_GATEWAY,
+        SayError::Busy => return later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)),
+    };
+    Problem::new(status, detail)
+}
+
+fn accepted<T: Serialize>(value: &T) -> Response<Body> {
+    let mut response = json_response(value);
+    *response.status_mut() = StatusCode::ACCEPTED;
+    response
+}
+
+/// A segment of a path as it was before it was escaped.
+fn decoded(segment: &str) -> Option<String> {
+    let mut bytes = Vec::with_capacity(segment.len());
+    let mut rest = segment.bytes();
+    while let Some(byte) = rest.next() {
+        bytes.push(match byte {
+            b'%' => {
+                let high = char::from(rest.next()?).to_digit(16)?;
+                let low = char::from(rest.next()?).to_digit(16)?;
+                u8::try_from(high * 16 + low).ok()?
+            }
+            other => other,
+        });
+    }
+    String::from_utf8(bytes).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_id_is_read_as_it_was_before_it_was_escaped() {
+        assert_eq!(decoded("request-0").as_deref(), Some("request-0"));
+        assert_eq!(decoded("a%2Fb+c%25").as_deref(), Some("a/b+c%"));
+        for wrong in ["%", "%4", "%zz", "%ff"] {
+            assert_eq!(decoded(wrong), None, "{wrong}");
+        }
+    }
+
+    #[test]
+    fn an_answer_has_few_words() {
+        let read = |text: &str| serde_json::from_str::<Answered>(text);
+        for (word, is) in
+            [("approved", "Approved"), ("allow", "Approved"), ("deny", "Rejected"), ("cancel", "Cancelled")]
+        {
+            let given = read(&format!("{{\"decision\":\"{word}\"}}")).unwrap();
+            assert_eq!(format!("{:?}", given.decision), is);
+        }
+        assert_eq!(read(r#"{"decision":"approved","answers":["a",["b","c"]]}"#).unwrap().answers.len(), 2);
+        for wrong in [
+            "{}",
+            r#"{"decision":"timed_out"}"#,
+            r#"{"decision":"approved","answer":["a"]}"#,
+            r#"{"decision":"approved","answers":[1]}"#,
+        ] {
+            assert!(read(wrong).is_err(), "{wrong}");
+        }
+    }
+}
