@@ -14,7 +14,9 @@
 mod client;
 mod command_line;
 mod faults;
+mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+mod real;
 mod started;
 mod starting;
