@@ -48,6 +48,11 @@ pub(super) fn dashed(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
+/// What a key's name is made of.
+pub(super) fn name_byte(byte: u8) -> bool {
+    dashed(byte) || byte == b'.'
+}
+
 fn upper(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
@@ -181,6 +186,8 @@ pub(super) const EXEMPT: &[&str] =
 
 /// What stands for the name of the rule about keys.
 pub(super) const KEY_RULE: &str = "key";
+/// The same for keys in plain text.
+pub(super) const ASSIGNMENT_RULE: &str = "assignment";
 /// The name of what goes together with a redacted text: the same tokens once more.
 pub(super) const LOGPROBS: &str = "logprobs";
 

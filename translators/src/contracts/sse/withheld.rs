@@ -9,7 +9,7 @@ use crate::gate::{NOTICE, Withheld};
 use serde_json::{Value, json};
 
 /// The tool that no runner has.
-const TOOL_NAME: &str = "framegate";
+pub(super) const TOOL_NAME: &str = "framegate";
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let (kind, payload): (_, Value) = match withheld.event.kind {
