@@ -1,9 +1,10 @@
-//! What readers of the feed are told of runs that are dropped.
+//! What readers of the feed, and of one run, are told of runs that are dropped.
 
 use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
 use crate::log::MemoryLog;
+use crate::runs::{Batch, Follower};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
@@ -124,13 +125,45 @@ async fn a_reader_that_had_all_of_a_run_hears_nothing_of_its_end() {
 }
 
 #[tokio::test]
+async fn a_follower_of_a_run_that_is_dropped_hears_of_it_last() {
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        for wire in [Wire::Sse, Wire::Ndjson] {
+            let runs = runs();
+            let first = run(1);
+            let (half, rest) = first.split_at(first.len() / 2);
+            runs.append(half).await.unwrap();
+            let entry = runs.find(stream_id(&first[0])).unwrap();
+            let reader = runs.reader(&entry, contract, &EncoderOptions::default()).unwrap();
+            let mut behind = Follower::new(runs.clone(), reader, wire, 0);
+            let text = |batch: Option<Batch>| {
+                batch.map(|batch| String::from_utf8(batch.chunks.concat()).unwrap()).unwrap_or_default()
+            };
+            let front = text(behind.next().await.unwrap());
+            assert!(!front.is_empty() && !front.contains("no longer kept"));
+            runs.append(rest).await.unwrap();
+            runs.append(&run(2)).await.unwrap();
+            let last = text(behind.next().await.unwrap());
+            assert_eq!(last.starts_with('{'), wire == Wire::Ndjson, "{last}");
+            let json = last
+                .lines()
+                .find_map(|line| line.strip_prefix("data: ").or(Some(line).filter(|_| wire == Wire::Ndjson)));
+            let event: Value = serde_json::from_str(json.unwrap()).unwrap();
+            assert!(is_notice(&event) && last.matches("no longer kept").count() == 1, "{last}");
+            assert!(behind.next().await.unwrap().is_none(), "{}: it is the end", contract.name);
+        }
+    }
+}
+
+#[tokio::test]
 async fn what_is_remembered_of_dropped_runs_is_bounded() {
     let runs = runs();
     let first = run(1);
-    for number in 0..u128::from(REMEMBERED as u64) + 200 {
+    for number in 0..REMEMBERED as u128 + 200 {
         // The first and the last frame make a run that is over.
         let other = Uuid::from_u128(number + 10);
-        let stream = Arc::new(Stream { id: other, ..Stream::clone(&first[0].stream) });
+        let Stream { kind, session, provider, .. } = &*first[0].stream;
+        let stream = Stream { kind: *kind, id: other, session: session.clone(), origin_run: None, provider: *provider };
+        let stream = Arc::new(stream);
         let frames: Vec<Arc<Frame>> = [first.first().unwrap(), first.last().unwrap()]
             .into_iter()
             .zip(0..)

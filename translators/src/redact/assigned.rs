@@ -111,14 +111,28 @@ pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool)
     if is_value && !goes_on { Found::Full(value..value + count, None) } else { Found::No }
 }
 
-/// The end of a text that may be the front of an assignment: its name goes on in what follows.
-pub(super) fn front(text: &[u8]) -> Option<usize> {
-    let name = text.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
-    let start = text.len() - name;
-    if name == 0 || name == LONGEST_NAME {
+/// The end of a text that may be the front of an assignment: its name goes on in what follows. `begins_word` says whether a
+/// word of a key begins so; where none does, what follows is a key by itself or there is none.
+pub(super) fn front(text: &[u8], begins_word: impl Fn(&[u8]) -> bool) -> Option<usize> {
+    let size = text.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
+    let start = text.len() - size;
+    if size == 0 || size == LONGEST_NAME {
         return None;
     }
-    begins_line(text, start).or_else(|| text.get(start..).is_some_and(is_capital).then_some(start))
+    let name = text.get(start..)?;
+    let is_env = is_capital(name);
+    // `db_pass`, `dbPass`: the word that is not over.
+    let is_joint =
+        |(at, byte): (usize, &u8)| !byte.is_ascii_alphanumeric() || (!is_env && at > 0 && byte.is_ascii_uppercase());
+    let joint = name.iter().enumerate().rposition(is_joint);
+    let word = match joint {
+        None => name,
+        Some(joint) => name.get(joint + usize::from(!name.get(joint)?.is_ascii_alphanumeric())..)?,
+    };
+    if !begins_word(word) {
+        return None;
+    }
+    begins_line(text, start).or(is_env.then_some(start))
 }
 
 /// Where the line of a name begins, if nothing stands before the name but what stands before assignments.
@@ -182,6 +196,24 @@ mod tests {
             "'password': 'q7ZkVx2m',",
         ] {
             assert_eq!(value(text), Some("q7ZkVx2m"), "{text}");
+        }
+    }
+
+    #[test]
+    fn only_the_front_of_a_keys_word_may_go_on() {
+        let front = |text: &str| front(text.as_bytes(), |word| b"password".starts_with(&word.to_ascii_lowercase()));
+        for (text, expected) in [
+            ("run DB_PASS", Some(4)),
+            ("run DB_", Some(4)),
+            ("a\n  db_pass", Some(2)),
+            ("a\n  dbPass", Some(2)),
+            ("export dbPassword", Some(0)),
+            ("run db_pass", None),
+            ("the", None),
+            ("The Quick", None),
+            ("", None),
+        ] {
+            assert_eq!(front(text), expected, "{text}");
         }
     }
 

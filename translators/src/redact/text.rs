@@ -215,7 +215,7 @@ impl Rules {
             }
         }
         // The name of an assignment that is not over.
-        if let Some(start) = self.in_text.then(|| front(text)).flatten() {
+        if let Some(start) = self.in_text.then(|| front(text, |word| self.keys.has_word(word))).flatten() {
             let mut both = found.map(|tail| (tail, 0));
             merge(&mut both, Tail { start, from: text.len(), holds: false, open: None }, 0);
             found = both.map(|(tail, _)| tail);

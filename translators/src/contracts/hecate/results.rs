@@ -7,6 +7,7 @@ use super::envelope::Stage;
 use super::kinds::{Kind, path_of};
 use super::tools::{Outcome, Running};
 use crate::frame::PlanEntry;
+use crate::json::Object;
 use serde::Serialize;
 
 /// How long a summary is at most, in bytes.
@@ -143,11 +144,19 @@ fn verdict(running: &Running, code: i32) -> String {
     let args = running.args();
     let said = if code == 0 { "completed" } else { "failed" };
     let about = path_of(&args)
+        .or_else(|| files_of(&args))
         .or_else(|| ["query", "url", "pattern"].into_iter().find_map(|key| Some(args.str(key)?.into_owned())));
     match about.as_deref().and_then(first_line) {
         Some(about) => format!("{said}: {about}"),
         None => said.to_owned(),
     }
+}
+
+/// The first file of a call that changes several, and how many others there are.
+fn files_of(args: &Object<'_>) -> Option<String> {
+    let files = args.items("files");
+    let first = path_of(&files.first()?.object()?)?;
+    Some(if files.len() == 1 { first } else { format!("{first} and {} more", files.len() - 1) })
 }
 
 /// What a call that ran and failed said of it; `None` where it said nothing.
