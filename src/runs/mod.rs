@@ -231,7 +231,9 @@ impl Runs {
 
     async fn forget_dropped(&self) {
         for dropped in self.log.take_dropped().await {
-            self.feed.forget(dropped);
+            if let Some(entry) = self.find(dropped) {
+                self.feed.forget(&entry, Clock::System.now_ms());
+            }
             if let Some(store) = self.artifacts()
                 && let Err(error) = store.drop_run(dropped).await
             {

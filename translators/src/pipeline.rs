@@ -119,19 +119,24 @@ impl Ingest {
     }
 
     /// When [`Ingest::flush`] must be called at the latest (Unix epoch milliseconds), unless more is fed before: a record
-    /// waits for what may be the rest of a secret. `None` where none waits.
+    /// waits for what may be the rest of a secret, or a piece of a tool's output for the next one. `None` where none waits.
     pub fn deadline(&self) -> Option<u64> {
         match &self.stage {
-            Stage::Reading(reading) => reading.redactor.as_ref().and_then(Redactor::deadline),
+            Stage::Reading(reading) => {
+                let record = reading.redactor.as_ref().and_then(Redactor::deadline);
+                record.into_iter().chain(reading.state.ledger.silence_due()).min()
+            }
             Stage::Holding(_) | Stage::Unknown => None,
         }
     }
 
-    /// Gives the frames of the records that wait, if it is time (see [`Ingest::deadline`]).
+    /// Gives the frames of the records that wait, and of the silence, if it is time (see [`Ingest::deadline`]).
     pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        let is_due = self.deadline().is_some_and(|deadline| deadline <= now_ms);
-        if let (true, Stage::Reading(reading)) = (is_due, &mut self.stage) {
-            reading.flush();
+        if let Stage::Reading(reading) = &mut self.stage {
+            if reading.redactor.as_ref().and_then(Redactor::deadline).is_some_and(|deadline| deadline <= now_ms) {
+                reading.flush();
+            }
+            reading.state.ledger.tell_silence(now_ms);
         }
         self.take()
     }
