@@ -12,6 +12,7 @@ mod outlines;
 use crate::encode::EventRef;
 use crate::json::Json;
 use fast::Shape;
+use foldhash::fast::RandomState;
 use jsonschema::Validator;
 use outlines::Outlines;
 use serde_json::Value;
@@ -40,7 +41,7 @@ pub struct Breach {
 
 /// The compiled schemas of one contract.
 pub struct Schemas {
-    by_kind: HashMap<&'static str, Compiled>,
+    by_kind: HashMap<&'static str, Compiled, RandomState>,
 }
 
 struct Compiled {
@@ -72,7 +73,7 @@ impl Schemas {
         }
         let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
         let others: Vec<Json<'_>> = shared.iter().filter_map(|file| Json::parse(file.text).ok()).collect();
-        let mut by_kind = HashMap::with_capacity(files.len());
+        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), RandomState::default());
         for file in files {
             let schema = parse(file)?;
             let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
@@ -95,7 +96,7 @@ impl Schemas {
             }
         }
         let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
-        let mut by_kind = HashMap::with_capacity(files.len());
+        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), RandomState::default());
         for (file, document) in files.iter().zip(&documents) {
             let text = document.to_string();
             let shape = Json::parse(&text).ok().and_then(Shape::compile);

@@ -5,7 +5,7 @@
 
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{Times, as_object};
-use crate::derived::uuid_v5;
+use crate::derived::numbered;
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Value, Word, data};
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
@@ -287,7 +287,7 @@ impl AgentManager {
 
 /// The same on every replay.
 fn event_id(run: &Uuid, sequence: u64) -> Uuid {
-    uuid_v5(run, format!("agent-manager/{sequence}").as_bytes())
+    numbered(run, "agent-manager/", sequence)
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

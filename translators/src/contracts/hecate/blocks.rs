@@ -6,6 +6,7 @@
 use super::envelope::Stage;
 use crate::encode::{Flat, data};
 use crate::frame::{BlockDelta, BlockText, Name};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 
 /// Text or thinking.
@@ -18,7 +19,7 @@ pub(super) enum Voice {
 /// The blocks that are open, and how the turn counts them.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Blocks {
-    open: HashMap<(Voice, Name, u32), Place>,
+    open: HashMap<(Voice, Name, u32), Place, RandomState>,
     turn_index: u32,
     next: u32,
 }

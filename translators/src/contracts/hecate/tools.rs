@@ -13,6 +13,7 @@ use crate::artifacts::OutputRef;
 use crate::encode::{Flat, Word, data};
 use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
 use crate::json::{Json, Object};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -25,8 +26,8 @@ const REMEMBERED: usize = 1024;
 /// The calls that run, and the names of those that were proposed.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Tools {
-    open: HashMap<Uuid, Running>,
-    proposed: HashMap<Uuid, Name>,
+    open: HashMap<Uuid, Running, RandomState>,
+    proposed: HashMap<Uuid, Name, RandomState>,
     started: u64,
 }
 

@@ -4,7 +4,7 @@
 
 use super::is_ephemeral;
 use crate::contracts::wire::Times;
-use crate::derived::uuid_v5;
+use crate::derived::numbered;
 use crate::encode::{EventId, Events, Kept, Value};
 use crate::frame::{Frame, Stream};
 use uuid::Uuid;
@@ -66,6 +66,6 @@ impl Writer {
 /// 16 hexadecimal digits, the same on every replay.
 pub(super) fn id(stream: &Uuid, nth: u64) -> String {
     // Both halves together: each alone holds bits that are the same in all UUIDs.
-    let (high, low) = uuid_v5(stream, format!("pixir/{nth}").as_bytes()).as_u64_pair();
+    let (high, low) = numbered(stream, "pixir/", nth).as_u64_pair();
     format!("{:016x}", high ^ low)
 }

@@ -14,6 +14,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         return None;
     }
     Some(Box::new(Sse {
+        prefix: format!("evt_{}_", stream.id.simple()),
         shared: shared_fields(stream),
         times: Times::SECONDS,
         next: 0,
@@ -25,6 +26,8 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
 
 #[derive(Clone)]
 struct Sse {
+    /// The front of each event's id.
+    prefix: String,
     /// The fields of the envelope that stay the same.
     shared: Kept,
     times: Times,
@@ -187,7 +190,7 @@ impl Sse {
     }
 
     fn event(&mut self, frame: &Frame, kind: &'static str, payload: &impl Value, out: &mut Events) {
-        let event_id = format!("evt_{}_{:010}", frame.stream.id.simple(), self.next);
+        let event_id = format!("{}{:010}", self.prefix, self.next);
         self.next += 1;
         write(&event_id, &self.shared, kind, self.times.text(frame.timestamp_ms), payload, out);
     }
