@@ -3,10 +3,12 @@
 //! In: frames, in order, from the first one on. Out: events, written straight to bytes. Never: a runner's vocabulary, a
 //! clock, anything random: the events are a function of the frames, so a replay is what the live client saw.
 
+mod data;
 mod escape;
 mod object;
 mod outline;
 
+pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
 pub(crate) use object::{Kept, ObjectWriter};
 pub use outline::{Field, Kind};
 

@@ -2,6 +2,7 @@
 
 use crate::artifacts::OutputRef;
 use crate::frame::{Body, Name};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 /// The tools that run.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct ToolOutputs {
-    running: HashMap<Uuid, Running>,
+    running: HashMap<Uuid, Running, RandomState>,
 }
 
 #[derive(Clone, Debug)]

@@ -6,8 +6,8 @@
 //! The sum of the turns and the runner's own total of the run are two counts of the same thing: the larger one is told.
 
 use super::envelope::Stage;
+use crate::encode::{Word, data};
 use crate::frame::{Usage, UsageScope};
-use serde::Serialize;
 
 /// The part of a budget, in percent, at which it is warned of.
 const WARNING_PCT: u64 = 80;
@@ -69,32 +69,26 @@ pub(super) struct Meter {
     exceeded: bool,
 }
 
-#[derive(Serialize)]
-struct Tick {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cumulative_input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cumulative_output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cumulative_cost_micros_usd: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_budget_micros_usd: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_budget_remaining_micros_usd: Option<u64>,
-}
+data! {
+    struct Tick {
+        cumulative_input_tokens: Option<u64>,
+        cumulative_output_tokens: Option<u64>,
+        cumulative_cost_micros_usd: Option<u64>,
+        task_budget_micros_usd: Option<u64>,
+        task_budget_remaining_micros_usd: Option<u64>,
+    }
 
-#[derive(Serialize)]
-struct Warned {
-    threshold_pct: u64,
-    cumulative_cost_micros_usd: u64,
-    task_budget_micros_usd: u64,
-}
+    struct Warned {
+        threshold_pct: u64,
+        cumulative_cost_micros_usd: u64,
+        task_budget_micros_usd: u64,
+    }
 
-#[derive(Serialize)]
-struct Exceeded {
-    cumulative_cost_micros_usd: u64,
-    task_budget_micros_usd: u64,
-    action: &'static str,
+    struct Exceeded {
+        cumulative_cost_micros_usd: u64,
+        task_budget_micros_usd: u64,
+        action: Word,
+    }
 }
 
 impl Meter {
@@ -157,7 +151,7 @@ impl Meter {
             // An encoder watches; whoever set the budget halts.
             stage.say(
                 "cost.budget_exceeded",
-                &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: "none" },
+                &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: Word("none") },
             );
         }
     }

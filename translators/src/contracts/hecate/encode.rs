@@ -11,10 +11,9 @@ use super::tools::{Outcome, Tools};
 use super::turns::Turns;
 use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
-use crate::encode::{Encoder, EncoderOptions, Events};
+use crate::encode::{Encoder, EncoderOptions, Events, Time, Word, data};
 use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
 use crate::ledger::{PROXY_RESTARTED, STREAM_ENDED};
-use serde::Serialize;
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
@@ -61,70 +60,59 @@ struct Hecate {
     meter: Meter,
 }
 
-#[derive(Serialize)]
-struct Started<'a> {
-    worker_id: &'a str,
-    lease_until: String,
-}
+data! {
+    struct Started<'a> {
+        worker_id: &'a str,
+        lease_until: Time,
+    }
 
-#[derive(Serialize)]
-struct Finished {
-    final_status: &'static str,
-    turns: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_micros_usd: Option<u64>,
-    duration_ms: u64,
-}
+    struct Finished {
+        final_status: Word,
+        turns: u32,
+        cost_micros_usd: Option<u64>,
+        duration_ms: u64,
+    }
 
-#[derive(Serialize)]
-struct Failed<'a> {
-    code: &'a str,
-    message: &'a str,
-    retriable: bool,
-    turns: u32,
-}
+    struct Failed<'a> {
+        code: &'a str,
+        message: &'a str,
+        retriable: bool,
+        turns: u32,
+    }
 
-#[derive(Serialize)]
-struct Cancelled<'a> {
-    by: &'static str,
-    reason: &'a str,
-}
+    struct Cancelled<'a> {
+        by: Word,
+        reason: &'a str,
+    }
 
-#[derive(Serialize)]
-struct Checkpoint {
-    checkpoint_id: String,
-}
+    struct Checkpoint {
+        checkpoint_id: String,
+    }
 
-#[derive(Serialize)]
-struct FinalAnswer<'a> {
-    turn_index: u32,
-    summary: &'a str,
-}
+    struct FinalAnswer<'a> {
+        turn_index: u32,
+        summary: &'a str,
+    }
 
-#[derive(Serialize)]
-struct Message<'a> {
-    turn_index: u32,
-    text: &'a str,
-}
+    struct Message<'a> {
+        turn_index: u32,
+        text: &'a str,
+    }
 
-#[derive(Serialize)]
-struct Attached<'a> {
-    turn_index: u32,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mime: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    artifact_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-}
+    struct Attached<'a> {
+        turn_index: u32,
+        kind: &'a str,
+        mime: Option<&'a str>,
+        artifact_id: Option<String>,
+        name: Option<&'a str>,
+    }
 
-#[derive(Serialize)]
-struct ToolCallProposed<'a> {
-    turn_index: u32,
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    input: &'a RawValue,
+    struct ToolCallProposed<'a> {
+        turn_index: u32,
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        input: &'a RawValue,
+    }
 }
 
 impl Encoder for Hecate {
@@ -136,7 +124,7 @@ impl Encoder for Hecate {
         match &frame.body {
             Body::SessionStarted { .. } => {
                 self.began_ms = frame.timestamp_ms;
-                let lease_until = rfc3339_millis(frame.timestamp_ms.saturating_add(LEASE_MS));
+                let lease_until = Time(rfc3339_millis(frame.timestamp_ms.saturating_add(LEASE_MS)));
                 stage.say("run.started", &Started { worker_id: self.provider, lease_until });
             }
             Body::SessionEnded(end) => {
@@ -272,7 +260,10 @@ impl Ending<'_> {
                     stage.say("assistant.final_answer", &FinalAnswer { turn_index, summary });
                 }
                 let duration_ms = self.duration_ms;
-                stage.say("run.finished", &Finished { final_status: "completed", turns, cost_micros_usd, duration_ms });
+                stage.say(
+                    "run.finished",
+                    &Finished { final_status: Word("completed"), turns, cost_micros_usd, duration_ms },
+                );
             }
             EndReason::Failed => {
                 // The verdict has no word for it; the error that it goes back to has.
@@ -283,7 +274,7 @@ impl Ending<'_> {
                 if matches!(code, STREAM_ENDED | PROXY_RESTARTED) {
                     errors::disconnected(code, stage);
                 }
-                stage.say("run.cancelled", &Cancelled { by: canceller(code), reason: message });
+                stage.say("run.cancelled", &Cancelled { by: Word(canceller(code)), reason: message });
             }
         }
     }

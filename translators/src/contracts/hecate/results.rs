@@ -6,9 +6,9 @@
 use super::envelope::Stage;
 use super::kinds::{Kind, path_of};
 use super::tools::{Outcome, Running};
+use crate::encode::{Null, ObjectWriter, Value, data};
 use crate::frame::PlanEntry;
 use crate::json::Object;
-use serde::Serialize;
 
 /// How long a summary is at most, in bytes.
 const SUMMARY_BYTES: usize = 200;
@@ -16,65 +16,69 @@ const SUMMARY_BYTES: usize = 200;
 /// How long the complaint of a call that failed is at most, in bytes.
 const COMPLAINT_BYTES: usize = 2000;
 
-#[derive(Serialize)]
-struct Exited<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    exit_code: i32,
-    signal: Option<&'static str>,
-    stdout_bytes: u64,
-    stderr_bytes: u64,
-    truncated: bool,
+data! {
+    struct Exited<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        exit_code: i32,
+        signal: Null,
+        stdout_bytes: u64,
+        stderr_bytes: u64,
+        truncated: bool,
+    }
+
+    struct Found<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        pattern: &'a str,
+        matches: Option<Matches<'a>>,
+        match_count: Option<usize>,
+        truncated: Option<bool>,
+    }
+
+    struct Place<'a> {
+        path: &'a str,
+        line: Option<u64>,
+        text: Option<&'a str>,
+    }
+
+    struct Read<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        path: &'a str,
+    }
+
+    struct Response<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        duration_ms: Option<u64>,
+    }
+
+    struct Todos<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        todos: Vec<Todo<'a>>,
+    }
+
+    struct Todo<'a> {
+        content: &'a str,
+        status: &'a str,
+    }
 }
 
-#[derive(Serialize)]
-struct Found<'a, M> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    pattern: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matches: Option<&'a [M]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    match_count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+/// What a search found.
+enum Matches<'a> {
+    Paths(Vec<&'a str>),
+    Places(Vec<Place<'a>>),
 }
 
-#[derive(Serialize)]
-struct Place<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Read<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    path: &'a str,
-}
-
-#[derive(Serialize)]
-struct Response<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Todos<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    todos: Vec<Todo<'a>>,
-}
-
-#[derive(Serialize)]
-struct Todo<'a> {
-    content: &'a str,
-    status: &'a str,
+impl Value for Matches<'_> {
+    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+        match self {
+            Self::Paths(paths) => paths.field(key, map),
+            Self::Places(places) => places.field(key, map),
+        }
+    }
 }
 
 /// The kind's own last event.
@@ -86,7 +90,7 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             tool_call_id,
             tool_name,
             exit_code,
-            signal: None,
+            signal: Null,
             stdout_bytes: running.stdout.bytes,
             stderr_bytes: running.stderr.bytes,
             truncated: running.is_cut,
@@ -103,10 +107,12 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             let Some(pattern) = args.str("pattern") else { return };
             if running.kind == Kind::Glob {
                 let paths: Vec<&str> = shown(running).lines().filter(|line| is_path(line)).collect();
-                stage.say("tool.glob.completed", &found(running, &pattern, &paths));
+                let count = paths.len();
+                stage.say("tool.glob.completed", &found(running, &pattern, count, Matches::Paths(paths)));
             } else {
                 let places: Vec<Place<'_>> = shown(running).lines().filter_map(place).collect();
-                stage.say("tool.grep.completed", &found(running, &pattern, &places));
+                let count = places.len();
+                stage.say("tool.grep.completed", &found(running, &pattern, count, Matches::Places(places)));
             }
         }
         Kind::FileRead => {
@@ -173,14 +179,14 @@ fn first_line(text: &str) -> Option<String> {
 }
 
 /// What was found, where the output shows it: a search that says something else tells no matches.
-fn found<'a, M>(running: &'a Running, pattern: &'a str, matches: &'a [M]) -> Found<'a, M> {
-    let is_shown = !matches.is_empty();
+fn found<'a>(running: &'a Running, pattern: &'a str, count: usize, matches: Matches<'a>) -> Found<'a> {
+    let is_shown = count > 0;
     Found {
         tool_call_id: &running.call_id,
         tool_name: &running.name,
         pattern,
         matches: is_shown.then_some(matches),
-        match_count: (is_shown && running.stdout.is_whole()).then_some(matches.len()),
+        match_count: (is_shown && running.stdout.is_whole()).then_some(count),
         truncated: is_shown.then(|| !running.stdout.is_whole()),
     }
 }

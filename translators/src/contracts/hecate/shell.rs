@@ -7,9 +7,9 @@
 //! frame comes that is later, or until any other event does. Where nothing comes, the ingest says so with an empty piece
 //! (see [`QUIET_MS`]). Frames alone decide, so a replay cuts where the live stream did.
 
+use crate::encode::{Word, data};
 use crate::frame::Name;
 use crate::ledger::QUIET_MS;
-use serde::Serialize;
 
 /// How long output is joined, in milliseconds.
 pub(super) const WINDOW_MS: u64 = QUIET_MS;
@@ -29,15 +29,15 @@ pub(super) struct Chunk {
     pub(super) is_front: bool,
 }
 
-#[derive(Serialize)]
-pub(super) struct WireChunk<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    stream: &'static str,
-    data: &'a str,
-    byte_offset: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    position: Option<&'static str>,
+data! {
+    pub(super) struct WireChunk<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        stream: Word,
+        data: &'a str,
+        byte_offset: u64,
+        position: Option<Word>,
+    }
 }
 
 impl Chunk {
@@ -45,10 +45,10 @@ impl Chunk {
         WireChunk {
             tool_call_id: &self.tool_call_id,
             tool_name: &self.tool_name,
-            stream: self.stream,
+            stream: Word(self.stream),
             data: &self.data,
             byte_offset: self.byte_offset,
-            position: self.is_front.then_some("front"),
+            position: self.is_front.then_some(Word("front")),
         }
     }
 }

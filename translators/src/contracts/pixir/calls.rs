@@ -4,6 +4,7 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Name, ToolCall};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -11,7 +12,7 @@ use uuid::Uuid;
 #[derive(Clone, Debug, Default)]
 pub(super) struct Calls {
     /// By call id: that is what pairs a result with its call.
-    open: HashMap<Name, Call>,
+    open: HashMap<Name, Call, RandomState>,
     opened: u64,
     outputs: ToolOutputs,
     asked: HashMap<Name, Asked>,

@@ -2,7 +2,6 @@
 //! event in the midst of a run that says that something went wrong. `run_started` and `run_interrupted` stand in for themselves;
 //! for the other ends stands `run_failed` with the code `EVENT_WITHHELD`, which the run's status can then be asked about.
 
-use super::encode::Envelope;
 use crate::contracts::wire::rfc3339_seconds;
 use crate::encode::{EventId, Events};
 use crate::gate::{NOTICE, Withheld};
@@ -22,15 +21,8 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     };
     let frame = withheld.frame;
     let EventId::Text(event_id) = withheld.event.id else { return };
-    let envelope = Envelope {
-        event_id,
-        session_id: frame.stream.session.id.to_string(),
-        run_id: frame.stream.id.to_string(),
-        r#type: kind,
-        ts: rfc3339_seconds(frame.timestamp_ms),
-        payload,
-    };
-    out.json(kind, withheld.event.id.clone(), &envelope);
+    let shared = super::encode::shared_fields(&frame.stream);
+    super::encode::write(event_id, &shared, kind, &rfc3339_seconds(frame.timestamp_ms), &payload, out);
 }
 
 /// Whether an event stands in for one that was withheld.
