@@ -6,15 +6,18 @@
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{as_object, rfc3339_millis};
 use crate::derived::uuid_v5;
-use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, state};
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     let runner = match stream.provider {
@@ -37,9 +40,11 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
     (stream.kind == StreamKind::Session).then(|| Box::new(encoder) as Box<dyn Encoder>)
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct AgentManager {
-    /// The runner's name in status reasons.
+    /// The runner's name in status reasons: the stream has it.
+    #[serde(skip)]
     runner: &'static str,
     next: u64,
     /// The run's status, as the events have told it.
@@ -209,6 +214,24 @@ impl Encoder for AgentManager {
 
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self { runner: self.runner, ..state };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some(last) = self.next.checked_sub(1) else { return };
+        let message = format!("events are missing: 0 to {last} are not kept any more ({})", Pruned::REASON);
+        let log = Log { level: LogLevel::Warn.as_str(), message: &message };
+        let frame = pruned.frame(Body::SessionStarted { input: String::new() });
+        Self { next: last, ..self.clone() }.event(&frame, "log", log, out);
     }
 }
 

@@ -14,17 +14,21 @@ use super::subagents::{Subagent, Subagents};
 use super::usage::Told;
 use super::writer::Writer;
 use crate::contracts::wire::as_object;
-use crate::encode::{Encoder, EncoderOptions, Events};
+use crate::encode::{Encoder, EncoderOptions, Events, Pruned, state};
 use crate::frame::{BlockDelta, Body, Frame, Name, RawJson, SkillEvent, Stream, StreamKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     (stream.kind == StreamKind::Session).then(|| Box::new(Pixir::default()) as Box<dyn Encoder>)
 }
 
 /// The encoder of one run.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Pixir {
     writer: Writer,
     /// The prompt that the run's start told: a message of its own may follow and repeat it.
@@ -59,6 +63,23 @@ impl Encoder for Pixir {
 
     fn held_bytes(&self) -> usize {
         self.said.held_bytes() + self.calls.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        state::restore(STATE, saved).map(|state| *self = state).is_some()
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let reason = format!("events that came before are not kept any more ({})", Pruned::REASON);
+        let status = Status { status: "gap", reason: Some(&reason), error: RunError::default() };
+        let frame = pruned.frame(Body::SessionStarted { input: String::new() });
+        if let Some(mut writer) = self.writer.before_last() {
+            writer.event(&frame, "status", &status, out);
+        }
     }
 }
 

@@ -7,11 +7,12 @@ use crate::contracts::wire::rfc3339_micros;
 use crate::derived::uuid_v5;
 use crate::encode::{EventId, Events};
 use crate::frame::Frame;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// Writes the events of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Writer {
     /// How many events there were, of either sort.
     made: u64,
@@ -30,6 +31,11 @@ pub(super) struct Envelope<'a, D> {
 }
 
 impl Writer {
+    /// As it was before the last event, for one that stands in its place; `None` before the first.
+    pub(super) fn before_last(&self) -> Option<Self> {
+        Some(Self { made: self.made.checked_sub(1)?, ..self.clone() })
+    }
+
     /// Writes an event that the frame gave rise to.
     pub(super) fn event<D: Serialize>(&mut self, frame: &Frame, kind: &'static str, data: &D, out: &mut Events) {
         let seq = (!is_ephemeral(kind)).then_some(self.next_seq);

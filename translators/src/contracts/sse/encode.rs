@@ -2,19 +2,23 @@
 
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{as_object, rfc3339_seconds};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, state};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// The version of the state.
+const STATE: u32 = 1;
+
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     (stream.kind == StreamKind::Session).then(|| Box::new(Sse::default()) as Box<dyn Encoder>)
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Sse {
     next: u64,
     outputs: ToolOutputs,
@@ -140,6 +144,14 @@ impl Encoder for Sse {
 
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        state::restore(STATE, saved).map(|state| *self = state).is_some()
     }
 }
 
