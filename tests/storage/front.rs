@@ -264,8 +264,13 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     assert!(again[4].iter().any(|event| event.contains("\"tool.failed\"") && event.contains("\"tool_name\":\"Bash\"")));
     drop(proxy);
 
-    // The command line tells the same.
+    // The command line tells the same, and finds nothing wrong with it.
     for (name, again) in TELLING.iter().zip(&again) {
+        let file = scratch.dir().join(name);
+        std::fs::write(&file, again.join("\n")).unwrap();
+        let check = ["check", "--contract", name, file.to_str().unwrap()];
+        let output = Command::new(env!("CARGO_BIN_EXE_framegate")).args(check).output().unwrap();
+        assert!(output.status.success(), "{name}: {}", String::from_utf8_lossy(&output.stdout));
         let (ok, text) = log(&scratch, &["export", &run, "--to", name]);
         assert!(ok, "{text}");
         assert!(text.lines().eq(again.iter().map(String::as_str)), "{name}");
@@ -294,7 +299,7 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
 
     // A mark that nobody can read: what needs it is refused, and the rest is served.
     let database = rusqlite::Connection::open(scratch.path()).unwrap();
-    database.execute("UPDATE marks SET state = '{}' WHERE view LIKE 'hecate.v1%'", []).unwrap();
+    database.execute("UPDATE marks SET state = x'7b7d' WHERE view LIKE 'hecate.v1%'", []).unwrap();
     drop(database);
     let proxy = start("sqlite", &scratch, false);
     let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]);

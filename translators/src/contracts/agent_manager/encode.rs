@@ -16,6 +16,9 @@ use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// How the log message begins that stands for all events that are not kept any more.
+pub(super) const PRUNED: &str = "events are missing: 0 to ";
+
 /// The version of the state.
 const STATE: u32 = 1;
 
@@ -228,7 +231,7 @@ impl Encoder for AgentManager {
 
     fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
         let Some(last) = self.next.checked_sub(1) else { return };
-        let message = format!("events are missing: 0 to {last} are not kept any more ({})", Pruned::REASON);
+        let message = format!("{PRUNED}{last} are not kept any more ({})", Pruned::REASON);
         let log = Log { level: LogLevel::Warn.as_str(), message: &message };
         let frame = pruned.frame(Body::SessionStarted { input: String::new() });
         Self { next: last, ..self.clone() }.event(&frame, "log", log, out);
