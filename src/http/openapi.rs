@@ -138,7 +138,7 @@ fn operation(route: &Route) -> Value {
             "A run's events: replay, then live, or a page of them.",
             merged(&[
                 json!({"200": streams("The events.", true), "204": {"description": "The run is over and was read."}}),
-                problems(&[400, 404, 406, 500]),
+                problems(&[400, 404, 406, 410, 500]),
             ]),
             &["contract", "experimental", "after", "limit", "last_event_id"],
         ),
@@ -194,7 +194,7 @@ fn operation(route: &Route) -> Value {
             "A run's events in `sse.v1`.",
             merged(&[
                 json!({"200": native_stream("sse.v1"), "204": {"description": "The run is over and was read."}}),
-                self::problems(&[404], "SseError"),
+                self::problems(&[404, 410], "SseError"),
                 problems(&[400, 406, 500]),
             ]),
             &["after", "last_event_id"],
@@ -213,7 +213,7 @@ fn operation(route: &Route) -> Value {
             "A run's events in `hecate.v1`: a stream, or with `limit` a list.",
             merged(&[
                 json!({"200": hecate_events(), "204": {"description": "The run is over and was read."}}),
-                self::problems(&[400, 404, 406, 500], "HecateError"),
+                self::problems(&[400, 404, 406, 410, 500], "HecateError"),
             ]),
             &["experimental", "after_sequence", "limit", "last_event_id"],
         ),

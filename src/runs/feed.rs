@@ -65,6 +65,10 @@ struct Steps {
     order: VecDeque<StreamId>,
     /// How many streams were ever dropped.
     drops: u64,
+    /// How many frames are gone of streams whose steps were not looked at since.
+    cut: HashMap<StreamId, u64>,
+    /// How often that was more.
+    cuts: usize,
 }
 
 /// A stream that was dropped.
@@ -127,14 +131,28 @@ impl Feed {
         });
     }
 
-    /// A stream has so many frames from before.
-    pub(super) fn learn(&self, stream: StreamId, count: u64) {
+    /// A stream has so many frames from before, the first of which are gone. The last of those has a place, for the gap.
+    pub(super) fn learn(&self, stream: StreamId, gone: u64, frames: u64) {
+        let first = gone.saturating_sub(1);
         let mut steps = self.steps();
-        let start = steps.next;
+        let (start, count) = (steps.next, frames.saturating_sub(first));
         steps.next += count;
         if count > 0 {
             steps.last.insert(stream, start + count - 1);
-            steps.list.push_back(Step { stream, start, first: 0, count });
+            steps.list.push_back(Step { stream, start, first, count });
+        }
+    }
+
+    /// The first so many of the stream's frames are gone. The place of the last of them stays, for the gap.
+    pub(super) fn forget_front(&self, stream: StreamId, gone: u64) {
+        let mut steps = self.steps();
+        let Steps { list, cut, cuts, .. } = &mut *steps;
+        cut.insert(stream, gone);
+        *cuts += 1;
+        if *cuts >= DROPPED {
+            list.retain(|step| cut.get(&step.stream).is_none_or(|gone| step.first + step.count >= *gone));
+            cut.clear();
+            *cuts = 0;
         }
     }
 
@@ -374,7 +392,11 @@ impl FeedFollower {
                 }
                 continue;
             };
-            let place = |frame: u64| step.start + frame.saturating_sub(step.first);
+            // A gap that was told late has no place in this step: it is behind the one before.
+            let place = |frame: u64| match frame.checked_sub(step.first) {
+                Some(nth) => step.start + nth,
+                None => step.start.saturating_sub(1),
+            };
             self.at = Position { frame: place(last.frame), seen: last.nth + 1 };
             let events: Vec<FeedEvent> = placed
                 .into_iter()
@@ -424,7 +446,11 @@ impl FeedFollower {
                 self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
             }
             let frame = step.first + (self.at.frame - step.start);
-            let next = reader.at_frame(&self.runs, frame, self.at.seen).await?;
+            let next = match reader.at_frame(&self.runs, frame, self.at.seen).await {
+                // Others of the feed have more to say.
+                Err(LogError::Untold { .. }) => return Ok(None),
+                next => next?,
+            };
             self.reading.insert(step.stream, (reader, next));
         }
         Ok(self.reading.get_mut(&step.stream))

@@ -56,6 +56,10 @@ impl Follower {
         loop {
             let (tail, closing) = (*self.tail.borrow_and_update(), *self.closing.borrow_and_update());
             let batch = self.reader.read(&self.runs, ask(self.next, tail.frames, self.wire)).await?;
+            if batch.lost {
+                // What it was to get next is gone, and nothing in the stream can say so: it ends, and who asks again is told.
+                return Ok(None);
+            }
             if batch.next > self.next {
                 self.next = batch.next;
                 self.given = batch.frames;
@@ -121,7 +125,7 @@ impl Follower {
         let tail = *self.tail.borrow();
         let one = Ask { max_bytes: 1, max_events: 1, ..ask(self.next, tail.frames, self.wire) };
         let batch = self.reader.read(&self.runs, one).await?;
-        Ok(tail.ended && batch.next == self.next)
+        Ok(tail.ended && batch.next == self.next && !batch.lost)
     }
 }
 
@@ -302,6 +306,9 @@ impl IngestFollower {
         };
         let Some((reader, next, given)) = self.reading.get_mut(at) else { return Ok(None) };
         let batch = reader.read(&self.runs, ask(*next, step.frames, self.wire)).await?;
+        if batch.lost {
+            return Err(LogError::Gone { stream: entry.stream.id, frames: batch.frames });
+        }
         let has_more = batch.next > std::mem::replace(next, batch.next);
         // A step without more events was given, with its frames that have none.
         let frames = if has_more { batch.frames } else { step.frames };

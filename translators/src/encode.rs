@@ -7,12 +7,13 @@ mod data;
 mod escape;
 mod object;
 mod outline;
+pub(crate) mod state;
 
 pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
 pub(crate) use object::{Kept, ObjectWriter};
 pub use outline::{Field, Kind};
 
-use crate::frame::{Frame, Stream};
+use crate::frame::{Body, Frame, Stream};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -46,6 +47,51 @@ pub trait Encoder: Send {
     /// it can begin anywhere; `None` where they do.
     fn first_event_of(&self, _frame: u64) -> Option<u64> {
         None
+    }
+
+    /// Whether its events depend on the [`EncoderOptions`].
+    fn heeds_options(&self) -> bool {
+        false
+    }
+
+    /// What it holds of the frames so far, for [`Encoder::restore`], also in another process; `None` where that cannot be
+    /// told.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Stands where an encoder of the same stream and options stood that gave these bytes. `false` where they are no state of
+    /// this version's: nothing changed then.
+    fn restore(&mut self, _saved: &[u8]) -> bool {
+        false
+    }
+
+    /// Says, in the contract's own words, that what this encoder would have said before is not kept any more: one event, with
+    /// the cursor of the last that is gone. Nothing where there was none, or where the contract has no words for it.
+    fn pruned(&self, _pruned: &Pruned<'_>, _out: &mut Events) {}
+}
+
+/// The front of a stream that is not kept any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Pruned<'a> {
+    /// The stream.
+    pub stream: &'a Arc<Stream>,
+    /// How many frames are gone: the number of the first that is kept. Not 0.
+    pub frames: u64,
+    /// Unix epoch milliseconds of the last frame that is gone.
+    pub last_ms: u64,
+    /// Unix epoch milliseconds of when they went.
+    pub pruned_ms: u64,
+}
+
+impl Pruned<'_> {
+    /// Why they went, as every contract says it.
+    pub const REASON: &'static str = "retention_window";
+
+    /// A frame in the place of the last one that is gone.
+    pub(crate) fn frame(&self, body: Body) -> Frame {
+        let (seq, timestamp_ms) = (self.frames.saturating_sub(1), self.last_ms);
+        Frame { stream: self.stream.clone(), seq, timestamp_ms, parent_tool_id: None, body }
     }
 }
 

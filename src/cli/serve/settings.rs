@@ -48,15 +48,20 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         page_max: server.page_limit_max,
         default_contract: contract(&server.default_contract)
             .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
-        encoder: EncoderOptions {
-            thinking: config.hecate.thinking,
-            artifacts: config.hecate.artifacts,
-            task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
-            ..EncoderOptions::default()
-        },
+        encoder: encoder_options(config),
         upstreams: config.upstream.clone(),
         policy: Arc::new(config.approvals.policy()?),
     })
+}
+
+/// What every client is served with.
+pub(in crate::cli) fn encoder_options(config: &Config) -> EncoderOptions {
+    EncoderOptions {
+        thinking: config.hecate.thinking,
+        artifacts: config.hecate.artifacts,
+        task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
+        ..EncoderOptions::default()
+    }
 }
 
 /// What a running server takes up.

@@ -97,7 +97,7 @@ pub(super) fn schemas() -> Value {
             &json!({
                 "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": text, "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
-                "frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
+                "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
                 "tool_calls": count,
                 "usage": {"type": "object", "description": "What no record told is absent.", "properties": {
                     "input_tokens": count, "output_tokens": count, "cache_read_tokens": count,

@@ -21,7 +21,7 @@ pub(crate) fn rfc3339_micros(unix_ms: u64) -> String {
 }
 
 /// Writes times in one buffer. Many events have the same second, which is written once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
     /// How many digits follow the second.
     digits: usize,

@@ -29,7 +29,7 @@ pub(crate) struct Notes {
 }
 
 /// Fields that many events share, written once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     text: Box<[u8]>,
     outline: Box<[Field]>,

@@ -6,14 +6,21 @@
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{Times, as_object};
 use crate::derived::numbered;
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Value, Word, data};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, state};
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// How the log message begins that stands for all events that are not kept any more.
+pub(super) const PRUNED: &str = "events are missing: 0 to ";
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     let runner = match stream.provider {
@@ -38,10 +45,13 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
     (stream.kind == StreamKind::Session).then(|| Box::new(encoder) as Box<dyn Encoder>)
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct AgentManager {
-    /// The runner's name in status reasons.
+    /// The runner's name in status reasons: the stream has it.
+    #[serde(skip)]
     runner: &'static str,
+    #[serde(skip)]
     times: Times,
     next: u64,
     /// The run's status, as the events have told it.
@@ -203,6 +213,24 @@ impl Encoder for AgentManager {
 
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self { runner: self.runner, times: self.times.clone(), ..state };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some(last) = self.next.checked_sub(1) else { return };
+        let message = format!("{PRUNED}{last} are not kept any more ({})", Pruned::REASON);
+        let log = Log { level: Word(LogLevel::Warn.as_str()), message: &message };
+        let frame = pruned.frame(Body::SessionStarted { input: String::new() });
+        Self { next: last, ..self.clone() }.event(&frame, "log", &log, out);
     }
 }
 

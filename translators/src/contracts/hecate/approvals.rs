@@ -8,16 +8,19 @@ use super::tools::Tools;
 use crate::encode::{Word, data};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
 use crate::json::{Json, Object};
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The questions that wait.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Approvals {
     open: HashMap<Name, Question>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Question {
     tool_id: Option<Uuid>,
     tool_name: Name,

@@ -7,25 +7,29 @@ use super::envelope::Stage;
 use crate::encode::{Flat, data};
 use crate::frame::{BlockDelta, BlockText, Name};
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Text or thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Voice {
     Text,
     Thinking,
 }
 
 /// The blocks that are open, and how the turn counts them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
+    #[serde(with = "crate::encode::state::pairs")]
     open: HashMap<(Voice, Name, u32), Place, RandomState>,
     turn_index: u32,
     next: u32,
 }
 
 data! {
-    #[derive(Clone, Copy, Debug)]
+    #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
     struct Place {
         turn_index: u32,
         block_index: u32,

@@ -8,12 +8,14 @@
 use super::envelope::Stage;
 use crate::encode::{Word, data};
 use crate::frame::{Usage, UsageScope};
+use serde::{Deserialize, Serialize};
 
 /// The part of a budget, in percent, at which it is warned of.
 const WARNING_PCT: u64 = 80;
 
 /// Figures of a turn or of a run; `None` where nothing was said.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Figures {
     pub(super) input_tokens: Option<u64>,
     pub(super) output_tokens: Option<u64>,
@@ -59,8 +61,10 @@ fn micros(usd: f64) -> Option<u64> {
 }
 
 /// The meter of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Meter {
+    #[serde(skip)]
     budget: Option<u64>,
     turns: Figures,
     runs: Figures,
@@ -94,6 +98,11 @@ data! {
 impl Meter {
     pub(super) fn new(budget: Option<u64>) -> Self {
         Self { budget, ..Self::default() }
+    }
+
+    /// The same, with the budget of another meter.
+    pub(super) fn budgeted_as(self, other: &Self) -> Self {
+        Self { budget: other.budget, ..self }
     }
 
     pub(super) fn take(&mut self, usage: &Usage) {

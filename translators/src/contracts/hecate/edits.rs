@@ -10,9 +10,11 @@ use super::ids;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::{Time, data};
 use crate::frame::{ArtifactWritten, FileChangeKind, FileChanged};
+use serde::{Deserialize, Serialize};
 
 /// A changed file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Edit {
     path: String,
     kind: FileChangeKind,

@@ -11,14 +11,18 @@ use super::tools::{Outcome, Tools};
 use super::turns::Turns;
 use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
-use crate::encode::{Encoder, EncoderOptions, Events, Time, Word, data};
+use crate::encode::{Encoder, EncoderOptions, Events, Pruned, Time, Word, data, state};
 use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
 use crate::ledger::{PROXY_RESTARTED, STREAM_ENDED};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// How long the nominal claim of a worker lasts, in milliseconds. Nothing in the vocabulary renews it.
 const LEASE_MS: u64 = 30_000;
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     if stream.kind != StreamKind::Session {
@@ -41,11 +45,15 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
     }))
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Hecate {
     outlet: Outlet,
+    #[serde(skip)]
     provider: &'static str,
+    #[serde(skip)]
     thinking: bool,
+    #[serde(skip)]
     artifacts: bool,
     began_ms: u64,
     /// The last error's code, and whether trying again may help.
@@ -61,6 +69,13 @@ struct Hecate {
 }
 
 data! {
+    struct Gap<'a> {
+        first_pruned_sequence: u64,
+        last_pruned_sequence: u64,
+        pruned_at: Time,
+        reason: &'a str,
+    }
+
     struct Started<'a> {
         worker_id: &'a str,
         lease_until: Time,
@@ -220,6 +235,34 @@ impl Encoder for Hecate {
 
     fn held_bytes(&self) -> usize {
         self.tools.held_bytes()
+    }
+
+    fn heeds_options(&self) -> bool {
+        true
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self {
+            outlet: state.outlet.named_as(&self.outlet),
+            provider: self.provider,
+            thinking: self.thinking,
+            artifacts: self.artifacts,
+            meter: state.meter.budgeted_as(&self.meter),
+            ..state
+        };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some((last_pruned_sequence, mut outlet)) = self.outlet.before_last() else { return };
+        let pruned_at = Time(rfc3339_millis(pruned.pruned_ms));
+        let gap = Gap { first_pruned_sequence: 0, last_pruned_sequence, pruned_at, reason: Pruned::REASON };
+        outlet.write_again("gap.events_pruned", &gap, out);
     }
 }
 

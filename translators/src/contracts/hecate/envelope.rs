@@ -8,10 +8,11 @@ use super::shell::Held;
 use crate::contracts::wire::Times;
 use crate::encode::{EventId, Events, Kept, Time, Ulid, Value};
 use crate::frame::{Frame, Stream};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// What the envelopes of a run share.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
     version: Kept,
     ids: Kept,
@@ -53,11 +54,16 @@ impl Shared {
 }
 
 /// The events of one run so far, as far as the next one depends on them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Outlet {
+    #[serde(skip)]
     run: Uuid,
+    #[serde(skip)]
     bits: RunBits,
+    #[serde(skip)]
     shared: Shared,
+    #[serde(skip)]
     times: Times,
     /// How many events there were.
     next: u64,
@@ -78,6 +84,23 @@ impl Outlet {
             last_ms: 0,
             held: Held::default(),
         }
+    }
+
+    /// The same, with the ids of another outlet, which its stream gives.
+    pub(super) fn named_as(self, other: &Self) -> Self {
+        let Self { next, last_ms, held, .. } = self;
+        Self { next, last_ms, held, ..other.clone() }
+    }
+
+    /// The sequence of the last event, and the outlet as it was before it; `None` before the first.
+    pub(super) fn before_last(&self) -> Option<(u64, Self)> {
+        let last = self.next.checked_sub(1)?;
+        Some((last, Self { next: last, held: Held::default(), ..self.clone() }))
+    }
+
+    /// Writes an event in the place of one that was.
+    pub(super) fn write_again(&mut self, kind: &'static str, data: &impl Value, out: &mut Events) {
+        self.write(self.last_ms, kind, data, out);
     }
 
     fn write(&mut self, unix_ms: u64, kind: &'static str, data: &impl Value, out: &mut Events) {

@@ -7,9 +7,10 @@ use super::envelope::Stage;
 use crate::encode::data;
 use crate::frame::{ToolCall, ToolKind};
 use crate::json::{Json, Object};
+use serde::{Deserialize, Serialize};
 
 /// A kind in the document's words: the middle of the types of its own events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Shell,
     FileRead,

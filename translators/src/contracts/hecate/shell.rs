@@ -10,6 +10,7 @@
 use crate::encode::{Word, data};
 use crate::frame::Name;
 use crate::ledger::QUIET_MS;
+use serde::{Deserialize, Serialize};
 
 /// How long output is joined, in milliseconds.
 pub(super) const WINDOW_MS: u64 = QUIET_MS;
@@ -17,12 +18,23 @@ pub(super) const WINDOW_MS: u64 = QUIET_MS;
 /// How large joined output grows, in bytes. A single piece may be larger.
 pub(super) const JOINED_BYTES: usize = 8 << 10;
 
+/// A word of the program. Under a name of its own, for serde takes a reference that it sees for one into its input.
+type StreamName = &'static str;
+
+fn stream<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<StreamName, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let known = ["stdout", "stderr"].into_iter().find(|known| *known == name);
+    known.ok_or_else(|| serde::de::Error::custom(format_args!("there is no stream {name:?}")))
+}
+
 /// A piece of output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Chunk {
     pub(super) tool_call_id: Name,
     pub(super) tool_name: Name,
-    pub(super) stream: &'static str,
+    #[serde(deserialize_with = "stream")]
+    pub(super) stream: StreamName,
     pub(super) data: String,
     pub(super) byte_offset: u64,
     /// The piece belongs before what was told so far.
@@ -54,14 +66,16 @@ impl Chunk {
 }
 
 /// Output that waits for more.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Held {
     waiting: Option<Waiting>,
     /// When output last went out.
     released_ms: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Waiting {
     chunk: Chunk,
     since_ms: u64,

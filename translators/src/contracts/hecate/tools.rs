@@ -14,6 +14,7 @@ use crate::encode::{Flat, Word, data};
 use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
 use crate::json::{Json, Object};
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -24,7 +25,8 @@ const KEPT_BYTES: usize = 64 << 10;
 const REMEMBERED: usize = 1024;
 
 /// The calls that run, and the names of those that were proposed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Tools {
     open: HashMap<Uuid, Running, RandomState>,
     proposed: HashMap<Uuid, Name, RandomState>,
@@ -32,7 +34,8 @@ pub(super) struct Tools {
 }
 
 /// A call that runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Running {
     pub(super) call_id: Name,
     pub(super) name: Name,
@@ -55,7 +58,8 @@ pub(super) struct Running {
 }
 
 /// The front of a stream, and how long it was.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Kept {
     pub(super) text: String,
     pub(super) bytes: u64,

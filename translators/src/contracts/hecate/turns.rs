@@ -7,16 +7,19 @@ use super::budget::Figures;
 use super::envelope::Stage;
 use crate::encode::data;
 use crate::frame::{ErrorReported, ErrorScope, Usage, UsageScope};
+use serde::{Deserialize, Serialize};
 
 /// The turn that is open, and how many there were.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Turns {
     count: u32,
     open: Option<Turn>,
     last_index: u32,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Turn {
     figures: Figures,
     /// The run's own total, where it came within the turn.
@@ -26,7 +29,8 @@ struct Turn {
     began_ms: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Failure {
     code: String,
     message: String,

@@ -5,7 +5,7 @@
 
 use super::calls::Calls;
 use super::data::{
-    AssistantMessage, Chunk, ContextPressure, Entry, HistoryCompaction, Metadata, Plan, Reasoning, Resource,
+    AssistantMessage, Chunk, ContextPressure, Entry, HistoryCompaction, Metadata, Plan, Reasoning, Resource, RunError,
     SkillActivation, Status, UserMessage,
 };
 use super::is_terminal;
@@ -14,16 +14,21 @@ use super::subagents::{Subagent, Subagents};
 use super::usage::Told;
 use super::writer::Writer;
 use crate::contracts::wire::as_object;
-use crate::encode::{Encoder, EncoderOptions, Events, Flat, Value, Word};
+use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word, state};
 use crate::frame::{BlockDelta, Body, Frame, Name, RawJson, SkillEvent, Stream, StreamKind};
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     (stream.kind == StreamKind::Session).then(|| Box::new(Pixir::new(stream)) as Box<dyn Encoder>)
 }
 
 /// The encoder of one run.
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Pixir {
     writer: Writer,
     /// The prompt that the run's start told: a message of its own may follow and repeat it.
@@ -58,6 +63,25 @@ impl Encoder for Pixir {
 
     fn held_bytes(&self) -> usize {
         self.said.held_bytes() + self.calls.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self { writer: state.writer.named_as(&self.writer), ..state };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let reason = format!("events that came before are not kept any more ({})", Pruned::REASON);
+        let status = Status { status: "gap", reason: Some(&reason), error: Flat(RunError::default()) };
+        let frame = pruned.frame(Body::SessionStarted { input: String::new() });
+        if let Some(mut writer) = self.writer.before_last() {
+            writer.event(&frame, "status", &status, out);
+        }
     }
 }
 

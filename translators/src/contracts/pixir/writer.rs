@@ -7,14 +7,19 @@ use crate::contracts::wire::Times;
 use crate::derived::numbered;
 use crate::encode::{EventId, Events, Kept, Value};
 use crate::frame::{Frame, Stream};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// Writes the events of one run.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Writer {
+    #[serde(skip)]
     run: Uuid,
     /// The fields of the envelope that stay the same.
+    #[serde(skip)]
     shared: Kept,
+    #[serde(skip)]
     times: Times,
     /// How many events there were, of either sort.
     made: u64,
@@ -51,6 +56,17 @@ impl Writer {
     pub(super) fn new(stream: &Stream) -> Self {
         let shared = shared_fields(&stream.id);
         Self { run: stream.id, shared, times: Times::MICROS, made: 0, next_seq: 0 }
+    }
+
+    /// The same, with the ids of another writer, which its stream gives.
+    pub(super) fn named_as(self, other: &Self) -> Self {
+        let Self { made, next_seq, .. } = self;
+        Self { made, next_seq, ..other.clone() }
+    }
+
+    /// As it was before the last event, for one that stands in its place; `None` before the first.
+    pub(super) fn before_last(&self) -> Option<Self> {
+        Some(Self { made: self.made.checked_sub(1)?, ..self.clone() })
     }
 
     /// Writes an event that the frame gave rise to.

@@ -2,13 +2,17 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, state};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     if stream.kind != StreamKind::Session {
@@ -25,12 +29,16 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
     }))
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Sse {
     /// The front of each event's id.
+    #[serde(skip)]
     prefix: String,
     /// The fields of the envelope that stay the same.
+    #[serde(skip)]
     shared: Kept,
+    #[serde(skip)]
     times: Times,
     next: u64,
     outputs: ToolOutputs,
@@ -159,6 +167,16 @@ impl Encoder for Sse {
 
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(Self { next, outputs, asked, refused, .. }) = state::restore(STATE, saved) else { return false };
+        *self = Self { next, outputs, asked, refused, ..self.clone() };
+        true
     }
 }
 
