@@ -63,13 +63,10 @@ impl Session {
             "assistant_message" => {
                 let said = std::mem::take(&mut self.said);
                 // A message that was withheld, or that broke off, has its error instead.
-                let failed = !text("/data/metadata/error_kind").is_empty();
+                let is_error = !text("/data/metadata/error_kind").is_empty() && text("/data/text").is_empty();
                 let is_rest = self.is_cut && text("/data/text").ends_with(&said);
-                if !said.is_empty()
-                    && !is_rest
-                    && said != text("/data/text")
-                    && !(failed && text("/data/text").is_empty())
-                {
+                let is_told = said.is_empty() || is_rest || said == text("/data/text");
+                if !is_told && !is_error {
                     let message = "the text is not what the text_delta chunks before it said";
                     findings.push(Finding::error("text.differs", "/data/text", message));
                 }
