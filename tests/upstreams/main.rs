@@ -14,6 +14,7 @@
 mod client;
 mod command_line;
 mod faults;
+mod interrupting;
 mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
