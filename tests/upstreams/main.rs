@@ -18,5 +18,6 @@ mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod real;
+mod real_feed;
 mod started;
 mod starting;
