@@ -196,7 +196,7 @@ pub(super) fn native_error(status: StatusCode, code: &str, message: &str) -> Res
     response
 }
 
-async fn events_of(
+pub(super) async fn events_of(
     request: &Request<Incoming>,
     query: &Query,
     entry: Arc<Entry>,

@@ -8,6 +8,7 @@ mod follow;
 mod lag;
 mod recovery;
 mod repeat;
+mod responses;
 mod shared;
 mod status;
 mod view;
@@ -69,6 +70,8 @@ struct Known {
     by_id: HashMap<StreamId, Arc<Entry>>,
     /// Runs in the order in which they began.
     order: Vec<StreamId>,
+    /// Runs by the id of the response that they are.
+    by_response: HashMap<String, StreamId>,
 }
 
 /// A stream that an append is about, and its status behind it.
@@ -209,7 +212,10 @@ impl Runs {
         frames.iter().for_each(|frame| status::tell_bounds(frame));
         for known in touched {
             let entry = match known.entry {
-                Some(entry) => entry,
+                Some(entry) => {
+                    self.learn_response(&entry, &known.status);
+                    entry
+                }
                 None => self.insert(Entry::new(known.stream, known.status.clone())),
             };
             for (warning, seq) in known.warned {
@@ -225,13 +231,16 @@ impl Runs {
 
     async fn forget_dropped(&self) {
         for dropped in self.log.take_dropped().await {
-            self.feed.forget(dropped);
+            if let Some(entry) = self.find(dropped) {
+                self.feed.forget(&entry, Clock::System.now_ms());
+            }
             if let Some(store) = self.artifacts()
                 && let Err(error) = store.drop_run(dropped).await
             {
                 tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
             }
             let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+            known.forget_response(dropped);
             known.by_id.remove(&dropped);
             known.order.retain(|id| *id != dropped);
         }
@@ -239,7 +248,11 @@ impl Runs {
 
     fn insert(&self, entry: Entry) -> Arc<Entry> {
         let (id, entry) = (entry.id(), Arc::new(entry));
+        let response = entry.status().response_id.clone();
         let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(response) = response {
+            known.learn_response(&response, id);
+        }
         known.by_id.insert(id, entry.clone());
         if id.0 == StreamKind::Session {
             known.order.push(id);

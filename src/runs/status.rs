@@ -1,5 +1,6 @@
 //! What is known of a run at a glance.
 
+use super::responses;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{Body, EndReason, Frame, ProviderStatus, StreamKind, Usage, UsageScope};
 use framegate_translators::runners::RUNNERS;
@@ -37,6 +38,9 @@ pub struct RunStatus {
     /// The session in the runner's spelling.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub session_name: String,
+    /// Of a response: the id that its upstream gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
     /// The runner.
     #[serde(deserialize_with = "provider")]
     pub runner: Word,
@@ -171,6 +175,7 @@ impl RunStatus {
             run_id: stream.id,
             session_id: stream.session.id,
             session_name: stream.session.name.to_string(),
+            response_id: None,
             runner: stream.provider,
             state: RunState::Running,
             started_at_ms: first.timestamp_ms,
@@ -210,6 +215,11 @@ impl RunStatus {
         match &frame.body {
             Body::ProviderEvent(record) => {
                 self.records += 1;
+                if self.response_id.is_none()
+                    && let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session)
+                {
+                    self.response_id = responses::told(self.runner, self.records, data);
+                }
                 self.invalid_records += u64::from(record.status == ProviderStatus::InvalidJson);
                 for kind in &record.drift {
                     *self.drift.entry(kind.as_str()).or_default() += 1;

@@ -4,11 +4,14 @@
 //! like any other ingest; whether what was asked has been passed on. Never: a shell, a run without its end, a process, socket
 //! or task that outlives its run.
 
+pub mod client;
 pub mod command;
 mod conversation;
 mod host;
 mod links;
 mod policy;
+pub mod responses;
+pub mod sse;
 
 pub use conversation::{Conversation, Setup};
 pub use host::Host;
@@ -79,6 +82,13 @@ impl Upstreams {
             Kind::Sse(_) | Kind::Responses(_) => None,
         });
         Self(starting.collect())
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn with(mut self, others: impl Iterator<Item = Arc<dyn Upstream>>) -> Self {
+        self.0.extend(others);
+        self
     }
 
     /// The one of that name.

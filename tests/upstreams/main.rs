@@ -19,5 +19,6 @@ mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod real;
+mod real_feed;
 mod started;
 mod starting;

@@ -8,7 +8,7 @@ use crate::started::Started;
 use serde_json::{Value, json};
 use std::path::PathBuf;
 
-fn program(name: &str) -> String {
+pub fn program(name: &str) -> String {
     let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/runners/node_modules/.bin").join(name);
     assert!(path.exists(), "{} is missing: npm ci --prefix tests/runners", path.display());
     path.display().to_string()

@@ -4,6 +4,7 @@
 
 mod reload;
 mod settings;
+mod upstreams;
 
 use super::{EXIT_CLEAN, LogArgs};
 use crate::artifacts::{ArtifactStore, MemoryStore};

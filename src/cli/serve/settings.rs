@@ -1,5 +1,6 @@
 //! What the server is set to, of a configuration: durations for milliseconds, nothing for 0, secrets and certificates read.
 
+use super::upstreams;
 use crate::auth::{self, AuthError, Tokens};
 use crate::config::Config;
 use crate::http::{Live, Rate, Rates, Settings, Tls};
@@ -19,6 +20,8 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
     let server = &config.server;
     let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
     Ok(Settings {
+        responses: upstreams::responses(config)?,
+        feeds: upstreams::feeds(config)?,
         listen: server.listen,
         live: live(config)?,
         max_connections: server.max_connections,

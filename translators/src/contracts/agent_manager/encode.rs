@@ -21,6 +21,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         "claude-code" => "Claude Code",
         "codex" => "Codex",
         "opencode" => "OpenCode",
+        "openresponses" => "Open Responses",
         other => other,
     };
     let encoder = AgentManager {

@@ -35,3 +35,8 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     };
     out.json(event_type, withheld.event.id.clone(), &envelope);
 }
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    event.pointer("/data/code").and_then(Value::as_str) == Some(CODE)
+}

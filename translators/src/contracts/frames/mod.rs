@@ -4,6 +4,7 @@
 //! leaves task and thread streams out; v2 has every type and stream. Never: a field that the document does not have, except
 //! the extension types and fields of v2.
 
+mod pruned;
 mod rules;
 mod wire;
 mod withheld;
@@ -39,6 +40,7 @@ pub const V1: Contract = Contract {
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
     withheld: withheld::v1,
+    pruned: pruned::v1,
 };
 
 /// `frames.v2`.
@@ -63,6 +65,7 @@ pub const V2: Contract = Contract {
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
     withheld: withheld::v2,
+    pruned: pruned::v2,
 };
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {

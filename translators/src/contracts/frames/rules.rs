@@ -193,6 +193,15 @@ impl Verifier for FrameRules {
         }
     }
 
+    fn stream<'e>(&self, event: &'e Value) -> &'e str {
+        let key = if self.version == Version::V1 { "session_id" } else { "stream_id" };
+        event.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn tells_of_withheld(&self, event: &Value) -> bool {
+        super::withheld::is_notice(event)
+    }
+
     fn cursor_key(&self) -> Option<&'static str> {
         Some("seq")
     }

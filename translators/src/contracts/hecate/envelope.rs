@@ -128,7 +128,8 @@ impl<'s> Stage<'s> {
         ids::call_id(self.outlet.run, self.outlet.next)
     }
 
-    fn flush(&mut self) {
+    /// Emits output that waits: nothing follows it for now.
+    pub(super) fn flush(&mut self) {
         if let Some((unix_ms, chunk)) = self.outlet.held.release() {
             self.outlet.write(unix_ms, "tool.shell.output_chunk", &chunk.wire(), self.out);
         }

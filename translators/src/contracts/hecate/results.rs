@@ -7,6 +7,7 @@ use super::envelope::Stage;
 use super::kinds::{Kind, path_of};
 use super::tools::{Outcome, Running};
 use crate::frame::PlanEntry;
+use crate::json::Object;
 use serde::Serialize;
 
 /// How long a summary is at most, in bytes.
@@ -126,13 +127,36 @@ pub(super) fn todos(tool_call_id: &str, tool_name: &str, entries: &[PlanEntry], 
     stage.say("tool.todo_write.updated", &Todos { tool_call_id, tool_name, todos });
 }
 
-/// One line for people; `None` where there is nothing to say.
-pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> Option<String> {
+/// One line for people; there always is one.
+pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> String {
     match outcome {
-        Outcome::Exited(code) if running.kind == Kind::Shell => Some(format!("exited with status {code}")),
-        Outcome::Exited(_) => first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text)),
-        Outcome::Failed(error) => first_line(error),
+        Outcome::Exited(code) if running.kind == Kind::Shell => format!("exited with status {code}"),
+        Outcome::Exited(code) => {
+            let said = first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text));
+            said.unwrap_or_else(|| verdict(running, code))
+        }
+        Outcome::Failed(error) => first_line(error).unwrap_or_else(|| "failed".to_owned()),
     }
+}
+
+/// How a call went that gave no output, and what it was about.
+fn verdict(running: &Running, code: i32) -> String {
+    let args = running.args();
+    let said = if code == 0 { "completed" } else { "failed" };
+    let about = path_of(&args)
+        .or_else(|| files_of(&args))
+        .or_else(|| ["query", "url", "pattern"].into_iter().find_map(|key| Some(args.str(key)?.into_owned())));
+    match about.as_deref().and_then(first_line) {
+        Some(about) => format!("{said}: {about}"),
+        None => said.to_owned(),
+    }
+}
+
+/// The first file of a call that changes several, and how many others there are.
+fn files_of(args: &Object<'_>) -> Option<String> {
+    let files = args.items("files");
+    let first = path_of(&files.first()?.object()?)?;
+    Some(if files.len() == 1 { first } else { format!("{first} and {} more", files.len() - 1) })
 }
 
 /// What a call that ran and failed said of it; `None` where it said nothing.

@@ -4,14 +4,15 @@
 //! that goes ahead of, or stays behind, an event that it came before or after; a piece that waits for a clock.
 //!
 //! A piece after a quiet spell goes out at once. What follows within [`WINDOW_MS`] is joined until it is large, until a
-//! frame comes that is later, or until any other event does. Frame times decide, so a replay cuts where the live stream
-//! did.
+//! frame comes that is later, or until any other event does. Where nothing comes, the ingest says so with an empty piece
+//! (see [`QUIET_MS`]). Frames alone decide, so a replay cuts where the live stream did.
 
 use crate::frame::Name;
+use crate::ledger::QUIET_MS;
 use serde::Serialize;
 
 /// How long output is joined, in milliseconds.
-pub(super) const WINDOW_MS: u64 = 50;
+pub(super) const WINDOW_MS: u64 = QUIET_MS;
 
 /// How large joined output grows, in bytes. A single piece may be larger.
 pub(super) const JOINED_BYTES: usize = 8 << 10;

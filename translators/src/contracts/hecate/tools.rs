@@ -107,8 +107,7 @@ struct Over<'a> {
     begun: Begun<'a>,
     #[serde(skip_serializing_if = "Option::is_none")]
     duration_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<String>,
+    summary: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     result: Option<&'static str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -234,7 +233,10 @@ impl Tools {
         is_front: bool,
         stage: &mut Stage<'_>,
     ) {
-        let Some(running) = self.open.get_mut(&tool.id).filter(|_| !chunk.is_empty()) else { return };
+        if chunk.is_empty() {
+            return stage.flush();
+        }
+        let Some(running) = self.open.get_mut(&tool.id) else { return };
         let kept = if stream == "stderr" { &mut running.stderr } else { &mut running.stdout };
         let byte_offset = kept.bytes;
         kept.push(chunk, is_front);

@@ -5,7 +5,7 @@ use super::envelope::Envelope;
 use super::ids::{self, RunBits};
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::Events;
-use crate::gate::{CODE, Withheld};
+use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::{Value, json};
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
@@ -40,4 +40,9 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
         data: &data,
     };
     out.json(kind, withheld.event.id.clone(), &envelope);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    event.pointer("/data/reason").and_then(Value::as_str).is_some_and(|reason| reason.starts_with(NOTICE))
 }

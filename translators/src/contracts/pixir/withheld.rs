@@ -8,7 +8,7 @@ use super::writer::{self, Envelope};
 use crate::contracts::wire::rfc3339_micros;
 use crate::encode::Events;
 use crate::frame::EndReason;
-use crate::gate::{CODE, Withheld};
+use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::{Value, json};
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
@@ -42,4 +42,12 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let session_id = &frame.stream.id;
     let envelope = Envelope { id, session_id, seq, ts: rfc3339_micros(frame.timestamp_ms), r#type: kind, data: &data };
     out.json(kind, withheld.event.id.clone(), &envelope);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    text("/data/metadata/error_kind") == CODE
+        || text("/data/error/kind") == CODE
+        || text("/data/reason").starts_with(NOTICE)
 }

@@ -1,11 +1,12 @@
 //! Frames to `sse.v1` events.
 
-use crate::contracts::tool_output::ToolOutputs;
+use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{as_object, rfc3339_seconds};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
 use serde::Serialize;
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -119,15 +120,8 @@ impl Encoder for Sse {
                 let result = self.outputs.frame(body);
                 let refused = matches!(body, Body::ToolFailed { tool, .. } if self.refused.remove(&tool.id));
                 if let Some(result) = result.filter(|_| !refused) {
-                    let payload = ToolResult {
-                        tool_name: &result.name,
-                        success: result.success,
-                        result: if result.output.is_empty() {
-                            result.error.as_deref().unwrap_or_default()
-                        } else {
-                            &result.output
-                        },
-                    };
+                    let payload =
+                        ToolResult { tool_name: &result.name, success: result.success, result: &said(&result) };
                     self.event(frame, "tool_result", payload, out);
                 }
             }
@@ -140,6 +134,20 @@ impl Encoder for Sse {
 
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
+    }
+}
+
+/// The id of a run's event of that number.
+pub(super) fn event_id(run: &Uuid, number: u64) -> String {
+    format!("evt_{}_{number:010}", run.simple())
+}
+
+/// What a tool gave, and why it failed where the one does not say the other.
+fn said(result: &ToolOutput) -> Cow<'_, str> {
+    match result.error.as_deref().filter(|error| !result.output.contains(*error)) {
+        None => Cow::Borrowed(&result.output),
+        Some(error) if result.output.is_empty() => Cow::Borrowed(error),
+        Some(error) => Cow::Owned(format!("{}\n{error}", result.output.trim_end_matches('\n'))),
     }
 }
 
@@ -163,7 +171,7 @@ impl Sse {
     }
 
     fn event<P: Serialize>(&mut self, frame: &Frame, kind: &'static str, payload: P, out: &mut Events) {
-        let event_id = format!("evt_{}_{:010}", frame.stream.id.simple(), self.next);
+        let event_id = event_id(&frame.stream.id, self.next);
         self.next += 1;
         let envelope = Envelope {
             event_id: &event_id,

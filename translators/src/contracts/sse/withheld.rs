@@ -5,8 +5,11 @@
 use super::encode::Envelope;
 use crate::contracts::wire::rfc3339_seconds;
 use crate::encode::{EventId, Events};
-use crate::gate::Withheld;
+use crate::gate::{NOTICE, Withheld};
 use serde_json::{Value, json};
+
+/// The tool that no runner has.
+pub(super) const TOOL_NAME: &str = "framegate";
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let (kind, payload): (_, Value) = match withheld.event.kind {
@@ -15,7 +18,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
         "run_completed" | "run_failed" => {
             ("run_failed", json!({"status": "failed", "error_code": "EVENT_WITHHELD", "message": withheld.message()}))
         }
-        _ => ("tool_result", json!({"tool_name": "framegate", "success": false, "result": withheld.message()})),
+        _ => ("tool_result", json!({"tool_name": TOOL_NAME, "success": false, "result": withheld.message()})),
     };
     let frame = withheld.frame;
     let EventId::Text(event_id) = withheld.event.id else { return };
@@ -28,4 +31,10 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
         payload,
     };
     out.json(kind, withheld.event.id.clone(), &envelope);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    text("/payload/tool_name") == TOOL_NAME && text("/payload/result").starts_with(NOTICE)
 }
