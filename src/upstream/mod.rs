@@ -56,6 +56,9 @@ pub enum StartError {
     /// The proxy takes nothing more for now.
     #[error("{0}; try again later")]
     Busy(String),
+    /// The session that is to go on is at work.
+    #[error("{0}")]
+    Conflict(String),
     /// The runner could not be started, or left before it said anything of a run.
     #[error("{0}")]
     Failed(String),

@@ -14,9 +14,11 @@
 mod client;
 mod command_line;
 mod faults;
+mod interrupting;
 mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod real;
+mod real_feed;
 mod started;
 mod starting;
