@@ -144,17 +144,6 @@ pub struct EventRef<'a> {
 }
 
 impl Events {
-    /// Writes one event as JSON.
-    pub fn json<T: serde::Serialize>(&mut self, kind: &'static str, id: EventId, event: &T) {
-        let start = self.bytes.len();
-        // Writing to memory cannot fail, and our wire types have string keys only.
-        if serde_json::to_writer(&mut self.bytes, event).is_err() {
-            self.bytes.truncate(start);
-            return;
-        }
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0 });
-    }
-
     /// Writes one event field by field.
     pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
         let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());

@@ -39,8 +39,8 @@ pub(crate) struct Null;
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flat<T>(pub(crate) T);
 
-/// Declares structs with their [`Data`]. A field whose key is no name of Rust's, or another one, says it: `tool_name:
-/// &'a str => "toolName"`.
+/// Declares structs with their [`Data`]. A key that is not the field's name stands behind its type: `tool_name: &'a str =>
+/// "toolName"`.
 macro_rules! data {
     ($(
         $(#[$about:meta])*
@@ -162,3 +162,82 @@ macro_rules! entries {
 }
 
 entries!(bool, u16, u32, u64, usize, i32, f64, Uuid, [&str], [String], Vec<&str>, Vec<String>);
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::encode::{EventId, Events, Kind};
+
+    data! {
+        struct Whole<'a> {
+            first_name: Option<&'a str> => "firstName",
+            flat: Flat<Part>,
+            parts: Vec<Part>,
+            none: Option<Vec<Part>>,
+            word: Word,
+            null: Null,
+            part: Part,
+        }
+
+        struct Part {
+            count: u32,
+            cost: Option<f64>,
+        }
+    }
+
+    fn written(whole: &Whole<'_>) -> (String, Vec<(&'static str, &'static str)>) {
+        let mut events = Events::default();
+        events.object("whole", EventId::None, |map| whole.fields(map));
+        let event = events.iter().next().unwrap();
+        let name = |kind: Kind| match kind {
+            Kind::Null => "null",
+            Kind::Unsigned => "unsigned",
+            Kind::Number => "number",
+            Kind::Amount => "amount",
+            Kind::Text => "text",
+            Kind::Word(word) => word,
+            Kind::EmptyArray => "[]",
+            Kind::Fields => "{",
+            Kind::Items => "[",
+            Kind::End => "end",
+            _ => "other",
+        };
+        let outline = event.outline.iter().map(|field| (field.key, name(field.kind))).collect();
+        (String::from_utf8(event.payload.to_vec()).unwrap(), outline)
+    }
+
+    #[test]
+    fn fields_stand_in_order_and_objects_that_are_alike_are_noted_once() {
+        let part = |cost| Part { count: 1, cost };
+        let mut whole = Whole {
+            first_name: None,
+            flat: Flat(part(None)),
+            parts: Vec::new(),
+            none: None,
+            word: Word("w"),
+            null: Null,
+            part: part(Some(-0.5)),
+        };
+        let (text, outline) = written(&whole);
+        assert_eq!(text, r#"{"count":1,"parts":[],"word":"w","null":null,"part":{"count":1,"cost":-0.5}}"#);
+        let end =
+            [("word", "w"), ("null", "null"), ("part", "{"), ("count", "unsigned"), ("cost", "number"), ("", "end")];
+        assert_eq!(outline, [&[("count", "unsigned"), ("parts", "[]")][..], &end].concat());
+
+        whole.first_name = Some("a \"b\"");
+        whole.parts = vec![part(None), part(None), part(Some(f64::NAN)), part(Some(1.5))];
+        let (text, outline) = written(&whole);
+        let parts = r#"[{"count":1},{"count":1},{"count":1,"cost":null},{"count":1,"cost":1.5}]"#;
+        assert!(text.starts_with(&format!(r#"{{"firstName":"a \"b\"","count":1,"parts":{parts},"word""#)), "{text}");
+        let sort = |cost: &'static str| [("", "{"), ("count", "unsigned"), ("cost", cost), ("", "end")];
+        let front = [
+            ("firstName", "text"),
+            ("count", "unsigned"),
+            ("parts", "["),
+            ("", "{"),
+            ("count", "unsigned"),
+            ("", "end"),
+        ];
+        assert_eq!(outline, [&front[..], &sort("null"), &sort("amount"), &[("", "end")], &end].concat());
+    }
+}

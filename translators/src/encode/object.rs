@@ -172,7 +172,9 @@ impl<'a> ObjectWriter<'a> {
         self.out.extend_from_slice(b"\":");
     }
 
+    /// Writes text of ours.
     fn plain(&mut self, key: &'static str, kind: Kind, text: &str) {
+        debug_assert!(!text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\')), "{key} needs escapes");
         self.key(key, kind);
         self.out.push(b'"');
         self.out.extend_from_slice(text.as_bytes());

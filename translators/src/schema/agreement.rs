@@ -283,7 +283,7 @@ fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mu
     for (key, value) in object.as_object().unwrap() {
         let mut kinds = kinds_of(value, texts);
         // What a writer knows is mostly all there is to know; else an outline seldom tells anything.
-        if next(choices) % 16 > 0 && kinds.iter().any(|kind| says_most(*kind)) {
+        if !next(choices).is_multiple_of(16) && kinds.iter().any(|kind| says_most(*kind)) {
             kinds.retain(|kind| says_most(*kind));
         }
         let kind = kinds[next(choices) % kinds.len()];
