@@ -70,7 +70,7 @@ impl StringShape {
 }
 
 impl ObjectShape {
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.properties.is_empty() && self.required == 0 && matches!(self.rest, Rest::Open) && self.variants.is_none()
     }
 }
