@@ -100,7 +100,8 @@ fn decide(started: &Started, run: &str, decision: &str) {
     let path = format!("/v1/runs/{run}/approvals/{id}");
     let body = json!({"decision": decision, "reason": "as the test says"}).to_string();
     let answer = post(started.proxy.address, &path, &[("content-type", "application/json")], body.as_bytes());
-    assert!(answer.status < 300, "{}: {}", answer.status, answer.text());
+    let status = answer.status;
+    assert!(status < 300, "{status}: {}", answer.text());
 }
 
 fn is_told_everywhere(started: &Started, run: &str, text: &str) {
