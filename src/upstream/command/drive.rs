@@ -139,6 +139,7 @@ impl Drive {
             let run = first_run(&self.ingested);
             let why = match (&stopped, &cause) {
                 (Some(stopped), _) => stopped.reason(),
+                (None, Some(Cause::Refused(words))) => format!("the runner refuses: {words}"),
                 (None, Some(Cause::NoRun)) => {
                     let ms = self.settings.start_timeout_ms;
                     format!("the runner said nothing of a run within {ms} ms (upstream.start_timeout_ms)")
@@ -318,6 +319,9 @@ impl Drive {
 
     /// Why it is to end, if it is.
     fn cause(&self, now: Instant, phase: Phase) -> Option<Cause> {
+        if let Some(words) = self.conversation.refusal().filter(|_| self.run_begins.is_some()) {
+            return Some(Cause::Refused(words.to_owned()));
+        }
         let waits_for_us = self.has_dialogue && self.idle.is_some();
         if self.output_is_over || (waits_for_us && phase >= Phase::Draining) {
             return Some(Cause::Leaving);
