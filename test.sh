@@ -44,6 +44,7 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         npm ci --prefix tests/clients
     fi
     ignored_clients eventsource
+    ignored_clients openai_of_npm
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
         if CHROMIUM=$(command -v "$browser"); then break; fi
     done
@@ -64,8 +65,9 @@ if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; th
         cp tests/clients/requirements.txt tests/clients/python_modules/
     fi
     ignored_clients httpx_sse
+    ignored_clients openai_of_python
 else
-    not_done+=("python3 or pip is missing: httpx-sse was NOT run against the proxy (https://www.python.org)")
+    not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
 fi
 
 # The benchmarks run once, shortly, so that they cannot rot.

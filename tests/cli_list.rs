@@ -1,4 +1,4 @@
-//! `framegate contracts`, `runners` and `schema`, the built binary.
+//! `framegate contracts`, `runners`, `schema` and `rules`, the built binary.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -29,6 +29,27 @@ fn every_contract_and_runner_is_listed() {
         assert_eq!(entry["types"].as_array().unwrap().len(), contract.schemas.len());
         assert_eq!(entry["log"], contract.log.is_some(), "{}", contract.name);
     }
+}
+
+#[test]
+fn every_redaction_rule_is_listed_with_what_it_finds() {
+    use framegate_translators::redact::{Rules, Settings, rule_names};
+    let table = run(&["rules"], "").exits(0);
+    let lines: Vec<&str> = table.out.lines().collect();
+    assert_eq!(lines.len(), rule_names().count());
+    for (line, (name, about)) in lines.into_iter().zip(rule_names()) {
+        assert!(line.starts_with(name) && line.ends_with(about), "{line}");
+    }
+    let json = run(&["rules", "--json"], "").exits(0).json();
+    let rules = json.as_array().unwrap();
+    for rule in rules {
+        let name = rule["name"].as_str().unwrap();
+        let expected: Vec<&str> = rule_names().filter(|(of, _)| *of == name).map(|(_, about)| about).collect();
+        assert_eq!(rule["finds"], serde_json::json!(expected));
+        // Each name is one that can be switched off.
+        assert!(Rules::new(Settings { disabled: vec![name.to_owned()], ..Settings::default() }).is_ok());
+    }
+    assert_eq!(rules.iter().filter(|rule| rule["name"] == "github-token").count(), 1);
 }
 
 #[test]

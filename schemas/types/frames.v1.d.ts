@@ -108,7 +108,7 @@ export interface ToolStdoutEvent extends FramesV1Envelope {
    * @format uuid
    */
   tool_id: string;
-  /** The piece. */
+  /** The piece; empty where it says only that nothing followed the pieces before for a while. */
   chunk: string;
   [key: string]: unknown;
 }
@@ -122,7 +122,7 @@ export interface ToolStderrEvent extends FramesV1Envelope {
    * @format uuid
    */
   tool_id: string;
-  /** The piece. */
+  /** The piece; empty where it says only that nothing followed the pieces before for a while. */
   chunk: string;
   [key: string]: unknown;
 }

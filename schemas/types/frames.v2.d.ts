@@ -309,7 +309,7 @@ export interface ToolStdoutEvent extends FramesV2Envelope {
   tool_id: string;
   /** The runner's own id of the call. */
   call_id: string;
-  /** The piece. */
+  /** The piece; empty where it says only that nothing followed the pieces before for a while. */
   chunk: string;
   /** `front`: the piece belongs before everything that was told of the output so far; absent: behind it. */
   position?: "front";
@@ -326,7 +326,7 @@ export interface ToolStderrEvent extends FramesV2Envelope {
   tool_id: string;
   /** The runner's own id of the call. */
   call_id: string;
-  /** The piece. */
+  /** The piece; empty where it says only that nothing followed the pieces before for a while. */
   chunk: string;
 }
 

@@ -152,7 +152,11 @@ fn provider(name: &str) -> Result<String, String> {
 
 const ONE_LINE: &str = "a token is one line of visible ASCII characters without spaces";
 
-fn secret_in(path: &Path) -> Result<String, String> {
+/// The secret that a file holds on one line.
+///
+/// # Errors
+/// It cannot be read, or holds none; never a word of it.
+pub(crate) fn secret_in(path: &Path) -> Result<String, String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     match one_line(&text) {
@@ -163,7 +167,7 @@ fn secret_in(path: &Path) -> Result<String, String> {
 }
 
 /// The secret, where it can stand in a header.
-fn one_line(text: &str) -> Option<&str> {
+pub(crate) fn one_line(text: &str) -> Option<&str> {
     let secret = text.trim();
     (!secret.is_empty() && secret.bytes().all(|byte| byte.is_ascii_graphic())).then_some(secret)
 }

@@ -6,6 +6,7 @@
 mod file;
 
 pub use file::{AuthError, read, read_one};
+pub(crate) use file::{one_line, secret_in};
 
 use framegate_translators::frame::{Stream, StreamKind};
 use serde::Deserialize;

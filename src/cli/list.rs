@@ -1,4 +1,4 @@
-//! `framegate contracts`, `runners` and `schema`: what the registries hold.
+//! `framegate contracts`, `runners`, `schema` and `rules`: what the registries hold.
 
 use super::names::{self, ContractName};
 use crate::catalogue;
@@ -6,6 +6,7 @@ use crate::nearest::nearest;
 use anyhow::bail;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::publish::{bundle, typescript};
+use framegate_translators::redact::rule_names;
 use framegate_translators::runners::RUNNERS;
 use serde::Serialize;
 use std::io::{self, Write};
@@ -43,6 +44,26 @@ pub(super) fn runners(args: &TableArgs) -> anyhow::Result<ExitCode> {
         return print_json(&catalogue::runners());
     }
     print_table(RUNNERS.iter().map(|runner| (runner.name, runner.about)))
+}
+
+pub(super) fn rules(args: &TableArgs) -> anyhow::Result<ExitCode> {
+    if !args.json {
+        return print_table(rule_names());
+    }
+    #[derive(Serialize)]
+    struct Rule {
+        name: &'static str,
+        finds: Vec<&'static str>,
+    }
+    // A name that stands for several formats is one rule: it is switched off as one.
+    let mut rules: Vec<Rule> = Vec::new();
+    for (name, about) in rule_names() {
+        match rules.iter_mut().find(|rule| rule.name == name) {
+            Some(rule) => rule.finds.push(about),
+            None => rules.push(Rule { name, finds: vec![about] }),
+        }
+    }
+    print_json(&rules)
 }
 
 pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {

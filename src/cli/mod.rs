@@ -78,6 +78,8 @@ enum Command {
     Runners(list::TableArgs),
     /// Print the JSON Schema of an event type or of a whole contract, or its TypeScript declarations
     Schema(list::SchemaArgs),
+    /// List the rules by which secrets are found, with what each finds: names for redaction.disabled_rules
+    Rules(list::TableArgs),
     /// Ask a running proxy whether it lives
     Health(health::Args),
     /// Print the completions of a shell
@@ -105,6 +107,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
         Command::Contracts(args) => list::contracts(&args),
         Command::Runners(args) => list::runners(&args),
         Command::Schema(args) => list::schema(&args),
+        Command::Rules(args) => list::rules(&args),
         Command::Health(args) => health::run(&args),
         Command::Completions(args) => shell::completions(&args),
         Command::Man(args) => shell::man(&args),

@@ -232,6 +232,12 @@ pub struct Log {
     pub max_file_bytes: u64,
     /// For how long runs that are over are kept; 0 is as long as there is room.
     pub max_age_hours: u64,
+    /// How many frames of one run are kept, also while it is open; 0 is all.
+    pub run_max_frames: u64,
+    /// How many bytes of frames of one run are kept; 0 is all.
+    pub run_max_bytes: u64,
+    /// For how many hours frames of one run are kept; 0 is as long as the run.
+    pub run_max_age_hours: u64,
 }
 
 /// Where frames are kept.
@@ -410,6 +416,9 @@ impl Default for Log {
             max_bytes: 1 << 30,
             max_file_bytes: 0,
             max_age_hours: 0,
+            run_max_frames: 0,
+            run_max_bytes: 0,
+            run_max_age_hours: 0,
         }
     }
 }
@@ -476,6 +485,9 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("log.max_file_bytes", 0, 1 << 43),
     ("log.max_age_hours", 0, 1_000_000),
     ("approvals.timeout_ms", 1_000, 604_800_000),
+    ("log.run_max_frames", 0, 1 << 40),
+    ("log.run_max_bytes", 0, 1 << 50),
+    ("log.run_max_age_hours", 0, 1_000_000),
     ("artifacts.inline_bytes", 0, 1 << 30),
     ("artifacts.preview_bytes", 0, 1 << 20),
     ("artifacts.max_bytes", 1024, 4 << 30),

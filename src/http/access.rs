@@ -27,6 +27,8 @@ const READ: Access = Access::Needs(Scope::Read);
 fn access_of(endpoint: Endpoint) -> Access {
     match endpoint {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
+        // They cost, or change what is kept elsewhere.
+        Endpoint::ResponseCreate | Endpoint::ResponseCancel | Endpoint::ResponseDelete => Access::Needs(Scope::Control),
         Endpoint::StartRun | Endpoint::Approval | Endpoint::Interrupt | Endpoint::SessionMessages => {
             Access::Needs(Scope::Control)
         }
@@ -40,6 +42,8 @@ fn access_of(endpoint: Endpoint) -> Access {
         | Endpoint::SessionEvents
         | Endpoint::AllEvents
         | Endpoint::Artifact
+        | Endpoint::Response
+        | Endpoint::ResponseInput
         | Endpoint::Contracts
         | Endpoint::Schema
         | Endpoint::NativeSseStream

@@ -27,11 +27,16 @@ use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
 /// What we answer with.
-pub(super) type Body = UnsyncBoxBody<Bytes, Infallible>;
+pub(super) type Body = UnsyncBoxBody<Bytes, Torn>;
+
+/// An answer has no good end: its connection (HTTP/2: its stream) is broken off, so that the client sees it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the answer ends before it is whole")]
+pub(super) struct Torn;
 
 /// A text that is there already.
 pub(super) fn full(text: impl Into<Bytes>) -> Body {
-    Full::new(text.into()).boxed_unsync()
+    Full::new(text.into()).map_err(|never: Infallible| match never {}).boxed_unsync()
 }
 
 /// Nothing.
@@ -98,14 +103,19 @@ impl Source {
 /// What an open event stream holds: its place among those that may be open, and its reader's rights.
 #[derive(Debug)]
 pub(super) struct Lease {
-    _slot: StreamSlot,
+    slot: StreamSlot,
     caller: Arc<Caller>,
     live: watch::Receiver<Arc<Live>>,
 }
 
 impl Lease {
     pub(super) fn new(slot: StreamSlot, caller: Arc<Caller>, live: watch::Receiver<Arc<Live>>) -> Self {
-        Self { _slot: slot, caller, live }
+        Self { slot, caller, live }
+    }
+
+    /// The place alone, for an answer that is nobody else's to read.
+    pub(super) fn into_slot(self) -> StreamSlot {
+        self.slot
     }
 
     /// Waits until the reader's token is gone, or may do or see something else.

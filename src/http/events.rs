@@ -5,6 +5,7 @@ use super::body::{Body, Source, events_behind};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
 use super::router::{json_response, no_content};
+use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
 use framegate_translators::contracts::{Contract, SseStyle, sse};
 use framegate_translators::encode::EventId;
@@ -187,7 +188,10 @@ pub(super) async fn native_sse(
         let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
         events_of(request, &query, entry, negotiated, shared.clone()).await
     };
-    answer.await.unwrap_or_else(Problem::into_response)
+    answer.await.unwrap_or_else(|problem| match problem.status() {
+        StatusCode::GONE => native_error(StatusCode::GONE, "REPLAY_UNAVAILABLE", problem.detail()),
+        _ => problem.into_response(),
+    })
 }
 
 pub(super) fn native_error(status: StatusCode, code: &str, message: &str) -> Response<Body> {
@@ -196,7 +200,7 @@ pub(super) fn native_error(status: StatusCode, code: &str, message: &str) -> Res
     response
 }
 
-async fn events_of(
+pub(super) async fn events_of(
     request: &Request<Incoming>,
     query: &Query,
     entry: Arc<Entry>,
@@ -212,7 +216,7 @@ async fn events_of(
         ));
     };
     let cursor = cursor_of(request, query, contract)?;
-    let from = first_event(&cursor, &mut reader, &shared).await.map_err(|error| unreadable(&error))?;
+    let from = first_event(&cursor, &mut reader, &shared).await?;
     match negotiated.form {
         Form::Json => page(query, &mut reader, from, &negotiated, &shared).await,
         Form::Sse | Form::Ndjson => follow(reader, from, cursor.is_some(), &negotiated, shared).await,
@@ -247,7 +251,10 @@ pub(super) async fn follow(
     Ok(response)
 }
 
-pub(super) fn unreadable(error: &crate::log::LogError) -> Problem {
+pub(super) fn unreadable(error: &LogError) -> Problem {
+    if matches!(error, LogError::Gone { .. } | LogError::Untold { .. }) {
+        return Problem::new(StatusCode::GONE, error.to_string());
+    }
     tracing::error!(%error, "the log could not be read");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; the proxy's log says why")
 }
@@ -276,16 +283,29 @@ pub(super) fn cursor_of(
     Ok(after.max(seen).map(EventId::Number))
 }
 
-/// The number of the first event to send. An unknown text cursor means all of them, as `sse.v1` has it.
+/// The number of the first event to send. An unknown text cursor means all of them, as `sse.v1` has it. Where that event is
+/// not kept any more and the contract has no event that says so, the answer does: 410, with the cursor to go on from.
 pub(super) async fn first_event(
     cursor: &Option<EventId>,
     reader: &mut Reader,
     shared: &Shared,
-) -> Result<u64, crate::log::LogError> {
-    match cursor {
-        None => Ok(0),
-        Some(cursor) => Ok(reader.after(&shared.runs, cursor).await?.unwrap_or(0)),
-    }
+) -> Result<u64, Problem> {
+    let runs = &shared.runs;
+    let from = match cursor {
+        None => 0,
+        Some(cursor) => reader.after(runs, cursor).await.map_err(|error| unreadable(&error))?.unwrap_or(0),
+    };
+    let Some(last) = reader.lost(runs, from).await.map_err(|error| unreadable(&error))? else { return Ok(from) };
+    let run = reader.entry().stream.id;
+    let behind = match &last {
+        Some(EventId::Number(number)) => format!(", and the events behind {number} are there"),
+        Some(EventId::Text(id)) => format!(", and the events behind {id} are there"),
+        Some(EventId::None) | None => String::new(),
+    };
+    Err(Problem::new(
+        StatusCode::GONE,
+        format!("the first events of the run are not kept any more: GET /v1/runs/{run} has its status{behind}"),
+    ))
 }
 
 /// One page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null where there is no more now.

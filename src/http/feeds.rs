@@ -89,7 +89,11 @@ pub(super) fn follower(
 ) -> Result<FeedFollower, Problem> {
     let contract = negotiated.contract;
     if contract.sse == SseStyle::Raw {
-        let detail = format!("a feed is of many runs, and {} has no way to tell whose a record is", contract.name);
+        let detail = format!(
+            "a feed is of many runs, and {} has no way to tell whose a record is; ask for one run's at \
+             GET /v1/runs/{{run_id}}/events, or for frames.v2, whose provider_event frames hold every record",
+            contract.name
+        );
         return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
     }
     let at = position_of(request, query, shared)?;

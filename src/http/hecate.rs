@@ -6,7 +6,7 @@
 use super::Shared;
 use super::artifacts::{self, Found};
 use super::body::Body;
-use super::events::{Query, cursor_of, first_event, follow, gather, options_of, unreadable, wanted_of};
+use super::events::{Query, cursor_of, first_event, follow, gather, options_of, wanted_of};
 use super::feeds;
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
@@ -67,7 +67,7 @@ pub(super) async fn of_run(
         .ok_or_else(|| Problem::not_found("the run has no events in hecate.v1"))?;
     let cursor = cursor_of(request, &query, negotiated.contract)
         .map_err(|_| Problem::bad_request("after_sequence must be a non-negative integer"))?;
-    let from = first_event(&cursor, &mut reader, &shared).await.map_err(|error| unreadable(&error))?;
+    let from = first_event(&cursor, &mut reader, &shared).await?;
     if negotiated.form == Form::Json {
         let page = gather(&query, &mut reader, from, &shared).await?;
         return Ok(json_response(&List { object: "list", data: page.events }));

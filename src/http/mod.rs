@@ -22,6 +22,7 @@ mod order;
 mod probes;
 mod problem;
 mod protect;
+mod responses;
 mod router;
 mod routes;
 mod run_status;
@@ -38,6 +39,9 @@ use crate::auth::Caller;
 use crate::config::upstream::Upstream;
 use crate::runs::{Entry, Runs};
 use crate::stopping::Stopping;
+use crate::upstream::client::ClientError;
+use crate::upstream::responses::Responses;
+use crate::upstream::sse::{self, SseUpstream};
 use crate::upstream::{Host, Policy, Upstreams};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
@@ -111,6 +115,10 @@ pub struct Settings {
     pub default_contract: &'static Contract,
     /// What every client gets of a contract, whatever it asks for besides.
     pub encoder: EncoderOptions,
+    /// The upstreams of the Responses API, the one that is meant where none is named first.
+    pub responses: Vec<Arc<Responses>>,
+    /// The feeds that are followed.
+    pub feeds: Vec<sse::Settings>,
     /// The runners that the proxy reaches out to.
     pub upstreams: Vec<Upstream>,
     /// What is decided before anybody is asked, and where nobody answers.
@@ -146,6 +154,8 @@ impl Default for Settings {
             page_max: 500,
             default_contract: &framegate_translators::contracts::frames::V2,
             encoder: EncoderOptions::default(),
+            responses: Vec::new(),
+            feeds: Vec::new(),
             upstreams: Vec::new(),
             policy: Arc::default(),
         }
@@ -164,6 +174,9 @@ pub enum ServeError {
     /// The address is not to be had.
     #[error("cannot listen on {0}: {1}")]
     Listen(SocketAddr, #[source] std::io::Error),
+    /// An upstream cannot be reached over TLS.
+    #[error("upstream {0:?}: {1}")]
+    Upstream(String, #[source] ClientError),
 }
 
 /// What a request sees: what all of them share, and who asks.
@@ -211,6 +224,7 @@ impl Shared {
 /// A server that has its socket.
 pub struct Server {
     listener: TcpListener,
+    feeds: Vec<Arc<SseUpstream>>,
     shared: Arc<Shared>,
 }
 
@@ -243,8 +257,15 @@ impl Server {
             stopping: stopping.clone(),
             ..Host::new(runs.clone())
         };
+        let mut feeds = Vec::new();
+        for feed in &settings.feeds {
+            let name = feed.name.clone();
+            let feed = SseUpstream::new(feed.clone(), host.clone());
+            feeds.push(Arc::new(feed.map_err(|error| ServeError::Upstream(name, error))?));
+        }
+        let starting = feeds.iter().map(|feed| feed.clone() as Arc<dyn crate::upstream::Upstream>);
         let shared = Shared {
-            upstreams: Upstreams::new(&settings.upstreams, &host),
+            upstreams: Upstreams::new(&settings.upstreams, &host).with(starting),
             runs,
             settings: Arc::new(settings),
             ingests,
@@ -256,7 +277,7 @@ impl Server {
             closing: CancellationToken::new(),
             caller: Caller::nobody(),
         };
-        Ok(Self { listener, shared: Arc::new(shared) })
+        Ok(Self { listener, feeds, shared: Arc::new(shared) })
     }
 
     /// Where it listens; with port 0 asked for, the port that it got.
@@ -276,6 +297,9 @@ impl Server {
         let mut background = JoinSet::new();
         if let Some(every) = self.shared.settings.tls_reload {
             background.spawn(tls::watch(self.shared.control.clone(), every));
+        }
+        for feed in self.feeds.iter().cloned() {
+            background.spawn(async move { feed.follow().await });
         }
         let stopped = async {
             // While it drains it still answers, so that whoever sends work here is told not to.

@@ -4,6 +4,7 @@
 //! is not served, a copy of an event's schema: those are referred to where they are published.
 
 mod control;
+mod responses;
 mod shapes;
 mod upstreams;
 
@@ -77,6 +78,7 @@ fn path_parameters(route: &Route) -> Value {
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
             "approval_id" => ("A question, as the run's status and events name it.", json!({"type": "string"})),
+            "response_id" => ("A response, by the id that the upstream gave it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {
                 ("A Hecate run: `run_` and a ULID, or the run's UUID.", json!({"type": "string"}))
@@ -136,7 +138,7 @@ fn operation(route: &Route) -> Value {
             "A run's events: replay, then live, or a page of them.",
             merged(&[
                 json!({"200": streams("The events.", true), "204": {"description": "The run is over and was read."}}),
-                problems(&[400, 404, 406, 500]),
+                problems(&[400, 404, 406, 410, 500]),
             ]),
             &["contract", "experimental", "after", "limit", "last_event_id"],
         ),
@@ -162,6 +164,11 @@ fn operation(route: &Route) -> Value {
             ]),
             &["if_none_match"],
         ),
+        Endpoint::ResponseCreate
+        | Endpoint::Response
+        | Endpoint::ResponseInput
+        | Endpoint::ResponseCancel
+        | Endpoint::ResponseDelete => return responses::operation(route.endpoint),
         Endpoint::Contracts => (
             "listContracts",
             "Every contract and runner that there is.",
@@ -187,7 +194,7 @@ fn operation(route: &Route) -> Value {
             "A run's events in `sse.v1`.",
             merged(&[
                 json!({"200": native_stream("sse.v1"), "204": {"description": "The run is over and was read."}}),
-                self::problems(&[404], "SseError"),
+                self::problems(&[404, 410], "SseError"),
                 problems(&[400, 406, 500]),
             ]),
             &["after", "last_event_id"],
@@ -206,7 +213,7 @@ fn operation(route: &Route) -> Value {
             "A run's events in `hecate.v1`: a stream, or with `limit` a list.",
             merged(&[
                 json!({"200": hecate_events(), "204": {"description": "The run is over and was read."}}),
-                self::problems(&[400, 404, 406, 500], "HecateError"),
+                self::problems(&[400, 404, 406, 410, 500], "HecateError"),
             ]),
             &["experimental", "after_sequence", "limit", "last_event_id"],
         ),

@@ -6,7 +6,7 @@ use super::problem::Problem;
 use super::routes::{Endpoint, Found, all_methods, allowed, find};
 use super::{
     Shared, access, artifacts, control, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect,
-    run_status, schemas, upstreams,
+    responses, run_status, schemas, upstreams,
 };
 use crate::auth::Caller;
 use crate::catalogue;
@@ -100,6 +100,11 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         (Endpoint::SessionEvents, [session_id]) => feeds::of_session(&request, session_id, shared).await,
         (Endpoint::AllEvents, []) => feeds::of_all(&request, shared).await,
         (Endpoint::Artifact, [artifact_id]) => artifacts::content(&request, artifact_id, &shared).await,
+        (Endpoint::ResponseCreate, []) => Ok(responses::create(request, shared).await),
+        (Endpoint::Response, [id]) => Ok(responses::retrieve(request, id, shared).await),
+        (Endpoint::ResponseInput, [id]) => Ok(responses::pass(request, id, "/input_items", shared).await),
+        (Endpoint::ResponseCancel, [id]) => Ok(responses::pass(request, id, "/cancel", shared).await),
+        (Endpoint::ResponseDelete, [id]) => Ok(responses::pass(request, id, "", shared).await),
         (Endpoint::Contracts, []) => {
             let all = json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()});
             Ok(json_response(&all))

@@ -25,6 +25,11 @@ pub(super) enum Endpoint {
     Artifact,
     Contracts,
     Schema,
+    ResponseCreate,
+    Response,
+    ResponseInput,
+    ResponseCancel,
+    ResponseDelete,
     NativeSseStream,
     NativeSseRun,
     HecateRunEvents,
@@ -48,6 +53,10 @@ const fn get(path: &'static str, endpoint: Endpoint) -> Route {
     Route { method: Method::GET, path, endpoint }
 }
 
+const fn delete(path: &'static str, endpoint: Endpoint) -> Route {
+    Route { method: Method::DELETE, path, endpoint }
+}
+
 const fn post(path: &'static str, endpoint: Endpoint) -> Route {
     Route { method: Method::POST, path, endpoint }
 }
@@ -66,6 +75,11 @@ pub(super) static ROUTES: &[Route] = &[
     post("/v1/sessions/{session_id}/messages", Endpoint::SessionMessages),
     get("/v1/events", Endpoint::AllEvents),
     get("/v1/artifacts/{artifact_id}", Endpoint::Artifact),
+    post("/v1/responses", Endpoint::ResponseCreate),
+    get("/v1/responses/{response_id}", Endpoint::Response),
+    delete("/v1/responses/{response_id}", Endpoint::ResponseDelete),
+    get("/v1/responses/{response_id}/input_items", Endpoint::ResponseInput),
+    post("/v1/responses/{response_id}/cancel", Endpoint::ResponseCancel),
     get("/v1/contracts", Endpoint::Contracts),
     // A contract's bundle; one of its schemas; either by the path of its `$id`.
     get("/schemas/{file}", Endpoint::Schema),
@@ -146,7 +160,7 @@ pub(super) fn allowed(path: &str) -> String {
 
 /// Every method of the interface, for `OPTIONS *`.
 pub(super) fn all_methods() -> &'static str {
-    "GET, HEAD, OPTIONS, POST"
+    "DELETE, GET, HEAD, OPTIONS, POST"
 }
 
 #[cfg(test)]
@@ -185,6 +199,7 @@ mod tests {
         assert_eq!(allowed("/v1/runs"), "GET, HEAD, POST, OPTIONS");
         assert_eq!(allowed("/v1/ingest/{runner}"), "POST, OPTIONS");
         assert!(matches!(find(&Method::HEAD, "/v1/runs"), Found::Route(..)));
+        assert_eq!(allowed("/v1/responses/{response_id}"), "GET, HEAD, DELETE, OPTIONS");
         assert!(matches!(find(&Method::DELETE, "/v1/runs"), Found::Path(_)));
     }
 }

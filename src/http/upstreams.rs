@@ -54,7 +54,9 @@ where
     let session = order.session_id.map(|session| runners_own(session, shared)).transpose()?;
     let restriction = &shared.caller.restriction;
     let is_of = |list: &[String], name: &str| list.is_empty() || list.iter().any(|known| known == name);
-    if !is_of(&restriction.runners, upstream.runner().provider)
+    // A run that is not there yet is none of those that a token can be for.
+    if !restriction.runs.is_empty()
+        || !is_of(&restriction.runners, upstream.runner().provider)
         || !is_of(&restriction.sessions, session.as_deref().unwrap_or_default())
     {
         return Err(Problem::new(StatusCode::FORBIDDEN, "the token is restricted to other sessions or runners"));
@@ -92,6 +94,7 @@ fn problem_of(error: &StartError) -> Problem {
         StartError::Full(_) | StartError::Busy(_) => {
             later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1))
         }
+        StartError::Conflict(_) => Problem::new(StatusCode::CONFLICT, detail),
         StartError::Refused(_) => Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail),
         StartError::Failed(_) => Problem::new(StatusCode::BAD_GATEWAY, detail),
     }

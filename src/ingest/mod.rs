@@ -27,6 +27,7 @@ use framegate_translators::sequence::Identity;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
+use uuid::Uuid;
 
 /// Why an ingest was stopped before its end; every run of it is closed, and nothing may be fed.
 #[derive(Debug, thiserror::Error)]
@@ -92,6 +93,12 @@ impl Ingest {
     pub fn patience(&self) -> Option<Duration> {
         let deadline = self.pipeline.deadline()?;
         Some(Duration::from_millis(deadline.saturating_sub(Clock::System.now_ms())))
+    }
+
+    /// Nobody follows what it makes as a whole, so that it holds nothing for its length.
+    #[must_use]
+    pub fn unfollowed(self) -> Self {
+        Self { ingested: Ingested::unfollowed(), ..self }
     }
 
     /// Makes no more than that.
@@ -193,6 +200,30 @@ impl Ingest {
     pub async fn resolve(&mut self, stream: StreamId, answer: ApprovalResolved) -> Result<(), IngestError> {
         let frames = self.pipeline.resolve(stream, answer, Clock::System.now_ms()).map(Arc::new).collect();
         self.take_in(frames, Moment::now(), None).await
+    }
+
+    /// The input broke off, and goes on behind a gap that nobody knows the size of.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn gap_to(&mut self, reason: &str, listener: &mut dyn Listener) -> Result<(), IngestError> {
+        let frames = self.pipeline.gap(reason, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames, Moment::now(), Some(listener)).await
+    }
+
+    /// Ends an open run whose end was lost.
+    ///
+    /// # Errors
+    /// As for [`Ingest::feed`].
+    pub async fn give_up_to(
+        &mut self,
+        run: Uuid,
+        code: &str,
+        message: &str,
+        listener: &mut dyn Listener,
+    ) -> Result<(), IngestError> {
+        let frames = self.pipeline.give_up(run, code, message, Clock::System.now_ms()).map(Arc::new).collect();
+        self.take_in(frames, Moment::now(), Some(listener)).await
     }
 
     async fn take_in(

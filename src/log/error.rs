@@ -80,6 +80,26 @@ pub enum LogError {
         /// The frame's number.
         found: u64,
     },
+    /// The frames that were asked for are not kept any more; later ones of the stream are.
+    #[error("the first {frames} frames of stream {stream} are not kept any more")]
+    Gone {
+        /// The stream.
+        stream: uuid::Uuid,
+        /// How many are gone.
+        frames: u64,
+    },
+    /// The first frames of a stream are gone, and with them what a contract's later events follow from.
+    #[error(
+        "the first {frames} frames of stream {stream} are not kept any more, and {contract} cannot go on without them"
+    )]
+    Untold {
+        /// The stream.
+        stream: uuid::Uuid,
+        /// How many are gone.
+        frames: u64,
+        /// The contract.
+        contract: &'static str,
+    },
     /// The log was closed.
     #[error("the frame log is closed")]
     Closed,

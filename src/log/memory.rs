@@ -2,7 +2,7 @@
 //!
 //! Where it is full, whole streams go, the one that ended first before the others; a stream that is still open stays.
 
-use super::{FrameLog, LogError, StreamId, Summary, stream_id, weight};
+use super::{FrameLog, Gone, LogError, Mark, StreamId, Summary, stream_id, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
@@ -28,7 +28,9 @@ struct Held {
 
 #[derive(Debug, Default)]
 struct Kept {
-    frames: Vec<Arc<Frame>>,
+    frames: VecDeque<Arc<Frame>>,
+    /// How many were dropped in front of them.
+    gone: u64,
     bytes: u64,
 }
 
@@ -73,7 +75,7 @@ impl FrameLog for MemoryLog {
             let id = stream_id(frame);
             let kept = held.streams.entry(id).or_default();
             kept.bytes += weight(frame);
-            kept.frames.push(frame.clone());
+            kept.frames.push_back(frame.clone());
             if is_last(frame) && id.0 != StreamKind::Thread {
                 held.ended.push_back(id);
             }
@@ -86,8 +88,39 @@ impl FrameLog for MemoryLog {
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
         let held = self.held();
         let Some(kept) = held.streams.get(&stream) else { return Ok(Vec::new()) };
-        let from = usize::try_from(from).unwrap_or(usize::MAX).min(kept.frames.len());
-        Ok(kept.frames.iter().skip(from).take(max).cloned().collect())
+        let from = usize::try_from(from.saturating_sub(kept.gone)).unwrap_or(usize::MAX).min(kept.frames.len());
+        Ok(kept.frames.range(from..).take(max).cloned().collect())
+    }
+
+    async fn drop_front(&self, stream: StreamId, gone: Gone, _: Vec<Mark>) -> Result<(), LogError> {
+        let mut held = self.held();
+        let Held { streams, bytes, .. } = &mut *held;
+        let Some(kept) = streams.get_mut(&stream) else { return Ok(()) };
+        while kept.gone < gone.frames
+            && let Some(frame) = kept.frames.pop_front()
+        {
+            kept.gone += 1;
+            kept.bytes -= weight(&frame);
+            *bytes -= weight(&frame);
+        }
+        if kept.frames.len() < kept.frames.capacity() / 4 {
+            kept.frames.shrink_to(kept.frames.len() * 2);
+        }
+        Ok(())
+    }
+
+    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        let held = self.held();
+        let Some(kept) = held.streams.get(&stream) else { return Ok(0) };
+        let (mut first, mut bytes) = (kept.gone, kept.bytes);
+        for frame in kept.frames.iter().take(kept.frames.len().saturating_sub(1)) {
+            if bytes <= max_bytes {
+                break;
+            }
+            bytes -= weight(frame);
+            first += 1;
+        }
+        Ok(first)
     }
 
     async fn check_writable(&self) -> Result<(), LogError> {

@@ -2,10 +2,14 @@
 //!
 //! In: how far each stream has come, after each batch. Out: the events of many runs in one contract, each with a cursor that
 //! survives a reconnect. Never: an event twice or left out between two cursors, a queue for each reader, an order within a
-//! run other than the run's own.
+//! run other than the run's own, a run that is dropped while a reader is behind and that it hears nothing of: the contract's
+//! own notice stands where the run's last frame stood.
 //!
 //! A cursor is `EPOCH-POSITION-NTH`: the process that gave it, the frame's place among all frames, and which of the events of
 //! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
+
+#[cfg(test)]
+mod tests;
 
 use super::{Entry, Lag, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
 use crate::auth::Restriction;
@@ -13,9 +17,10 @@ use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
-use framegate_translators::encode::EncoderOptions;
-use framegate_translators::frame::Frame;
-use std::collections::{HashMap, HashSet, VecDeque};
+use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::pruned::Pruned;
+use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -26,8 +31,11 @@ const READ_EVENTS: usize = 1024;
 /// How many streams are read before those that are gone are taken out.
 const READING: usize = 256;
 
-/// How many dropped streams may still be named before they are taken out.
+/// How many streams are dropped before their steps are taken out.
 const DROPPED: usize = 64;
+
+/// How many dropped streams are remembered, so that readers who were behind can be told of them.
+const REMEMBERED: usize = 4096;
 
 /// The order of all frames.
 #[derive(Debug)]
@@ -50,7 +58,38 @@ struct Steps {
     list: VecDeque<Step>,
     /// The place of the next frame.
     next: u64,
-    dropped: HashSet<StreamId>,
+    /// The place of each kept stream's last frame.
+    last: HashMap<StreamId, u64>,
+    /// Streams that were dropped, and in which order.
+    gone: HashMap<StreamId, Arc<Gone>>,
+    order: VecDeque<StreamId>,
+    /// How many streams were ever dropped.
+    drops: u64,
+    /// How many frames are gone of streams whose steps were not looked at since.
+    cut: HashMap<StreamId, u64>,
+    /// How often that was more.
+    cuts: usize,
+}
+
+/// A stream that was dropped.
+#[derive(Debug)]
+struct Gone {
+    stream: Arc<Stream>,
+    /// How many frames it had.
+    frames: u64,
+    /// The place of its last frame among all frames: there its readers are told.
+    last: u64,
+    /// How many streams were dropped before it.
+    nth: u64,
+    at_ms: u64,
+    /// How many events were counted in each contract.
+    events: BTreeMap<&'static str, u64>,
+}
+
+impl Gone {
+    fn is_told_by(&self, step: &Step) -> bool {
+        step.start <= self.last && self.last < step.start + step.count
+    }
 }
 
 /// Frames of one stream in a row.
@@ -76,6 +115,10 @@ impl Feed {
             let Some(first) = group.first() else { continue };
             let (stream, start, count) = (stream_id(first), steps.next, group.len() as u64);
             steps.next += count;
+            let end = steps.next - 1;
+            steps.last.insert(stream, end);
+            // A session whose thread was dropped may speak again.
+            steps.gone.remove(&stream);
             match steps.list.back_mut().filter(|last| last.stream == stream && last.first + last.count == first.seq) {
                 Some(last) => last.count += count,
                 None => steps.list.push_back(Step { stream, start, first: first.seq, count }),
@@ -88,25 +131,62 @@ impl Feed {
         });
     }
 
-    /// A stream has so many frames from before.
-    pub(super) fn learn(&self, stream: StreamId, count: u64) {
+    /// A stream has so many frames from before, the first of which are gone. The last of those has a place, for the gap.
+    pub(super) fn learn(&self, stream: StreamId, gone: u64, frames: u64) {
+        let first = gone.saturating_sub(1);
         let mut steps = self.steps();
-        let start = steps.next;
+        let (start, count) = (steps.next, frames.saturating_sub(first));
         steps.next += count;
         if count > 0 {
-            steps.list.push_back(Step { stream, start, first: 0, count });
+            steps.last.insert(stream, start + count - 1);
+            steps.list.push_back(Step { stream, start, first, count });
+        }
+    }
+
+    /// The first so many of the stream's frames are gone. The place of the last of them stays, for the gap.
+    pub(super) fn forget_front(&self, stream: StreamId, gone: u64) {
+        let mut steps = self.steps();
+        let Steps { list, cut, cuts, .. } = &mut *steps;
+        cut.insert(stream, gone);
+        *cuts += 1;
+        if *cuts >= DROPPED {
+            list.retain(|step| cut.get(&step.stream).is_none_or(|gone| step.first + step.count >= *gone));
+            cut.clear();
+            *cuts = 0;
         }
     }
 
     /// The stream's frames are gone.
-    pub(super) fn forget(&self, stream: StreamId) {
+    pub(super) fn forget(&self, entry: &Entry, at_ms: u64) {
         let mut steps = self.steps();
-        let Steps { list, dropped, .. } = &mut *steps;
-        dropped.insert(stream);
-        if dropped.len() >= DROPPED {
-            list.retain(|step| !dropped.contains(&step.stream));
-            dropped.clear();
+        let steps = &mut *steps;
+        let (id, frames) = (entry.id(), entry.tail.borrow().frames);
+        let Some(last) = steps.last.remove(&id) else { return };
+        let events = entry.status().events_checked.clone();
+        let gone = Gone { stream: entry.stream.clone(), frames, last, nth: steps.drops, at_ms, events };
+        steps.drops += 1;
+        steps.gone.insert(id, Arc::new(gone));
+        steps.order.push_back(id);
+        if steps.drops.is_multiple_of(DROPPED as u64) {
+            let beyond = steps.order.len().saturating_sub(REMEMBERED);
+            let forgotten: HashSet<StreamId> = steps.order.drain(..beyond).collect();
+            steps.gone.retain(|id, _| !forgotten.contains(id));
+            // Of each stream that is remembered, the step stays at which it is told.
+            steps.list.retain(|step| match steps.gone.get(&step.stream) {
+                Some(gone) => gone.is_told_by(step),
+                None => steps.last.contains_key(&step.stream),
+            });
         }
+    }
+
+    /// How many streams were ever dropped.
+    fn drops(&self) -> u64 {
+        self.steps().drops
+    }
+
+    /// What is known of a stream that was dropped, where the step is its last one.
+    fn gone_at(&self, step: &Step) -> Option<Arc<Gone>> {
+        self.steps().gone.get(&step.stream).filter(|gone| gone.is_told_by(step)).cloned()
     }
 
     /// Nothing more is waited for: readers end once they have read everything.
@@ -163,6 +243,16 @@ pub struct Scope {
     pub restriction: Arc<Restriction>,
 }
 
+impl Scope {
+    fn has(&self, stream: &Stream) -> bool {
+        self.session.is_none_or(|id| stream.session.id == id) && self.restriction.admits(stream)
+    }
+
+    fn wants(&self, kind: &str) -> bool {
+        self.types.as_ref().is_none_or(|types| types.iter().any(|one| one == kind))
+    }
+}
+
 /// One event of the feed.
 #[derive(Debug)]
 pub struct FeedEvent {
@@ -211,6 +301,8 @@ pub struct FeedFollower {
     at: Position,
     /// The streams that are read and not over, and the next event of each.
     reading: HashMap<StreamId, (Reader, u64)>,
+    /// Of streams that were dropped before that many, nothing is said: whoever begins lacks nothing of them.
+    told_from: u64,
     progress: watch::Receiver<Progress>,
     lag: Lag,
     live: Option<Moment>,
@@ -227,7 +319,8 @@ impl FeedFollower {
     ) -> Self {
         let (progress, lag) = (runs.feed.wake.subscribe(), Lag::of_feed(&runs));
         lag.given(at.frame);
-        Self { runs, scope, contract, options, at, reading: HashMap::new(), progress, lag, live: None }
+        let told_from = if at == Position::default() { runs.feed.drops() } else { 0 };
+        Self { runs, scope, contract, options, at, reading: HashMap::new(), told_from, progress, lag, live: None }
     }
 
     /// How far it is behind.
@@ -272,8 +365,14 @@ impl FeedFollower {
             }
             let behind = Position { frame: step.start + step.count, seen: 0 };
             let runs = self.runs.clone();
+            // The frame that it was in the midst of is not told as missed: its last event may be what it saw.
+            let missed = step.first + (self.at.frame - step.start) + u64::from(self.at.seen > 0);
             let Some((reader, next)) = self.reader(&step).await? else {
+                let notice = self.notice(&step, missed, 0);
                 self.at = behind;
+                if let Some(notice) = notice {
+                    return Ok(vec![notice]);
+                }
                 continue;
             };
             let read = Read { from: *next, frames: step.first + step.count, max_bytes: READ_BYTES, max_events: max };
@@ -281,18 +380,27 @@ impl FeedFollower {
             *next = behind_them;
             let tail = *reader.entry().tail().borrow();
             let Some(last) = placed.last() else {
+                let (events, is_dropped) = (*next, runs.find(step.stream).is_none());
+                let notice = if is_dropped { self.notice(&step, missed, events) } else { None };
                 self.at = behind;
+                if let Some(notice) = notice {
+                    self.reading.remove(&step.stream);
+                    return Ok(vec![notice]);
+                }
                 if tail.ended && tail.frames <= step.first + step.count {
                     self.reading.remove(&step.stream);
                 }
                 continue;
             };
-            let place = |frame: u64| step.start + frame.saturating_sub(step.first);
+            // A gap that was told late has no place in this step: it is behind the one before.
+            let place = |frame: u64| match frame.checked_sub(step.first) {
+                Some(nth) => step.start + nth,
+                None => step.start.saturating_sub(1),
+            };
             self.at = Position { frame: place(last.frame), seen: last.nth + 1 };
-            let wanted = |kind: &str| self.scope.types.as_ref().is_none_or(|types| types.iter().any(|one| one == kind));
             let events: Vec<FeedEvent> = placed
                 .into_iter()
-                .filter(|event| wanted(event.kind))
+                .filter(|event| self.scope.wants(event.kind))
                 .map(|event| FeedEvent {
                     cursor: format!("{}-{}-{}", self.runs.feed.epoch, place(event.frame), event.nth),
                     kind: event.kind,
@@ -306,6 +414,28 @@ impl FeedFollower {
         Ok(Vec::new())
     }
 
+    /// What is said at a step whose stream was dropped: once, with its last frame. `events` is how many of its events this
+    /// reader was given.
+    fn notice(&self, step: &Step, missed: u64, events: u64) -> Option<FeedEvent> {
+        let gone = self.runs.feed.gone_at(step).filter(|gone| gone.nth >= self.told_from)?;
+        if missed >= gone.frames || !self.scope.has(&gone.stream) {
+            return None;
+        }
+        (self.contract.encoder)(&gone.stream, &self.options)?;
+        let counted = gone.events.get(self.contract.name).copied().unwrap_or_default();
+        let pruned = Pruned {
+            stream: &gone.stream,
+            frames: missed..gone.frames,
+            events: counted.max(events),
+            at_ms: gone.at_ms,
+        };
+        let mut out = Events::default();
+        (self.contract.pruned)(&pruned, &mut out);
+        let event = out.iter().next().filter(|event| self.scope.wants(event.kind))?;
+        let line = [event.payload, b"\n"].concat().into();
+        Some(FeedEvent { cursor: format!("{}-{}-0", self.runs.feed.epoch, gone.last), kind: event.kind, line })
+    }
+
     /// The reader of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
     async fn reader(&mut self, step: &Step) -> Result<Option<&mut (Reader, u64)>, LogError> {
         if !self.reading.contains_key(&step.stream) {
@@ -316,7 +446,11 @@ impl FeedFollower {
                 self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
             }
             let frame = step.first + (self.at.frame - step.start);
-            let next = reader.at_frame(&self.runs, frame, self.at.seen).await?;
+            let next = match reader.at_frame(&self.runs, frame, self.at.seen).await {
+                // Others of the feed have more to say.
+                Err(LogError::Untold { .. }) => return Ok(None),
+                next => next?,
+            };
             self.reading.insert(step.stream, (reader, next));
         }
         Ok(self.reading.get_mut(&step.stream))
@@ -328,8 +462,7 @@ impl FeedFollower {
 
     /// Whether the stream is part of what the reader wants and may see.
     pub(super) fn sees(&self, entry: &Entry) -> bool {
-        let is_of_session = self.scope.session.is_none_or(|id| entry.stream.session.id == id);
-        is_of_session && self.scope.restriction.admits(&entry.stream)
+        self.scope.has(&entry.stream)
     }
 
     /// The types of events that it wants; `None`: all.

@@ -4,10 +4,12 @@
 //! live (there is no switch: both read the log by number), a queue for each reader.
 
 use super::{Ask, Batch, Entry, Lag, Reader, Runs, Tail, Wire};
-use crate::clock::Moment;
+use crate::clock::{Clock, Moment};
 use crate::log::LogError;
-use framegate_translators::contracts::Contract;
-use framegate_translators::encode::EncoderOptions;
+use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::framing::{write_ndjson, write_sse};
+use framegate_translators::pruned::Pruned;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -30,6 +32,8 @@ pub struct Follower {
     closing: watch::Receiver<bool>,
     wire: Wire,
     next: u64,
+    /// The frame behind the one that the last event given came of.
+    given: u64,
     was_cut: bool,
     lag: Lag,
     live: Option<Moment>,
@@ -40,7 +44,7 @@ impl Follower {
     pub fn new(runs: Arc<Runs>, reader: Reader, wire: Wire, from: u64) -> Self {
         let (tail, closing) = (reader.entry().tail(), runs.closing());
         let lag = Lag::of_stream(tail.clone());
-        Self { runs, reader, tail, closing, wire, next: from, was_cut: false, lag, live: None }
+        Self { runs, reader, tail, closing, wire, next: from, given: 0, was_cut: false, lag, live: None }
     }
 
     /// The next events, as soon as there are any; `None` when all was read and the stream is over or the proxy stops.
@@ -52,8 +56,13 @@ impl Follower {
         loop {
             let (tail, closing) = (*self.tail.borrow_and_update(), *self.closing.borrow_and_update());
             let batch = self.reader.read(&self.runs, ask(self.next, tail.frames, self.wire)).await?;
+            if batch.lost {
+                // What it was to get next is gone, and nothing in the stream can say so: it ends, and who asks again is told.
+                return Ok(None);
+            }
             if batch.next > self.next {
                 self.next = batch.next;
+                self.given = batch.frames;
                 self.lag.given(batch.frames);
                 return Ok(Some(batch));
             }
@@ -61,7 +70,7 @@ impl Follower {
             self.lag.given(tail.frames);
             if tail.ended || closing {
                 self.was_cut = !tail.ended;
-                return Ok(None);
+                return Ok(self.notice(tail));
             }
             // The senders live as long as the entry and the runs, which this reader keeps alive.
             tokio::select! {
@@ -69,6 +78,28 @@ impl Follower {
                 _ = self.closing.changed() => {}
             }
         }
+    }
+
+    /// What is said where the run was dropped while its reader was behind: once, as the last event.
+    fn notice(&mut self, tail: Tail) -> Option<Batch> {
+        let entry = self.reader.entry();
+        let frames = std::mem::replace(&mut self.given, tail.frames)..tail.frames;
+        if !tail.ended || frames.is_empty() || self.runs.find(entry.id()).is_some() {
+            return None;
+        }
+        let at_ms = Clock::System.now_ms();
+        let pruned = Pruned { stream: &entry.stream, frames, events: self.next, at_ms };
+        let mut out = Events::default();
+        let contract = self.reader.contract();
+        (contract.pruned)(&pruned, &mut out);
+        let event = out.iter().next()?;
+        let mut bytes = Vec::new();
+        match self.wire {
+            Wire::Sse => write_sse(event, contract.sse == SseStyle::Named, &mut bytes),
+            Wire::Ndjson => write_ndjson(event, &mut bytes),
+        }
+        let chunks = vec![bytes.into()];
+        Some(Batch { chunks, next: self.next, frames: tail.frames, events: 1, ..Batch::default() })
     }
 
     /// How far it is behind.
@@ -94,7 +125,7 @@ impl Follower {
         let tail = *self.tail.borrow();
         let one = Ask { max_bytes: 1, max_events: 1, ..ask(self.next, tail.frames, self.wire) };
         let batch = self.reader.read(&self.runs, one).await?;
-        Ok(tail.ended && batch.next == self.next)
+        Ok(tail.ended && batch.next == self.next && !batch.lost)
     }
 }
 
@@ -105,6 +136,8 @@ pub struct Ingested {
     wake: Arc<watch::Sender<Progress>>,
     /// How many frames there are of all streams.
     made: Arc<AtomicU64>,
+    /// Nobody follows it: steps are not noted.
+    is_unfollowed: bool,
 }
 
 #[derive(Clone)]
@@ -121,8 +154,16 @@ struct Progress {
 }
 
 impl Ingested {
+    /// What nobody will follow, of an ingest that may go on for ever.
+    pub fn unfollowed() -> Self {
+        Self { is_unfollowed: true, ..Self::default() }
+    }
+
     /// Notes that a stream has come to `frames`. Steps of one stream in a row are one step, which grows.
     pub fn step(&self, entry: &Arc<Entry>, frames: u64) {
+        if self.is_unfollowed {
+            return;
+        }
         let mut steps = self.steps();
         match steps.last_mut() {
             Some(last) if Arc::ptr_eq(&last.entry, entry) => last.frames = frames,
@@ -265,6 +306,9 @@ impl IngestFollower {
         };
         let Some((reader, next, given)) = self.reading.get_mut(at) else { return Ok(None) };
         let batch = reader.read(&self.runs, ask(*next, step.frames, self.wire)).await?;
+        if batch.lost {
+            return Err(LogError::Gone { stream: entry.stream.id, frames: batch.frames });
+        }
         let has_more = batch.next > std::mem::replace(next, batch.next);
         // A step without more events was given, with its frames that have none.
         let frames = if has_more { batch.frames } else { step.frames };

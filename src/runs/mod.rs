@@ -5,15 +5,18 @@
 
 mod feed;
 mod follow;
+mod front;
 mod lag;
 mod recovery;
 mod repeat;
+mod responses;
 mod shared;
 mod status;
 mod view;
 
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
+pub use front::FrontBounds;
 pub use lag::Lag;
 pub use status::{RunState, RunStatus, Waiting};
 pub use view::{Ask, Batch, Reader, Wire};
@@ -21,19 +24,21 @@ pub use view::{Ask, Batch, Reader, Wire};
 use crate::artifacts::ArtifactStore;
 use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
-use crate::log::{FrameLog, LogError, StreamId, Summary, stream_id};
+use crate::log::{FrameLog, Gone, LogError, StreamId, Summary, stream_id, weight};
 use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
-use framegate_translators::encode::EncoderOptions;
+use framegate_translators::encode::{EncoderOptions, NewEncoder};
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::warnings::Warning;
+use front::Front;
 use shared::Turns;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, RwLock, Weak};
-use tokio::sync::watch;
+use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use view::{SharedMarks, View};
 
@@ -57,6 +62,11 @@ pub struct Runs {
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
+    fronts: FrontBounds,
+    /// What clients are served with.
+    options: EncoderOptions,
+    /// Who keeps marks of long streams.
+    scribe: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
 }
@@ -69,6 +79,8 @@ struct Known {
     by_id: HashMap<StreamId, Arc<Entry>>,
     /// Runs in the order in which they began.
     order: Vec<StreamId>,
+    /// Runs by the id of the response that they are.
+    by_response: HashMap<String, StreamId>,
 }
 
 /// A stream that an append is about, and its status behind it.
@@ -92,8 +104,14 @@ impl Touched {
     }
 
     fn summary(&self) -> Summary {
+        Summary::of(self.id, &self.status)
+    }
+}
+
+impl Summary {
+    fn of(stream: StreamId, status: &RunStatus) -> Self {
         // Numbers, words and texts under names of ours: that has a JSON form.
-        Summary { stream: self.id, status: serde_json::to_string(&self.status).unwrap_or_default() }
+        Self { stream, status: serde_json::to_string(status).unwrap_or_default() }
     }
 }
 
@@ -107,6 +125,13 @@ pub struct Entry {
     tail: watch::Sender<Tail>,
     status: Mutex<RunStatus>,
     views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
+    front: Mutex<Front>,
+    /// Held by the one who drops its front.
+    dropping: tokio::sync::Mutex<()>,
+    /// Up to which frame its marks are kept.
+    marked: AtomicU64,
+    /// Whether readers have counted events since the counts were kept.
+    has_counted: AtomicBool,
 }
 
 impl Runs {
@@ -121,6 +146,9 @@ impl Runs {
             feed: Feed::new(epoch),
             artifacts: None,
             view_bytes: VIEW_BYTES,
+            fronts: FrontBounds::default(),
+            options: EncoderOptions::default(),
+            scribe: OnceLock::new(),
             closing: watch::Sender::default(),
             metrics: Arc::default(),
         }
@@ -207,9 +235,14 @@ impl Runs {
         kept?;
         self.metrics.kept(&frames);
         frames.iter().for_each(|frame| status::tell_bounds(frame));
+        let mut fronts = Vec::with_capacity(touched.len());
         for known in touched {
+            let before = known.entry.as_ref().map_or(0, |entry| entry.tail.borrow().frames);
             let entry = match known.entry {
-                Some(entry) => entry,
+                Some(entry) => {
+                    self.learn_response(&entry, &known.status);
+                    entry
+                }
                 None => self.insert(Entry::new(known.stream, known.status.clone())),
             };
             for (warning, seq) in known.warned {
@@ -217,21 +250,29 @@ impl Runs {
                 known.status.tell(warning, seq);
             }
             entry.adopt(known.status, arrived);
+            fronts.push((entry, before));
         }
         self.feed.append(&frames, arrived);
         self.forget_dropped().await;
+        for (entry, before) in fronts {
+            let mine = frames.iter().filter(|frame| stream_id(frame) == entry.id());
+            self.bound_front(&entry, before, mine.map(|frame| weight(frame)).sum()).await;
+        }
         Ok(frames)
     }
 
     async fn forget_dropped(&self) {
         for dropped in self.log.take_dropped().await {
-            self.feed.forget(dropped);
+            if let Some(entry) = self.find(dropped) {
+                self.feed.forget(&entry, Clock::System.now_ms());
+            }
             if let Some(store) = self.artifacts()
                 && let Err(error) = store.drop_run(dropped).await
             {
                 tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
             }
             let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+            known.forget_response(dropped);
             known.by_id.remove(&dropped);
             known.order.retain(|id| *id != dropped);
         }
@@ -239,7 +280,11 @@ impl Runs {
 
     fn insert(&self, entry: Entry) -> Arc<Entry> {
         let (id, entry) = (entry.id(), Arc::new(entry));
+        let response = entry.status().response_id.clone();
         let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        if let Some(response) = response {
+            known.learn_response(&response, id);
+        }
         known.by_id.insert(id, entry.clone());
         if id.0 == StreamKind::Session {
             known.order.push(id);
@@ -267,16 +312,12 @@ impl Runs {
     /// A reader of a stream's events in a contract, which are shared by all who read them; `None` where the contract leaves
     /// the stream out.
     pub fn reader(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Reader> {
+        // The events go with their last reader; the marks stay, so that the next one need not begin at the start.
+        let (key, marks) = entry.marks(contract.name, contract.encoder, options)?;
         let mut views = entry.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let key = (contract.name, options.clone());
         if let Some(view) = views.get(&key).and_then(|(_, view)| view.upgrade()) {
             return Some(Reader::new(view));
         }
-        // The events go with their last reader; the marks stay, so that the next one need not begin at the start.
-        let marks = match views.get(&key) {
-            Some((marks, _)) => marks.clone(),
-            None => SharedMarks::new((contract.encoder)(&entry.stream, options)?),
-        };
         let view = Arc::new(View::new(contract, marks.clone(), entry.clone(), self.view_bytes));
         views.insert(key, (marks, Arc::downgrade(&view)));
         Some(Reader::new(view))
@@ -319,7 +360,47 @@ impl Runs {
 impl Entry {
     fn new(stream: Arc<Stream>, status: RunStatus) -> Self {
         let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, arrived: None });
-        Self { stream, tail, status: Mutex::new(status), views: Mutex::default() }
+        Self {
+            stream,
+            tail,
+            status: Mutex::new(status),
+            views: Mutex::default(),
+            front: Mutex::default(),
+            dropping: tokio::sync::Mutex::default(),
+            marked: AtomicU64::default(),
+            has_counted: AtomicBool::default(),
+        }
+    }
+
+    fn front(&self) -> MutexGuard<'_, Front> {
+        self.front.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The front of the stream, where that is not kept any more.
+    pub fn gone(&self) -> Option<Gone> {
+        self.front().gone
+    }
+
+    /// The marks of the stream in a contract, and their key; `None` where the contract leaves the stream out.
+    fn marks(&self, name: &'static str, make: NewEncoder, options: &EncoderOptions) -> Option<(ViewKey, SharedMarks)> {
+        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        let as_asked = (name, options.clone());
+        if let Some((marks, _)) = views.get(&as_asked) {
+            return Some((as_asked, marks.clone()));
+        }
+        // Whatever the options are, where nothing depends on them there is one view.
+        let encoder = make(&self.stream, options)?;
+        let options = if encoder.heeds_options() { options.clone() } else { EncoderOptions::default() };
+        let key = (name, options.clone());
+        let new = || (SharedMarks::new(name, make, options, encoder), Weak::new());
+        let marks = views.entry(key.clone()).or_insert_with(new).0.clone();
+        Some((key, marks))
+    }
+
+    /// The marks in every contract that anybody has asked for.
+    fn all_marks(&self) -> Vec<SharedMarks> {
+        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
+        views.values().map(|(marks, _)| marks.clone()).collect()
     }
 
     /// Takes the status behind frames that were kept, and wakes the readers.
@@ -331,7 +412,8 @@ impl Entry {
             let events_checked = std::mem::take(&mut now.events_checked);
             let validation_failures = std::mem::take(&mut now.validation_failures);
             let events_withheld = std::mem::take(&mut now.events_withheld);
-            *now = RunStatus { events_checked, validation_failures, events_withheld, ..status };
+            let pruned_frames = now.pruned_frames;
+            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, ..status };
         }
         self.tail.send_replace(tail);
     }

@@ -3,9 +3,11 @@
 //! In: what the log has kept. Out: every stream known again, as it was; what was open when the proxy stopped is closed, and
 //! its runs end as interrupted. Never: a frame of a stream that is over read for it.
 
+use super::front::Front;
 use super::{Entry, RunStatus, Runs};
-use crate::log::{KeptStream, LogError};
-use framegate_translators::frame::{Stream, StreamKind};
+use crate::log::{KeptStream, LogError, MarkAt};
+use framegate_translators::encode::{Encoder, Events, NewEncoder};
+use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::ledger::Reopened;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -32,25 +34,32 @@ impl Runs {
             let is_open = if is_thread { broken.contains(&kept.stream.session.id) } else { !kept.ended };
             let status = if is_open { None } else { known_status(&kept) };
             match status {
-                Some(status) => self.learn(kept.stream, status),
-                None => self.reopen(kept.stream, is_open, now_ms).await?,
+                Some(status) => self.learn(&kept, status, now_ms),
+                None => self.reopen(&kept, is_open, now_ms).await?,
             }
         }
         Ok(())
     }
 
-    fn learn(&self, stream: Arc<Stream>, status: RunStatus) {
-        self.feed.learn((stream.kind, stream.id), status.frames);
-        self.insert(Entry::new(stream, status));
+    fn learn(&self, kept: &KeptStream, mut status: RunStatus, now_ms: u64) {
+        let gone = kept.gone.map_or(0, |gone| gone.frames);
+        status.pruned_frames = gone;
+        let frames = status.frames;
+        let entry = Entry::new(kept.stream.clone(), status);
+        *entry.front() = Front::of_kept(kept.gone, frames, now_ms);
+        self.feed.learn(entry.id(), gone, frames);
+        self.insert(entry);
     }
 
     /// Learns from its frames what is known of a stream, and closes what they left open.
-    async fn reopen(&self, stream: Arc<Stream>, close: bool, now_ms: u64) -> Result<(), LogError> {
-        let mut reopened = Reopened::new(stream.clone());
+    async fn reopen(&self, kept: &KeptStream, close: bool, now_ms: u64) -> Result<(), LogError> {
+        let (stream, known) = (&kept.stream, known_status(kept));
+        let id = (stream.kind, stream.id);
+        let mut at = kept.gone.map_or(0, |gone| gone.frames);
+        let mut reopened = self.left_open(kept, at).await?;
         let mut status: Option<RunStatus> = None;
-        let mut at = 0;
         loop {
-            let frames = self.log.read((stream.kind, stream.id), at, AT_ONCE).await?;
+            let frames = self.log.read(id, at, AT_ONCE).await?;
             let Some(last) = frames.last() else { break };
             at = last.seq + 1;
             for frame in &frames {
@@ -59,15 +68,64 @@ impl Runs {
                 status.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
             }
         }
-        let Some(status) = status else { return Ok(()) };
+        let Some(mut status) = status else { return Ok(()) };
+        match known {
+            // What was counted of frames that are gone, nobody can count again.
+            Some(known) if kept.gone.is_some() => status = RunStatus { watch: status.watch, ..known },
+            Some(known) => {
+                status.events_checked = known.events_checked;
+                status.validation_failures = known.validation_failures;
+                status.events_withheld = known.events_withheld;
+            }
+            None => status.frames = at,
+        }
         let (run, runner) = (status.run_id, status.runner);
-        self.learn(stream.clone(), status);
+        self.learn(kept, status, now_ms);
         let closing: Vec<Arc<_>> =
             if close { reopened.close(now_ms).into_iter().map(Arc::new).collect() } else { Vec::new() };
         if stream.kind == StreamKind::Session && !closing.is_empty() {
             tracing::warn!(%run, runner, frames = at, "a run was open when the proxy stopped; it ends as interrupted");
         }
         self.append(&closing).await.map(drop)
+    }
+
+    /// What the frames of a stream left open that are gone.
+    async fn left_open(&self, kept: &KeptStream, gone: u64) -> Result<Reopened, LogError> {
+        let stream = &kept.stream;
+        if gone > 0 {
+            let mark = self.log.mark((stream.kind, stream.id), LEFT_OPEN.0, &MarkAt::Frame(gone)).await?;
+            match mark.and_then(|mark| Reopened::restore(stream.clone(), &mark.state)) {
+                Some(reopened) => return Ok(reopened),
+                None => tracing::warn!(stream = %stream.id, "what was open where the stream is cut is not known"),
+            }
+        }
+        Ok(Reopened::new(stream.clone()))
+    }
+}
+
+/// What a stream left open, as something that is made of its frames; and the name by which it is kept.
+pub(super) const LEFT_OPEN: (&str, NewEncoder) =
+    ("left open", |stream, _| Some(Box::new(LeftOpen(Reopened::new(stream.clone()), stream.clone()))));
+
+struct LeftOpen(Reopened, Arc<Stream>);
+
+impl Encoder for LeftOpen {
+    fn frame(&mut self, frame: &Frame, _: &mut Events) {
+        self.0.frame(frame);
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        let mut fork = Self(Reopened::new(self.1.clone()), self.1.clone());
+        fork.restore(&self.0.save());
+        Box::new(fork)
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        Some(self.0.save())
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        Reopened::restore(self.1.clone(), saved).map(|reopened| self.0 = reopened).is_some()
     }
 }
 

@@ -1,5 +1,7 @@
 //! What is known of a run at a glance.
 
+use super::responses;
+use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
 use framegate_translators::frame::{Body, EndReason, Frame, ProviderStatus, StreamKind, Usage, UsageScope};
 use framegate_translators::runners::RUNNERS;
@@ -37,6 +39,9 @@ pub struct RunStatus {
     /// The session in the runner's spelling.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub session_name: String,
+    /// Of a response: the id that its upstream gave it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub response_id: Option<String>,
     /// The runner.
     #[serde(deserialize_with = "provider")]
     pub runner: Word,
@@ -51,6 +56,9 @@ pub struct RunStatus {
     pub ended_at_ms: Option<u64>,
     /// Frames so far.
     pub frames: u64,
+    /// The first so many of them are not kept any more.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pruned_frames: u64,
     /// Upstream records so far.
     pub records: u64,
     /// Upstream records that were not JSON.
@@ -68,14 +76,14 @@ pub struct RunStatus {
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "drift")]
     pub drift: BTreeMap<Word, u64>,
     /// Events that were checked against their schema, by contract. One that nobody asked for in a contract is not made in
-    /// it. These counts and the next two begin anew with the process.
-    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    /// it. These counts and the next two are kept every minute, and where the proxy stops.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_contract")]
     pub events_checked: BTreeMap<Word, u64>,
     /// Events that broke their schema, by contract.
-    #[serde(skip_deserializing)]
+    #[serde(default, deserialize_with = "by_contract")]
     pub validation_failures: BTreeMap<Word, u64>,
     /// Those of them that were withheld, by contract.
-    #[serde(skip_deserializing, skip_serializing_if = "BTreeMap::is_empty")]
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_contract")]
     pub events_withheld: BTreeMap<Word, u64>,
     /// Approvals that wait for an answer.
     pub pending_approvals: Vec<String>,
@@ -171,12 +179,14 @@ impl RunStatus {
             run_id: stream.id,
             session_id: stream.session.id,
             session_name: stream.session.name.to_string(),
+            response_id: None,
             runner: stream.provider,
             state: RunState::Running,
             started_at_ms: first.timestamp_ms,
             updated_at_ms: first.timestamp_ms,
             ended_at_ms: None,
             frames: 0,
+            pruned_frames: 0,
             records: 0,
             invalid_records: 0,
             records_with_errors: 0,
@@ -210,6 +220,11 @@ impl RunStatus {
         match &frame.body {
             Body::ProviderEvent(record) => {
                 self.records += 1;
+                if self.response_id.is_none()
+                    && let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session)
+                {
+                    self.response_id = responses::told(self.runner, self.records, data);
+                }
                 self.invalid_records += u64::from(record.status == ProviderStatus::InvalidJson);
                 for kind in &record.drift {
                     *self.drift.entry(kind.as_str()).or_default() += 1;
@@ -291,6 +306,14 @@ fn warnings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word,
 
 fn drift<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word, u64>, D::Error> {
     counts(deserializer, DriftKind::ALL.map(DriftKind::as_str))
+}
+
+fn by_contract<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word, u64>, D::Error> {
+    counts(deserializer, CONTRACTS.iter().map(|contract| contract.name))
+}
+
+fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Counts under names that are known; others are those of another version, whose counts mean nothing here.

@@ -66,6 +66,7 @@ pub struct Metrics {
     artifacts: IntGauge,
     artifact_errors: IntCounter,
     requests: IntCounterVec,
+    upstream_ended: IntCounterVec,
     /// The names that marks of redaction may have.
     rules: OnceLock<Vec<String>>,
     readers: Readers,
@@ -226,6 +227,11 @@ impl Metrics {
                 "Requests that were answered, by the pattern of their path; a stream counts when it begins.",
                 &["method", "route", "status"],
             ),
+            upstream_ended: to.counters(
+                "framegate_upstream_requests_total",
+                "Requests to upstreams that are over, by the upstream's name and by how they ended.",
+                &["upstream", "outcome"],
+            ),
             rules: OnceLock::new(),
             readers: Readers::default(),
             registry,
@@ -361,6 +367,11 @@ impl Metrics {
             [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS, Method::PUT, Method::PATCH, Method::DELETE];
         let method = if known.contains(method) { method.as_str() } else { "other" };
         self.requests.with_label_values(&[method, route, status.as_str()]).inc();
+    }
+
+    /// A request to an upstream is over; the upstream's name is one of the configuration's.
+    pub fn upstream_ended(&self, upstream: &str, outcome: &'static str) {
+        self.upstream_ended.with_label_values(&[upstream, outcome]).inc();
     }
 
     /// An ingest begins; `runner` is the one that the request named, or `auto`.

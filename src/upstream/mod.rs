@@ -4,11 +4,14 @@
 //! like any other ingest; whether what was asked has been passed on. Never: a shell, a run without its end, a process, socket
 //! or task that outlives its run.
 
+pub mod client;
 pub mod command;
 mod conversation;
 mod host;
 mod links;
 mod policy;
+pub mod responses;
+pub mod sse;
 
 pub use conversation::{Conversation, Setup};
 pub use host::Host;
@@ -53,6 +56,9 @@ pub enum StartError {
     /// The proxy takes nothing more for now.
     #[error("{0}; try again later")]
     Busy(String),
+    /// The session that is to go on is at work.
+    #[error("{0}")]
+    Conflict(String),
     /// The runner could not be started, or left before it said anything of a run.
     #[error("{0}")]
     Failed(String),
@@ -76,6 +82,13 @@ impl Upstreams {
             Kind::Sse(_) | Kind::Responses(_) => None,
         });
         Self(starting.collect())
+    }
+
+    /// These and others.
+    #[must_use]
+    pub fn with(mut self, others: impl Iterator<Item = Arc<dyn Upstream>>) -> Self {
+        self.0.extend(others);
+        self
     }
 
     /// The one of that name.

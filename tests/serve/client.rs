@@ -105,7 +105,10 @@ pub fn connect(address: SocketAddr) -> TcpStream {
 
 impl Answer {
     pub fn read(stream: TcpStream) -> Self {
-        let mut reader = BufReader::new(stream);
+        Self::read_from(BufReader::new(stream))
+    }
+
+    fn read_from(mut reader: BufReader<TcpStream>) -> Self {
         let mut line = String::new();
         reader.read_line(&mut line).unwrap();
         let status = line.split(' ').nth(1).and_then(|status| status.parse().ok());
@@ -125,6 +128,16 @@ impl Answer {
             None => Framing::None,
         };
         Self { status, headers, reader, body }
+    }
+
+    /// The answer behind this one, which has no body (100).
+    pub fn next(self) -> Self {
+        Self::read_from(self.reader)
+    }
+
+    /// The body as it stands on the wire.
+    pub fn into_raw(self) -> (BufReader<TcpStream>, HashMap<String, String>) {
+        (self.reader, self.headers)
     }
 
     pub fn header(&self, name: &str) -> &str {

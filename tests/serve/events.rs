@@ -264,3 +264,42 @@ fn a_gate_that_withholds_lets_what_is_valid_pass_and_counts_what_it_checked() {
     assert!(status_of.get("events_withheld").is_none());
     assert!(status(&off, &unchecked).get("events_checked").is_none());
 }
+
+#[test]
+fn output_that_waits_for_more_is_sent_when_the_tool_falls_silent() {
+    let proxy = Proxy::start();
+    let bytes = recording("codex", "appserver-long-stream.ndjson");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let is_output = |line: &&&[u8]| String::from_utf8_lossy(line).contains("commandExecution/outputDelta");
+    let at = lines.iter().position(|line| is_output(&line)).unwrap();
+    let piece = |said: &str| {
+        let mut record: serde_json::Value = serde_json::from_slice(lines[at]).unwrap();
+        record["params"]["delta"] = said.into();
+        format!("{record}\n")
+    };
+    let accept = [("accept", "text/event-stream; contract=hecate.v1")];
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/codex", &accept);
+    upload.send(&lines[..at].concat());
+    // Both in one piece of the body: the second one may go on, as far as anybody knows.
+    upload.send((piece("one ") + &piece("two ")).as_bytes());
+    let mut answer = upload.answer();
+    let mut seen: Vec<Event> = Vec::new();
+    let mut said = String::new();
+    // Nothing more is sent until the second one was seen.
+    while said != "one two " {
+        let event = answer.event().unwrap();
+        if event.json()["type"] == "tool.shell.output_chunk" {
+            said.push_str(event.json()["data"]["data"].as_str().unwrap());
+        }
+        seen.push(event);
+    }
+    let rest: Vec<&[u8]> = lines[at..].iter().filter(|line| !is_output(line)).copied().collect();
+    upload.send(&rest.concat());
+    upload.end();
+    seen.extend(answer.events());
+    let run = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
+    assert_eq!(events(&proxy, &run, "hecate.v1", &[]), seen, "a replay is what the live client saw");
+    let frames = events(&proxy, &run, "frames.v2", &[]);
+    let silent = frames.iter().filter(|frame| frame.json()["type"] == "tool_stdout" && frame.json()["chunk"] == "");
+    assert!(silent.count() >= 1, "the silence stands in the log");
+}

@@ -140,7 +140,10 @@ fn cursors_of_another_process_start_over_and_nonsense_is_refused() {
     assert_eq!((refused.status, refused.header("content-type")), (400, "application/problem+json"));
     let page = get(proxy.address, &format!("{path}&after=latest"), &[("accept", "application/json")]).json();
     assert_eq!(page, json!({"object": "list", "data": [], "next": null}));
-    assert_eq!(get(proxy.address, "/v1/events?contract=raw", &[]).status, 406);
+    let raw = get(proxy.address, "/v1/events?contract=raw", &[]);
+    assert_eq!(raw.status, 406);
+    let detail = raw.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("whose a record is") && detail.contains("frames.v2"), "{detail}");
     let wrong = post(proxy.address, "/v1/events", &[], b"");
     assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD, OPTIONS"));
 }

@@ -126,3 +126,33 @@ fn after_a_kill_what_frames_refer_to_is_still_there() {
     assert_eq!(answer.status, 200);
     assert_eq!(answer.text(), output);
 }
+
+#[test]
+fn a_store_says_who_refers_to_an_artifact_and_how_much_there_is() {
+    let scratch = Scratch::new("artifact-usage");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    assert_eq!(wait(ArtifactStore::usage(&log)), Some((0, 0)));
+    let (one, two) = (run(1), run(2));
+    for frames in [&one, &two] {
+        wait(log.put(artifact(&frames[0], 0xAB, 100))).unwrap();
+        wait(log.append(frames, Vec::new())).unwrap();
+    }
+    wait(log.put(artifact(&two[0], 0xCD, 50))).unwrap();
+    assert_eq!(wait(ArtifactStore::usage(&log)), Some((150, 2)));
+    let shared = Key::Digest([0xAB; 32]);
+    let of = |key: Key| {
+        let mut found = wait(ArtifactStore::streams(&log, key)).unwrap();
+        found.sort_by_key(|(_, id)| *id);
+        found
+    };
+    let mut both = vec![stream_id(&one[0]), stream_id(&two[0])];
+    both.sort_by_key(|(_, id)| *id);
+    assert_eq!(of(shared), both);
+    assert_eq!(of(Key::Front(shared.front())), both);
+    assert_eq!(of(Key::Digest([0xCD; 32])), [stream_id(&two[0])]);
+    // Another artifact whose digest begins the same, and one that nobody has.
+    let mut other = [0xAB; 32];
+    other[31] = 0;
+    assert_eq!(of(Key::Digest(other)), []);
+    assert_eq!(of(Key::Digest([1; 32])), []);
+}

@@ -3,7 +3,8 @@
 use crate::scratch::{Scratch, frames, wait};
 use framegate::clock::Clock;
 use framegate::log::sqlite::{Fsync, LAYOUT, Options};
-use framegate::log::{FrameLog, LogError, SqliteLog, StreamId, stream_id};
+use framegate::log::{FrameLog, Gone, LogError, Mark, MarkAt, SqliteLog, StreamId, stream_id};
+use framegate_translators::encode::EventId;
 use framegate_translators::frame::stored::read_frame;
 use framegate_translators::frame::{Frame, StreamKind};
 use std::io::{Seek, SeekFrom, Write};
@@ -99,7 +100,7 @@ fn an_append_that_does_not_follow_is_refused_whole_and_fails_nobody_else() {
 #[test]
 fn a_file_that_may_not_grow_is_told_and_keeps_what_was_acknowledged() {
     let scratch = Scratch::new("full");
-    let options = Options { max_pages: Some(120), ..Options::new(scratch.path()) };
+    let options = Options { max_file_bytes: Some(480_000), ..Options::new(scratch.path()) };
     let log = SqliteLog::open(options.clone()).unwrap();
     let mut kept = Vec::new();
     let error = (1..1000)
@@ -191,6 +192,31 @@ fn one_process_writes() {
 }
 
 #[test]
+fn the_lock_goes_with_its_holder_while_programs_are_begun() {
+    let scratch = Scratch::new("children");
+    let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let children: Vec<_> = (0..2)
+        .map(|_| {
+            let is_over = is_over.clone();
+            std::thread::spawn(move || {
+                let mut begun = 0;
+                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                    // Until its program runs, a child has all handles of its parent.
+                    begun += u32::from(std::process::Command::new("true").status().unwrap().success());
+                }
+                begun
+            })
+        })
+        .collect();
+    for nth in 0..100 {
+        let log = SqliteLog::open(Options { fsync: Fsync::Never, ..Options::new(scratch.path()) });
+        drop(log.unwrap_or_else(|error| panic!("{nth}: {error}")));
+    }
+    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    assert!(children.into_iter().map(|child| child.join().unwrap()).sum::<u32>() > 0);
+}
+
+#[test]
 fn a_file_that_is_not_ours_is_left_alone_and_named() {
     let scratch = Scratch::new("foreign");
     let refused = |expected: &str| {
@@ -263,4 +289,62 @@ fn times_beyond_what_sqlite_counts_come_back() {
     let frame = Arc::new(frame);
     wait(log.append(std::slice::from_ref(&frame), Vec::new())).unwrap();
     assert_eq!(all(&log, stream_id(&frame))[0].timestamp_ms, u64::MAX);
+}
+
+#[test]
+fn a_log_says_how_much_it_holds_and_whether_it_takes_more() {
+    let scratch = Scratch::new("usage");
+    let frames = frames(PLAIN.0, PLAIN.1, 1);
+    let run = run_of(&frames);
+    let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    assert_eq!(wait(FrameLog::usage(&log)), Some((0, 0)));
+    wait(log.append(&mine[..mine.len() - 1], Vec::new())).unwrap();
+    let (bytes, streams) = wait(FrameLog::usage(&log)).unwrap();
+    assert_eq!(streams, 1);
+    assert!(wait(log.check_writable()).is_ok());
+    drop(log);
+    // The sum of what is there, also to one who opens it.
+    let database = rusqlite::Connection::open(scratch.path()).unwrap();
+    let sum: u64 =
+        database.query_row("SELECT sum(length(CAST(body AS BLOB)) + 64) FROM frames", [], |row| row.get(0)).unwrap();
+    drop(database);
+    assert_eq!(sum, bytes);
+    let log = SqliteLog::open(Options { max_bytes: bytes, ..Options::new(scratch.path()) }).unwrap();
+    assert_eq!(wait(FrameLog::usage(&log)), Some((bytes, 1)));
+    // Full of a run that is open: nothing more, until that one is over.
+    assert!(matches!(wait(log.check_writable()), Err(LogError::Full { limit, .. }) if limit == bytes));
+    wait(log.append(&mine[mine.len() - 1..], Vec::new())).unwrap();
+    assert!(wait(log.check_writable()).is_ok());
+    // A part that goes is not held any more.
+    let (before, _) = wait(FrameLog::usage(&log)).unwrap();
+    let gone = Gone { frames: 3, last_ms: 5, pruned_ms: 6 };
+    let mark = |view: &str, frame: u64, last: EventId| Mark {
+        view: view.into(),
+        frame,
+        event: frame * 2,
+        last: Some((last, frame)),
+        state: vec![7],
+    };
+    let marks = vec![mark("a", 3, EventId::Number(9)), mark("b", 3, EventId::Text("t9".to_owned()))];
+    wait(log.drop_front(run, gone, marks.clone())).unwrap();
+    assert!(wait(FrameLog::usage(&log)).unwrap().0 < before);
+    assert_eq!(wait(log.read(run, 0, 2)).unwrap()[0].seq, 3);
+    assert_eq!(wait(log.front_beyond(run, 0)).unwrap(), mine.len() as u64 - 1);
+    assert_eq!(wait(log.front_beyond(run, u64::MAX)).unwrap(), 3);
+    wait(log.keep_marks(run, vec![mark("a", 5, EventId::Number(12)), mark("b", 5, EventId::Text("u0".to_owned()))]))
+        .unwrap();
+    let found = |view: &str, at: MarkAt| wait(log.mark(run, view, &at)).unwrap().map(|mark| mark.frame);
+    assert_eq!(wait(log.mark(run, "a", &MarkAt::Frame(3))).unwrap().as_ref(), marks.first());
+    assert_eq!(found("a", MarkAt::Frame(2)), None);
+    assert_eq!(found("a", MarkAt::Frame(u64::MAX)), Some(5));
+    assert_eq!(found("a", MarkAt::Event(9)), Some(3));
+    assert_eq!(found("a", MarkAt::Cursor(EventId::Number(11))), Some(3));
+    assert_eq!(found("a", MarkAt::Cursor(EventId::Number(12))), Some(5));
+    assert_eq!(found("b", MarkAt::Cursor(EventId::Text("t9".to_owned()))), Some(3));
+    assert_eq!(found("b", MarkAt::Cursor(EventId::Text("u1".to_owned()))), Some(5));
+    assert_eq!(found("c", MarkAt::Frame(9)), None);
+    drop(log);
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    assert_eq!(wait(log.streams()).unwrap()[0].gone, Some(gone));
 }

@@ -17,6 +17,7 @@ mod audits;
 mod client;
 mod crash;
 mod database;
+mod front;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod restart;

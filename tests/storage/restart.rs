@@ -185,3 +185,27 @@ fn a_second_proxy_on_the_same_file_does_not_start() {
     let said = refusal(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &path)]);
     assert!(said.contains(&path) && said.contains("in use by another framegate"), "{said}");
 }
+
+#[test]
+fn what_readers_counted_of_a_run_is_there_after_a_stop() {
+    let scratch = Scratch::new("counted");
+    let mut proxy = start(&scratch, &[]);
+    let body = recording("claude-code", "parallel_tools.partial.ndjson");
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &body).status, 201);
+    let id = runs(&proxy)[0]["run_id"].as_str().unwrap().to_owned();
+    let read = |proxy: &Proxy| {
+        for contract in ["frames.v2", "hecate.v1"] {
+            let path = format!("/v1/runs/{id}/events?contract={contract}");
+            assert_eq!(get(proxy.address, &path, &[("accept", "application/x-ndjson")]).status, 200);
+            assert!(!get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text().is_empty());
+        }
+        runs(proxy)[0]["events_checked"].clone()
+    };
+    let counted = read(&proxy);
+    assert!(counted["frames.v2"].as_u64().unwrap() > 20 && counted["hecate.v1"].as_u64().unwrap() > 20, "{counted}");
+    proxy.terminate();
+    let proxy = start(&scratch, &[]);
+    assert_eq!(runs(&proxy)[0]["events_checked"], counted);
+    // What was counted is not counted again.
+    assert_eq!(read(&proxy), counted);
+}

@@ -156,7 +156,7 @@ fn a_proxy_that_stops_ends_its_runners_and_says_so() {
     let reader = crate::client::get(started.proxy.address, &path, &[("accept", "application/x-ndjson")]);
     assert!(started.proxy.terminate().success());
     let events = reader.text();
-    assert!(events.lines().last().unwrap().contains("\"code\":\"proxy_stopping\""), "{events}");
+    assert!(events.lines().last().unwrap().contains("\"error_code\":\"proxy_stopping\""), "{events}");
     started.wait_for_no_process();
 }
 

@@ -15,7 +15,11 @@ mod approvals;
 mod client;
 mod command_line;
 mod faults;
+mod interrupting;
+mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+mod real;
+mod real_feed;
 mod started;
 mod starting;

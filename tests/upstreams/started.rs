@@ -79,6 +79,18 @@ impl Started {
         answer.text().lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
+    /// The first events of a run that goes on, as text.
+    pub fn events_so_far(&self, run: &str) -> String {
+        let path = format!("/v1/runs/{run}/events?contract=frames.v2&limit=500");
+        get(self.proxy.address, &path, &[("accept", "application/json")]).text()
+    }
+
+    /// Stops the proxy, and waits until no process of the test's is left.
+    pub fn leaves_nothing(mut self) {
+        assert!(self.proxy.terminate().success());
+        self.wait_for_no_process();
+    }
+
     /// Waits until no process of the test's is left.
     pub fn wait_for_no_process(&self) {
         let begin = Instant::now();

@@ -58,7 +58,7 @@ fn an_order_that_cannot_be_meant_is_refused_and_starts_nothing() {
         (json!({"upstream": "fake", "prompt": "x", "cwd": "."}), 422, "absolute"),
         (json!({"upstream": "fake", "prompt": "x", "session_id": "a"}), 422, "continues no session"),
         (json!({"upstream": "fake", "prompt": "x", "model": "--evil"}), 422, "model"),
-        (json!([]), 400, "no order"),
+        (json!([]), 400, "upstream"),
     ];
     for (order, status, expected) in cases {
         let answer = started.start(&order);
@@ -108,8 +108,9 @@ fn only_who_may_control_starts_runs_and_only_of_its_runners() {
     let folder = Folder::new();
     let tokens = "[[token]]\nname = \"reads\"\nscopes = [\"read\"]\nfile = \"{f}/reads\"\n\
          [[token]]\nname = \"controls\"\nscopes = [\"read\", \"control\"]\nfile = \"{f}/controls\"\n\
-         [[token]]\nname = \"other\"\nscopes = [\"read\", \"control\"]\nrunners = [\"opencode\"]\nfile = \"{f}/other\"\n";
-    for name in ["reads", "controls", "other"] {
+         [[token]]\nname = \"other\"\nscopes = [\"read\", \"control\"]\nrunners = [\"opencode\"]\nfile = \"{f}/other\"\n\
+         [[token]]\nname = \"one\"\nscopes = [\"read\", \"control\"]\nruns = [\"01a1ffc9-90a9-7072-b240-f837ac957f3f\"]\nfile = \"{f}/one\"\n";
+    for name in ["reads", "controls", "other", "one"] {
         folder.write(name, &format!("{name}-{}", "t0k3n".repeat(8)));
     }
     let place = folder.path("").display().to_string();
@@ -123,6 +124,7 @@ fn only_who_may_control_starts_runs_and_only_of_its_runners() {
     assert_eq!(with("nobody").status, 401);
     assert_eq!(with("reads").status, 403);
     assert_eq!(with("other").status, 403);
+    assert_eq!(with("one").status, 403);
     let answer = with("controls");
     assert_eq!(answer.status, 201);
     let run: Value = answer.json();

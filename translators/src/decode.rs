@@ -4,7 +4,8 @@
 //! a run ends, says every text once, and numbers the frames. Never: an error that ends the stream, a clock, a contract.
 
 use crate::json::{Json, Object};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, RunEnd};
+use crate::sequence::StreamKey;
 
 /// One upstream record, parsed as far as its top level.
 ///
@@ -36,6 +37,11 @@ pub trait Decoder: Send {
     fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
         let _ = done;
         ledger.record_on_current();
+    }
+
+    /// Somebody else than the runner ends a run that goes on: its last words are lost.
+    fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
+        ledger.end_run(run, end);
     }
 
     /// The input is over: says what is still to be said. Runs that stay open are closed as interrupted afterwards.

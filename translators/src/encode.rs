@@ -3,14 +3,17 @@
 //! In: frames, in order, from the first one on. Out: events, written straight to bytes. Never: a runner's vocabulary, a
 //! clock, anything random: the events are a function of the frames, so a replay is what the live client saw.
 
+mod data;
 mod escape;
 mod object;
 mod outline;
+pub(crate) mod state;
 
+pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
 pub(crate) use object::{Kept, ObjectWriter};
 pub use outline::{Field, Kind};
 
-use crate::frame::{Frame, Stream};
+use crate::frame::{Body, Frame, Stream};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -44,6 +47,51 @@ pub trait Encoder: Send {
     /// it can begin anywhere; `None` where they do.
     fn first_event_of(&self, _frame: u64) -> Option<u64> {
         None
+    }
+
+    /// Whether its events depend on the [`EncoderOptions`].
+    fn heeds_options(&self) -> bool {
+        false
+    }
+
+    /// What it holds of the frames so far, for [`Encoder::restore`], also in another process; `None` where that cannot be
+    /// told.
+    fn save(&self) -> Option<Vec<u8>> {
+        None
+    }
+
+    /// Stands where an encoder of the same stream and options stood that gave these bytes. `false` where they are no state of
+    /// this version's: nothing changed then.
+    fn restore(&mut self, _saved: &[u8]) -> bool {
+        false
+    }
+
+    /// Says, in the contract's own words, that what this encoder would have said before is not kept any more: one event, with
+    /// the cursor of the last that is gone. Nothing where there was none, or where the contract has no words for it.
+    fn pruned(&self, _pruned: &Pruned<'_>, _out: &mut Events) {}
+}
+
+/// The front of a stream that is not kept any more.
+#[derive(Clone, Copy, Debug)]
+pub struct Pruned<'a> {
+    /// The stream.
+    pub stream: &'a Arc<Stream>,
+    /// How many frames are gone: the number of the first that is kept. Not 0.
+    pub frames: u64,
+    /// Unix epoch milliseconds of the last frame that is gone.
+    pub last_ms: u64,
+    /// Unix epoch milliseconds of when they went.
+    pub pruned_ms: u64,
+}
+
+impl Pruned<'_> {
+    /// Why they went, as every contract says it.
+    pub const REASON: &'static str = "retention_window";
+
+    /// A frame in the place of the last one that is gone.
+    pub(crate) fn frame(&self, body: Body) -> Frame {
+        let (seq, timestamp_ms) = (self.frames.saturating_sub(1), self.last_ms);
+        Frame { stream: self.stream.clone(), seq, timestamp_ms, parent_tool_id: None, body }
     }
 }
 
@@ -96,17 +144,6 @@ pub struct EventRef<'a> {
 }
 
 impl Events {
-    /// Writes one event as JSON.
-    pub fn json<T: serde::Serialize>(&mut self, kind: &'static str, id: EventId, event: &T) {
-        let start = self.bytes.len();
-        // Writing to memory cannot fail, and our wire types have string keys only.
-        if serde_json::to_writer(&mut self.bytes, event).is_err() {
-            self.bytes.truncate(start);
-            return;
-        }
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0 });
-    }
-
     /// Writes one event field by field.
     pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
         let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());

@@ -17,6 +17,9 @@ use crate::schema::{Breach, Schemas};
 /// The code that says, in every contract that has codes, that an event was withheld.
 pub const CODE: &str = "event_withheld";
 
+/// What the message about a withheld event begins with, in every contract.
+pub(crate) const NOTICE: &str = "event withheld: ";
+
 /// Writes what stands in for a withheld event: exactly one event, with its cursor.
 pub type StandIn = fn(&Withheld<'_>, &mut Events);
 
@@ -86,7 +89,7 @@ impl Withheld<'_> {
         let Breach { pointer, keyword, .. } = self.breach;
         let place: String = pointer.chars().take(POINTER_CHARS).collect();
         let place = if place.is_empty() { "its top" } else { &place };
-        format!("event withheld: {} breaks its schema at {place} ({keyword})", self.event.kind)
+        format!("{NOTICE}{} breaks its schema at {place} ({keyword})", self.event.kind)
     }
 
     /// The number of the event, where its cursor is one.

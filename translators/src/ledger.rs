@@ -6,6 +6,7 @@
 
 mod blocks;
 mod open;
+mod quiet;
 mod reopen;
 #[cfg(test)]
 mod tool_tests;
@@ -23,6 +24,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 pub use blocks::BlockKind;
+pub use quiet::QUIET_MS;
 pub use reopen::{PROXY_RESTARTED, Reopened};
 
 /// A stream, and the tool call in whose name a subagent speaks on it.
@@ -124,6 +126,7 @@ pub struct Ledger {
     pending: Option<Box<ProviderEvent>>,
     /// How runs end that are open behind the end of the input.
     cut: RunEnd,
+    quiet: quiet::Quiet,
     frames: Vec<Frame>,
 }
 
@@ -139,6 +142,7 @@ impl Ledger {
             time_ms: 0,
             pending: None,
             cut: RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended"),
+            quiet: quiet::Quiet::default(),
             frames: Vec::new(),
         }
     }
@@ -148,6 +152,7 @@ impl Ledger {
     /// A record begins: its frame waits for the stream that it belongs to.
     pub(crate) fn begin(&mut self, record: Box<ProviderEvent>, now_ms: u64) {
         self.time_ms = now_ms;
+        self.quiet.arrived_ms = now_ms;
         self.pending = Some(record);
     }
 
@@ -165,6 +170,40 @@ impl Ledger {
             self.time_ms = now_ms;
             self.approval_resolved(stream, answer);
         }
+    }
+
+    /// The key of an open run.
+    pub(crate) fn run_of(&self, run: Uuid) -> Option<StreamKey> {
+        self.sequencer.key_of((StreamKind::Session, run))
+    }
+
+    /// Somebody speaks between records.
+    pub(crate) fn at(&mut self, now_ms: u64) {
+        self.time_ms = now_ms;
+    }
+
+    /// Something of the input is lost, and nobody knows how much: every run that is open says so.
+    pub(crate) fn gap(&mut self, reason: &str) {
+        for run in self.runs.clone() {
+            let gap = Body::GapDetected { first_seq: None, last_seq: None, reason: reason.to_owned() };
+            self.emit(Place::main(run), gap);
+        }
+    }
+
+    /// When [`Ledger::tell_silence`] must be called at the latest, unless a record comes before; `None` where nobody waits.
+    pub(crate) fn silence_due(&self) -> Option<u64> {
+        self.quiet.deadline()
+    }
+
+    /// No record came until `now_ms`: tools whose output may be held back are said to be silent.
+    pub(crate) fn tell_silence(&mut self, now_ms: u64) {
+        let before = self.time_ms;
+        // The runner's clock may be another one. It went on as long as ours did.
+        self.time_ms = before.saturating_add(now_ms.saturating_sub(self.quiet.arrived_ms).min(QUIET_MS));
+        for quiet::Silence { place, tool, stream } in self.quiet.take(now_ms) {
+            self.tool_output(place, &tool, stream, "");
+        }
+        self.time_ms = before;
     }
 
     /// It is not the runner that ends the input: this is what runs that are still open then say of it.
@@ -615,6 +654,7 @@ impl Ledger {
             self.sequencer.frame(thread, self.time_ms, place.parent, body)
         });
         if let Ok(frame) = frame {
+            self.quiet.note(place, &frame);
             self.frames.push(frame);
         }
     }

@@ -24,6 +24,7 @@ pub mod encode;
 
 pub mod drift;
 pub mod gate;
+pub mod pruned;
 pub mod redact;
 pub mod schema;
 pub mod verify;

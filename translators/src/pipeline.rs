@@ -11,7 +11,7 @@ use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{ApprovalResolved, Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
 use crate::json::{Json, Kind, Object, one_line};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, RunEnd};
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
 use crate::records::{self, Part};
 use crate::redact::{Redacted, Redactor, Rules};
@@ -49,6 +49,7 @@ enum Stage {
 
 struct Reading {
     reader: Reader,
+    limits: Limits,
     /// Stands before the decoder: what is not let through is in no frame.
     redactor: Option<Redactor>,
     state: State,
@@ -118,19 +119,24 @@ impl Ingest {
     }
 
     /// When [`Ingest::flush`] must be called at the latest (Unix epoch milliseconds), unless more is fed before: a record
-    /// waits for what may be the rest of a secret. `None` where none waits.
+    /// waits for what may be the rest of a secret, or a piece of a tool's output for the next one. `None` where none waits.
     pub fn deadline(&self) -> Option<u64> {
         match &self.stage {
-            Stage::Reading(reading) => reading.redactor.as_ref().and_then(Redactor::deadline),
+            Stage::Reading(reading) => {
+                let record = reading.redactor.as_ref().and_then(Redactor::deadline);
+                record.into_iter().chain(reading.state.ledger.silence_due()).min()
+            }
             Stage::Holding(_) | Stage::Unknown => None,
         }
     }
 
-    /// Gives the frames of the records that wait, if it is time (see [`Ingest::deadline`]).
+    /// Gives the frames of the records that wait, and of the silence, if it is time (see [`Ingest::deadline`]).
     pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
-        let is_due = self.deadline().is_some_and(|deadline| deadline <= now_ms);
-        if let (true, Stage::Reading(reading)) = (is_due, &mut self.stage) {
-            reading.flush();
+        if let Stage::Reading(reading) = &mut self.stage {
+            if reading.redactor.as_ref().and_then(Redactor::deadline).is_some_and(|deadline| deadline <= now_ms) {
+                reading.flush();
+            }
+            reading.state.ledger.tell_silence(now_ms);
         }
         self.take()
     }
@@ -179,6 +185,27 @@ impl Ingest {
         if let Stage::Reading(reading) = &mut self.stage {
             reading.state.ledger.cut_by(code, message);
         }
+    }
+
+    /// The input broke off at `now_ms`, and goes on behind a gap that nobody knows the size of: what it broke off in is read
+    /// as it is, and every run that is open says that there is a gap.
+    pub fn gap(&mut self, reason: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.gap(reason, now_ms);
+        }
+        self.take()
+    }
+
+    /// Ends an open run whose end was lost, as interrupted; nothing comes where there is no such run.
+    pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
+        if let Stage::Reading(reading) = &mut self.stage {
+            let State { decoder, ledger, .. } = &mut reading.state;
+            ledger.at(now_ms);
+            if let Some(run) = ledger.run_of(run) {
+                decoder.give_up(run, RunEnd::interrupted(code, message), ledger);
+            }
+        }
+        self.take()
     }
 
     /// The input is over: reads what is left and ends what is open.
@@ -281,7 +308,7 @@ impl Reading {
             drift: None,
             runner: runner.name,
         };
-        Self { reader, redactor: None, state }
+        Self { reader, limits, redactor: None, state }
     }
 
     fn watch_drift(&mut self) {
@@ -295,7 +322,7 @@ impl Reading {
     }
 
     fn feed(&mut self, chunk: &[u8], now_ms: u64, mut ear: Option<Ear<'_>>) {
-        let Self { reader, redactor, state } = self;
+        let Self { reader, redactor, state, .. } = self;
         reader.feed(chunk, &mut |unit| {
             if let Some(ear) = &mut ear {
                 state.tell(&unit, *ear);
@@ -314,8 +341,19 @@ impl Reading {
         }
     }
 
-    fn finish(&mut self, now_ms: u64) {
-        let Self { reader, redactor, state } = self;
+    fn gap(&mut self, reason: &str, now_ms: u64) {
+        self.read_rest(now_ms);
+        self.reader = match self.reader.framing() {
+            Some(framing) => Reader::new(framing, self.limits),
+            None => Reader::sniffing(self.limits),
+        };
+        self.state.ledger.at(now_ms);
+        self.state.ledger.gap(reason);
+    }
+
+    /// Reads what the input broke off in, and what still waits.
+    fn read_rest(&mut self, now_ms: u64) {
+        let Self { reader, redactor, state, .. } = self;
         match redactor {
             None => reader.finish(&mut |unit| state.unit(&unit, &[], now_ms)),
             Some(redactor) => {
@@ -323,6 +361,10 @@ impl Reading {
             }
         }
         self.flush();
+    }
+
+    fn finish(&mut self, now_ms: u64) {
+        self.read_rest(now_ms);
         self.state.decoder.end(&mut self.state.ledger);
         self.state.ledger.finish(now_ms);
     }

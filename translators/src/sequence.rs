@@ -17,6 +17,11 @@ pub fn uuid_of(name: &str) -> Uuid {
     Uuid::try_parse(name).unwrap_or_else(|_| uuid_v5(&NAMESPACE, name.as_bytes()))
 }
 
+/// The id of the session that a provider's runner calls by that name, which is not empty.
+pub fn session_id_of(provider: &str, name: &str) -> Uuid {
+    Uuid::try_parse(name).unwrap_or_else(|_| uuid_of(&format!("{provider}:{name}")))
+}
+
 /// The ids from which all others of one ingest are derived.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity {
@@ -143,8 +148,7 @@ impl Sequencer {
         let own = match name {
             // A runner that never says its session's name has one session for each ingest.
             "" => uuid_v5(&self.identity.run_id, b"session"),
-            _ if Uuid::try_parse(name).is_ok() => uuid_of(name),
-            _ => uuid_of(&format!("{}:{name}", self.provider)),
+            _ => session_id_of(self.provider, name),
         };
         let first = self.sessions.keys().all(|known| known.is_empty());
         let id = self.identity.session_id.filter(|_| first).unwrap_or(own);

@@ -12,6 +12,7 @@ use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::redact::{Rules, Settings, SettingsError, rule_names};
 use framegate_translators::runners::{RUNNERS, Runner, runner};
 use proptest::prelude::*;
+use serde_json::json;
 use std::sync::{Arc, LazyLock};
 use support::{EPOCH_MS, identity, recordings, translate};
 
@@ -41,6 +42,9 @@ const SECRETS: &[(&str, &str, &str)] = &[
     ("authorization", "Authorization: Basic ", "dXNlcjpxN1prVngybVB0V2o4UmJZ"),
     ("url-password", "git clone https://anna:", "q7ZkVx2mPtWj8"),
     ("key", "{\"api_key\": \"", "q7ZkVx2mPtWj8RbY"),
+    ("assignment", "run DB_PASSWORD=", "q7ZkVx2mPtWj8RbYn4Lc"),
+    ("assignment", "\n  export API_TOKEN=\"", "q7ZkVx2mPtWj8RbYn4Lc"),
+    ("assignment", "this:\n- password: ", "q7ZkVx2mPtWj8RbYn4Lc"),
 ];
 
 /// What must stand behind a secret for it to be one.
@@ -49,6 +53,7 @@ fn behind(name: &str) -> &'static str {
         "url-password" => "@example.com/x.git",
         "key" => "\"}",
         "authorization" => "' x",
+        "assignment" => "\"\nand more",
         _ => " and more",
     }
 }
@@ -364,6 +369,149 @@ fn what_is_signed_or_no_secret_stays() {
         r#"{"type":"x","password":null,"secret":"","token":true}"#,
         r#"{"type":"x","text":"set \"password\": {\"type\": \"string\"} and Authorization: required"}"#,
     ] {
+        assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
+    }
+}
+
+/// A run of each runner that tells a text where a tool's arguments, its output, a diff, a search's results and an error stand.
+fn places(text: &str) -> Vec<(&'static str, Vec<u8>)> {
+    let json = |value: serde_json::Value| value.to_string();
+    let claude = [
+        json(json!({"type": "system", "subtype": "init", "session_id": "s", "model": "m", "tools": [], "cwd": "/"})),
+        json(
+            json!({"type": "assistant", "session_id": "s", "message": {"id": "m1", "role": "assistant", "model": "m", "content": [
+            {"type": "tool_use", "id": "t1", "name": "Bash", "input": {"command": text}},
+            {"type": "tool_use", "id": "t2", "name": "Edit", "input": {"file_path": "a", "old_string": "x", "new_string": text}},
+            {"type": "tool_use", "id": "t3", "name": "WebSearch", "input": {"query": "q"}}]}}),
+        ),
+        json(json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t1", "content": text}]},
+            "tool_use_result": {"stdout": text, "stderr": text, "interrupted": false}})),
+        json(json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t2", "content": "ok"}]},
+            "tool_use_result": {"filePath": "a", "structuredPatch": [{"oldStart": 1, "oldLines": 1, "newStart": 1, "newLines": 1,
+                "lines": ["-x", format!("+{text}")]}]}})),
+        json(json!({"type": "user", "session_id": "s", "message": {"role": "user", "content": [
+            {"type": "tool_result", "tool_use_id": "t3", "is_error": true, "content": [{"type": "text", "text": text}]}]},
+            "tool_use_result": {"query": "q", "results": [{"content": [{"title": text, "url": "https://a.example"}]}]}})),
+        json(
+            json!({"type": "result", "subtype": "error_during_execution", "is_error": true, "session_id": "s", "result": text,
+            "errors": [text]}),
+        ),
+    ];
+    let codex = [
+        json(json!({"type": "thread.started", "thread_id": "t"})),
+        json(json!({"type": "turn.started"})),
+        json(json!({"type": "item.completed", "item": {"id": "i1", "type": "command_execution", "command": text,
+            "aggregated_output": text, "exit_code": 1, "status": "failed"}})),
+        json(
+            json!({"type": "item.completed", "item": {"id": "i2", "type": "mcp_tool_call", "server": "s", "tool": "t",
+            "arguments": {"a": text}, "error": {"message": text}, "status": "failed"}}),
+        ),
+        json(json!({"type": "item.completed", "item": {"id": "i3", "type": "web_search", "query": text}})),
+        json(json!({"type": "item.completed", "item": {"id": "i4", "type": "error", "message": text}})),
+        json(json!({"type": "turn.failed", "error": {"message": text}})),
+    ];
+    let state = |status: &str| {
+        json!({"type": "tool_use", "sessionID": "s", "part": {"id": status, "sessionID": "s", "messageID": "m", "type": "tool",
+            "callID": status, "tool": "bash", "state": {"status": status, "input": {"command": text}, "output": text,
+            "error": text, "title": text, "metadata": {"output": text, "diff": text}, "time": {"start": 1, "end": 2}}}})
+    };
+    let opencode = [
+        json(state("completed")),
+        json(state("error")),
+        json(json!({"type": "error", "sessionID": "s", "error": {"name": "UnknownError", "data": {"message": text}}})),
+    ];
+    let responses = [
+        json(json!({"type": "response.created", "sequence_number": 0, "response": {"id": "r", "object": "response",
+            "status": "in_progress", "output": []}})),
+        json(json!({"type": "response.output_item.done", "sequence_number": 1, "output_index": 0, "item": {"id": "i",
+            "type": "function_call", "call_id": "c", "name": "f", "arguments": json!({"a": text}).to_string(), "status": "completed"}})),
+        json(json!({"type": "response.failed", "sequence_number": 2, "response": {"id": "r", "object": "response",
+            "status": "failed", "output": [], "error": {"code": "server_error", "message": text}}})),
+    ];
+    let lines = |lines: &[String]| lines.join("\n").into_bytes();
+    let blocks =
+        |lines: &[String]| lines.iter().map(|line| format!("data: {line}\n\n")).collect::<String>().into_bytes();
+    vec![
+        ("claude-code", lines(&claude)),
+        ("codex", lines(&codex)),
+        ("opencode", lines(&opencode)),
+        ("open-responses", blocks(&responses)),
+    ]
+}
+
+#[test]
+fn secrets_in_arguments_outputs_diffs_results_and_errors_are_in_no_contract() {
+    for (name, before, secret) in SECRETS {
+        let text = format!("{before}{secret}{}", behind(name));
+        for (who, bytes) in places(&text) {
+            for contract in CONTRACTS {
+                let out = redacted(runner(who).unwrap(), contract, &bytes);
+                assert_eq!(leaks(&out, secret), None, "{who} {} {name}", contract.name);
+                let marks = memchr::memmem::find_iter(&out, &format!("[REDACTED:{name}]")).count();
+                assert!(marks > 0, "{who} {} {name}: {}", contract.name, String::from_utf8_lossy(&out));
+            }
+        }
+    }
+}
+
+/// A runner that tells the whole text again with each piece: what was told of a secret's front was the mark already.
+#[test]
+fn snapshots_that_grow_within_a_secret_say_the_mark_once() {
+    for (name, before, secret) in SECRETS {
+        let text = format!("Well: {before}{secret}{}", behind(name));
+        let mut lines = stream("opencode", &[]);
+        let at = lines.iter().position(|line| line.contains("message.part.updated")).unwrap();
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)).rev() {
+            let front = quoted(&text[..end]);
+            lines.insert(at + 1, format!(
+                "data: {{\"type\":\"message.part.updated\",\"properties\":{{\"part\":{{\"id\":\"p\",\"sessionID\":\"s\",\"messageID\":\"m1\",\"type\":\"text\",\"text\":{front}}}}}}}\n\n"
+            ));
+        }
+        let bytes = lines.concat().replace(r#""text":"","time""#, &format!(r#""text":{},"time""#, quoted(&text)));
+        for contract in CONTRACTS {
+            let out = redacted(runner("opencode").unwrap(), contract, bytes.as_bytes());
+            assert_eq!(leaks(&out, secret), None, "{} {name}", contract.name);
+        }
+        let told = said(&frames_of(runner("opencode").unwrap(), bytes.as_bytes()));
+        assert!(told.matches("[REDACTED").count() <= 1, "{name}: {told}");
+        assert!(told.starts_with("Well: "), "{name}: {told}");
+    }
+}
+
+#[test]
+fn a_pattern_of_ones_own_is_found_in_two_pieces() {
+    let settings = Settings { patterns: vec![("badge".to_owned(), "BDG-[0-9]{8}".to_owned())], ..Settings::default() };
+    let rules = Arc::new(Rules::new(settings).unwrap());
+    let text = "it is BDG-71284351, yes";
+    for who in RUNNERS {
+        for cut in 1..text.len() {
+            let bytes = input(who.name, &[&text[..cut], &text[cut..]]);
+            let mut ingest = redacting(who, &rules);
+            let mut frames: Vec<Frame> = ingest.feed(&bytes, EPOCH_MS).collect();
+            frames.extend(ingest.finish(EPOCH_MS));
+            assert_eq!(said(&frames), "it is [REDACTED:badge], yes", "{} cut at {cut}", who.name);
+        }
+    }
+}
+
+#[test]
+fn hashes_ids_images_and_prose_stay() {
+    let claude = runner("claude-code").unwrap();
+    let image = data_encoding::BASE64
+        .encode(&(0..6000u32).map(|at| (at.wrapping_mul(2_654_435_761) >> 13) as u8).collect::<Vec<_>>());
+    for text in [
+        "commit 9fceb02d0ae598e95dc970b74767f19372d61af8\nindex e69de29bb2d1..d95f3ad14dee",
+        "id 550e8400-e29b-41d4-a716-446655440000, sha256:e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855",
+        "integrity sha512-z4PhNX7vuL3xVChQ1m2AB9Yg5AULVxXcg/SpIdNs6c5H0NE8XYXysP+DGNKHfuwvY7kxvUdBeoGlODJ6+SfaPg==",
+        "Lorem ipsum dolor sit amet, consectetur adipiscing elit; the token: a word. The password must have 8 characters.",
+        "fn token(&self) -> Token2 { self.tokens[0].token1 }\nlet password = read_password2(\"x\");\ntoken: Token2,\n",
+        "TOKEN=\nPASSWORD=changeme\nSECRET=${SECRET_V2}\nAPI_KEY=<your api key 1>\n",
+        &image,
+    ] {
+        let line = json!({"type": "x", "text": text, "source": {"type": "base64", "data": text}}).to_string();
+        let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
         assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
     }
 }

@@ -13,6 +13,7 @@ use framegate_translators::framing::Limits;
 use framegate_translators::gate::{Gate, Verdict};
 use framegate_translators::pipeline::Translator;
 use framegate_translators::schema::{SchemaFile, Schemas};
+use proptest::prelude::*;
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
@@ -37,13 +38,23 @@ struct Sent {
 }
 
 fn gated(recording: &Recording, contract: &'static Contract, schemas: &Schemas, enforce: bool) -> Vec<Sent> {
+    gated_by(recording, contract, enforce, |_| schemas)
+}
+
+/// As [`gated`], with schemas chosen for each event by its number.
+fn gated_by<'s>(
+    recording: &Recording,
+    contract: &'static Contract,
+    enforce: bool,
+    schemas: impl Fn(usize) -> &'s Schemas,
+) -> Vec<Sent> {
     let options = EncoderOptions { experimental: true, ..EncoderOptions::default() };
     let mut translator = Translator::new(ingest(recording.runner, Limits::default()), contract, options);
-    let gate = Gate::new(contract, schemas, enforce);
     let mut sent = Vec::new();
     let mut sink = |frame: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {
             let mut out: Vec<Sent> = Vec::new();
+            let gate = Gate::new(contract, schemas(sent.len()), enforce);
             let verdict = gate.pass(frame, event, &mut |event| {
                 let text = String::from_utf8(event.payload.to_vec()).unwrap();
                 out.push(Sent { kind: event.kind, id: event.id.clone(), text, instead_of: None });
@@ -93,17 +104,72 @@ fn a_stream_with_a_type_withheld_still_begins_counts_and_ends_as_the_contract_sa
                 let sent = gated(recording, contract, &schemas, true);
                 assert!(sent.iter().any(|event| event.instead_of == Some(kind)), "{kind}");
                 let ndjson: String = sent.iter().map(|event| format!("{}\n", event.text)).collect();
-                // What was opened or said by an event that is gone has no partner; everything else holds.
-                let partner = ["pair.", "turn.", "text.", "tool.", "output.", "status.chain"];
-                let wrong: Vec<_> = errors_in(contract, ndjson.as_bytes())
-                    .into_iter()
-                    .filter(|located| !partner.iter().any(|group| located.finding.rule.starts_with(group)))
-                    .collect();
+                let wrong = errors_in(contract, ndjson.as_bytes());
                 assert!(wrong.is_empty(), "{} without {kind}, {}: {wrong:?}\n{ndjson}", contract.name, recording.name);
                 assert_eq!(sent, gated(recording, contract, &schemas, true), "the same again");
             }
         }
     }
+}
+
+/// Nothing and everything forbidden, for each contract.
+static OPEN_AND_SHUT: LazyLock<Vec<(&'static Contract, [Schemas; 2])>> = LazyLock::new(|| {
+    json_contracts().map(|one| (one, [forbidding(one, |_| false), forbidding(one, |_| true)])).collect()
+});
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
+
+    /// Whichever events are withheld, the checker accepts what is sent; and it would not, did the stream not say so.
+    #[test]
+    fn whatever_is_withheld_check_accepts_the_rest(
+        at in any::<prop::sample::Index>(), picks in prop::collection::vec(prop::bool::weighted(0.2), 1..400),
+    ) {
+        let recording = at.get(ALL.as_slice());
+        for (contract, schemas) in OPEN_AND_SHUT.iter() {
+            let choose = |nth: usize| &schemas[usize::from(picks[nth % picks.len()])];
+            let sent = gated_by(recording, contract, true, choose);
+            let ndjson: String = sent.iter().map(|event| format!("{}\n", event.text)).collect();
+            let wrong = errors_in(contract, ndjson.as_bytes());
+            prop_assert!(wrong.is_empty(), "{} {}: {wrong:?}\n{ndjson}", contract.name, recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_notice_excuses_one_thing_and_no_more() {
+    let line = |sequence: u64, kind: &str, data: Value| {
+        let id = "01ARZ3NDEKTSV4RRFFQ69G5FAV";
+        serde_json::json!({
+            "schema_version": "1", "event_id": format!("evt_01ARZ3NDEKTSV4RRFFQ69G5F{sequence:02}"),
+            "run_id": format!("run_{id}"), "sequence": sequence, "occurred_at": "2026-05-03T10:23:45Z", "type": kind, "data": data,
+        })
+    };
+    let notice = serde_json::json!({
+        "first_pruned_sequence": 1, "last_pruned_sequence": 1, "pruned_at": "2026-05-03T10:23:45Z",
+        "reason": "event withheld: tool.invoked breaks its schema at /data (required)",
+    });
+    let over = |call: &str| serde_json::json!({"tool_call_id": call, "tool_name": "bash", "kind": "shell"});
+    let lease = serde_json::json!({"worker_id": "w", "lease_until": "2026-05-03T10:23:45Z"});
+    let end = serde_json::json!({"final_status": "completed", "duration_ms": 1});
+    let stream = |calls: [&str; 3]| -> String {
+        let [one, two, three] = calls;
+        let events = [
+            line(0, "run.started", lease.clone()),
+            line(1, "gap.events_pruned", notice.clone()),
+            line(2, "tool.started", over(one)),
+            line(3, "tool.started", over(two)),
+            line(4, "tool.completed", over(three)),
+            line(5, "run.finished", end.clone()),
+        ];
+        events.iter().map(|event| format!("{event}\n")).collect()
+    };
+    let hecate = framegate_translators::contracts::contract("hecate.v1").unwrap();
+    assert_eq!(errors_in(hecate, stream(["a", "a", "a"]).as_bytes()), []);
+    let wrong = errors_in(hecate, stream(["a", "a", "b"]).as_bytes());
+    assert_eq!(wrong.iter().map(|one| (one.record, one.finding.rule)).collect::<Vec<_>>(), [(5, "pair.not_open")]);
+    let without = stream(["a", "a", "a"]).replace("event withheld: ", "retention ");
+    assert_eq!(errors_in(hecate, without.as_bytes()).len(), 3, "a gap of another kind excuses nothing");
 }
 
 #[test]

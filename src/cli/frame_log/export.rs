@@ -1,11 +1,13 @@
-//! `export`: the events of what is kept, in any contract; `stored` are the frames themselves, for `import`.
+//! `export`: the events of what is kept, in any contract; `stored` are the frames themselves, for `import`. Where the first
+//! frames of a stream are gone, the contract's own event says so in front of the rest.
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
-use crate::log::KeptStream;
+use crate::log::sqlite::mark;
+use crate::log::{Gone, KeptStream, MarkAt};
 use anyhow::bail;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract};
-use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::encode::{Encoder, EncoderOptions, Events, Pruned};
 use framegate_translators::frame::stored::write_frame;
 use framegate_translators::framing::{write_ndjson, write_raw};
 use std::io::Write;
@@ -75,6 +77,13 @@ fn events(
     let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
     let Some(mut encoder) = (contract.encoder)(&kept.stream, &options) else { return Ok(false) };
     let (mut events, mut lines) = (Events::default(), Vec::new());
+    if let Some(gone) = kept.gone {
+        start(key, kept, gone, contract, args, database, &mut *encoder)?;
+        let Gone { frames, last_ms, pruned_ms } = gone;
+        encoder.pruned(&Pruned { stream: &kept.stream, frames, last_ms, pruned_ms }, &mut events);
+        events.iter().for_each(|event| write_ndjson(event, &mut lines));
+        out.write_all(&lines)?;
+    }
     database.frames(key, kept, &mut |frame| {
         events.clear();
         lines.clear();
@@ -88,4 +97,32 @@ fn events(
         Ok(out.write_all(&lines)?)
     })?;
     Ok(true)
+}
+
+/// Brings a new encoder to where what is kept begins.
+fn start(
+    key: i64,
+    kept: &KeptStream,
+    gone: Gone,
+    contract: &'static Contract,
+    args: &Args,
+    database: &Database,
+    encoder: &mut dyn Encoder,
+) -> anyhow::Result<()> {
+    if encoder.first_event_of(gone.frames).is_some() {
+        return Ok(());
+    }
+    // What the proxy was configured with is not known here: any of the same sort says the same of what came before.
+    let mut names = crate::log::sqlite::views_at(&database.connection, key, gone.frames)?;
+    names.retain(|name| {
+        let mut words = name.split(';');
+        words.next() == Some(contract.name) && words.any(|word| word == "experimental") == args.experimental
+    });
+    for name in names {
+        let mark = mark(&database.connection, &database.path, key, &name, &MarkAt::Frame(gone.frames))?;
+        if mark.is_some_and(|mark| mark.frame == gone.frames && encoder.restore(&mark.state)) {
+            return Ok(());
+        }
+    }
+    bail!("the first {} frames of {} are gone, and {} cannot go on without them", gone.frames, kept.stream.id, args.to)
 }

@@ -71,6 +71,14 @@ impl Import {
     async fn frame(&mut self, frame: Frame) -> anyhow::Result<()> {
         let id = stream_id(&frame);
         let next = self.next.entry(id).or_insert_with(|| self.runs.find(id).map_or(0, |entry| entry.status().frames));
+        if frame.seq > *next && *next == 0 {
+            bail!(
+                "stream {} begins with frame {}: where its first frames are gone, its events cannot be told from the rest; \
+                 `framegate log backup` makes a copy that has what is needed",
+                id.1,
+                frame.seq
+            );
+        }
         if frame.seq > *next {
             bail!("frame {} of stream {} does not follow: {next} frames of it are there", frame.seq, id.1);
         }

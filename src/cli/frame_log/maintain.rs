@@ -2,14 +2,19 @@
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
+use crate::cli::serve::{encoder_options, log_options};
 use crate::clock::Clock;
-use crate::config;
+use crate::config::{self, GateMode};
+use crate::gate::Gate;
 use crate::log::sqlite::{Fsync, Lock, open_writable, remove, streams};
-use anyhow::{Context, bail};
+use crate::log::{FrameLog, SqliteLog};
+use crate::runs::{FrontBounds, Runs};
+use anyhow::{Context, anyhow, bail};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OptionalExtension};
 use std::io::Write;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How many pages of a copy are made before others may write.
@@ -24,6 +29,9 @@ pub(super) struct PruneArgs {
     /// Keep only so many runs and tasks that are over, the newest
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
+    /// Keep only so many frames of each run and task, the newest, also of those that stay
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
+    keep_frames: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]
@@ -46,7 +54,43 @@ fn age(text: &str) -> Result<Duration, String> {
     number.checked_mul(seconds).map(Duration::from_secs).ok_or_else(wrong)
 }
 
-pub(super) fn prune(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow::Result<u8> {
+pub(super) fn prune(args: &PruneArgs, settings: &config::Config, out: &mut dyn Write) -> anyhow::Result<u8> {
+    let path = &settings.log.path;
+    if args.older_than.is_some() || args.keep.is_some() {
+        runs(args, &settings.log, out)?;
+    } else if !path.exists() {
+        bail!("there is no frame log {}; --db names one, or log.path in the configuration", path.display());
+    }
+    if let Some(keep) = args.keep_frames {
+        fronts(keep, settings, out)?;
+    }
+    Ok(EXIT_CLEAN)
+}
+
+/// Drops the first frames of each stream. What was open is closed first, as on any start.
+fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::Result<()> {
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let (streams, frames) = runtime.block_on(async {
+        let log: Arc<dyn FrameLog> = Arc::new(SqliteLog::open(log_options(&settings.log))?);
+        let gate = Gate::new(GateMode::Off).map_err(|error| anyhow!(error))?;
+        let runs = Runs::new(log, gate).with_front_bounds(FrontBounds::default(), encoder_options(settings));
+        let now_ms = Clock::System.now_ms();
+        runs.recover(now_ms).await?;
+        let (mut streams, mut gone) = (0, 0);
+        for entry in runs.entries() {
+            let (frames, before) = (entry.tail().borrow().frames, entry.gone().map_or(0, |gone| gone.frames));
+            runs.drop_front(&entry, frames.saturating_sub(keep), now_ms).await?;
+            let more = entry.gone().map_or(0, |gone| gone.frames) - before;
+            (streams, gone) = (streams + u64::from(more > 0), gone + more);
+        }
+        anyhow::Ok((streams, gone))
+    })?;
+    writeln!(out, "{streams} streams cut, {frames} frames")?;
+    Ok(())
+}
+
+/// Drops whole runs and tasks.
+fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = &settings.path;
     if !path.exists() {
         bail!("there is no frame log {}; --db names one, or log.path in the configuration", path.display());
@@ -58,7 +102,8 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Log, out: &mut dyn Writ
     for (key, kept) in streams(&database, path)? {
         if kept.ended {
             let sql = "SELECT stored_ms FROM streams WHERE key = ?1";
-            over.push((database.query_row(sql, [key], |row| row.get::<_, u64>(0))?, key, kept.frames));
+            let frames = kept.frames - kept.gone.map_or(0, |gone| gone.frames);
+            over.push((database.query_row(sql, [key], |row| row.get::<_, u64>(0))?, key, frames));
         }
     }
     over.sort_unstable();
@@ -73,7 +118,7 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Log, out: &mut dyn Writ
         (runs, gone) = (runs + 1, gone + frames);
     }
     writeln!(out, "{runs} runs and tasks dropped, {gone} frames")?;
-    Ok(EXIT_CLEAN)
+    Ok(())
 }
 
 pub(super) fn backup(args: &BackupArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {

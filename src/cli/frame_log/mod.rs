@@ -48,24 +48,26 @@ enum Command {
     Import(import::Args),
     /// Look for damage: gaps, frames that are none, books that do not agree (exit code 1 where there is some)
     Verify,
-    /// Drop runs that are over
+    /// Drop runs that are over, or the first frames of runs
     Prune(maintain::PruneArgs),
     /// Write a copy of the database as it is now
     Backup(maintain::BackupArgs),
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let settings = Sources::new(args.config.clone(), std::env::vars_os())?.load()?.log;
-    let path = args.db.clone().unwrap_or_else(|| settings.path.clone());
+    let mut config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+    if let Some(path) = &args.db {
+        config.log.path.clone_from(path);
+    }
+    let settings = &config.log;
     let out = &mut std::io::BufWriter::new(std::io::stdout().lock());
-    let settings = crate::config::Log { path, ..settings };
     let code = match &args.command {
         Command::List(list) => show::list(list, &Database::open(&settings.path)?, out)?,
         Command::Show(run) => show::show(run, &Database::open(&settings.path)?, out)?,
         Command::Export(export) => export::run(export, &Database::open(&settings.path)?, out)?,
-        Command::Import(import) => import::run(import, &settings, out)?,
+        Command::Import(import) => import::run(import, settings, out)?,
         Command::Verify => verify::run(&Database::open(&settings.path)?, out)?,
-        Command::Prune(prune) => maintain::prune(prune, &settings, out)?,
+        Command::Prune(prune) => maintain::prune(prune, &config, out)?,
         Command::Backup(backup) => maintain::backup(backup, &Database::open(&settings.path)?, out)?,
     };
     out.flush()?;
@@ -107,7 +109,7 @@ impl Database {
         kept: &KeptStream,
         sink: &mut dyn FnMut(&Arc<Frame>) -> anyhow::Result<()>,
     ) -> anyhow::Result<()> {
-        let mut at = 0;
+        let mut at = kept.gone.map_or(0, |gone| gone.frames);
         loop {
             let frames = crate::log::sqlite::read_frames(&self.connection, &self.path, key, &kept.stream, at, AT_ONCE)?;
             let Some(last) = frames.last() else { return Ok(()) };

@@ -35,11 +35,33 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
         findings.push(format!("{orphans} frames belong to no stream"));
     }
     artifacts(database, &mut findings)?;
+    marks(database, &mut findings)?;
     for finding in &findings {
         writeln!(out, "{finding}")?;
     }
     writeln!(out, "{streams} streams, {frames} frames, {} findings", findings.len())?;
     Ok(if findings.is_empty() { EXIT_CLEAN } else { EXIT_FINDINGS })
+}
+
+/// Whether what is left of each stream's front belongs to something.
+fn marks(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
+    let orphans: i64 = database.connection.query_row(
+        "SELECT count(*) FROM marks WHERE stream NOT IN (SELECT key FROM streams)",
+        [],
+        |row| row.get(0),
+    )?;
+    if orphans > 0 {
+        findings.push(format!("{orphans} marks belong to no stream"));
+    }
+    let sql = "SELECT kind, id FROM streams WHERE pruned_frames > 0 AND NOT EXISTS \
+               (SELECT 1 FROM marks WHERE marks.stream = streams.key AND frame = pruned_frames)";
+    let mut statement = database.connection.prepare(sql)?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (kind, id): (String, String) = (row.get(0)?, row.get(1)?);
+        findings.push(format!("{kind} {id}: its front is gone, and no mark is where it ended"));
+    }
+    Ok(())
 }
 
 /// Whether each artifact is what its hash says, and is referred to.
@@ -64,7 +86,8 @@ fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<
 /// Looks at one stream; gives how many frames it has.
 fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<String>) -> u64 {
     let (name, before) = (format!("{} {}", kept.stream.kind.as_str(), kept.stream.id), findings.len());
-    let (mut next, mut last_ms, mut ended) = (0, 0, false);
+    let gone = kept.gone.map_or(0, |gone| gone.frames);
+    let (mut next, mut last_ms, mut ended) = (gone, kept.gone.map_or(0, |gone| gone.last_ms), false);
     let read = database.frames(key, kept, &mut |frame| {
         if frame.seq != next {
             findings.push(format!("{name}: frame {} follows on {next} frames", frame.seq));
@@ -77,10 +100,10 @@ fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<S
     });
     if let Err(error) = read {
         findings.push(format!("{name}: {error:#}"));
-        return next;
+        return next - gone;
     }
     if findings.len() > before {
-        return next;
+        return next - gone;
     }
     if next != kept.frames {
         findings.push(format!("{name}: has {next} frames, and its row says {}", kept.frames));
@@ -95,5 +118,5 @@ fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<S
         Some(told) if told != next => findings.push(format!("{name}: has {next} frames, and its status says {told}")),
         Some(_) => {}
     }
-    next
+    next - gone
 }

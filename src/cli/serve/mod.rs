@@ -4,6 +4,7 @@
 
 mod reload;
 mod settings;
+mod upstreams;
 
 use super::{EXIT_CLEAN, LogArgs};
 use crate::artifacts::{ArtifactStore, MemoryStore};
@@ -11,14 +12,15 @@ use crate::clock::Clock;
 use crate::config::{self, FsyncKind, LogKind, Sources};
 use crate::gate::Gate;
 use crate::http::{Server, Settings};
-use crate::log::sqlite::{self, Fsync, PAGE_BYTES};
+use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
-use crate::runs::Runs;
+use crate::runs::{FrontBounds, Runs};
 use crate::{demo, telemetry};
 use anyhow::{Context, anyhow};
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::runners::runner;
 use reload::Reload;
+pub(super) use settings::encoder_options;
 use std::io::Write;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -64,7 +66,8 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
         }
     };
     let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?)
-        .with_view_bytes(config.server.view_bytes);
+        .with_view_bytes(config.server.view_bytes)
+        .with_front_bounds(front_bounds(&config.log), settings.encoder.clone());
     let artifacts = &config.artifacts;
     let runs = if artifacts.enabled {
         let bounds = Bounds {
@@ -81,15 +84,41 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let reload = Reload { sources, config, log: log_args.clone() };
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
-        serve(settings, Arc::new(runs), args.demo, reload).await
+        let runs = Arc::new(runs);
+        runs.start_marking();
+        let keeping = tokio::spawn(keep(runs.clone()));
+        let served = serve(settings, runs.clone(), args.demo, reload).await;
+        keeping.abort();
+        runs.keep_counts().await;
+        served
     })?;
     Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+/// How often frames that are too old are looked for, and what was counted of runs is kept.
+const KEEP_EVERY: Duration = Duration::from_secs(60);
+
+async fn keep(runs: Arc<Runs>) {
+    loop {
+        tokio::time::sleep(KEEP_EVERY).await;
+        runs.drop_aged(Clock::System.now_ms()).await;
+        runs.keep_counts().await;
+    }
+}
+
+/// What the settings mean for the front of one run.
+fn front_bounds(log: &config::Log) -> FrontBounds {
+    let some = |number: u64| Some(number).filter(|number| *number > 0);
+    FrontBounds {
+        max_frames: some(log.run_max_frames),
+        max_bytes: some(log.run_max_bytes),
+        max_age: some(log.run_max_age_hours).map(|hours| Duration::from_secs(hours * 3600)),
+    }
 }
 
 /// What the settings mean for the database.
 pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
     let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
-    let pages = log.max_file_bytes.div_ceil(PAGE_BYTES).min(u64::from(u32::MAX - 1));
     sqlite::Options {
         fsync: match log.fsync {
             FsyncKind::Always => Fsync::Always,
@@ -102,7 +131,7 @@ pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
         max_bytes: log.max_bytes,
         max_age: (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600)),
         check: log.check_on_open,
-        max_pages: u32::try_from(pages).ok().filter(|pages| *pages > 0),
+        max_file_bytes: Some(log.max_file_bytes).filter(|bytes| *bytes > 0),
         ..sqlite::Options::new(&log.path)
     }
 }

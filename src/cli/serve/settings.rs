@@ -1,5 +1,6 @@
 //! What the server is set to, of a configuration: durations for milliseconds, nothing for 0, secrets and certificates read.
 
+use super::upstreams;
 use crate::auth::{self, AuthError, Tokens};
 use crate::config::Config;
 use crate::http::{Live, Rate, Rates, Settings, Tls};
@@ -19,6 +20,8 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
     let server = &config.server;
     let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
     Ok(Settings {
+        responses: upstreams::responses(config)?,
+        feeds: upstreams::feeds(config)?,
         listen: server.listen,
         live: live(config)?,
         max_connections: server.max_connections,
@@ -45,15 +48,20 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         page_max: server.page_limit_max,
         default_contract: contract(&server.default_contract)
             .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
-        encoder: EncoderOptions {
-            thinking: config.hecate.thinking,
-            artifacts: config.hecate.artifacts,
-            task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
-            ..EncoderOptions::default()
-        },
+        encoder: encoder_options(config),
         upstreams: config.upstream.clone(),
         policy: Arc::new(config.approvals.policy()?),
     })
+}
+
+/// What every client is served with.
+pub(in crate::cli) fn encoder_options(config: &Config) -> EncoderOptions {
+    EncoderOptions {
+        thinking: config.hecate.thinking,
+        artifacts: config.hecate.artifacts,
+        task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
+        ..EncoderOptions::default()
+    }
 }
 
 /// What a running server takes up.

@@ -5,11 +5,13 @@
 //! started).
 
 mod command;
+mod http;
 mod responses;
 mod sse;
 
 pub use command::{Command, Preset};
-pub use responses::Responses;
+pub use http::Authorization;
+pub use responses::{Responses, Retrieve};
 pub use sse::Sse;
 
 use super::error::{Problem, unknown};
@@ -74,6 +76,14 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("upstream.exit_grace_ms", 0, 600_000),
     ("upstream.stderr_line_bytes", 64, 65_536),
     ("upstream.stderr_bytes", 0, 16 << 20),
+    ("upstream.connect_timeout_ms", 100, 600_000),
+    ("upstream.answer_timeout_ms", 100, 3_600_000),
+    ("upstream.max_request_bytes", 1, 4 << 30),
+    ("upstream.client_buffer_bytes", 4096, 1 << 30),
+    ("upstream.slow_client_ms", 0, 3_600_000),
+    ("upstream.reconnect_min_ms", 10, 600_000),
+    ("upstream.reconnect_max_ms", 10, 3_600_000),
+    ("upstream.lost_after_ms", 0, 86_400_000),
 ];
 
 /// Reads the tables, as the file has them; what is wrong is added to `problems`, `spell` says where it stands.
@@ -239,17 +249,18 @@ mod tests {
 
     #[test]
     fn each_number_is_taken_at_its_bounds_and_refused_beyond_them() {
-        let of_command = sections(&Command::default());
-        for (path, least, most) in RANGES {
+        let kinds = [
+            ("kind = \"command\"\npreset = \"codex-exec\"", sections(&Command::default())),
+            ("kind = \"sse\"\nurl = \"http://localhost/event\"", sections(&Sse::default())),
+            ("kind = \"responses\"\nurl = \"http://localhost/v1\"", sections(&Responses::default())),
+        ];
+        let all = kinds.iter().flat_map(|kind| RANGES.iter().map(move |range| (kind, range)));
+        for ((kind, own), (path, least, most)) in all {
             let key = path.strip_prefix("upstream.").unwrap();
-            if key != "max_runs" && !of_command.contains_key(key) {
+            if key != "max_runs" && !own.contains_key(key) {
                 continue;
             }
-            let with = |value: i128| {
-                load(&format!(
-                    "[[upstream]]\nname = \"a\"\nkind = \"command\"\npreset = \"codex-exec\"\n{key} = {value}"
-                ))
-            };
+            let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{key} = {value}"));
             assert!(with(i128::from(*least)).is_ok() && with(i128::from(*most)).is_ok(), "{key}");
             for beyond in [i128::from(*least) - 1, i128::from(*most) + 1] {
                 let told = with(beyond).unwrap_err();

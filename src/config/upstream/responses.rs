@@ -1,20 +1,123 @@
 //! What an upstream of kind `responses` is set to.
 
+use super::http::{Authorization, Credentials, check_credentials, check_url};
+use crate::upstream::client::AllowList;
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 
 /// A server of the Responses API that requests are forwarded to.
-#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Responses {
-    /// The server's URL, such as `https://api.example/v1`.
+    /// The server's URL, such as `https://api.example/v1`: `/responses` stands behind it.
     pub url: String,
+    /// Whose credentials requests carry.
+    pub authorization: Authorization,
+    /// The header of the configured credentials.
+    pub credential_header: String,
+    /// How they stand in `authorization`; in any other header the secret stands alone.
+    pub credential_scheme: String,
+    /// A file with the secret on one line; empty: none.
+    pub secret_file: PathBuf,
+    /// An environment variable with the secret; empty: none.
+    pub secret_env: String,
+    /// Certificates to trust, as PEM; empty: those that the machine trusts.
+    pub ca_file: PathBuf,
+    /// Headers of requests that are passed on.
+    pub request_headers: Vec<String>,
+    /// Headers of answers that are passed on.
+    pub response_headers: Vec<String>,
+    /// How long a connection may take.
+    pub connect_timeout_ms: u64,
+    /// How long it may take until an answer begins.
+    pub answer_timeout_ms: u64,
+    /// How long an answer may be silent; 0: for ever.
+    pub idle_timeout_ms: u64,
+    /// The largest body of a request.
+    pub max_request_bytes: u64,
+    /// Whether a response is given up when its client leaves.
+    pub cancel_on_disconnect: bool,
+    /// How much may wait for a client.
+    pub client_buffer_bytes: usize,
+    /// How long a response waits for its client, in all.
+    pub slow_client_ms: u64,
+    /// Where a response that is asked for by its id comes from.
+    pub retrieve: Retrieve,
+}
+
+/// Where a response that is asked for by its id comes from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Retrieve {
+    /// From what is kept, as far as it is.
+    #[default]
+    Kept,
+    /// From the upstream.
+    Upstream,
+}
+
+impl Default for Responses {
+    fn default() -> Self {
+        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
+        Self {
+            url: String::new(),
+            authorization: Authorization::None,
+            credential_header: "authorization".to_owned(),
+            credential_scheme: "Bearer".to_owned(),
+            secret_file: PathBuf::new(),
+            secret_env: String::new(),
+            ca_file: PathBuf::new(),
+            request_headers: names(&[
+                "content-type",
+                "content-encoding",
+                "idempotency-key",
+                "openai-*",
+                "traceparent",
+                "tracestate",
+                "user-agent",
+                "x-client-request-id",
+                "x-stainless-*",
+            ]),
+            response_headers: names(&[
+                "cache-control",
+                "openai-*",
+                "retry-after",
+                "retry-after-ms",
+                "x-ratelimit-*",
+                "x-request-id",
+                "x-should-retry",
+            ]),
+            connect_timeout_ms: 10_000,
+            answer_timeout_ms: 600_000,
+            idle_timeout_ms: 300_000,
+            max_request_bytes: 64 << 20,
+            cancel_on_disconnect: false,
+            client_buffer_bytes: 4 << 20,
+            slow_client_ms: 60_000,
+            retrieve: Retrieve::Kept,
+        }
+    }
 }
 
 impl Responses {
     /// What no single value shows.
     pub(super) fn check(&self, report: &mut dyn FnMut(&str, String)) {
-        if self.url.is_empty() {
-            report("url", "is missing".to_owned());
+        check_url(&self.url, false, report);
+        check_credentials(
+            &Credentials {
+                authorization: self.authorization,
+                header: &self.credential_header,
+                scheme: &self.credential_scheme,
+                file: &self.secret_file,
+                env: &self.secret_env,
+            },
+            true,
+            report,
+        );
+        for (key, list) in [("request_headers", &self.request_headers), ("response_headers", &self.response_headers)] {
+            if let Err(error) = AllowList::new(list) {
+                report(key, error.to_string());
+            }
         }
     }
 }

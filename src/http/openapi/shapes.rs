@@ -33,6 +33,9 @@ pub(super) fn parameters() -> Value {
         "event_type": query("event_type", "Events of these types alone, separated by commas.", &text),
         "runner": query("runner", "The runs of one runner alone, by its name in frames.", &json!({"enum": providers})),
         "state": query("state", "The runs in one state alone.", &run_state()),
+        "upstream": query("upstream", "The upstream of kind `responses`; without it, the first one.", &text),
+        "stream": query("stream", "Whether events are wanted.", &json!({"type": "boolean"})),
+        "starting_after": query("starting_after", "The `sequence_number` of the last event that was seen.", &number(0)),
         "last_event_id": header("Last-Event-ID", "The id of the last event that was seen, as a browser sends it."),
         "if_none_match": header("If-None-Match", "The tags that the client has."),
     })
@@ -54,6 +57,8 @@ pub(super) fn responses() -> Value {
     json!({
         "Problem": answer("What was wrong, and what would be right (RFC 9457).", "application/problem+json", "Problem"),
         "SseError": answer("What was wrong.", "application/json", "SseError"),
+        "ResponsesError": answer("What was wrong, in the form that the API's SDKs read; or the upstream's own error.",
+            "application/json", "ResponsesError"),
         "HecateError": answer("What was wrong.", "application/json", "HecateError"),
     })
 }
@@ -80,6 +85,8 @@ pub(super) fn schemas() -> Value {
         "SseError": object(&["error"], &json!({"error": object(&["code", "message", "details"],
             &json!({"code": text, "message": text, "details": {"type": "object"}}))})),
         "HecateError": object(&["error"], &json!({"error": object(&["message"], &json!({"message": text}))})),
+        "ResponsesError": object(&["error"], &json!({"error": object(&["message", "type", "code"],
+            &json!({"message": text, "type": text, "param": {"type": "null"}, "code": text}))})),
         "Made": object(&["records", "runs"], &json!({"records": count, "runs": {"type": "array", "items": run}})),
         "RunList": object(&["object", "data", "next_skip"], &json!({"object": {"const": "list"},
             "data": {"type": "array", "items": run}, "next_skip": {"type": ["integer", "null"]}})),
@@ -88,9 +95,9 @@ pub(super) fn schemas() -> Value {
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
                 "pending_approvals", "approvals"],
             &json!({
-                "run_id": uuid, "session_id": uuid, "session_name": text, "runner": text, "state": run_state(),
+                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": text, "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
-                "frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
+                "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
                 "tool_calls": count,
                 "usage": {"type": "object", "description": "What no record told is absent.", "properties": {
                     "input_tokens": count, "output_tokens": count, "cache_read_tokens": count,

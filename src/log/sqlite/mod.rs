@@ -7,18 +7,22 @@
 //! One thread writes. It puts all appends that wait for it into one transaction, so that a sync of the disk is shared; the
 //! queue to it is bounded, and whoever appends waits for his answer. Readers have connections of their own (WAL).
 
+mod append;
 mod artifacts;
 mod database;
+mod front;
 mod reader;
 mod writer;
 
 pub(crate) use database::integrity;
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
+pub(crate) use front::{mark, views_at};
 pub use reader::{read_frames, streams};
 pub(crate) use writer::remove;
 
-use super::{FrameLog, KeptStream, LogError, StreamId, Summary, stream_id};
+use super::{FrameLog, Gone, KeptStream, LogError, Mark, MarkAt, StreamId, Summary, stream_id};
 use crate::clock::Clock;
+use append::Append;
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, Stream};
 use reader::Readers;
@@ -29,10 +33,7 @@ use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use writer::{Append, Job, Writer};
-
-/// How large a page of the file is.
-pub const PAGE_BYTES: u64 = 4096;
+use writer::{Job, Writer};
 
 /// What an append that has returned will survive. All three survive the end of the process, whatever its cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -67,8 +68,8 @@ pub struct Options {
     pub max_age: Option<Duration>,
     /// Whether the file is checked when it is opened.
     pub check: bool,
-    /// How large the file may become, in pages of 4096 bytes; `None`: as large as the disk has room.
-    pub max_pages: Option<u32>,
+    /// How large the file may become, in bytes, a page more or less; `None`: as large as the disk has room.
+    pub max_file_bytes: Option<u64>,
     /// What tells the time.
     pub clock: Clock,
 }
@@ -86,7 +87,7 @@ impl Options {
             max_artifact_bytes: 256 << 20,
             max_age: None,
             check: false,
-            max_pages: None,
+            max_file_bytes: None,
             clock: Clock::System,
         }
     }
@@ -136,7 +137,7 @@ impl SqliteLog {
     /// It is in use, damaged, not ours, of a later version, or cannot be read or written.
     pub fn open(options: Options) -> Result<Self, LogError> {
         let lock = Lock::take(&options.path)?;
-        let database = open_writable(&options.path, &lock, options.fsync, options.check, options.max_pages)?;
+        let database = open_writable(&options.path, &lock, options.fsync, options.check, options.max_file_bytes)?;
         let kept = reader::streams(&database, &options.path)?;
         let shared = Arc::new(Shared::default());
         for (key, kept) in &kept {
@@ -191,6 +192,29 @@ impl FrameLog for SqliteLog {
 
     async fn usage(&self) -> Option<(u64, u64)> {
         Some(self.ask(Job::Look).await.ok()?.frames)
+    }
+
+    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
+        self.ask(|done| Job::write(done, move |writer| writer.drop_front(stream, gone, &marks))).await?
+    }
+
+    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        let Some((key, _)) = self.shared.find(stream) else { return Ok(0) };
+        self.readers.clone().with(move |database, path| front::front_beyond(database, path, key, max_bytes)).await
+    }
+
+    async fn keep_marks(&self, stream: StreamId, marks: Vec<Mark>) -> Result<(), LogError> {
+        self.ask(|done| Job::write(done, move |writer| writer.keep_marks(stream, &marks))).await?
+    }
+
+    async fn mark(&self, stream: StreamId, view: &str, at: &MarkAt) -> Result<Option<Mark>, LogError> {
+        let Some((key, _)) = self.shared.find(stream) else { return Ok(None) };
+        let (view, at) = (view.to_owned(), at.clone());
+        self.readers.clone().with(move |database, path| mark(database, path, key, &view, &at)).await
+    }
+
+    async fn keep_status(&self, summaries: Vec<Summary>) -> Result<(), LogError> {
+        self.ask(|done| Job::write(done, move |writer| writer.keep_status(&summaries))).await?
     }
 
     async fn take_dropped(&self) -> Vec<StreamId> {

@@ -3,7 +3,7 @@
 //! In: a stream and a number. Out: its frames from there on. Never: more bytes at once than [`READ_BYTES`], one frame aside.
 
 use super::database::{open_read_only, told};
-use crate::log::{KeptStream, LogError};
+use crate::log::{Gone, KeptStream, LogError};
 use framegate_translators::frame::stored::{Header, read_body};
 use framegate_translators::frame::{Frame, Stream};
 use rusqlite::{Connection, Row, named_params};
@@ -119,7 +119,8 @@ fn frame_of(row: &Row<'_>, path: &Path, stream: &Arc<Stream>) -> Result<(Frame, 
 /// The file cannot be read, or holds something that is no stream.
 pub fn streams(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStream)>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
-    let sql = "SELECT key, kind, id, session_id, session_name, provider, origin_run, frames, ended, status \
+    let sql = "SELECT key, kind, id, session_id, session_name, provider, origin_run, frames, ended, status, \
+               pruned_frames, pruned_last_ms, pruned_ms \
                FROM streams ORDER BY key";
     let mut statement = database.prepare(sql).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
@@ -150,5 +151,10 @@ fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> 
     };
     let stream = Arc::new(header.into_stream().map_err(|error| damaged(error.to_string()))?);
     let (frames, ended) = (row.get(7).map_err(failed)?, row.get(8).map_err(failed)?);
-    Ok((key, KeptStream { stream, frames, ended, status: row.get(9).map_err(failed)? }))
+    let ms = |column: usize| row.get::<_, Option<i64>>(column).map(|ms| ms.unwrap_or_default().cast_unsigned());
+    let gone = match row.get(10).map_err(failed)? {
+        0 => None,
+        frames => Some(Gone { frames, last_ms: ms(11).map_err(failed)?, pruned_ms: ms(12).map_err(failed)? }),
+    };
+    Ok((key, KeptStream { stream, frames, gone, ended, status: row.get(9).map_err(failed)? }))
 }

@@ -3,18 +3,17 @@
 //! In: appends, through a bounded queue. Out: an answer to each, once its frames are as durable as is configured. Never: a
 //! transaction for each append where several wait, an append that fails because another one in its transaction did.
 
+use super::append::Append;
 use super::database::{Lock, give_back, told};
-use super::{Fsync, Options, Shared, artifacts, streams_of};
+use super::{Fsync, Options, Shared, artifacts};
 use crate::artifacts::StoreError;
-use crate::log::{LogError, StreamId, Summary};
+use crate::log::{LogError, StreamId};
 use framegate_translators::artifacts::Artifact;
-use framegate_translators::frame::stored::{self, Header};
-use framegate_translators::frame::{Frame, Stream, StreamKind};
-use framegate_translators::pipeline::is_last;
+use framegate_translators::frame::stored::Header;
+use framegate_translators::frame::{Stream, StreamKind};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
 use std::collections::{HashMap, VecDeque};
-use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
@@ -24,7 +23,7 @@ use uuid::Uuid;
 const GROUP_BYTES: u64 = 8 << 20;
 
 /// What a row costs besides its body, about: its other columns and its entry in the index.
-const ROW_BYTES: u64 = 64;
+pub(super) const ROW_BYTES: u64 = 64;
 
 /// How often runs that are too old are looked for.
 const AGE_EVERY: Duration = Duration::from_secs(60);
@@ -40,8 +39,22 @@ pub(super) enum Job {
     Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
     /// Whether anything can be written, and how much is kept.
     Look(oneshot::Sender<Look>),
+    /// Anything else that is written.
+    Write(Write),
     /// Time has passed.
     Tick,
+}
+
+type Write = Box<dyn FnOnce(&mut Writer) + Send>;
+
+impl Job {
+    pub(super) fn write<T: Send + 'static>(
+        done: oneshot::Sender<T>,
+        write: impl FnOnce(&mut Writer) -> T + Send + 'static,
+    ) -> Self {
+        // Whoever asked may be gone.
+        Self::Write(Box::new(move |writer| drop(done.send(write(writer)))))
+    }
 }
 
 /// What the writer says of itself.
@@ -51,59 +64,6 @@ pub(super) struct Look {
     pub(super) frames: (u64, u64),
     /// Bytes of artifacts, and how many; `None` where they could not be counted.
     pub(super) artifacts: Option<(u64, u64)>,
-}
-
-/// Frames of one append, in their stored form.
-pub(super) struct Append {
-    streams: Vec<Part>,
-    bodies: Vec<u8>,
-    summaries: Vec<Summary>,
-    bytes: u64,
-    /// It ends a run: it always finds room.
-    closing: bool,
-}
-
-/// Frames of one stream, one behind the other.
-struct Part {
-    id: StreamId,
-    stream: Arc<Stream>,
-    rows: Vec<FrameRow>,
-    ended: bool,
-}
-
-struct FrameRow {
-    seq: u64,
-    time_ms: u64,
-    kind: &'static str,
-    parent: Option<Uuid>,
-    body: Range<usize>,
-}
-
-impl Append {
-    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Self {
-        let mut bodies = Vec::new();
-        let row = |frame: &Arc<Frame>, bodies: &mut Vec<u8>| {
-            let start = bodies.len();
-            stored::write_body(&frame.body, bodies);
-            FrameRow {
-                seq: frame.seq,
-                time_ms: frame.timestamp_ms,
-                kind: frame.body.kind(),
-                parent: frame.parent_tool_id,
-                body: start..bodies.len(),
-            }
-        };
-        let streams: Vec<Part> = streams_of(frames)
-            .filter_map(|(id, group)| {
-                let stream = group.first()?.stream.clone();
-                let rows = group.iter().map(|frame| row(frame, &mut bodies)).collect();
-                Some(Part { id, stream, rows, ended: group.last().is_some_and(|last| is_last(last)) })
-            })
-            .collect();
-        let bytes = bodies.len() as u64 + ROW_BYTES * frames.len() as u64;
-        let closing = frames.iter().any(|frame| is_last(frame));
-        Self { streams, bodies, summaries, bytes, closing }
-    }
 }
 
 /// Text that is known to be UTF-8.
@@ -195,6 +155,8 @@ impl Writer {
                     }
                     // Before the frames that wait: some of them may refer to it.
                     Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
+                    // What is waiting for its transaction is newer than anything that was known when this was asked.
+                    Job::Write(write) => write(&mut self),
                     Job::Look(answer) => drop(answer.send(self.look())),
                     Job::Tick => self.tick(),
                 }
@@ -228,7 +190,30 @@ impl Writer {
         write().map_err(|error| self.failed("cannot be written", &error))
     }
 
-    fn failed(&self, what: &'static str, error: &rusqlite::Error) -> LogError {
+    pub(super) fn database(&self) -> &Connection {
+        &self.database
+    }
+
+    /// The key of a stream that is kept.
+    pub(super) fn key_of(&self, id: StreamId) -> Option<i64> {
+        self.held.get(&id).map(|held| held.key)
+    }
+
+    /// So many bytes of a stream went.
+    pub(super) fn freed(&mut self, id: StreamId, bytes: u64) {
+        if let Some(held) = self.held.get_mut(&id) {
+            held.bytes = held.bytes.saturating_sub(bytes);
+        }
+        self.bytes = self.bytes.saturating_sub(bytes);
+        self.unsynced = true;
+    }
+
+    /// Something was written.
+    pub(super) fn has_written(&mut self) {
+        self.unsynced = true;
+    }
+
+    pub(super) fn failed(&self, what: &'static str, error: &rusqlite::Error) -> LogError {
         told(&self.options.path, what, error)
     }
 
@@ -457,6 +442,7 @@ pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::
     let drop_one = |key: i64| -> rusqlite::Result<()> {
         artifacts::remove_of_stream(database, key)?;
         database.prepare_cached("DELETE FROM frames WHERE stream = ?1")?.execute([key])?;
+        database.prepare_cached("DELETE FROM marks WHERE stream = ?1")?.execute([key])?;
         database.prepare_cached("DELETE FROM streams WHERE key = ?1")?.execute([key])?;
         Ok(())
     };

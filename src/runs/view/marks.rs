@@ -1,9 +1,10 @@
 //! Marks: places in a stream from which its events can be encoded without the frames before.
 //!
-//! In: windows that were advanced. Out: the best place to begin from. Never: more marks than a bound, however long the stream
+//! In: places that were come to. Out: the best place to begin from. Never: more marks than a bound, however long the stream
 //! is, or more text in them than another bound: of a longer stream every second one is forgotten, again and again.
 
-use super::window::{Place, Window};
+use super::place::Place;
+use crate::log::MarkAt;
 use framegate_translators::encode::{Encoder, EventId};
 
 /// How many frames lie between two marks of a short stream.
@@ -17,7 +18,7 @@ const HELD_BYTES: usize = 4 << 20;
 
 /// The marks of one stream in one contract.
 pub(super) struct Marks {
-    /// In order; the first is the start of the stream.
+    /// In order; the first is the start of what is kept of the stream.
     list: Vec<Place>,
     apart: u64,
     held_bytes: usize,
@@ -30,14 +31,14 @@ impl Marks {
         Self { list: vec![start], apart: FRAMES_APART, held_bytes: 0 }
     }
 
-    /// Takes note of where a window stands, if that is worth a mark.
-    pub(super) fn note(&mut self, window: &Window) {
+    /// Takes note of a place, if that is worth a mark.
+    pub(super) fn note(&mut self, frame: u64, held_bytes: usize, place: impl FnOnce() -> Place) {
         let newest = self.list.last().map_or(0, |place| place.frame);
-        if window.next_frame() < newest + self.apart || self.held_bytes + window.held_bytes() > HELD_BYTES {
+        if frame < newest + self.apart || self.held_bytes + held_bytes > HELD_BYTES {
             return;
         }
-        self.held_bytes += window.held_bytes();
-        self.list.push(window.place());
+        self.held_bytes += held_bytes;
+        self.list.push(place());
         if self.list.len() > MARKS {
             let mut index = 0;
             self.list.retain(|_| {
@@ -47,6 +48,32 @@ impl Marks {
             self.apart *= 2;
             self.held_bytes = self.list.iter().map(|place| place.encoder.held_bytes()).sum();
         }
+    }
+
+    /// The stream begins at that place now: what was before it is gone.
+    pub(super) fn begin_at(&mut self, start: Place) {
+        self.list.retain(|place| place.frame > start.frame);
+        self.list.insert(0, start);
+        self.held_bytes = self.list.iter().map(|place| place.encoder.held_bytes()).sum();
+    }
+
+    /// The start of what is kept, where that is the frame with that number.
+    pub(super) fn start_at(&self, frame: u64) -> Option<Place> {
+        self.list.first().filter(|start| start.frame == frame).map(Place::fork)
+    }
+
+    /// The last mark that is not behind that place, in a stream of that many frames.
+    pub(super) fn before(&self, at: &MarkAt, frames: u64) -> Option<Place> {
+        match at {
+            MarkAt::Event(number) => self.before_event(*number),
+            MarkAt::Frame(frame) => self.before_frame(*frame),
+            MarkAt::Cursor(cursor) => self.before_cursor(cursor, frames),
+        }
+    }
+
+    /// Whether frames need nothing of those before them.
+    pub(super) fn is_free(&self) -> bool {
+        self.list.first().is_some_and(|start| start.encoder.first_event_of(0).is_some())
     }
 
     /// The last mark that is not behind that event.
@@ -59,7 +86,7 @@ impl Marks {
     }
 
     /// The last mark that is not behind the first event of that frame.
-    pub(super) fn before_frame(&self, frame: u64) -> Option<Place> {
+    fn before_frame(&self, frame: u64) -> Option<Place> {
         self.anywhere(frame).or_else(|| {
             let at = self.list.partition_point(|place| place.frame <= frame);
             self.list.get(at.checked_sub(1)?).map(Place::fork)
@@ -67,7 +94,7 @@ impl Marks {
     }
 
     /// The last mark behind which the event with that cursor may stand, in a stream of that many frames.
-    pub(super) fn before_cursor(&self, cursor: &EventId, frames: u64) -> Option<Place> {
+    fn before_cursor(&self, cursor: &EventId, frames: u64) -> Option<Place> {
         let direct = match cursor {
             EventId::Number(number) => {
                 let frame = frames.min(*number);
@@ -88,7 +115,7 @@ impl Marks {
     }
 
     /// The place before a frame, for an encoder that needs nothing of the frames before.
-    fn anywhere(&self, frame: u64) -> Option<Place> {
+    pub(super) fn anywhere(&self, frame: u64) -> Option<Place> {
         let start = self.list.first()?;
         let event = start.encoder.first_event_of(frame)?;
         Some(Place { frame, event, last: None, encoder: start.encoder.fork() })
@@ -117,15 +144,16 @@ mod tests {
         }
     }
 
-    fn window(frame: u64, held_bytes: usize) -> Window {
-        Window::at(Place { frame, event: frame, last: None, encoder: Box::new(Holds(held_bytes)) })
+    fn note(marks: &mut Marks, frame: u64, held_bytes: usize) {
+        let place = || Place { frame, event: frame, last: None, encoder: Box::new(Holds(held_bytes)) };
+        marks.note(frame, held_bytes, place);
     }
 
     #[test]
     fn marks_stay_few_and_spread_over_the_whole_stream() {
         let mut marks = Marks::new(Box::new(Holds(0)));
         for frame in (0..10_000_000).step_by(256) {
-            marks.note(&window(frame, 1));
+            note(&mut marks, frame, 1);
             assert!(marks.list.len() <= MARKS);
         }
         for frame in [0, 1, 77_777, 5_000_000, 9_999_999] {
@@ -135,10 +163,24 @@ mod tests {
     }
 
     #[test]
+    fn a_stream_that_lost_its_front_begins_where_it_is_kept() {
+        let mut marks = Marks::new(Box::new(Holds(0)));
+        for frame in (0..10_000).step_by(256) {
+            note(&mut marks, frame, 1);
+        }
+        marks.begin_at(Place { frame: 5_000, event: 5_000, last: None, encoder: Box::new(Holds(7)) });
+        assert!(marks.start_at(0).is_none() && marks.start_at(5_000).is_some());
+        assert!(marks.before_event(4_999).is_none());
+        assert_eq!(marks.before_frame(5_000).unwrap().encoder.held_bytes(), 7);
+        assert!(marks.before_frame(9_999).unwrap().frame > 7_000);
+        assert_eq!(marks.held_bytes, 7 + (marks.list.len() - 1));
+    }
+
+    #[test]
     fn encoders_that_hold_much_text_are_not_kept() {
         let mut marks = Marks::new(Box::new(Holds(0)));
         for frame in (0..1_000_000).step_by(256) {
-            marks.note(&window(frame, 1 << 20));
+            note(&mut marks, frame, 1 << 20);
         }
         assert!(marks.list.iter().map(|place| place.encoder.held_bytes()).sum::<usize>() <= HELD_BYTES);
     }

@@ -3,8 +3,9 @@
 use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
-use crate::log::MemoryLog;
-use crate::runs::Runs;
+use crate::log::sqlite::{Fsync, Options};
+use crate::log::{FrameLog, MemoryLog, SqliteLog};
+use crate::runs::{FrontBounds, Runs};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, StreamKind};
@@ -12,6 +13,7 @@ use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::schema::{SchemaFile, Schemas};
 use framegate_translators::sequence::Identity;
+use std::time::Duration;
 use uuid::Uuid;
 
 const ASK: Ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
@@ -207,5 +209,230 @@ async fn a_reader_that_resumes_near_the_end_does_not_encode_the_whole_stream_aga
         let view = reader().view;
         let mark = view.marks.with(|marks| marks.before_event(end - 10)).unwrap();
         assert!(frames.len() as u64 - mark.frame < 2_000, "{}: {} of {}", contract.name, mark.frame, frames.len());
+    }
+}
+
+/// What a contract says of frames, from an encoder that nobody forked: the lines, their cursors, and how many of them come of
+/// the first `cut` frames.
+fn reference(
+    contract: &Contract,
+    options: &EncoderOptions,
+    frames: &[Arc<Frame>],
+    cut: u64,
+) -> (Vec<Vec<u8>>, Vec<EventId>, usize) {
+    let mut encoder = (contract.encoder)(&frames[0].stream, options).unwrap();
+    let (mut lines, mut ids, mut before) = (Vec::new(), Vec::new(), 0);
+    for frame in frames {
+        let mut events = framegate_translators::encode::Events::default();
+        encoder.frame(frame, &mut events);
+        for event in events.iter() {
+            lines.push([event.payload, b"\n"].concat());
+            ids.push(event.id.clone());
+            before += usize::from(frame.seq < cut);
+        }
+    }
+    (lines, ids, before)
+}
+
+const TELLS: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+
+async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, options: &EncoderOptions, is_there: bool) {
+    let (frames, what) = (frames_of(&long(700)), contract.name);
+    let runs = Runs::new(log, Gate::new(GateMode::Warn).unwrap()).with_view_bytes(1);
+    runs.append(&frames).await.unwrap();
+    let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
+    let reader = || runs.reader(&entry, contract, options).unwrap();
+    // Readers that were there before: one that has seen nothing yet, and one that is in the middle.
+    let (mut early, mut half) = (reader(), reader());
+    let first = early.read(&runs, Ask { max_events: 1, ..ASK }).await.unwrap();
+    let halfway = {
+        let (lines, ..) = reference(contract, options, &frames, 0);
+        let at = lines.len() as u64 / 2;
+        // The window that they share is at the end then.
+        bites(&runs, &mut half, 0).await;
+        if is_there {
+            half.read(&runs, Ask { from: at, max_events: 1, ..ASK }).await.unwrap();
+        }
+        at
+    };
+    for cut in [1, 2, 5, 400, 401, 402, frames.len() as u64 - 2] {
+        let (lines, ids, before) = reference(contract, options, &frames, cut);
+        runs.drop_front(&entry, cut, 1_700_000_000_000).await.unwrap();
+        assert_eq!(entry.gone().unwrap().frames, cut);
+        assert_eq!(entry.status().pruned_frames, cut);
+        let rest = lines[before..].concat();
+        let mut new = reader();
+        if before == 0 {
+            assert_eq!(bites(&runs, &mut new, 0).await, rest, "{what} {cut}: nothing was said that is gone");
+            continue;
+        }
+        if !TELLS.contains(&what) {
+            let batch = new.read(&runs, ASK).await.unwrap();
+            assert!(batch.lost && batch.chunks.is_empty() && batch.next == before as u64, "{what} {cut}");
+            let last = ids[..before].iter().rev().find(|id| **id != EventId::None).cloned();
+            assert_eq!(new.lost(&runs, 0).await.unwrap(), Some(last), "{what} {cut}");
+            assert_eq!(new.lost(&runs, before as u64).await.unwrap(), None);
+            assert_eq!(bites(&runs, &mut new, before as u64).await, rest, "{what} {cut}");
+        } else {
+            let all = bites(&runs, &mut new, 0).await;
+            let at = all.iter().position(|byte| *byte == b'\n').unwrap() + 1;
+            let gap: serde_json::Value = serde_json::from_slice(&all[..at]).unwrap();
+            assert!(gap.to_string().contains("retention_window"), "{what} {cut}: {gap}");
+            assert!(all[at..] == rest, "{what} {cut}: what stays is what it was");
+            let single =
+                new.events(&runs, Read { from: 0, frames: u64::MAX, max_bytes: 1, max_events: 9 }).await.unwrap();
+            assert_eq!((single.1, single.0.len(), single.0[0].frame), (before as u64, 1, cut - 1), "{what} {cut}");
+            assert_eq!(
+                new.events(&runs, Read { from: 0, frames: cut - 1, max_bytes: 1, max_events: 9 }).await.unwrap().1,
+                0
+            );
+            assert_eq!(new.at_frame(&runs, cut - 1, single.0[0].nth + 1).await.unwrap(), before as u64);
+            assert!(new.at_frame(&runs, 0, 0).await.unwrap() < before as u64);
+        }
+        // Whoever is in the part that is gone is told, also where he was reading when it went.
+        let seen = early.read(&runs, Ask { from: first.next.min(before as u64 - 1), ..ASK }).await.unwrap();
+        let expected = if TELLS.contains(&what) { (1, false) } else { (0, true) };
+        if before as u64 > first.next {
+            assert_eq!((seen.events, seen.lost), expected, "{what} {cut}");
+            assert_eq!(seen.next, before as u64);
+        }
+        if is_there && before as u64 <= halfway {
+            assert!(bites(&runs, &mut half, halfway).await == lines[halfway as usize..].concat(), "{what} {cut}");
+        }
+        // Cursors: in what is gone, its last, and behind it.
+        for at in [0, before / 2, before - 1, before, before + 3] {
+            let Some(id) = ids.get(at).filter(|id| **id != EventId::None) else { continue };
+            let next = new.after(&runs, id).await.unwrap().unwrap() as usize;
+            let is_last = ids[at + 1..before.max(at + 1)].iter().all(|id| *id == EventId::None);
+            match at < before && !is_last {
+                true => assert!(next < before, "{what} {cut} after {at}"),
+                false => {
+                    assert!(next > at && (next >= before || what == "pixir.v1"), "{what} {cut} after {at}: {next}")
+                }
+            }
+        }
+    }
+}
+
+#[tokio::test]
+async fn readers_of_a_stream_without_its_front_are_told_and_get_the_rest_as_it_was() {
+    for contract in CONTRACTS {
+        for experimental in [false, true] {
+            let options = EncoderOptions { experimental, ..EncoderOptions::default() };
+            let log = Arc::new(MemoryLog::new(1 << 30, 100));
+            behind_a_cut(log, contract, &options, experimental).await;
+        }
+    }
+}
+
+#[tokio::test]
+async fn the_oldest_frames_of_one_run_go_by_number_bytes_and_age() {
+    let frames = frames_of(&long(3_000));
+    let id = (StreamKind::Session, Uuid::from_u128(1));
+    let bounded = async |bounds: FrontBounds| {
+        let log = Arc::new(MemoryLog::new(1 << 30, 100));
+        let gate = Gate::new(GateMode::Off).unwrap();
+        let runs = Runs::new(log.clone(), gate).with_front_bounds(bounds, EncoderOptions::default());
+        let mut most = (0, 0);
+        for chunk in frames.chunks(11) {
+            runs.append(chunk).await.unwrap();
+            let entry = runs.find(id).unwrap();
+            let kept = entry.tail().borrow().frames - entry.gone().map_or(0, |gone| gone.frames);
+            most = (most.0.max(kept), most.1.max(log.usage().await.unwrap().0));
+        }
+        let kept = log.read(id, 0, usize::MAX).await.unwrap();
+        let gone = runs.find(id).unwrap().gone().map_or(0, |gone| gone.frames);
+        assert_eq!(kept.first().unwrap().seq, gone);
+        assert_eq!(kept.len() as u64 + gone, frames.len() as u64);
+        (runs, most)
+    };
+    let (_, (all, bytes)) = bounded(FrontBounds::default()).await;
+    assert_eq!(all, frames.len() as u64);
+    let (_, (kept, _)) = bounded(FrontBounds { max_frames: Some(100), ..FrontBounds::default() }).await;
+    assert!((88..=100).contains(&kept), "{kept}");
+    let (_, (kept, _)) = bounded(FrontBounds { max_frames: Some(1), ..FrontBounds::default() }).await;
+    assert_eq!(kept, 1, "the last frame stays");
+    let max_bytes = Some(bytes / 4);
+    let (_, (_, held)) = bounded(FrontBounds { max_bytes, ..FrontBounds::default() }).await;
+    // An eighth may come before the log is asked how many there are.
+    assert!(held <= bytes / 4 + bytes / 32 + 20_000 && held > bytes / 8, "{held} of {bytes}");
+    let max_age = Some(Duration::from_secs(3600));
+    let log = Arc::new(MemoryLog::new(1 << 30, 100));
+    let bounds = FrontBounds { max_age, ..FrontBounds::default() };
+    let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap()).with_front_bounds(bounds, EncoderOptions::default());
+    let gone = || runs.find(id).unwrap().gone().map_or(0, |gone| gone.frames);
+    let minute = |minute: u64| 1_000_000_000 + minute * 60_000;
+    for (at, part) in [(0, 0..100), (10, 100..300), (20, 300..frames.len())] {
+        runs.append(&frames[part]).await.unwrap();
+        runs.drop_aged(minute(at)).await;
+    }
+    for (at, expected) in [(60, 0), (61, 100), (69, 100), (71, 300), (80, 300), (82, frames.len() as u64 - 1)] {
+        runs.drop_aged(minute(at)).await;
+        assert_eq!(gone(), expected, "after {at} minutes");
+    }
+}
+
+/// A log on disk that goes with the test.
+struct OnDisk(std::path::PathBuf);
+
+impl OnDisk {
+    fn new(name: &str) -> Self {
+        let dir = std::env::temp_dir().join(format!("framegate-{name}-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        Self(dir)
+    }
+
+    fn open(&self) -> Arc<SqliteLog> {
+        let options = Options { fsync: Fsync::Never, ..Options::new(self.0.join("framegate.db")) };
+        Arc::new(SqliteLog::open(options).unwrap())
+    }
+}
+
+impl Drop for OnDisk {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+#[tokio::test]
+async fn readers_of_a_stream_on_disk_without_its_front_are_told_too() {
+    for contract in CONTRACTS {
+        let disk = OnDisk::new(&format!("front-{}", contract.name));
+        behind_a_cut(disk.open(), contract, &EncoderOptions::default(), true).await;
+    }
+}
+
+#[tokio::test]
+async fn the_first_reader_after_a_restart_begins_near_where_he_resumes() {
+    let disk = OnDisk::new("marks");
+    let frames = frames_of(&long(6_000));
+    {
+        let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
+        for chunk in frames.chunks(500) {
+            runs.append(chunk).await.unwrap();
+        }
+        let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
+        runs.mark(&entry).await.unwrap();
+    }
+    let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
+    runs.recover(0).await.unwrap();
+    let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
+    for contract in CONTRACTS {
+        for experimental in [false, true] {
+            let options = EncoderOptions { experimental, ..EncoderOptions::default() };
+            let (lines, ids, _) = reference(contract, &options, &frames, 0);
+            for at in [lines.len() - 3, lines.len() / 2] {
+                let mut reader = runs.reader(&entry, contract, &options).unwrap();
+                let window = reader.view.start(&runs, MarkAt::Event(at as u64)).await.unwrap().unwrap();
+                let frame = frames.len() as u64 * at as u64 / lines.len() as u64;
+                assert!(window.next_frame() + 5_000 > frame, "{}: {} of {frame}", contract.name, window.next_frame());
+                assert_eq!(bites(&runs, &mut reader, at as u64).await, lines[at..].concat(), "{}", contract.name);
+                if ids[at] != EventId::None {
+                    let mut reader = runs.reader(&entry, contract, &options).unwrap();
+                    let next = reader.after(&runs, &ids[at]).await.unwrap().unwrap() as usize;
+                    assert!(next > at && lines[next..].concat() == bites(&runs, &mut reader, next as u64).await);
+                }
+            }
+        }
     }
 }

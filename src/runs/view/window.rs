@@ -6,6 +6,7 @@
 //! The events of a batch stand in one buffer as SSE blocks. A block ends in an empty line, so the JSON in it and the line
 //! end behind it are also one NDJSON line: both wires are slices of the same bytes.
 
+use super::place::Place;
 use super::{Ask, Batch, Read, Single, View, Wire};
 use crate::gate;
 use crate::log::LogError;
@@ -46,18 +47,6 @@ pub(super) struct Window {
     last: Option<(EventId, u64)>,
 }
 
-/// A place from which a window can begin.
-pub(super) struct Place {
-    /// The frame that is encoded next.
-    pub(super) frame: u64,
-    /// The number that the next event gets.
-    pub(super) event: u64,
-    /// The last event before it that has a cursor, and its number.
-    pub(super) last: Option<(EventId, u64)>,
-    /// The encoder that stands there.
-    pub(super) encoder: Box<dyn Encoder>,
-}
-
 struct Segment {
     /// The number of its first event.
     first: u64,
@@ -83,13 +72,6 @@ pub(super) struct Broken {
     pub(super) kind: &'static str,
     pub(super) withheld: bool,
     pub(super) breaches: Vec<Breach>,
-}
-
-impl Place {
-    /// The same place, for a window of its own.
-    pub(super) fn fork(&self) -> Self {
-        Self { frame: self.frame, event: self.event, last: self.last.clone(), encoder: self.encoder.fork() }
-    }
 }
 
 impl Window {
@@ -135,9 +117,12 @@ impl Window {
     /// Encodes some more frames, until they make about `batch_bytes`; `false` where the log has no more.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's; [`LogError::Gone`] where the next frames are not kept any more.
     pub(super) async fn advance(&mut self, view: &View, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
         let frames = runs.log().read(view.entry.id(), self.next_frame, self.at_once).await?;
+        if let Some(first) = frames.first().filter(|first| first.seq != self.next_frame) {
+            return Err(LogError::Gone { stream: view.entry.stream.id, frames: first.seq });
+        }
         let before = self.next_frame;
         let (mut bytes, mut events) = (Vec::new(), Vec::new());
         let (gate, mut broken) = (runs.gate().of(view.contract), Vec::new());
@@ -311,7 +296,7 @@ impl Batch {
     }
 }
 
-fn write(contract: &Contract, event: EventRef<'_>, out: &mut Vec<u8>) {
+pub(super) fn write(contract: &Contract, event: EventRef<'_>, out: &mut Vec<u8>) {
     match contract.sse {
         SseStyle::Raw => write_raw(event, out),
         style => write_sse(event, style == SseStyle::Named, out),

@@ -13,17 +13,19 @@ mod writer;
 
 pub use drive::Exit;
 
-use super::{Conversation, Host, Setup, StartError, Upstream};
+use super::{Conversation, Host, SayError, Setup, StartError, Upstream};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
-use crate::runs::Ingested;
+use crate::runs::{Ingested, RunStatus};
 use argv::{Input, invocation};
 use async_trait::async_trait;
 use drive::Drive;
-use framegate_translators::host::{Opening, Sending};
+use framegate_translators::host::{Opening, Sending, Wish};
 use framegate_translators::runners::{Runner, runner};
+use framegate_translators::sequence::session_id_of;
 use process::Program;
 use std::sync::Arc;
+use std::time::Duration;
 use tokio::sync::{Semaphore, oneshot};
 use tracing::Instrument;
 use uuid::Uuid;
@@ -138,6 +140,35 @@ impl CommandUpstream {
     }
 }
 
+impl CommandUpstream {
+    /// A program that still waits for prompts of a session leaves first: two of them would write one session.
+    async fn take_over(&self, session: &str) -> Result<(), StartError> {
+        let id = session_id_of(self.runner.provider, session);
+        let Some(link) = self.host.links.find_session(id) else { return Ok(()) };
+        let goes_on = |status: &RunStatus| status.session_id == id && status.ended_at_ms.is_none();
+        if !self.host.runs.list(&goes_on, 0, 1).is_empty() {
+            let how = format!("POST /v1/sessions/{id}/messages says more to it");
+            return Err(StartError::Conflict(format!("a run of this session goes on; {how}")));
+        }
+        match link.say(Wish::Close, "proxy").await {
+            // Where it cannot be asked, it is none of ours; where it is gone, it is about to leave.
+            Err(SayError::Unsayable(_)) => return Ok(()),
+            Ok(()) | Err(_) => {}
+        }
+        let patience = self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS;
+        let left = async {
+            while self.host.links.find_session(id).is_some() {
+                tokio::time::sleep(Duration::from_millis(20)).await;
+            }
+        };
+        let left = tokio::time::timeout(Duration::from_millis(patience), left).await;
+        left.map_err(|_| StartError::Conflict("the runner that has this session does not leave it".to_owned()))
+    }
+}
+
+/// How long a program that was killed may take to be gone.
+const LEAVING_MS: u64 = 5000;
+
 #[async_trait]
 impl Upstream for CommandUpstream {
     fn name(&self) -> &str {
@@ -153,6 +184,9 @@ impl Upstream for CommandUpstream {
     }
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
+        if let Some(session) = &opening.session {
+            self.take_over(session).await?;
+        }
         let launched = self.launch(opening, restriction)?;
         let gone = || StartError::Failed("the runner could not be driven".to_owned());
         launched.run.await.unwrap_or_else(|_| Err(gone()))

@@ -196,19 +196,19 @@ impl Artifacts {
             Body::ToolStarted { call, .. } => {
                 self.calls.insert(call.tool.id, call.tool.call_id.clone());
             }
-            Body::ToolStdout { tool, chunk } => {
+            Body::ToolStdout { tool, chunk } if !chunk.is_empty() => {
                 self.hold(tool, chunk, output::Part::Stdout);
                 if chunk.is_empty() {
                     return;
                 }
             }
-            Body::ToolStdoutFront { tool, chunk } => {
+            Body::ToolStdoutFront { tool, chunk } if !chunk.is_empty() => {
                 self.hold(tool, chunk, output::Part::Front);
                 if chunk.is_empty() {
                     return;
                 }
             }
-            Body::ToolStderr { tool, chunk } => {
+            Body::ToolStderr { tool, chunk } if !chunk.is_empty() => {
                 self.hold(tool, chunk, output::Part::Stderr);
                 if chunk.is_empty() {
                     return;

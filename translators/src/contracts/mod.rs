@@ -2,6 +2,7 @@
 
 use crate::encode::{EventRef, NewEncoder};
 use crate::gate::StandIn;
+use crate::pruned::Notice;
 use crate::schema::SchemaFile;
 use crate::verify::Verifier;
 
@@ -40,6 +41,8 @@ pub struct Contract {
     pub verifier: fn() -> Box<dyn Verifier>,
     /// Writes what stands in for an event that the gate withholds.
     pub withheld: StandIn,
+    /// Writes what is said of a run that is not kept any more.
+    pub pruned: Notice,
 }
 
 impl std::fmt::Debug for Contract {

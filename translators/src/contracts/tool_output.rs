@@ -2,6 +2,8 @@
 
 use crate::artifacts::OutputRef;
 use crate::frame::{Body, Name};
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -9,19 +11,22 @@ use uuid::Uuid;
 const MAX_OUTPUT: usize = 1 << 20;
 
 /// The tools that run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct ToolOutputs {
-    running: HashMap<Uuid, Running>,
+    running: HashMap<Uuid, Running, RandomState>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Running {
     name: Name,
     call_id: Name,
     output: String,
     errors: String,
     left_out: u64,
-    /// The artifact that has the whole.
+    /// The artifact that has the whole: known at the end alone.
+    #[serde(skip)]
     stored: Option<OutputRef>,
 }
 

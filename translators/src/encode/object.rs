@@ -9,6 +9,8 @@ use uuid::Uuid;
 /// A value that is longer than this, in bytes, has its place noted, so that nobody has to look for its end again.
 const LONG: usize = 64;
 
+const END: Field = Field { key: "", kind: Kind::End };
+
 /// An object that is being written. Keys are ours and need no escapes.
 #[derive(Debug)]
 pub(crate) struct ObjectWriter<'a> {
@@ -27,7 +29,7 @@ pub(crate) struct Notes {
 }
 
 /// Fields that many events share, written once.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
     text: Box<[u8]>,
     outline: Box<[Field]>,
@@ -80,18 +82,12 @@ impl<'a> ObjectWriter<'a> {
 
     /// Writes a field whose value is a word of ours, which needs no escapes.
     pub(crate) fn word(&mut self, key: &'static str, word: &'static str) {
-        self.key(key, Kind::Word(word));
-        self.out.push(b'"');
-        self.out.extend_from_slice(word.as_bytes());
-        self.out.push(b'"');
+        self.plain(key, Kind::Word(word), word);
     }
 
     /// Writes a field whose value is an id.
     pub(crate) fn id(&mut self, key: &'static str, id: &Uuid) {
-        self.key(key, Kind::Uuid);
-        self.out.push(b'"');
-        self.out.extend_from_slice(id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()).as_bytes());
-        self.out.push(b'"');
+        self.plain(key, Kind::Uuid, id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()));
     }
 
     /// Writes fields that were written before, and kept.
@@ -109,20 +105,52 @@ impl<'a> ObjectWriter<'a> {
         self.note(start);
     }
 
+    /// Writes a field whose value is an id of that prefix and a ULID, as its maker knows.
+    pub(crate) fn ulid(&mut self, key: &'static str, prefix: &'static str, id: &str) {
+        self.plain(key, Kind::Ulid(prefix), id);
+    }
+
+    /// Writes a field whose value is a time, as `Times` writes it.
+    pub(crate) fn time(&mut self, key: &'static str, time: &str) {
+        self.plain(key, Kind::Time, time);
+    }
+
+    /// Writes a field whose value is an object.
+    pub(crate) fn object(&mut self, key: &'static str, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
+        self.key(key, Kind::Fields);
+        let mut object = ObjectWriter::begin(self.out, self.notes);
+        fields(&mut object);
+        object.end();
+        self.notes.outline.push(END);
+    }
+
     /// Writes a field whose value is a list of objects.
     pub(crate) fn list<T>(&mut self, key: &'static str, items: &[T], fields: impl Fn(&mut ObjectWriter<'_>, &T)) {
-        self.key(key, if items.is_empty() { Kind::EmptyArray } else { Kind::Unknown });
-        let fields_so_far = self.notes.outline.len();
+        if items.is_empty() {
+            return self.raw(key, "[]");
+        }
+        self.key(key, Kind::Items);
+        // The fields of the last item: those of others that are like it need not be noted again.
+        let mut last = 0..0;
         self.out.push(b'[');
         for (at, item) in items.iter().enumerate() {
             if at > 0 {
                 self.out.push(b',');
             }
+            let start = self.notes.outline.len();
+            self.notes.outline.push(Field { key: "", kind: Kind::Fields });
             let mut object = ObjectWriter::begin(self.out, self.notes);
             fields(&mut object, item);
             object.end();
+            self.notes.outline.push(END);
+            let this = start..self.notes.outline.len();
+            if self.notes.outline.get(this.clone()) == self.notes.outline.get(last.clone()) {
+                self.notes.outline.truncate(start);
+            } else {
+                last = this;
+            }
         }
-        self.notes.outline.truncate(fields_so_far);
+        self.notes.outline.push(END);
         self.out.push(b']');
     }
 
@@ -142,6 +170,15 @@ impl<'a> ObjectWriter<'a> {
         self.out.push(b'"');
         self.out.extend_from_slice(key.as_bytes());
         self.out.extend_from_slice(b"\":");
+    }
+
+    /// Writes text of ours.
+    fn plain(&mut self, key: &'static str, kind: Kind, text: &str) {
+        debug_assert!(!text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\')), "{key} needs escapes");
+        self.key(key, kind);
+        self.out.push(b'"');
+        self.out.extend_from_slice(text.as_bytes());
+        self.out.push(b'"');
     }
 
     fn note(&mut self, start: usize) {

@@ -1,6 +1,7 @@
 //! The outline of an event: its keys in order, and of what kind each value is, as the one who writes it knows.
 //!
-//! In: the calls of an [`ObjectWriter`](super::ObjectWriter). Out: one [`Field`] for each field. Never: a kind that the value
+//! In: the calls of an [`ObjectWriter`](super::ObjectWriter). Out: one [`Field`] for each field, and for each field of the
+//! objects in it. Never: a kind that the value
 //! is not of; what a writer does not know is [`Kind::Unknown`]. Many events have one outline, so what a schema says of an
 //! outline need not be found out for each of them.
 
@@ -25,12 +26,18 @@ pub enum Kind {
     Bool,
     /// An integer, 0 or more.
     Unsigned,
-    /// An integer.
+    /// An integer of 32 bits.
     Integer,
     /// A number.
     Number,
+    /// A number, 0 or more.
+    Amount,
     /// A string that is a UUID in its usual spelling.
     Uuid,
+    /// A string that is this prefix and a ULID.
+    Ulid(&'static str),
+    /// A string that is a time in UTC, as RFC 3339 writes it.
+    Time,
     /// The empty string.
     EmptyText,
     /// A string that is not empty.
@@ -41,8 +48,14 @@ pub enum Kind {
     EmptyArray,
     /// An array of strings, one at least.
     Texts,
-    /// An object.
+    /// An object of which nothing more is known.
     Object,
+    /// An object: its fields follow, up to [`Kind::End`].
+    Fields,
+    /// An array of objects, one at least: as [`Kind::Fields`], each sort that there is follows, up to [`Kind::End`].
+    Items,
+    /// The end of an object's fields, or of an array's objects. It has no key.
+    End,
     /// Some other value, or one that nobody has looked at.
     Unknown,
 }
@@ -51,7 +64,7 @@ pub enum Kind {
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
         let same_kind = match (self.kind, other.kind) {
-            (Kind::Word(one), Kind::Word(other)) => std::ptr::eq(one, other),
+            (Kind::Word(one), Kind::Word(other)) | (Kind::Ulid(one), Kind::Ulid(other)) => std::ptr::eq(one, other),
             (Kind::Unknown, _) => false,
             (one, other) => std::mem::discriminant(&one) == std::mem::discriminant(&other),
         };
@@ -87,8 +100,18 @@ macro_rules! outlined {
     };
 }
 
-// A float may be none that JSON has, and is null then.
-outlined!(bool: Bool, u16: Unsigned, u32: Unsigned, u64: Unsigned, i32: Integer, f64: Unknown, Uuid: Uuid);
+outlined!(bool: Bool, u16: Unsigned, u32: Unsigned, u64: Unsigned, usize: Unsigned, i32: Integer, Uuid: Uuid);
+
+impl Outlined for f64 {
+    /// A float that is none that JSON has is written as null.
+    fn kind(&self) -> Kind {
+        match self {
+            number if !number.is_finite() => Kind::Null,
+            number if *number >= 0.0 => Kind::Amount,
+            _ => Kind::Number,
+        }
+    }
+}
 
 impl Outlined for str {
     fn kind(&self) -> Kind {
@@ -103,6 +126,12 @@ impl Outlined for String {
 }
 
 impl<T: AsRef<str>> Outlined for Vec<T> {
+    fn kind(&self) -> Kind {
+        self.as_slice().kind()
+    }
+}
+
+impl<T: AsRef<str>> Outlined for [T] {
     fn kind(&self) -> Kind {
         if self.is_empty() { Kind::EmptyArray } else { Kind::Texts }
     }

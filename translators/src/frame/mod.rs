@@ -12,7 +12,7 @@ mod stream;
 pub use body::*;
 pub use stream::*;
 
-use crate::derived::uuid_v5;
+use crate::derived::numbered;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -34,39 +34,11 @@ pub struct Frame {
 impl Frame {
     /// The frame's id: UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay gives it again.
     pub fn id(&self) -> Uuid {
-        let mut digits = [0u8; 20];
-        uuid_v5(&self.stream.id, decimal(self.seq, &mut digits))
+        numbered(&self.stream.id, "", self.seq)
     }
 
     /// Whether a subagent caused the frame.
     pub fn is_subagent(&self) -> bool {
         self.parent_tool_id.is_some()
-    }
-}
-
-/// Writes `value` in decimal without allocating.
-fn decimal(value: u64, digits: &mut [u8; 20]) -> &[u8] {
-    let mut rest = value;
-    let mut start = digits.len();
-    for (at, slot) in digits.iter_mut().enumerate().rev() {
-        *slot = b'0' + (rest % 10) as u8;
-        rest /= 10;
-        start = at;
-        if rest == 0 {
-            break;
-        }
-    }
-    digits.get(start..).unwrap_or_default()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn decimal_is_the_usual_spelling() {
-        for value in [0, 7, 10, 99, 100, 12_345, u64::MAX] {
-            assert_eq!(decimal(value, &mut [0; 20]), value.to_string().as_bytes());
-        }
     }
 }

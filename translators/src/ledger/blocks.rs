@@ -3,10 +3,11 @@
 use super::Block;
 use crate::frame::{BlockDelta, BlockText, Body, Name, RawJson};
 use crate::json::Utf16Text;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// What a block holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub enum BlockKind {
     /// The assistant's text.
     Text,
@@ -15,12 +16,14 @@ pub enum BlockKind {
 }
 
 /// The open blocks of one stream.
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
     open: Vec<OpenBlock>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct OpenBlock {
     parent: Option<Uuid>,
     kind: BlockKind,

@@ -2,13 +2,15 @@
 
 use super::blocks::Blocks;
 use crate::frame::{Body, Name, Tool, ToolCall};
+use serde::{Deserialize, Serialize};
 use std::collections::{HashMap, HashSet, VecDeque};
 use uuid::Uuid;
 
 /// How many calls that are over are remembered, so that a repeated result is not taken for a new call.
 const REMEMBERED: usize = 1024;
 
-#[derive(Debug, Default)]
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Open {
     pub(super) blocks: Blocks,
     /// The main thread's last whole text.
@@ -24,7 +26,8 @@ pub(super) struct Open {
     subagents: Vec<(Name, Option<Uuid>)>,
 }
 
-#[derive(Debug)]
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct OpenTool {
     tool: Tool,
     name: Name,

@@ -5,19 +5,31 @@
 //! a frame behind a stream's end.
 
 use super::{Block, Ledger, Open, RunEnd};
+use crate::encode::state;
 use crate::frame::{Body, Frame, Stream, StreamKind};
 use crate::json::Utf16Text;
 use crate::pipeline::is_last;
 use crate::sequence::Identity;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
 /// The code of a run that was open when the proxy stopped.
 pub const PROXY_RESTARTED: &str = "proxy_restarted";
 
+/// The version of the state that is saved.
+const STATE: u32 = 1;
+
 /// What the frames of one stream left open.
 #[derive(Debug)]
 pub struct Reopened {
     stream: Arc<Stream>,
+    left: Left,
+}
+
+/// What does not depend on which stream it is.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Left {
     open: Open,
     next_seq: u64,
     last_ms: u64,
@@ -27,15 +39,16 @@ pub struct Reopened {
 impl Reopened {
     /// Nothing is open yet.
     pub fn new(stream: Arc<Stream>) -> Self {
-        Self { stream, open: Open::default(), next_seq: 0, last_ms: 0, ended: false }
+        Self { stream, left: Left::default() }
     }
 
     /// Takes the stream's next frame.
     pub fn frame(&mut self, frame: &Frame) {
-        self.next_seq = frame.seq + 1;
-        self.last_ms = self.last_ms.max(frame.timestamp_ms);
-        self.ended |= is_last(frame);
-        let (open, parent) = (&mut self.open, frame.parent_tool_id);
+        let left = &mut self.left;
+        left.next_seq = frame.seq + 1;
+        left.last_ms = left.last_ms.max(frame.timestamp_ms);
+        left.ended |= is_last(frame);
+        let (open, parent) = (&mut left.open, frame.parent_tool_id);
         match &frame.body {
             Body::TurnStarted { turn_index, .. } => open.resume_turn(*turn_index, frame.timestamp_ms),
             Body::TurnEnded { .. } => {
@@ -82,21 +95,33 @@ impl Reopened {
 
     /// Whether the stream came to its end by itself.
     pub fn is_over(&self) -> bool {
-        self.ended
+        self.left.ended
+    }
+
+    /// What it holds of the frames so far, for [`Reopened::restore`], also in another process.
+    pub fn save(&self) -> Vec<u8> {
+        // Words, numbers and lists: that has a JSON form.
+        state::save(STATE, &self.left).unwrap_or_default()
+    }
+
+    /// Stands behind the frames that another one had taken when it gave these bytes; `None` where another version gave them.
+    pub fn restore(stream: Arc<Stream>, saved: &[u8]) -> Option<Self> {
+        Some(Self { stream, left: state::restore(STATE, saved)? })
     }
 
     /// Closes what is open, and the run or task itself, at `now_ms` (Unix epoch milliseconds) or at the time of the last
     /// frame, whichever is later. Nothing comes of a stream that is over, or of a thread in which nothing is open.
     pub fn close(self, now_ms: u64) -> Vec<Frame> {
-        if self.ended {
+        let Left { open, next_seq, last_ms, ended } = self.left;
+        if ended {
             return Vec::new();
         }
         let identity = Identity { run_id: self.stream.id, session_id: None };
         let mut ledger = Ledger::new(self.stream.provider, identity);
-        ledger.time_ms = now_ms.max(self.last_ms);
+        ledger.time_ms = now_ms.max(last_ms);
         let kind = self.stream.kind;
-        let key = ledger.sequencer.resume(self.stream, self.next_seq, self.last_ms);
-        ledger.open.insert(key, self.open);
+        let key = ledger.sequencer.resume(self.stream, next_seq, last_ms);
+        ledger.open.insert(key, open);
         let why = "the proxy stopped before the run ended";
         match kind {
             StreamKind::Session => {

@@ -5,8 +5,8 @@
 //! whatever is derived from a record (its frame's `data`, `raw` and `block`, texts, arguments, outputs, errors, log lines,
 //! previews) is derived from what has no secret any more.
 //!
-//! - **What is a secret**: [`rule_names`] lists the formats; besides, the value of a configured key, and what a configured
-//!   pattern matches. Escaped spellings count (`\u0067hp_…`, JSON in a string of JSON). A string that ends in the middle of
+//! - **What is a secret**: [`rule_names`] lists the formats; besides, the value of a configured key, in JSON or assigned in
+//!   plain text, and what a configured pattern matches. What is encoded (base64, gzip) is not looked into. Escaped spellings count (`\u0067hp_…`, JSON in a string of JSON). A string that ends in the middle of
 //!   what is certainly a secret ends in its mark.
 //! - **What is not touched**: everything else of the record, byte for byte. What a provider signed or sealed (`signature`,
 //!   `encrypted_content`, and so on) is left alone, and `token` in `logprobs` is no secret's key; but where a record's text was redacted,
@@ -20,6 +20,7 @@
 //! Never: a decision that depends on how the bytes of the input were cut (units decide; time does, where the caller says so), a
 //! state that grows with the input, JSON that is none afterwards.
 
+mod assigned;
 mod hold;
 mod pieces;
 mod record;
@@ -32,7 +33,7 @@ pub use pieces::Pieces;
 pub use rules::DEFAULT_KEYS;
 
 use aho_corasick::AhoCorasick;
-use rules::{KEY_RULE, Keys, LOGPROBS, RULES, Shape};
+use rules::{ASSIGNMENT_RULE, KEY_RULE, Keys, LOGPROBS, RULES, Shape};
 use std::ops::Range;
 use text::{Front, Literal, finder};
 
@@ -90,8 +91,14 @@ impl std::fmt::Display for SettingsError {
 impl std::error::Error for SettingsError {}
 
 /// The rules that come with framegate, each with what it finds; a name may stand for several formats.
-pub fn rule_names() -> impl Iterator<Item = (&'static str, &'static str)> {
-    RULES.iter().map(|rule| (rule.name, rule.about)).chain([(KEY_RULE, "values of the configured keys")])
+pub fn rule_names() -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
+    RULES.iter().map(|rule| (rule.name, rule.about)).chain([
+        (KEY_RULE, "values of the configured keys"),
+        (
+            ASSIGNMENT_RULE,
+            "values assigned to a configured key in plain text: NAME=…, or a line that begins with the key",
+        ),
+    ])
 }
 
 /// What is redacted, made ready for use. Cheap to share, dear to make.
@@ -100,6 +107,10 @@ pub struct Rules {
     names: Vec<String>,
     key_rule: usize,
     logprobs_rule: usize,
+    assignment_rule: usize,
+    /// Whether keys are looked for in JSON, and in plain text.
+    in_json: bool,
+    in_text: bool,
     keys: Keys,
     /// Finds the literals; the numbers of its patterns are those of `literals` and `spellings`.
     finder: AhoCorasick,
@@ -134,8 +145,8 @@ impl Rules {
         }
         let is_on = |name: &str| !settings.disabled.iter().any(|disabled| disabled == name);
         let mut names: Vec<String> = RULES.iter().map(|rule| rule.name.to_owned()).collect();
-        let (key_rule, logprobs_rule) = (names.len(), names.len() + 1);
-        names.extend([KEY_RULE.to_owned(), LOGPROBS.to_owned()]);
+        let (key_rule, logprobs_rule, assignment_rule) = (names.len(), names.len() + 1, names.len() + 2);
+        names.extend([KEY_RULE.to_owned(), LOGPROBS.to_owned(), ASSIGNMENT_RULE.to_owned()]);
         let mut patterns = Vec::new();
         for (name, pattern) in &settings.patterns {
             let is_name = !name.is_empty()
@@ -158,7 +169,8 @@ impl Rules {
         if let Some(key) = settings.keys.iter().find(|key| key.trim_matches(|c: char| !c.is_alphanumeric()).len() < 3) {
             return Err(SettingsError::Key(key.clone()));
         }
-        let keys = if is_on(KEY_RULE) {
+        let (in_json, in_text) = (is_on(KEY_RULE), is_on(ASSIGNMENT_RULE));
+        let keys = if in_json || in_text {
             Keys::new(settings.keys.iter().map(String::as_str))
         } else {
             Keys::new([].into_iter())
@@ -176,6 +188,9 @@ impl Rules {
         let mut scouted: Vec<String> = spellings.clone();
         for literal in keys.literals() {
             scouted.extend([format!("{literal}\""), format!("{literal}\\")]);
+            if in_text {
+                scouted.extend(["=", ":", " =", " :", "'"].map(|sign| format!("{literal}{sign}")));
+            }
             literals.push(Literal::Key);
             spellings.push(literal);
         }
@@ -188,6 +203,9 @@ impl Rules {
             names,
             key_rule,
             logprobs_rule,
+            assignment_rule,
+            in_json,
+            in_text,
             keys,
             finder,
             literals,

@@ -89,7 +89,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                     let spelling = canonical(&name);
                     push(&mut pointer, &name);
                     level.key = Some(Key {
-                        is_secret: !level.in_logprobs && rules.keys.has(&name),
+                        is_secret: rules.in_json && !level.in_logprobs && rules.keys.has(&name),
                         is_exempt: EXEMPT.contains(&spelling.as_str()),
                         is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
                     });

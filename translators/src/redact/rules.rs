@@ -48,6 +48,11 @@ pub(super) fn dashed(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-')
 }
 
+/// What a key's name is made of.
+pub(super) fn name_byte(byte: u8) -> bool {
+    dashed(byte) || byte == b'.'
+}
+
 fn upper(byte: u8) -> bool {
     byte.is_ascii_uppercase() || byte.is_ascii_digit()
 }
@@ -181,6 +186,8 @@ pub(super) const EXEMPT: &[&str] =
 
 /// What stands for the name of the rule about keys.
 pub(super) const KEY_RULE: &str = "key";
+/// The same for keys in plain text.
+pub(super) const ASSIGNMENT_RULE: &str = "assignment";
 /// The name of what goes together with a redacted text: the same tokens once more.
 pub(super) const LOGPROBS: &str = "logprobs";
 
@@ -205,18 +212,31 @@ pub(super) fn canonical(key: &str) -> String {
 pub(super) struct Keys {
     whole: Vec<String>,
     ends: Vec<String>,
+    /// The words that they are made of.
+    words: Vec<String>,
 }
 
 impl Keys {
     pub(super) fn new<'k>(keys: impl Iterator<Item = &'k str>) -> Self {
-        let mut this = Self { whole: Vec::new(), ends: Vec::new() };
+        let mut this = Self { whole: Vec::new(), ends: Vec::new(), words: Vec::new() };
         for key in keys {
             match key.strip_prefix('*') {
                 Some(end) => this.ends.push(canonical(end)),
                 None => this.whole.push(canonical(key)),
             }
         }
+        let words = this.whole.iter().chain(&this.ends).flat_map(|key| key.split('_')).filter(|word| !word.is_empty());
+        this.words = words.map(str::to_owned).collect();
+        this.words.sort_unstable();
+        this.words.dedup();
         this
+    }
+
+    /// Whether a word of a key begins so.
+    pub(super) fn has_word(&self, front: &[u8]) -> bool {
+        self.words
+            .iter()
+            .any(|word| word.as_bytes().get(..front.len()).is_some_and(|begin| begin.eq_ignore_ascii_case(front)))
     }
 
     pub(super) fn has(&self, key: &str) -> bool {

@@ -3,7 +3,7 @@
 //! In: a text, the place of a rule's literal. Out: the secret's place, or that the text stops before it can be told. Never: a
 //! look at more than the longest secret has.
 
-use super::rules::{Class, Shape, dashed};
+use super::rules::{Class, Shape, dashed, name_byte};
 use std::ops::Range;
 
 /// What begins at a place.
@@ -42,8 +42,8 @@ pub(super) enum Open {
 }
 
 /// The longest value of a key, and the longest private key.
-const LONGEST: usize = 32 << 10;
-const LONGEST_NAME: usize = 256;
+pub(super) const LONGEST: usize = 32 << 10;
+pub(super) const LONGEST_NAME: usize = 256;
 
 impl Open {
     /// How much of a text still belongs to the secret, and what is still open then.
@@ -70,7 +70,7 @@ impl Open {
     }
 }
 
-fn run(text: &[u8], from: usize, class: Class) -> usize {
+pub(super) fn run(text: &[u8], from: usize, class: Class) -> usize {
     let rest = text.get(from..).unwrap_or_default();
     rest.iter().position(|byte| !class(*byte)).unwrap_or(rest.len())
 }
@@ -130,7 +130,7 @@ pub(super) fn is_inside_a_word(text: &[u8], at: usize) -> bool {
         .is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
-fn name_only(start: usize, text: &[u8]) -> Found {
+pub(super) fn name_only(start: usize, text: &[u8]) -> Found {
     Found::Tail(Tail { start, from: text.len(), holds: false, open: None })
 }
 
@@ -320,7 +320,7 @@ fn url(text: &[u8], at: usize, body: usize) -> Found {
 
 /// The value of a quoted key in a text: `"key": "value"`. `at` lies in the key.
 pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, escaped: bool) -> Found {
-    let in_name = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
+    let in_name = name_byte;
     let front = text.get(..at).unwrap_or_default();
     let before = front.iter().rev().take(LONGEST_NAME).take_while(|byte| in_name(**byte)).count();
     let start = at - before;

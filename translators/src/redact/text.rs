@@ -5,6 +5,7 @@
 //! reader further on will see as a secret is one here. Never: an entropy, a guess.
 
 use super::Rules;
+use super::assigned::{assigned, front};
 use super::shape::{Found, Open, Tail, find, is_inside_a_word, keyed};
 use aho_corasick::AhoCorasick;
 use std::borrow::Cow;
@@ -141,6 +142,8 @@ impl Rules {
     }
 
     fn level(&self, text: &[u8], level: usize, finding: &mut Finding) {
+        // A format's own name says more than that a key stands before it: keys in plain text come last.
+        let mut keys: Vec<usize> = Vec::new();
         for found in self.finder.find_overlapping_iter(text) {
             let (what, rule) = match self.literals.get(found.pattern().as_usize()) {
                 Some(&Literal::Rule { rule, shape, is_exact }) => {
@@ -150,13 +153,28 @@ impl Rules {
                     }
                     (find(shape, text, found.start(), found.len()), rule)
                 }
-                Some(Literal::Key) => (keyed(text, found.start(), |key| self.keys.has(key), level > 1), self.key_rule),
+                Some(Literal::Key) => {
+                    if self.in_text {
+                        keys.push(found.start());
+                    }
+                    if !self.in_json {
+                        continue;
+                    }
+                    (keyed(text, found.start(), |key| self.keys.has(key), level > 1), self.key_rule)
+                }
                 None => continue,
             };
             match what {
                 Found::No => {}
                 Found::Full(place, open) => finding.hits.push(Hit { place, rule, open }),
                 Found::Tail(tail) => merge(&mut finding.tail, tail, rule),
+            }
+        }
+        for at in keys {
+            match assigned(text, at, |key| self.keys.has(key)) {
+                Found::No => {}
+                Found::Full(place, open) => finding.hits.push(Hit { place, rule: self.assignment_rule, open }),
+                Found::Tail(tail) => merge(&mut finding.tail, tail, self.assignment_rule),
             }
         }
         for (rule, pattern) in &self.patterns {
@@ -195,6 +213,12 @@ impl Rules {
                 tail.holds = true;
                 tail.from = tail.from.min(start);
             }
+        }
+        // The name of an assignment that is not over.
+        if let Some(start) = self.in_text.then(|| front(text, |word| self.keys.has_word(word))).flatten() {
+            let mut both = found.map(|tail| (tail, 0));
+            merge(&mut both, Tail { start, from: text.len(), holds: false, open: None }, 0);
+            found = both.map(|(tail, _)| tail);
         }
         // A quoted name that is not over.
         let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');

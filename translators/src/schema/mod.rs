@@ -12,6 +12,7 @@ mod outlines;
 use crate::encode::EventRef;
 use crate::json::Json;
 use fast::Shape;
+use foldhash::fast::RandomState;
 use jsonschema::Validator;
 use outlines::Outlines;
 use serde_json::Value;
@@ -40,7 +41,7 @@ pub struct Breach {
 
 /// The compiled schemas of one contract.
 pub struct Schemas {
-    by_kind: HashMap<&'static str, Compiled>,
+    by_kind: HashMap<&'static str, Compiled, RandomState>,
 }
 
 struct Compiled {
@@ -72,7 +73,7 @@ impl Schemas {
         }
         let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
         let others: Vec<Json<'_>> = shared.iter().filter_map(|file| Json::parse(file.text).ok()).collect();
-        let mut by_kind = HashMap::with_capacity(files.len());
+        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), RandomState::default());
         for file in files {
             let schema = parse(file)?;
             let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
@@ -95,7 +96,7 @@ impl Schemas {
             }
         }
         let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
-        let mut by_kind = HashMap::with_capacity(files.len());
+        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), RandomState::default());
         for (file, document) in files.iter().zip(&documents) {
             let text = document.to_string();
             let shape = Json::parse(&text).ok().and_then(Shape::compile);
@@ -227,83 +228,12 @@ fn unknown(kind: &str) -> Breach {
 }
 
 #[cfg(test)]
+mod agreement;
+
+#[cfg(test)]
 mod tests {
     use super::*;
-    use crate::contracts::CONTRACTS;
-    use crate::encode::{EncoderOptions, Field, Kind};
-    use crate::frame::Frame;
-    use crate::framing::Limits;
-    use crate::pipeline::{Ingest, Translator};
-    use crate::runners::RUNNERS;
-    use crate::sequence::Identity;
-    use std::path::Path;
-    use uuid::Uuid;
-
-    /// What is slow is not wrong, so nothing else would tell of it.
-    #[test]
-    fn no_event_of_a_recording_needs_the_full_validator() {
-        let (identity, mut outlines) = (Identity { run_id: Uuid::from_u128(1), session_id: None }, 0);
-        let options = EncoderOptions { experimental: true, thinking: true, ..EncoderOptions::default() };
-        for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
-            let schemas = Schemas::compile(contract.schemas).unwrap();
-            for runner in RUNNERS {
-                let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(runner.name);
-                for file in std::fs::read_dir(folder).unwrap() {
-                    let file = file.unwrap();
-                    if !file.file_type().unwrap().is_file() || file.file_name() == "MANIFEST.json" {
-                        continue;
-                    }
-                    let ingest = Ingest::new(runner, None, Limits::default(), identity);
-                    let mut translator = Translator::new(ingest, contract, options.clone());
-                    let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
-                        for event in events {
-                            let text = std::str::from_utf8(event.payload).unwrap();
-                            assert!(schemas.surely_keeps(event.kind, text), "{} {file:?}: {text}", contract.name);
-                            outline_is_true(event.outline, text);
-                            let compiled = &schemas.by_kind[event.kind];
-                            if compiled.shape.as_ref().unwrap().holds_for_all(event.outline) {
-                                outlines += 1;
-                                let value = crate::json::value(event.payload).unwrap();
-                                assert!(compiled.validator.is_valid(&value), "{} {file:?}: {text}", contract.name);
-                            }
-                        }
-                    };
-                    translator.feed(&std::fs::read(file.path()).unwrap(), 0, &mut sink);
-                    translator.finish(0, &mut sink);
-                }
-            }
-        }
-        assert!(outlines > 1_000, "outlines tell of {outlines} events");
-    }
-
-    /// Fails unless the outline of an event is what its text says; an empty one says nothing.
-    fn outline_is_true(outline: &[Field], text: &str) {
-        if outline.is_empty() {
-            return;
-        }
-        let fields = Json::parse(text).unwrap().object().unwrap();
-        assert_eq!(fields.len(), outline.len(), "{text}");
-        for (field, (key, value)) in outline.iter().zip(fields.iter()) {
-            assert_eq!(field.key, key, "{text}");
-            let string = value.str();
-            let is_true = match field.kind {
-                Kind::Null => value.is_null(),
-                Kind::Bool => value.bool().is_some(),
-                Kind::Unsigned => value.u64().is_some(),
-                Kind::Integer => value.i64().is_some(),
-                Kind::Number => value.f64().is_some(),
-                Kind::Uuid => string.is_some_and(|text| text.len() == 36 && Uuid::try_parse(&text).is_ok()),
-                Kind::EmptyText => string.is_some_and(|text| text.is_empty()),
-                Kind::Text => string.is_some_and(|text| !text.is_empty()),
-                Kind::Word(word) => value.text() == format!("\"{word}\""),
-                Kind::EmptyArray => value.text() == "[]",
-                Kind::Texts => !value.items().is_empty() && value.items().iter().all(|item| item.str().is_some()),
-                Kind::Object => value.object().is_some(),
-                Kind::Unknown => true,
-            };
-            assert!(is_true, "{key} is no {:?}: {text}", field.kind);
-        }
-    }
+    use crate::encode::{EventId, Events, Field, Kind};
 
     #[test]
     fn an_outline_says_nothing_where_a_value_decides() {
@@ -340,6 +270,41 @@ mod tests {
             assert_eq!(free.holds_for_all(&[a, Field { key, kind }]), expected, "{key} {kind:?}");
         }
         assert!(!free.holds_for_all(&[Field { key: "h", kind: Kind::Text }]), "a is missing");
+    }
+
+    #[test]
+    fn an_event_that_is_accepted_lets_no_other_one_pass() {
+        let file = SchemaFile {
+            kind: "a",
+            text: r#"{"type":"object","required":["f","d"],"properties":{"f":{"type":"string"},"d":{"type":"object","properties":{
+                "w":{"enum":["x"]},"n":{"type":"integer","maximum":9},"l":{"type":"array","items":{"type":"object",
+                "required":["p"],"properties":{"p":{"type":"string","minLength":1}}}},"t":{"format":"date-time","type":"string"}}}}}"#,
+        };
+        let files: &'static [SchemaFile] = Box::leak(Box::new([file]));
+        let schemas = Schemas::compile(files).unwrap();
+        let is_valid = |free: &str, word: &str, number: u64, paths: &[&str], time: &str| {
+            let mut events = Events::default();
+            events.object("a", EventId::None, |map| {
+                map.text("f", free);
+                map.object("d", |map| {
+                    map.text("w", word);
+                    map.entry("n", &number);
+                    map.list("l", paths, |map, path| map.text("p", path));
+                    map.text("t", time);
+                });
+            });
+            events.iter().all(|event| schemas.check(event).is_ok())
+        };
+        let time = "2026-02-14T21:03:00Z";
+        for _ in 0..2 {
+            assert!(is_valid("free", "x", 9, &["one", "two"], time));
+            assert!(is_valid("as \"it\" likes", "x", 0, &[], time));
+            assert!(!is_valid("free", "y", 9, &["one", "two"], time));
+            assert!(!is_valid("free", "x", 10, &["one", "two"], time));
+            assert!(!is_valid("free", "x", 9, &["one", ""], time));
+            assert!(!is_valid("free", "x", 9, &["", "two"], time));
+            assert!(!is_valid("free", "x", 9, &["one", "two"], "soon"));
+        }
     }
 
     const SHARED: SchemaFile = SchemaFile {

@@ -2,6 +2,7 @@
 //!
 //! In: the text of each event, in order. Out: findings with the event's number. Never: a payload in a finding.
 
+use super::excuse::Excuses;
 use super::{Finding, Verifier};
 use crate::contracts::Contract;
 use crate::schema::Schemas;
@@ -23,6 +24,7 @@ pub struct Checker<'c> {
     contract: &'c Contract,
     schemas: &'c Schemas,
     verifier: Box<dyn Verifier>,
+    excuses: Excuses,
     records: u64,
     findings: Vec<Finding>,
 }
@@ -30,7 +32,8 @@ pub struct Checker<'c> {
 impl<'c> Checker<'c> {
     /// A checker at the start of its input.
     pub fn new(contract: &'c Contract, schemas: &'c Schemas) -> Self {
-        Self { contract, schemas, verifier: (contract.verifier)(), records: 0, findings: Vec::new() }
+        let verifier = (contract.verifier)();
+        Self { contract, schemas, verifier, excuses: Excuses::default(), records: 0, findings: Vec::new() }
     }
 
     /// Takes the next event.
@@ -75,6 +78,7 @@ impl<'c> Checker<'c> {
         }
         if event.is_object() {
             self.verifier.event(event, &mut self.findings);
+            self.excuses.event(&*self.verifier, event, &mut self.findings);
         }
         let kind: Option<String> = kind.map(|kind| kind.chars().take(64).collect());
         for finding in self.findings.drain(..) {
@@ -85,6 +89,7 @@ impl<'c> Checker<'c> {
     /// The file is over.
     pub fn end(&mut self, sink: &mut dyn FnMut(Located)) {
         self.verifier.end(&mut self.findings);
+        self.excuses.end(&mut self.findings);
         for finding in self.findings.drain(..) {
             sink(Located { record: 0, kind: None, finding });
         }

@@ -1,9 +1,10 @@
 //! What every verifier is: the rules of a contract that hold between events.
 //!
 //! In: one stream's events, parsed, in order, whoever made them. Out: findings. Never: what one event's schema says
-//! already, a payload in a finding's text.
+//! already, a payload in a finding's text. An event whose partner was withheld, as the stream itself says, is no error.
 
 mod check;
+mod excuse;
 mod parts;
 
 pub use check::{Checker, Located};
@@ -58,6 +59,17 @@ pub trait Verifier: Send {
 
     /// The file is over: what should still have come?
     fn end(&mut self, findings: &mut Vec<Finding>);
+
+    /// The id of the stream that an event belongs to; "" where it has none.
+    fn stream<'e>(&self, _event: &'e Value) -> &'e str {
+        ""
+    }
+
+    /// Whether an event stands for one that was withheld, in the words of the contract's `withheld` module. What the stream
+    /// lacks for it is no error.
+    fn tells_of_withheld(&self, _event: &Value) -> bool {
+        false
+    }
 
     /// The key that holds an event's cursor, which is also the `id:` of its server-sent event. An event without the key
     /// has no cursor; by default none has.

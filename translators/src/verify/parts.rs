@@ -85,6 +85,11 @@ impl OneEnd {
         self.ended |= is_last;
     }
 
+    /// What came first is gone.
+    pub(crate) fn cut(&mut self) {
+        self.begun = true;
+    }
+
     /// Whether anything came.
     pub(crate) fn has_begun(&self) -> bool {
         self.begun
@@ -113,12 +118,19 @@ pub(crate) struct Pairs {
     what: &'static str,
     key: &'static str,
     open: HashSet<String>,
+    /// What was opened first is not known.
+    is_cut: bool,
 }
 
 impl Pairs {
     /// Nothing is open. `what` names the thing for people, `key` its id in an event, as a JSON pointer.
     pub(crate) fn new(what: &'static str, key: &'static str) -> Self {
-        Self { what, key, open: HashSet::new() }
+        Self { what, key, open: HashSet::new(), is_cut: false }
+    }
+
+    /// The front of the stream is gone: what it opened is not known.
+    pub(crate) fn cut(&mut self) {
+        self.is_cut = true;
     }
 
     /// Something is opened.
@@ -130,14 +142,14 @@ impl Pairs {
 
     /// Something is spoken of that must be open.
     pub(crate) fn within(&self, id: &str, findings: &mut Vec<Finding>) {
-        if !self.open.contains(id) {
+        if !self.open.contains(id) && !self.is_cut {
             findings.push(Finding::error("pair.not_open", self.key, format!("this {} is not open here", self.what)));
         }
     }
 
     /// Something is closed.
     pub(crate) fn close(&mut self, id: &str, findings: &mut Vec<Finding>) {
-        if !self.open.remove(id) {
+        if !self.open.remove(id) && !self.is_cut {
             findings.push(Finding::error("pair.not_open", self.key, format!("this {} is not open here", self.what)));
         }
     }

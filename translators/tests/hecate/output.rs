@@ -1,7 +1,11 @@
 //! Shell output: joined within 50 ms, cut by size and by every other event, counted in bytes.
 
 use crate::stage::*;
-use framegate_translators::frame::{Body, LogLevel, ToolKind};
+use framegate_translators::contracts::hecate::V1;
+use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::frame::{Body, Frame, LogLevel, StreamKind, ToolKind};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Ingest;
 use serde_json::{Value, json};
 
 const JOINED: usize = 8 << 10;
@@ -111,4 +115,92 @@ fn ids_and_times_go_up_also_behind_held_output() {
         ids,
         ["run_00000000000000000000000001", "chat_00000000000000000000000002", "task_00000000000000000000000002"]
     );
+}
+
+#[test]
+fn a_silence_that_the_frames_tell_lets_go_what_waits() {
+    let mut run = shell();
+    assert_eq!(chunks(&mut run, stdout("c", "a")).len(), 1);
+    assert_eq!(chunks(&mut run, stdout("c", "b")), []);
+    assert_eq!(chunks(&mut run, stdout("c", "")), one(1, "b"));
+    assert_eq!(chunks(&mut run, stdout("c", "")), [], "nothing waits");
+    assert_eq!(chunks(&mut run, exited("c", 0)), []);
+}
+
+/// A Codex run whose command writes pieces, each with the milliseconds since the one before.
+fn ingested(pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
+    let codex = framegate_translators::runners::runner("codex").unwrap();
+    let mut ingest = crate::support::ingest(codex, Limits::default());
+    let mut now_ms = crate::support::EPOCH_MS;
+    let mut frames: Vec<Frame> = ingest
+        .feed(
+            concat!(
+                r#"{"method":"thread/started","params":{"thread":{"id":"t"}}}"#, "\n",
+                r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","status":"inProgress","items":[]}}}"#, "\n",
+                r#"{"method":"item/started","params":{"threadId":"t","turnId":"u","item":{"type":"commandExecution","id":"c","command":"make","cwd":"/","status":"inProgress","commandActions":[]}}}"#, "\n",
+            )
+            .as_bytes(),
+            now_ms,
+        )
+        .collect();
+    for (later_ms, piece) in pieces {
+        now_ms += later_ms;
+        let record = json!({"method": "item/commandExecution/outputDelta",
+            "params": {"threadId": "t", "turnId": "u", "itemId": "c", "delta": piece}});
+        frames.extend(ingest.feed(format!("{record}\n").as_bytes(), now_ms));
+    }
+    (ingest, frames, now_ms)
+}
+
+/// The pieces as the events tell them.
+fn told(frames: &[Frame]) -> Vec<(u64, String)> {
+    let stream = frames.iter().find(|frame| frame.stream.kind == StreamKind::Session).unwrap().stream.clone();
+    let mut encoder = (V1.encoder)(&stream, &EncoderOptions::default()).unwrap();
+    let mut events = Events::default();
+    frames.iter().filter(|frame| frame.stream.id == stream.id).for_each(|frame| encoder.frame(frame, &mut events));
+    let all = events.iter().filter(|event| event.kind == "tool.shell.output_chunk");
+    let data = all.map(|event| serde_json::from_slice::<Value>(event.payload).unwrap()["data"].clone());
+    data.map(|data| (data["byte_offset"].as_u64().unwrap(), data["data"].as_str().unwrap().to_owned())).collect()
+}
+
+#[test]
+fn an_ingest_tells_the_silence_behind_output_that_may_be_held_back() {
+    let (mut ingest, mut frames, now_ms) = ingested(&[(0, "a"), (10, "b"), (20, "c")]);
+    assert_eq!(told(&frames), one(0, "a"), "the rest may go on");
+    // The first piece that waits came 20 ms before the last.
+    assert_eq!(ingest.deadline(), Some(now_ms - 20 + 50));
+    assert_eq!(ingest.flush(now_ms + 29).len(), 0);
+    frames.extend(ingest.flush(now_ms + 30));
+    assert_eq!(told(&frames), [one(0, "a"), one(1, "bc")].concat());
+    assert_eq!((ingest.deadline(), ingest.flush(u64::MAX).len()), (None, 0), "it is told once");
+    let last = frames.last().unwrap();
+    assert!(matches!(&last.body, Body::ToolStdout { chunk, .. } if chunk.is_empty()), "{last:?}");
+    assert_eq!(last.timestamp_ms, now_ms + 30);
+    // Replayed, the frames say the same; and what follows goes on behind them.
+    frames.extend(ingest.finish(now_ms + 40));
+    assert_eq!(told(&frames), [one(0, "a"), one(1, "bc")].concat());
+}
+
+#[test]
+fn a_piece_that_came_alone_or_a_tool_that_is_over_needs_no_word_of_silence() {
+    assert_eq!(ingested(&[(0, "a")]).0.deadline(), None);
+    assert_eq!(ingested(&[(0, "a"), (50, "b")]).0.deadline(), None, "a quiet spell lies between");
+    let (mut ingest, _, now_ms) = ingested(&[(0, "a"), (49, "b")]);
+    assert_eq!(ingest.deadline(), Some(now_ms + 50));
+    let end = concat!(
+        r#"{"method":"item/completed","params":{"threadId":"t","turnId":"u","item":{"type":"commandExecution","id":"c","command":"make","cwd":"/","status":"completed","aggregatedOutput":"ab","exitCode":0,"durationMs":1,"commandActions":[]}}}"#,
+        "\n"
+    );
+    assert!(ingest.feed(end.as_bytes(), now_ms).len() > 1);
+    assert_eq!(ingest.deadline(), None);
+}
+
+#[test]
+fn a_burst_is_joined_up_to_its_size_before_the_silence() {
+    let large = "x".repeat(JOINED / 4);
+    let pieces: Vec<(u64, &str)> = (0..9).map(|_| (1, large.as_str())).collect();
+    let (mut ingest, mut frames, _) = ingested(&pieces);
+    frames.extend(ingest.flush(u64::MAX));
+    let sizes: Vec<usize> = told(&frames).iter().map(|(_, data)| data.len()).collect();
+    assert_eq!(sizes, [JOINED / 4, JOINED, JOINED]);
 }

@@ -225,3 +225,31 @@ fn edits_are_told_where_artifacts_are_asked_for() {
     run.say(modify());
     assert_eq!(run.say(exited("c", 0))[1].1["auto_apply"], false);
 }
+
+#[test]
+fn every_terminal_event_has_a_line_for_people() {
+    let one = |kind: ToolKind, args: Value, end: Body| {
+        let mut run = Run::core().in_turn();
+        run.say(started(call("c", "tool", kind, &args)));
+        run.say(end).into_iter().find(|(kind, _)| kind.starts_with("tool.") && kind.matches('.').count() == 1).unwrap()
+    };
+    let file = |path: &str| json!({"path": path, "kind": "add"});
+    for (kind, args, end, event, summary) in [
+        (ToolKind::Edit, json!({"file_path": "a.txt"}), exited("c", 0), "tool.completed", "completed: a.txt"),
+        (ToolKind::Edit, json!({"files": [file("a")]}), exited("c", 0), "tool.completed", "completed: a"),
+        (
+            ToolKind::Edit,
+            json!({"files": [file("a"), file("b")]}),
+            exited("c", 1),
+            "tool.failed",
+            "failed: a and 1 more",
+        ),
+        (ToolKind::Fetch, json!({"query": "x\ny"}), exited("c", 0), "tool.completed", "completed: x"),
+        (ToolKind::Other, json!({}), exited("c", 0), "tool.completed", "completed"),
+        (ToolKind::Other, json!({}), refused("c", ""), "tool.failed", "failed"),
+        (ToolKind::Shell, json!({"command": "x"}), exited("c", 3), "tool.failed", "exited with status 3"),
+    ] {
+        let (told, data) = one(kind, args, end);
+        assert_eq!((told.as_str(), &data["summary"]), (event, &json!(summary)));
+    }
+}

@@ -4,27 +4,35 @@
 //! says its cost is told at once, since then no total follows.
 
 use crate::contracts::tool_output::ToolOutputs;
-use crate::contracts::wire::{as_object, rfc3339_millis};
-use crate::derived::uuid_v5;
-use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::contracts::wire::{Times, as_object};
+use crate::derived::numbered;
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, state};
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
+
+/// How the log message begins that stands for all events that are not kept any more.
+pub(super) const PRUNED: &str = "events are missing: 0 to ";
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     let runner = match stream.provider {
         "claude-code" => "Claude Code",
         "codex" => "Codex",
         "opencode" => "OpenCode",
+        "openresponses" => "Open Responses",
         other => other,
     };
     let encoder = AgentManager {
         runner,
+        times: Times::MILLIS,
         next: 0,
         status: Name::from("running"),
         called: HashSet::new(),
@@ -37,10 +45,14 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
     (stream.kind == StreamKind::Session).then(|| Box::new(encoder) as Box<dyn Encoder>)
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct AgentManager {
-    /// The runner's name in status reasons.
+    /// The runner's name in status reasons: the stream has it.
+    #[serde(skip)]
     runner: &'static str,
+    #[serde(skip)]
+    times: Times,
     next: u64,
     /// The run's status, as the events have told it.
     status: Name,
@@ -54,77 +66,69 @@ struct AgentManager {
     run_told: bool,
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-pub(super) struct Envelope<'a, D> {
-    pub(super) id: Uuid,
-    pub(super) run_id: &'a Uuid,
-    pub(super) sequence: u64,
-    pub(super) event_type: &'static str,
-    pub(super) timestamp: String,
-    pub(super) data: D,
+data! {
+    struct Call<'a> {
+        tool_name: &'a str => "toolName",
+        input: &'a RawValue,
+    }
+
+    struct CallResult<'a> {
+        tool_name: &'a str => "toolName",
+        tool_call_id: Option<&'a str> => "toolCallId",
+        output: Option<&'a str>,
+        error: Option<&'a str>,
+        success: bool,
+    }
+
+    struct Message<'a> {
+        role: Word,
+        content: &'a str,
+    }
+
+    struct Metric<'a> {
+        input_tokens: u64 => "inputTokens",
+        output_tokens: u64 => "outputTokens",
+        cache_read_tokens: Option<u64> => "cacheReadTokens",
+        cache_creation_tokens: Option<u64> => "cacheCreationTokens",
+        total_cost_usd: f64 => "totalCostUsd",
+        model: Option<&'a str>,
+    }
+
+    struct Status<'a> {
+        old_status: &'a str => "oldStatus",
+        new_status: &'a str => "newStatus",
+        reason: Option<&'a str>,
+    }
+
+    struct Log<'a> {
+        level: Word,
+        message: &'a str,
+    }
+
+    struct Fault<'a> {
+        code: &'a str,
+        message: &'a str,
+        retryable: bool,
+    }
 }
 
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Call<'a> {
-    tool_name: &'a str,
-    input: &'a RawValue,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct CallResult<'a> {
-    tool_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    error: Option<&'a str>,
-    success: bool,
-}
-
-#[derive(Serialize)]
-struct Message<'a> {
-    role: &'static str,
-    content: &'a str,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Metric<'a> {
-    input_tokens: u64,
-    output_tokens: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_read_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cache_creation_tokens: Option<u64>,
-    total_cost_usd: f64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-#[serde(rename_all = "camelCase")]
-struct Status<'a> {
-    old_status: &'a str,
-    new_status: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    reason: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Log<'a> {
-    level: &'static str,
-    message: &'a str,
-}
-
-#[derive(Serialize)]
-struct Fault<'a> {
-    code: &'a str,
-    message: &'a str,
-    retryable: bool,
+/// Writes an event.
+pub(super) fn write(
+    run: &Uuid,
+    sequence: u64,
+    event_type: &'static str,
+    time: &str,
+    data: &impl Value,
+    out: &mut Events,
+) {
+    out.object(event_type, EventId::Number(sequence), |map| {
+        map.id("id", &event_id(run, sequence));
+        map.id("runId", run);
+        map.entry("sequence", &sequence);
+        map.word("eventType", event_type);
+        map.time("timestamp", time);
+        data.field("data", map);
+    });
 }
 
 impl Encoder for AgentManager {
@@ -133,14 +137,14 @@ impl Encoder for AgentManager {
             Body::SessionStarted { .. } => {
                 let reason = format!("{} execution started", self.runner);
                 let status = Status { old_status: "starting", new_status: "running", reason: Some(&reason) };
-                self.event(frame, "status", status, out);
+                self.event(frame, "status", &status, out);
             }
             Body::SessionEnded(end) => self.end(frame, end, out),
             Body::UserMessage(message) if !frame.is_subagent() => {
-                self.event(frame, "message", Message { role: "user", content: &message.text }, out);
+                self.event(frame, "message", &Message { role: Word("user"), content: &message.text }, out);
             }
             Body::OutputTextCompleted(block) if !frame.is_subagent() => {
-                self.event(frame, "message", Message { role: "assistant", content: &block.text }, out);
+                self.event(frame, "message", &Message { role: Word("assistant"), content: &block.text }, out);
             }
             Body::ReasoningCompleted { block, .. } if !block.text.is_empty() => {
                 self.log(frame, LogLevel::Debug, &format!("Reasoning: {}", block.text), out);
@@ -160,13 +164,13 @@ impl Encoder for AgentManager {
             Body::StatusChanged { new_status, reason, .. } if !is_final(new_status) => {
                 let old_status = std::mem::replace(&mut self.status, new_status.clone());
                 let status = Status { old_status: &old_status, new_status, reason: reason.as_deref() };
-                self.event(frame, "status", status, out);
+                self.event(frame, "status", &status, out);
             }
             Body::LogEmitted { level, message } => self.log(frame, *level, message, out),
             Body::ErrorReported(error) => {
                 let code = if error.code.is_empty() { "execution_error" } else { &error.code };
                 let fault = Fault { code, message: &error.message, retryable: error.retryable };
-                self.event(frame, "error", fault, out);
+                self.event(frame, "error", &fault, out);
             }
             Body::ApprovalRequested(request) => {
                 self.log(frame, LogLevel::Info, &format!("approval requested: {}", request.tool_name), out);
@@ -197,7 +201,7 @@ impl Encoder for AgentManager {
                         error: result.error.as_deref(),
                         success: result.success,
                     };
-                    self.event(frame, "tool_result", data, out);
+                    self.event(frame, "tool_result", &data, out);
                 }
             }
         }
@@ -209,6 +213,24 @@ impl Encoder for AgentManager {
 
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self { runner: self.runner, times: self.times.clone(), ..state };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some(last) = self.next.checked_sub(1) else { return };
+        let message = format!("{PRUNED}{last} are not kept any more ({})", Pruned::REASON);
+        let log = Log { level: Word(LogLevel::Warn.as_str()), message: &message };
+        let frame = pruned.frame(Body::SessionStarted { input: String::new() });
+        Self { next: last, ..self.clone() }.event(&frame, "log", &log, out);
     }
 }
 
@@ -224,7 +246,7 @@ impl AgentManager {
 
     fn call(&mut self, frame: &Frame, call: &ToolCall, out: &mut Events) {
         let input = as_object(&call.args);
-        self.event(frame, "tool_call", Call { tool_name: &call.name, input: &input }, out);
+        self.event(frame, "tool_call", &Call { tool_name: &call.name, input: &input }, out);
     }
 
     fn usage(&mut self, frame: &Frame, usage: &Usage, out: &mut Events) {
@@ -260,7 +282,7 @@ impl AgentManager {
             total_cost_usd: usage.cost_usd.unwrap_or_default(),
             model: usage.model.as_deref(),
         };
-        self.event(frame, "metric", metric, out);
+        self.event(frame, "metric", &metric, out);
     }
 
     fn end(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
@@ -278,31 +300,23 @@ impl AgentManager {
             }
         };
         let old_status = self.status.clone();
-        self.event(frame, "status", Status { old_status: &old_status, new_status, reason: Some(&reason) }, out);
+        self.event(frame, "status", &Status { old_status: &old_status, new_status, reason: Some(&reason) }, out);
     }
 
     fn log(&mut self, frame: &Frame, level: LogLevel, message: &str, out: &mut Events) {
-        self.event(frame, "log", Log { level: level.as_str(), message }, out);
+        self.event(frame, "log", &Log { level: Word(level.as_str()), message }, out);
     }
 
-    fn event<D: Serialize>(&mut self, frame: &Frame, event_type: &'static str, data: D, out: &mut Events) {
+    fn event(&mut self, frame: &Frame, event_type: &'static str, data: &impl Value, out: &mut Events) {
         let sequence = self.next;
         self.next += 1;
-        let envelope = Envelope {
-            id: event_id(&frame.stream.id, sequence),
-            run_id: &frame.stream.id,
-            sequence,
-            event_type,
-            timestamp: rfc3339_millis(frame.timestamp_ms),
-            data,
-        };
-        out.json(event_type, EventId::Number(sequence), &envelope);
+        write(&frame.stream.id, sequence, event_type, self.times.text(frame.timestamp_ms), data, out);
     }
 }
 
 /// The same on every replay.
-pub(super) fn event_id(run: &Uuid, sequence: u64) -> Uuid {
-    uuid_v5(run, format!("agent-manager/{sequence}").as_bytes())
+fn event_id(run: &Uuid, sequence: u64) -> Uuid {
+    numbered(run, "agent-manager/", sequence)
 }
 
 fn add(sum: &mut Option<u64>, more: Option<u64>) {

@@ -4,6 +4,7 @@
 //! `status` to `complete`, `failed` or `cancelled`. Never: a delta (messages are whole), a subagent's text.
 
 mod encode;
+mod pruned;
 mod rules;
 mod withheld;
 
@@ -31,4 +32,5 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),
     withheld: withheld::stand_in,
+    pruned: pruned::notice,
 };

@@ -17,6 +17,9 @@ struct Run {
     /// The last `newStatus`.
     status: Option<String>,
     ended: bool,
+    begun: bool,
+    /// The front is gone: what was called in it is not known.
+    is_cut: bool,
     /// Calls without a result yet, by tool name: a result names its tool, a call has no id.
     calls: HashMap<String, u64>,
 }
@@ -26,6 +29,10 @@ impl Verifier for AgentManagerRules {
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let run = self.runs.entry(text("/runId").to_owned()).or_default();
         self.ids.take("id", event.get("id").and_then(Value::as_str), findings);
+        if !std::mem::replace(&mut run.begun, true) && text("/data/message").starts_with(super::encode::PRUNED) {
+            run.is_cut = true;
+            run.numbering.go_on_from(event.get("sequence").and_then(Value::as_u64).unwrap_or_default());
+        }
         run.numbering.take("sequence", event.get("sequence").and_then(Value::as_u64), findings);
         if run.ended {
             let message = "an event behind the end: nothing follows the status complete, failed or cancelled";
@@ -45,6 +52,7 @@ impl Verifier for AgentManagerRules {
             "tool_result" => {
                 match run.calls.get_mut(text("/data/toolName")) {
                     Some(open) if *open > 0 => *open -= 1,
+                    _ if run.is_cut => {}
                     _ => {
                         let message = "a result without a tool_call of that name before it";
                         findings.push(Finding::error("pair.not_open", "/data/toolName", message));
@@ -82,6 +90,14 @@ impl Verifier for AgentManagerRules {
             let message = "the run has no end: its last event is a status complete, failed or cancelled";
             findings.push(Finding::error("end.missing", "", message));
         }
+    }
+
+    fn stream<'e>(&self, event: &'e Value) -> &'e str {
+        event.get("runId").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn tells_of_withheld(&self, event: &Value) -> bool {
+        super::withheld::is_notice(event)
     }
 
     fn cursor_key(&self) -> Option<&'static str> {

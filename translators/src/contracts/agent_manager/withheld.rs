@@ -1,7 +1,6 @@
 //! What stands in for a withheld event: `error` with the code `event_withheld`. The `status` that ends a run stands in for
 //! itself, and says in its reason what was withheld.
 
-use super::encode::Envelope;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::Events;
 use crate::frame::EndReason;
@@ -25,13 +24,11 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     };
     let frame = withheld.frame;
     let sequence = withheld.number().unwrap_or_default();
-    let envelope = Envelope {
-        id: super::encode::event_id(&frame.stream.id, sequence),
-        run_id: &frame.stream.id,
-        sequence,
-        event_type,
-        timestamp: rfc3339_millis(frame.timestamp_ms),
-        data,
-    };
-    out.json(event_type, withheld.event.id.clone(), &envelope);
+    let time = rfc3339_millis(frame.timestamp_ms);
+    super::encode::write(&frame.stream.id, sequence, event_type, &time, &data, out);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    event.pointer("/data/code").and_then(Value::as_str) == Some(CODE)
 }

@@ -4,13 +4,14 @@
 //! leaves task and thread streams out; v2 has every type and stream. Never: a field that the document does not have, except
 //! the extension types and fields of v2.
 
+mod pruned;
 mod rules;
 mod wire;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept};
-use crate::frame::{Body, Frame, Stream, StreamKind};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Pruned, state};
+use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::schema::SchemaFile;
 use std::sync::Arc;
 use wire::Version;
@@ -39,6 +40,7 @@ pub const V1: Contract = Contract {
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
     withheld: withheld::v1,
+    pruned: pruned::v1,
 };
 
 /// `frames.v2`.
@@ -63,7 +65,14 @@ pub const V2: Contract = Contract {
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
     withheld: withheld::v2,
+    pruned: pruned::v2,
 };
+
+/// The version of the state.
+const STATE: u32 = 1;
+
+/// The `event_name` of what stands for frames of v1 that are not kept any more.
+const PRUNED: &str = "framegate.events_pruned";
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     let shared = wire::shared_fields(stream, Version::V1);
@@ -95,6 +104,34 @@ impl Encoder for FramesV1 {
 
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, &self.next_seq)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        state::restore(STATE, saved).map(|next_seq| self.next_seq = next_seq).is_some()
+    }
+
+    /// v1 has no word for a gap: a `provider_event` with a name that no runner's event has.
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some(last) = self.next_seq.checked_sub(1) else { return };
+        let frame = pruned.frame(Body::ProviderEvent(Box::new(ProviderEvent {
+            status: ProviderStatus::Event,
+            event_name: Some(Name::from(PRUNED)),
+            data: Some(format!("{{\"first_seq\":0,\"last_seq\":{last}}}").into()),
+            raw: None,
+            block: None,
+            sse: false,
+            errors: vec![format!("frames 0 to {last} are not kept any more ({})", Pruned::REASON)],
+            response_errors: Vec::new(),
+            redacted_paths: Vec::new(),
+            drift: Vec::new(),
+        })));
+        out.object(frame.body.kind(), EventId::Number(last), |map| {
+            wire::write(map, &frame, &self.shared, last, Version::V1)
+        });
     }
 }
 
@@ -137,5 +174,11 @@ impl Encoder for FramesV2 {
 
     fn first_event_of(&self, frame: u64) -> Option<u64> {
         Some(frame)
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some(last) = pruned.frames.checked_sub(1) else { return };
+        let reason = Pruned::REASON.to_owned();
+        self.clone().frame(&pruned.frame(Body::GapDetected { first_seq: Some(0), last_seq: Some(last), reason }), out);
     }
 }

@@ -1,4 +1,7 @@
 //! The rules of frame streams: numbering, one start and one end, pairing, text said once.
+//!
+//! A stream may begin with the gap that stands for all frames that are not kept any more; then what was opened before it is not
+//! known.
 
 use super::wire::Version;
 use crate::verify::{Finding, Ids, Numbering, OneEnd, Pairs, Verifier};
@@ -21,6 +24,8 @@ struct Stream {
     approvals: Pairs,
     subagents: Pairs,
     turns: Pairs,
+    begun: bool,
+    is_cut: bool,
     proposed: HashSet<String>,
     spoken: HashSet<String>,
     /// The deltas of each open block, by kind, parent, message and index.
@@ -43,9 +48,21 @@ impl Stream {
             approvals: Pairs::new("approval", "/approval_id"),
             subagents: Pairs::new("subagent", "/subagent_id"),
             turns: Pairs::new("turn", "/turn_index"),
+            begun: false,
+            is_cut: false,
             proposed: HashSet::new(),
             spoken: HashSet::new(),
             blocks: HashMap::new(),
+        }
+    }
+
+    /// The first frame is the gap in front of what is kept.
+    fn cut(&mut self, seq: u64) {
+        self.is_cut = true;
+        self.numbering.go_on_from(seq);
+        self.ends.cut();
+        for pairs in [&mut self.tools, &mut self.approvals, &mut self.subagents, &mut self.turns] {
+            pairs.cut();
         }
     }
 
@@ -91,7 +108,8 @@ impl Stream {
             }
             "output_text_completed" | "reasoning_completed" => {
                 let said = self.blocks.remove(&block_key(kind, frame)).unwrap_or_default();
-                if said != text("text") {
+                let is_whole = said == text("text") || (self.is_cut && text("text").ends_with(&said));
+                if !is_whole {
                     let message = "the text is not the concatenation of the block's deltas";
                     findings.push(Finding::error("text.differs", "/text", message));
                 }
@@ -125,6 +143,18 @@ impl Stream {
             _ => {}
         }
     }
+}
+
+/// The number of a frame that stands for all frames up to itself; `None` of any other.
+fn gap(version: Version, event: &Value) -> Option<u64> {
+    let (first, last) = match version {
+        Version::V1 if event.get("event_name")?.as_str()? == super::PRUNED => ("/data/first_seq", "/data/last_seq"),
+        Version::V2 if event.get("type")?.as_str()? == "gap_detected" => ("/first_seq", "/last_seq"),
+        _ => return None,
+    };
+    let number = |pointer: &str| event.pointer(pointer).and_then(Value::as_u64);
+    let seq = event.get("seq")?.as_u64()?;
+    (number(first) == Some(0) && number(last) == Some(seq)).then_some(seq)
 }
 
 fn provider_event(frame: &Value, findings: &mut Vec<Finding>) {
@@ -173,6 +203,9 @@ impl Verifier for FrameRules {
         let is_run = stream_kind == "session" && !kind.starts_with("tool_task_");
         let key = (stream_kind.to_owned(), stream_id.to_owned());
         let stream = self.streams.entry(key).or_insert_with(|| Stream::new(is_run));
+        if let (false, Some(seq)) = (std::mem::replace(&mut stream.begun, true), gap(self.version, event)) {
+            stream.cut(seq);
+        }
         stream.numbering.take("seq", event.get("seq").and_then(Value::as_u64), findings);
         if stream.is_run {
             let (is_first, is_last) = (kind == "session_started", kind == "session_ended");
@@ -191,6 +224,15 @@ impl Verifier for FrameRules {
         for stream in self.streams.values().filter(|stream| stream.is_run) {
             stream.ends.end("session_ended", findings);
         }
+    }
+
+    fn stream<'e>(&self, event: &'e Value) -> &'e str {
+        let key = if self.version == Version::V1 { "session_id" } else { "stream_id" };
+        event.get(key).and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn tells_of_withheld(&self, event: &Value) -> bool {
+        super::withheld::is_notice(event)
     }
 
     fn cursor_key(&self) -> Option<&'static str> {

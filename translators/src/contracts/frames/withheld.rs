@@ -7,7 +7,8 @@
 use super::wire::{self, Version};
 use crate::encode::Events;
 use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, SessionEnded, TaskEvent};
-use crate::gate::{CODE, Withheld};
+use crate::gate::{CODE, NOTICE, Withheld};
+use serde_json::Value;
 
 /// The `event_name` that no runner's event has.
 const EVENT_NAME: &str = "framegate.event_withheld";
@@ -68,4 +69,10 @@ fn write(withheld: &Withheld<'_>, version: Version, lost: impl Fn() -> Body, out
     let shared = wire::shared_fields(&frame.stream, version);
     let seq = withheld.number().unwrap_or(frame.seq);
     out.object(frame.body.kind(), withheld.event.id.clone(), |map| wire::write(map, &frame, &shared, seq, version));
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
+    text("event_name") == EVENT_NAME || text("type") == "gap_detected" && text("reason").starts_with(NOTICE)
 }

@@ -5,60 +5,55 @@
 
 use super::envelope::Stage;
 use super::tools::Tools;
+use crate::encode::{Word, data};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
 use crate::json::{Json, Object};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The questions that wait.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Approvals {
     open: HashMap<Name, Question>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Question {
     tool_id: Option<Uuid>,
     tool_name: Name,
     asked_ms: u64,
 }
 
-#[derive(Serialize)]
-struct Requested<'a> {
-    approval_id: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    kind: &'a str,
-    summary: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    policy_reason: Option<&'a str>,
-}
+data! {
+    struct Requested<'a> {
+        approval_id: &'a str,
+        tool_call_id: Option<&'a str>,
+        kind: &'a str,
+        summary: &'a str,
+        policy_reason: Option<&'a str>,
+    }
 
-#[derive(Serialize)]
-struct Resolved<'a> {
-    approval_id: &'a str,
-    decision: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    by: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    comment: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    scope: Option<&'a str>,
-}
+    struct Resolved<'a> {
+        approval_id: &'a str,
+        decision: Word,
+        by: Option<&'a str>,
+        comment: Option<&'a str>,
+        scope: Option<&'a str>,
+    }
 
-#[derive(Serialize)]
-struct TimedOut<'a> {
-    approval_id: &'a str,
-    after_seconds: u64,
-}
+    struct TimedOut<'a> {
+        approval_id: &'a str,
+        after_seconds: u64,
+    }
 
-#[derive(Serialize)]
-struct Blocked<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    tool_call_id: Option<&'a str>,
-    tool_name: &'a str,
-    reason: &'a str,
+    struct Blocked<'a> {
+        tool_call_id: Option<&'a str>,
+        tool_name: &'a str,
+        reason: &'a str,
+    }
 }
 
 impl Approvals {
@@ -98,7 +93,7 @@ impl Approvals {
             "approval.resolved",
             &Resolved {
                 approval_id: &answer.approval_id,
-                decision: answer.decision.as_str(),
+                decision: Word(answer.decision.as_str()),
                 by,
                 comment: answer.reason.as_deref(),
                 scope: answer.scope.as_deref(),

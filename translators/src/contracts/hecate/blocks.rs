@@ -4,43 +4,46 @@
 //! groups are asked for. Never: a subagent's words, an empty delta.
 
 use super::envelope::Stage;
+use crate::encode::{Flat, data};
 use crate::frame::{BlockDelta, BlockText, Name};
-use serde::Serialize;
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 
 /// Text or thinking.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub(super) enum Voice {
     Text,
     Thinking,
 }
 
 /// The blocks that are open, and how the turn counts them.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
-    open: HashMap<(Voice, Name, u32), Place>,
+    #[serde(with = "crate::encode::state::pairs")]
+    open: HashMap<(Voice, Name, u32), Place, RandomState>,
     turn_index: u32,
     next: u32,
 }
 
-#[derive(Clone, Copy, Debug, Serialize)]
-struct Place {
-    turn_index: u32,
-    block_index: u32,
-}
+data! {
+    #[derive(Clone, Copy, Debug, Serialize, Deserialize)]
+    #[serde(deny_unknown_fields)]
+    struct Place {
+        turn_index: u32,
+        block_index: u32,
+    }
 
-#[derive(Serialize)]
-struct Delta<'a> {
-    #[serde(flatten)]
-    place: Place,
-    delta: &'a str,
-}
+    struct Delta<'a> {
+        place: Flat<Place>,
+        delta: &'a str,
+    }
 
-#[derive(Serialize)]
-struct Complete<'a> {
-    #[serde(flatten)]
-    place: Place,
-    text: &'a str,
+    struct Complete<'a> {
+        place: Flat<Place>,
+        text: &'a str,
+    }
 }
 
 impl Blocks {
@@ -61,7 +64,7 @@ impl Blocks {
                 Voice::Text => "assistant.text_delta",
                 Voice::Thinking => "assistant.thinking_delta",
             };
-            stage.say(kind, &Delta { place, delta: &block.delta });
+            stage.say(kind, &Delta { place: Flat(place), delta: &block.delta });
         }
     }
 
@@ -74,7 +77,7 @@ impl Blocks {
                 Voice::Text => "assistant.text_complete",
                 Voice::Thinking => "assistant.thinking_complete",
             };
-            stage.say(kind, &Complete { place, text: &block.text });
+            stage.say(kind, &Complete { place: Flat(place), text: &block.text });
         }
     }
 

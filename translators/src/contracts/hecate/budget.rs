@@ -6,14 +6,16 @@
 //! The sum of the turns and the runner's own total of the run are two counts of the same thing: the larger one is told.
 
 use super::envelope::Stage;
+use crate::encode::{Word, data};
 use crate::frame::{Usage, UsageScope};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The part of a budget, in percent, at which it is warned of.
 const WARNING_PCT: u64 = 80;
 
 /// Figures of a turn or of a run; `None` where nothing was said.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Figures {
     pub(super) input_tokens: Option<u64>,
     pub(super) output_tokens: Option<u64>,
@@ -59,8 +61,10 @@ fn micros(usd: f64) -> Option<u64> {
 }
 
 /// The meter of a run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Meter {
+    #[serde(skip)]
     budget: Option<u64>,
     turns: Figures,
     runs: Figures,
@@ -69,37 +73,36 @@ pub(super) struct Meter {
     exceeded: bool,
 }
 
-#[derive(Serialize)]
-struct Tick {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cumulative_input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cumulative_output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cumulative_cost_micros_usd: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_budget_micros_usd: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    task_budget_remaining_micros_usd: Option<u64>,
-}
+data! {
+    struct Tick {
+        cumulative_input_tokens: Option<u64>,
+        cumulative_output_tokens: Option<u64>,
+        cumulative_cost_micros_usd: Option<u64>,
+        task_budget_micros_usd: Option<u64>,
+        task_budget_remaining_micros_usd: Option<u64>,
+    }
 
-#[derive(Serialize)]
-struct Warned {
-    threshold_pct: u64,
-    cumulative_cost_micros_usd: u64,
-    task_budget_micros_usd: u64,
-}
+    struct Warned {
+        threshold_pct: u64,
+        cumulative_cost_micros_usd: u64,
+        task_budget_micros_usd: u64,
+    }
 
-#[derive(Serialize)]
-struct Exceeded {
-    cumulative_cost_micros_usd: u64,
-    task_budget_micros_usd: u64,
-    action: &'static str,
+    struct Exceeded {
+        cumulative_cost_micros_usd: u64,
+        task_budget_micros_usd: u64,
+        action: Word,
+    }
 }
 
 impl Meter {
     pub(super) fn new(budget: Option<u64>) -> Self {
         Self { budget, ..Self::default() }
+    }
+
+    /// The same, with the budget of another meter.
+    pub(super) fn budgeted_as(self, other: &Self) -> Self {
+        Self { budget: other.budget, ..self }
     }
 
     pub(super) fn take(&mut self, usage: &Usage) {
@@ -157,7 +160,7 @@ impl Meter {
             // An encoder watches; whoever set the budget halts.
             stage.say(
                 "cost.budget_exceeded",
-                &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: "none" },
+                &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: Word("none") },
             );
         }
     }

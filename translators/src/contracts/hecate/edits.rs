@@ -8,11 +8,13 @@
 use super::envelope::Stage;
 use super::ids;
 use crate::contracts::wire::rfc3339_millis;
+use crate::encode::{Time, data};
 use crate::frame::{ArtifactWritten, FileChangeKind, FileChanged};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A changed file.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Edit {
     path: String,
     kind: FileChangeKind,
@@ -34,52 +36,46 @@ impl Edit {
     }
 }
 
-#[derive(Serialize)]
-struct Created<'a> {
-    artifact_id: &'a str,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    size_bytes: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    created_by_event_id: Option<String>,
-}
+data! {
+    struct Created<'a> {
+        artifact_id: &'a str,
+        kind: &'a str,
+        size_bytes: Option<u64>,
+        summary: Option<String>,
+        created_by_event_id: Option<String>,
+    }
 
-#[derive(Serialize)]
-struct Proposed<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    path: &'a str,
-    patch_artifact_id: &'a str,
-    summary: &'a str,
-    auto_apply: bool,
-}
+    struct Proposed<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        path: &'a str,
+        patch_artifact_id: &'a str,
+        summary: &'a str,
+        auto_apply: bool,
+    }
 
-#[derive(Serialize)]
-struct Applied<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    patch_artifact_id: &'a str,
-    applied_at: String,
-}
+    struct Applied<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        patch_artifact_id: &'a str,
+        applied_at: Time,
+    }
 
-#[derive(Serialize)]
-struct BatchProposed<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    paths: Vec<&'a str>,
-    patch_artifact_ids: &'a [&'a str],
-    summary: String,
-    auto_apply: bool,
-}
+    struct BatchProposed<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        paths: Vec<&'a str>,
+        patch_artifact_ids: &'a [&'a str],
+        summary: String,
+        auto_apply: bool,
+    }
 
-#[derive(Serialize)]
-struct BatchApplied<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    patch_artifact_ids: &'a [&'a str],
-    applied_at: String,
+    struct BatchApplied<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        patch_artifact_ids: &'a [&'a str],
+        applied_at: Time,
+    }
 }
 
 /// Tells what a call changed.
@@ -87,7 +83,8 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_app
     for edit in edits {
         created(edit, stage);
     }
-    let applied_at = rfc3339_millis(stage.now_ms);
+    let now_ms = stage.now_ms;
+    let applied_at = || Time(rfc3339_millis(now_ms));
     match edits {
         [] => {}
         [edit] => {
@@ -103,7 +100,10 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_app
             };
             stage.say(event, &proposed);
             let patch_artifact_id = &edit.artifact_id;
-            stage.say("tool.edit.applied", &Applied { tool_call_id, tool_name, patch_artifact_id, applied_at });
+            stage.say(
+                "tool.edit.applied",
+                &Applied { tool_call_id, tool_name, patch_artifact_id, applied_at: applied_at() },
+            );
         }
         batch => {
             let ids: Vec<&str> = batch.iter().map(|edit| &*edit.artifact_id).collect();
@@ -116,7 +116,7 @@ pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_app
                 auto_apply,
             };
             stage.say("tool.multi_edit.proposed", &proposed);
-            let applied = BatchApplied { tool_call_id, tool_name, patch_artifact_ids: &ids, applied_at };
+            let applied = BatchApplied { tool_call_id, tool_name, patch_artifact_ids: &ids, applied_at: applied_at() };
             stage.say("tool.multi_edit.applied", &applied);
         }
     }

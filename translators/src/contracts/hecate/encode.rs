@@ -11,15 +11,18 @@ use super::tools::{Outcome, Tools};
 use super::turns::Turns;
 use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
-use crate::encode::{Encoder, EncoderOptions, Events};
+use crate::encode::{Encoder, EncoderOptions, Events, Pruned, Time, Word, data, state};
 use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
 use crate::ledger::{PROXY_RESTARTED, STREAM_ENDED};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
 /// How long the nominal claim of a worker lasts, in milliseconds. Nothing in the vocabulary renews it.
 const LEASE_MS: u64 = 30_000;
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     if stream.kind != StreamKind::Session {
@@ -42,11 +45,15 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
     }))
 }
 
-#[derive(Clone)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Hecate {
     outlet: Outlet,
+    #[serde(skip)]
     provider: &'static str,
+    #[serde(skip)]
     thinking: bool,
+    #[serde(skip)]
     artifacts: bool,
     began_ms: u64,
     /// The last error's code, and whether trying again may help.
@@ -61,70 +68,66 @@ struct Hecate {
     meter: Meter,
 }
 
-#[derive(Serialize)]
-struct Started<'a> {
-    worker_id: &'a str,
-    lease_until: String,
-}
+data! {
+    struct Gap<'a> {
+        first_pruned_sequence: u64,
+        last_pruned_sequence: u64,
+        pruned_at: Time,
+        reason: &'a str,
+    }
 
-#[derive(Serialize)]
-struct Finished {
-    final_status: &'static str,
-    turns: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_micros_usd: Option<u64>,
-    duration_ms: u64,
-}
+    struct Started<'a> {
+        worker_id: &'a str,
+        lease_until: Time,
+    }
 
-#[derive(Serialize)]
-struct Failed<'a> {
-    code: &'a str,
-    message: &'a str,
-    retriable: bool,
-    turns: u32,
-}
+    struct Finished {
+        final_status: Word,
+        turns: u32,
+        cost_micros_usd: Option<u64>,
+        duration_ms: u64,
+    }
 
-#[derive(Serialize)]
-struct Cancelled<'a> {
-    by: &'static str,
-    reason: &'a str,
-}
+    struct Failed<'a> {
+        code: &'a str,
+        message: &'a str,
+        retriable: bool,
+        turns: u32,
+    }
 
-#[derive(Serialize)]
-struct Checkpoint {
-    checkpoint_id: String,
-}
+    struct Cancelled<'a> {
+        by: Word,
+        reason: &'a str,
+    }
 
-#[derive(Serialize)]
-struct FinalAnswer<'a> {
-    turn_index: u32,
-    summary: &'a str,
-}
+    struct Checkpoint {
+        checkpoint_id: String,
+    }
 
-#[derive(Serialize)]
-struct Message<'a> {
-    turn_index: u32,
-    text: &'a str,
-}
+    struct FinalAnswer<'a> {
+        turn_index: u32,
+        summary: &'a str,
+    }
 
-#[derive(Serialize)]
-struct Attached<'a> {
-    turn_index: u32,
-    kind: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mime: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    artifact_id: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    name: Option<&'a str>,
-}
+    struct Message<'a> {
+        turn_index: u32,
+        text: &'a str,
+    }
 
-#[derive(Serialize)]
-struct ToolCallProposed<'a> {
-    turn_index: u32,
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    input: &'a RawValue,
+    struct Attached<'a> {
+        turn_index: u32,
+        kind: &'a str,
+        mime: Option<&'a str>,
+        artifact_id: Option<String>,
+        name: Option<&'a str>,
+    }
+
+    struct ToolCallProposed<'a> {
+        turn_index: u32,
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        input: &'a RawValue,
+    }
 }
 
 impl Encoder for Hecate {
@@ -136,7 +139,7 @@ impl Encoder for Hecate {
         match &frame.body {
             Body::SessionStarted { .. } => {
                 self.began_ms = frame.timestamp_ms;
-                let lease_until = rfc3339_millis(frame.timestamp_ms.saturating_add(LEASE_MS));
+                let lease_until = Time(rfc3339_millis(frame.timestamp_ms.saturating_add(LEASE_MS)));
                 stage.say("run.started", &Started { worker_id: self.provider, lease_until });
             }
             Body::SessionEnded(end) => {
@@ -233,6 +236,34 @@ impl Encoder for Hecate {
     fn held_bytes(&self) -> usize {
         self.tools.held_bytes()
     }
+
+    fn heeds_options(&self) -> bool {
+        true
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self {
+            outlet: state.outlet.named_as(&self.outlet),
+            provider: self.provider,
+            thinking: self.thinking,
+            artifacts: self.artifacts,
+            meter: state.meter.budgeted_as(&self.meter),
+            ..state
+        };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let Some((last_pruned_sequence, mut outlet)) = self.outlet.before_last() else { return };
+        let pruned_at = Time(rfc3339_millis(pruned.pruned_ms));
+        let gap = Gap { first_pruned_sequence: 0, last_pruned_sequence, pruned_at, reason: Pruned::REASON };
+        outlet.write_again("gap.events_pruned", &gap, out);
+    }
 }
 
 /// What a person said, and what came with it.
@@ -272,7 +303,10 @@ impl Ending<'_> {
                     stage.say("assistant.final_answer", &FinalAnswer { turn_index, summary });
                 }
                 let duration_ms = self.duration_ms;
-                stage.say("run.finished", &Finished { final_status: "completed", turns, cost_micros_usd, duration_ms });
+                stage.say(
+                    "run.finished",
+                    &Finished { final_status: Word("completed"), turns, cost_micros_usd, duration_ms },
+                );
             }
             EndReason::Failed => {
                 // The verdict has no word for it; the error that it goes back to has.
@@ -283,7 +317,7 @@ impl Ending<'_> {
                 if matches!(code, STREAM_ENDED | PROXY_RESTARTED) {
                     errors::disconnected(code, stage);
                 }
-                stage.say("run.cancelled", &Cancelled { by: canceller(code), reason: message });
+                stage.say("run.cancelled", &Cancelled { by: Word(canceller(code)), reason: message });
             }
         }
     }

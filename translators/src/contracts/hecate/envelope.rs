@@ -5,33 +5,66 @@
 
 use super::ids::{self, RunBits};
 use super::shell::Held;
-use crate::contracts::wire::rfc3339_millis;
-use crate::encode::{EventId, Events};
+use crate::contracts::wire::Times;
+use crate::encode::{EventId, Events, Kept, Time, Ulid, Value};
 use crate::frame::{Frame, Stream};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-#[derive(Serialize)]
-pub(super) struct Envelope<'a, D> {
-    pub(super) schema_version: &'static str,
-    pub(super) event_id: String,
-    pub(super) run_id: &'a str,
-    pub(super) task_id: &'a str,
-    pub(super) session_id: &'a str,
-    pub(super) sequence: u64,
-    pub(super) occurred_at: String,
-    pub(super) r#type: &'static str,
-    pub(super) data: &'a D,
+/// What the envelopes of a run share.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Shared {
+    version: Kept,
+    ids: Kept,
+}
+
+impl Shared {
+    pub(super) fn new(stream: &Stream) -> Self {
+        let session = stream.session.id;
+        Self {
+            version: Kept::new(|map| map.word("schema_version", "1")),
+            ids: Kept::new(|map| {
+                map.ulid("run_id", "run_", &ids::run_id(stream.id));
+                map.ulid("task_id", "task_", &ids::task_id(session));
+                map.ulid("session_id", "chat_", &ids::session_id(session));
+            }),
+        }
+    }
+
+    /// Writes an event.
+    pub(super) fn write(
+        &self,
+        event_id: &impl Value,
+        sequence: u64,
+        time: &impl Value,
+        kind: &'static str,
+        data: &impl Value,
+        out: &mut Events,
+    ) {
+        out.object(kind, EventId::Number(sequence), |map| {
+            map.kept(&self.version);
+            event_id.field("event_id", map);
+            map.kept(&self.ids);
+            map.entry("sequence", &sequence);
+            time.field("occurred_at", map);
+            map.word("type", kind);
+            data.field("data", map);
+        });
+    }
 }
 
 /// The events of one run so far, as far as the next one depends on them.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Outlet {
+    #[serde(skip)]
     run: Uuid,
+    #[serde(skip)]
     bits: RunBits,
-    run_id: String,
-    task_id: String,
-    session_id: String,
+    #[serde(skip)]
+    shared: Shared,
+    #[serde(skip)]
+    times: Times,
     /// How many events there were.
     next: u64,
     /// The time of the last one.
@@ -45,31 +78,38 @@ impl Outlet {
         Self {
             run: stream.id,
             bits: RunBits::new(stream.id),
-            run_id: ids::run_id(stream.id),
-            task_id: ids::task_id(stream.session.id),
-            session_id: ids::session_id(stream.session.id),
+            shared: Shared::new(stream),
+            times: Times::MILLIS,
             next: 0,
             last_ms: 0,
             held: Held::default(),
         }
     }
 
-    fn write<D: Serialize>(&mut self, unix_ms: u64, kind: &'static str, data: &D, out: &mut Events) {
+    /// The same, with the ids of another outlet, which its stream gives.
+    pub(super) fn named_as(self, other: &Self) -> Self {
+        let Self { next, last_ms, held, .. } = self;
+        Self { next, last_ms, held, ..other.clone() }
+    }
+
+    /// The sequence of the last event, and the outlet as it was before it; `None` before the first.
+    pub(super) fn before_last(&self) -> Option<(u64, Self)> {
+        let last = self.next.checked_sub(1)?;
+        Some((last, Self { next: last, held: Held::default(), ..self.clone() }))
+    }
+
+    /// Writes an event in the place of one that was.
+    pub(super) fn write_again(&mut self, kind: &'static str, data: &impl Value, out: &mut Events) {
+        self.write(self.last_ms, kind, data, out);
+    }
+
+    fn write(&mut self, unix_ms: u64, kind: &'static str, data: &impl Value, out: &mut Events) {
         let sequence = self.next;
         self.next += 1;
         self.last_ms = unix_ms;
-        let envelope = Envelope {
-            schema_version: "1",
-            event_id: self.bits.event_id(unix_ms, sequence),
-            run_id: &self.run_id,
-            task_id: &self.task_id,
-            session_id: &self.session_id,
-            sequence,
-            occurred_at: rfc3339_millis(unix_ms),
-            r#type: kind,
-            data,
-        };
-        out.json(kind, EventId::Number(sequence), &envelope);
+        let event_id = self.bits.event_id(unix_ms, sequence);
+        let time = Time(self.times.text(unix_ms));
+        self.shared.write(&Ulid("evt_", &event_id), sequence, &time, kind, data, out);
     }
 }
 
@@ -89,7 +129,7 @@ impl<'s> Stage<'s> {
     }
 
     /// Emits an event.
-    pub(super) fn say<D: Serialize>(&mut self, kind: &'static str, data: &D) {
+    pub(super) fn say(&mut self, kind: &'static str, data: &impl Value) {
         self.flush();
         self.outlet.write(self.now_ms, kind, data, self.out);
     }
@@ -128,7 +168,8 @@ impl<'s> Stage<'s> {
         ids::call_id(self.outlet.run, self.outlet.next)
     }
 
-    fn flush(&mut self) {
+    /// Emits output that waits: nothing follows it for now.
+    pub(super) fn flush(&mut self) {
         if let Some((unix_ms, chunk)) = self.outlet.held.release() {
             self.outlet.write(unix_ms, "tool.shell.output_chunk", &chunk.wire(), self.out);
         }

@@ -5,8 +5,8 @@
 
 use super::envelope::Stage;
 use crate::contracts::wire::rfc3339_millis;
+use crate::encode::{Time, data};
 use crate::frame::ErrorReported;
-use serde::Serialize;
 
 /// The code of an error that has none.
 const UNNAMED: &str = "execution_error";
@@ -15,27 +15,22 @@ pub(super) fn code_of(code: &str) -> &str {
     if code.is_empty() { UNNAMED } else { code }
 }
 
-#[derive(Serialize)]
-struct Upstream<'a> {
-    provider: &'static str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    status: Option<u16>,
-    code: &'a str,
-    message: &'a str,
-    retriable: bool,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    attempt: Option<u32>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    max_attempts: Option<u32>,
-}
+data! {
+    struct Upstream<'a> {
+        provider: &'static str,
+        status: Option<u16>,
+        code: &'a str,
+        message: &'a str,
+        retriable: bool,
+        attempt: Option<u32>,
+        max_attempts: Option<u32>,
+    }
 
-#[derive(Serialize)]
-struct Disconnected<'a> {
-    #[serde(skip_serializing_if = "Option::is_none")]
-    since_sequence: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    since_at: Option<String>,
-    reason: &'a str,
+    struct Disconnected<'a> {
+        since_sequence: Option<u64>,
+        since_at: Option<Time>,
+        reason: &'a str,
+    }
 }
 
 pub(super) fn upstream(error: &ErrorReported, provider: &'static str, stage: &mut Stage<'_>) {
@@ -60,7 +55,7 @@ pub(super) fn disconnected(reason: &str, stage: &mut Stage<'_>) {
         "gap.run_disconnected",
         &Disconnected {
             since_sequence: last.map(|(sequence, _)| sequence),
-            since_at: last.map(|(_, unix_ms)| rfc3339_millis(unix_ms)),
+            since_at: last.map(|(_, unix_ms)| Time(rfc3339_millis(unix_ms))),
             reason: if reason.is_empty() { "unknown" } else { reason },
         },
     );

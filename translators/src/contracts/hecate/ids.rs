@@ -68,7 +68,7 @@ pub fn artifact_id(artifact: &str) -> String {
 }
 
 /// What stands for a run in the ids of its events.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunBits(u128);
 
 const FORTY_BITS: u128 = (1 << 40) - 1;

@@ -4,12 +4,13 @@
 //! frame's kind and the arguments decide, a name only between two that share them.
 
 use super::envelope::Stage;
+use crate::encode::data;
 use crate::frame::{ToolCall, ToolKind};
 use crate::json::{Json, Object};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// A kind in the document's words: the middle of the types of its own events.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Shell,
     FileRead,
@@ -80,27 +81,22 @@ pub(super) fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
 
-#[derive(Serialize)]
-struct Command<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    argv: Vec<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cwd: Option<String>,
-}
+data! {
+    struct Command<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        argv: Vec<String>,
+        cwd: Option<String>,
+    }
 
-#[derive(Serialize)]
-struct Requested<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    query: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    method: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    url: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    header_keys: Option<Vec<String>>,
+    struct Requested<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        query: Option<String>,
+        method: Option<String>,
+        url: Option<String>,
+        header_keys: Option<Vec<String>>,
+    }
 }
 
 /// What a call of that kind says as it starts.

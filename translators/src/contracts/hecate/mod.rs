@@ -34,6 +34,7 @@ mod envelope;
 mod errors;
 pub mod ids;
 mod kinds;
+mod pruned;
 mod results;
 mod rules;
 mod shell;
@@ -128,5 +129,6 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::HecateRules::default()),
     withheld: withheld::stand_in,
+    pruned: pruned::notice,
     log: None,
 };

@@ -6,8 +6,9 @@
 use super::envelope::Stage;
 use super::kinds::{Kind, path_of};
 use super::tools::{Outcome, Running};
+use crate::encode::{Null, ObjectWriter, Value, data};
 use crate::frame::PlanEntry;
-use serde::Serialize;
+use crate::json::Object;
 
 /// How long a summary is at most, in bytes.
 const SUMMARY_BYTES: usize = 200;
@@ -15,65 +16,69 @@ const SUMMARY_BYTES: usize = 200;
 /// How long the complaint of a call that failed is at most, in bytes.
 const COMPLAINT_BYTES: usize = 2000;
 
-#[derive(Serialize)]
-struct Exited<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    exit_code: i32,
-    signal: Option<&'static str>,
-    stdout_bytes: u64,
-    stderr_bytes: u64,
-    truncated: bool,
+data! {
+    struct Exited<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        exit_code: i32,
+        signal: Null,
+        stdout_bytes: u64,
+        stderr_bytes: u64,
+        truncated: bool,
+    }
+
+    struct Found<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        pattern: &'a str,
+        matches: Option<Matches<'a>>,
+        match_count: Option<usize>,
+        truncated: Option<bool>,
+    }
+
+    struct Place<'a> {
+        path: &'a str,
+        line: Option<u64>,
+        text: Option<&'a str>,
+    }
+
+    struct Read<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        path: &'a str,
+    }
+
+    struct Response<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        duration_ms: Option<u64>,
+    }
+
+    struct Todos<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        todos: Vec<Todo<'a>>,
+    }
+
+    struct Todo<'a> {
+        content: &'a str,
+        status: &'a str,
+    }
 }
 
-#[derive(Serialize)]
-struct Found<'a, M> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    pattern: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    matches: Option<&'a [M]>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    match_count: Option<usize>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    truncated: Option<bool>,
+/// What a search found.
+enum Matches<'a> {
+    Paths(Vec<&'a str>),
+    Places(Vec<Place<'a>>),
 }
 
-#[derive(Serialize)]
-struct Place<'a> {
-    path: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    line: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    text: Option<&'a str>,
-}
-
-#[derive(Serialize)]
-struct Read<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    path: &'a str,
-}
-
-#[derive(Serialize)]
-struct Response<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-}
-
-#[derive(Serialize)]
-struct Todos<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    todos: Vec<Todo<'a>>,
-}
-
-#[derive(Serialize)]
-struct Todo<'a> {
-    content: &'a str,
-    status: &'a str,
+impl Value for Matches<'_> {
+    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+        match self {
+            Self::Paths(paths) => paths.field(key, map),
+            Self::Places(places) => places.field(key, map),
+        }
+    }
 }
 
 /// The kind's own last event.
@@ -85,7 +90,7 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             tool_call_id,
             tool_name,
             exit_code,
-            signal: None,
+            signal: Null,
             stdout_bytes: running.stdout.bytes,
             stderr_bytes: running.stderr.bytes,
             truncated: running.is_cut,
@@ -102,10 +107,12 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
             let Some(pattern) = args.str("pattern") else { return };
             if running.kind == Kind::Glob {
                 let paths: Vec<&str> = shown(running).lines().filter(|line| is_path(line)).collect();
-                stage.say("tool.glob.completed", &found(running, &pattern, &paths));
+                let count = paths.len();
+                stage.say("tool.glob.completed", &found(running, &pattern, count, Matches::Paths(paths)));
             } else {
                 let places: Vec<Place<'_>> = shown(running).lines().filter_map(place).collect();
-                stage.say("tool.grep.completed", &found(running, &pattern, &places));
+                let count = places.len();
+                stage.say("tool.grep.completed", &found(running, &pattern, count, Matches::Places(places)));
             }
         }
         Kind::FileRead => {
@@ -126,13 +133,36 @@ pub(super) fn todos(tool_call_id: &str, tool_name: &str, entries: &[PlanEntry], 
     stage.say("tool.todo_write.updated", &Todos { tool_call_id, tool_name, todos });
 }
 
-/// One line for people; `None` where there is nothing to say.
-pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> Option<String> {
+/// One line for people; there always is one.
+pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> String {
     match outcome {
-        Outcome::Exited(code) if running.kind == Kind::Shell => Some(format!("exited with status {code}")),
-        Outcome::Exited(_) => first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text)),
-        Outcome::Failed(error) => first_line(error),
+        Outcome::Exited(code) if running.kind == Kind::Shell => format!("exited with status {code}"),
+        Outcome::Exited(code) => {
+            let said = first_line(&running.stdout.text).or_else(|| first_line(&running.stderr.text));
+            said.unwrap_or_else(|| verdict(running, code))
+        }
+        Outcome::Failed(error) => first_line(error).unwrap_or_else(|| "failed".to_owned()),
     }
+}
+
+/// How a call went that gave no output, and what it was about.
+fn verdict(running: &Running, code: i32) -> String {
+    let args = running.args();
+    let said = if code == 0 { "completed" } else { "failed" };
+    let about = path_of(&args)
+        .or_else(|| files_of(&args))
+        .or_else(|| ["query", "url", "pattern"].into_iter().find_map(|key| Some(args.str(key)?.into_owned())));
+    match about.as_deref().and_then(first_line) {
+        Some(about) => format!("{said}: {about}"),
+        None => said.to_owned(),
+    }
+}
+
+/// The first file of a call that changes several, and how many others there are.
+fn files_of(args: &Object<'_>) -> Option<String> {
+    let files = args.items("files");
+    let first = path_of(&files.first()?.object()?)?;
+    Some(if files.len() == 1 { first } else { format!("{first} and {} more", files.len() - 1) })
 }
 
 /// What a call that ran and failed said of it; `None` where it said nothing.
@@ -149,14 +179,14 @@ fn first_line(text: &str) -> Option<String> {
 }
 
 /// What was found, where the output shows it: a search that says something else tells no matches.
-fn found<'a, M>(running: &'a Running, pattern: &'a str, matches: &'a [M]) -> Found<'a, M> {
-    let is_shown = !matches.is_empty();
+fn found<'a>(running: &'a Running, pattern: &'a str, count: usize, matches: Matches<'a>) -> Found<'a> {
+    let is_shown = count > 0;
     Found {
         tool_call_id: &running.call_id,
         tool_name: &running.name,
         pattern,
         matches: is_shown.then_some(matches),
-        match_count: (is_shown && running.stdout.is_whole()).then_some(matches.len()),
+        match_count: (is_shown && running.stdout.is_whole()).then_some(count),
         truncated: is_shown.then(|| !running.stdout.is_whole()),
     }
 }

@@ -4,39 +4,52 @@
 //! that goes ahead of, or stays behind, an event that it came before or after; a piece that waits for a clock.
 //!
 //! A piece after a quiet spell goes out at once. What follows within [`WINDOW_MS`] is joined until it is large, until a
-//! frame comes that is later, or until any other event does. Frame times decide, so a replay cuts where the live stream
-//! did.
+//! frame comes that is later, or until any other event does. Where nothing comes, the ingest says so with an empty piece
+//! (see [`QUIET_MS`]). Frames alone decide, so a replay cuts where the live stream did.
 
+use crate::encode::{Word, data};
 use crate::frame::Name;
-use serde::Serialize;
+use crate::ledger::QUIET_MS;
+use serde::{Deserialize, Serialize};
 
 /// How long output is joined, in milliseconds.
-pub(super) const WINDOW_MS: u64 = 50;
+pub(super) const WINDOW_MS: u64 = QUIET_MS;
 
 /// How large joined output grows, in bytes. A single piece may be larger.
 pub(super) const JOINED_BYTES: usize = 8 << 10;
 
+/// A word of the program. Under a name of its own, for serde takes a reference that it sees for one into its input.
+type StreamName = &'static str;
+
+fn stream<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<StreamName, D::Error> {
+    let name = String::deserialize(deserializer)?;
+    let known = ["stdout", "stderr"].into_iter().find(|known| *known == name);
+    known.ok_or_else(|| serde::de::Error::custom(format_args!("there is no stream {name:?}")))
+}
+
 /// A piece of output.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Chunk {
     pub(super) tool_call_id: Name,
     pub(super) tool_name: Name,
-    pub(super) stream: &'static str,
+    #[serde(deserialize_with = "stream")]
+    pub(super) stream: StreamName,
     pub(super) data: String,
     pub(super) byte_offset: u64,
     /// The piece belongs before what was told so far.
     pub(super) is_front: bool,
 }
 
-#[derive(Serialize)]
-pub(super) struct WireChunk<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    stream: &'static str,
-    data: &'a str,
-    byte_offset: u64,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    position: Option<&'static str>,
+data! {
+    pub(super) struct WireChunk<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        stream: Word,
+        data: &'a str,
+        byte_offset: u64,
+        position: Option<Word>,
+    }
 }
 
 impl Chunk {
@@ -44,23 +57,25 @@ impl Chunk {
         WireChunk {
             tool_call_id: &self.tool_call_id,
             tool_name: &self.tool_name,
-            stream: self.stream,
+            stream: Word(self.stream),
             data: &self.data,
             byte_offset: self.byte_offset,
-            position: self.is_front.then_some("front"),
+            position: self.is_front.then_some(Word("front")),
         }
     }
 }
 
 /// Output that waits for more.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Held {
     waiting: Option<Waiting>,
     /// When output last went out.
     released_ms: Option<u64>,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Waiting {
     chunk: Chunk,
     since_ms: u64,

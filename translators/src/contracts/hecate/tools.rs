@@ -10,9 +10,11 @@ use super::kinds::{self, Kind, mcp_parts};
 use super::results;
 use super::shell::Chunk;
 use crate::artifacts::OutputRef;
+use crate::encode::{Flat, Word, data};
 use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
 use crate::json::{Json, Object};
-use serde::Serialize;
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use uuid::Uuid;
 
@@ -23,15 +25,17 @@ const KEPT_BYTES: usize = 64 << 10;
 const REMEMBERED: usize = 1024;
 
 /// The calls that run, and the names of those that were proposed.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Tools {
-    open: HashMap<Uuid, Running>,
-    proposed: HashMap<Uuid, Name>,
+    open: HashMap<Uuid, Running, RandomState>,
+    proposed: HashMap<Uuid, Name, RandomState>,
     started: u64,
 }
 
 /// A call that runs.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Running {
     pub(super) call_id: Name,
     pub(super) name: Name,
@@ -54,7 +58,8 @@ pub(super) struct Running {
 }
 
 /// The front of a stream, and how long it was.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Kept {
     pub(super) text: String,
     pub(super) bytes: u64,
@@ -87,34 +92,25 @@ pub(super) enum Outcome<'a> {
     Failed(&'a str),
 }
 
-#[derive(Serialize)]
-struct Begun<'a> {
-    tool_call_id: &'a str,
-    tool_name: &'a str,
-    kind: &'static str,
-    turn_index: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    parent_tool_call_id: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mcp_server: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    mcp_tool: Option<&'a str>,
-}
+data! {
+    struct Begun<'a> {
+        tool_call_id: &'a str,
+        tool_name: &'a str,
+        kind: Word,
+        turn_index: u32,
+        parent_tool_call_id: Option<&'a str>,
+        mcp_server: Option<&'a str>,
+        mcp_tool: Option<&'a str>,
+    }
 
-#[derive(Serialize)]
-struct Over<'a> {
-    #[serde(flatten)]
-    begun: Begun<'a>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    summary: Option<String>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result: Option<&'static str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    message: Option<&'a str>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    result_artifact_id: Option<&'a str>,
+    struct Over<'a> {
+        begun: Flat<Begun<'a>>,
+        duration_ms: Option<u64>,
+        summary: String,
+        result: Option<Word>,
+        message: Option<&'a str>,
+        result_artifact_id: Option<&'a str>,
+    }
 }
 
 /// The id by which the events name a call.
@@ -128,7 +124,7 @@ impl Running {
         Begun {
             tool_call_id: &self.call_id,
             tool_name: &self.name,
-            kind: self.kind.as_str(),
+            kind: Word(self.kind.as_str()),
             turn_index: self.turn_index,
             parent_tool_call_id: self.parent.as_deref(),
             mcp_server: mcp.map(|(server, _)| server),
@@ -150,10 +146,10 @@ impl Running {
         };
         let is_dispatched = self.kind == Kind::Mcp && event == "tool.completed";
         let over = Over {
-            begun: self.begun(),
+            begun: Flat(self.begun()),
             duration_ms,
             summary: results::summary(self, outcome),
-            result: is_dispatched.then_some("dispatched"),
+            result: is_dispatched.then_some(Word("dispatched")),
             message: message.filter(|message| !message.is_empty()),
             result_artifact_id: self.result_artifact_id.as_deref(),
         };
@@ -234,7 +230,10 @@ impl Tools {
         is_front: bool,
         stage: &mut Stage<'_>,
     ) {
-        let Some(running) = self.open.get_mut(&tool.id).filter(|_| !chunk.is_empty()) else { return };
+        if chunk.is_empty() {
+            return stage.flush();
+        }
+        let Some(running) = self.open.get_mut(&tool.id) else { return };
         let kept = if stream == "stderr" { &mut running.stderr } else { &mut running.stdout };
         let byte_offset = kept.bytes;
         kept.push(chunk, is_front);

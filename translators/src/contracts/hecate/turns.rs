@@ -5,18 +5,21 @@
 
 use super::budget::Figures;
 use super::envelope::Stage;
+use crate::encode::data;
 use crate::frame::{ErrorReported, ErrorScope, Usage, UsageScope};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// The turn that is open, and how many there were.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Turns {
     count: u32,
     open: Option<Turn>,
     last_index: u32,
 }
 
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Turn {
     figures: Figures,
     /// The run's own total, where it came within the turn.
@@ -26,7 +29,8 @@ struct Turn {
     began_ms: u64,
 }
 
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Failure {
     code: String,
     message: String,
@@ -34,38 +38,30 @@ struct Failure {
     is_turn: bool,
 }
 
-#[derive(Serialize)]
-struct Started<'a> {
-    turn_index: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    model: Option<&'a str>,
-    provider: &'static str,
-}
+data! {
+    struct Started<'a> {
+        turn_index: u32,
+        model: Option<&'a str>,
+        provider: &'static str,
+    }
 
-#[derive(Serialize)]
-struct Completed<'a> {
-    turn_index: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    output_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cached_input_tokens: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    cost_micros_usd: Option<u64>,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    duration_ms: Option<u64>,
-    tool_calls: u32,
-    #[serde(skip_serializing_if = "Option::is_none")]
-    stop_reason: Option<&'a str>,
-}
+    struct Completed<'a> {
+        turn_index: u32,
+        input_tokens: Option<u64>,
+        output_tokens: Option<u64>,
+        cached_input_tokens: Option<u64>,
+        cost_micros_usd: Option<u64>,
+        duration_ms: Option<u64>,
+        tool_calls: u32,
+        stop_reason: Option<&'a str>,
+    }
 
-#[derive(Serialize)]
-struct Failed<'a> {
-    turn_index: u32,
-    code: &'a str,
-    message: &'a str,
-    will_retry: bool,
+    struct Failed<'a> {
+        turn_index: u32,
+        code: &'a str,
+        message: &'a str,
+        will_retry: bool,
+    }
 }
 
 impl Turns {

@@ -1,11 +1,11 @@
 //! What stands in for a withheld event: `gap.events_pruned` for the one sequence that is missing, also in front of a run.
 //! `run.cancelled` stands in for itself; for the other ends stands `run.failed` with the code `event_withheld`.
 
-use super::envelope::Envelope;
-use super::ids::{self, RunBits};
+use super::envelope::Shared;
+use super::ids::RunBits;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::Events;
-use crate::gate::{CODE, Withheld};
+use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::{Value, json};
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
@@ -27,17 +27,10 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
             }),
         ),
     };
-    let session = frame.stream.session.id;
-    let envelope = Envelope {
-        schema_version: "1",
-        event_id,
-        run_id: &ids::run_id(frame.stream.id),
-        task_id: &ids::task_id(session),
-        session_id: &ids::session_id(session),
-        sequence,
-        occurred_at,
-        r#type: kind,
-        data: &data,
-    };
-    out.json(kind, withheld.event.id.clone(), &envelope);
+    Shared::new(&frame.stream).write(&event_id, sequence, &occurred_at, kind, &data, out);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    event.pointer("/data/reason").and_then(Value::as_str).is_some_and(|reason| reason.starts_with(NOTICE))
 }

@@ -4,21 +4,25 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Name, ToolCall};
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The calls of one run that wait for their results.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Calls {
     /// By call id: that is what pairs a result with its call.
-    open: HashMap<Name, Call>,
+    open: HashMap<Name, Call, RandomState>,
     opened: u64,
     outputs: ToolOutputs,
     asked: HashMap<Name, Asked>,
 }
 
 /// A call without a result.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Call {
     pub(super) call_id: Name,
     pub(super) name: Name,
@@ -31,7 +35,8 @@ pub(super) struct Call {
 }
 
 /// A question that waits for its answer.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Asked {
     tool_id: Option<Uuid>,
     tool_name: Name,

@@ -14,17 +14,21 @@ use super::subagents::{Subagent, Subagents};
 use super::usage::Told;
 use super::writer::Writer;
 use crate::contracts::wire::as_object;
-use crate::encode::{Encoder, EncoderOptions, Events};
+use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word, state};
 use crate::frame::{BlockDelta, Body, Frame, Name, RawJson, SkillEvent, Stream, StreamKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
+/// The version of the state.
+const STATE: u32 = 1;
+
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    (stream.kind == StreamKind::Session).then(|| Box::new(Pixir::default()) as Box<dyn Encoder>)
+    (stream.kind == StreamKind::Session).then(|| Box::new(Pixir::new(stream)) as Box<dyn Encoder>)
 }
 
 /// The encoder of one run.
-#[derive(Clone, Default)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Pixir {
     writer: Writer,
     /// The prompt that the run's start told: a message of its own may follow and repeat it.
@@ -60,9 +64,42 @@ impl Encoder for Pixir {
     fn held_bytes(&self) -> usize {
         self.said.held_bytes() + self.calls.held_bytes()
     }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        *self = Self { writer: state.writer.named_as(&self.writer), ..state };
+        true
+    }
+
+    fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
+        let reason = format!("events that came before are not kept any more ({})", Pruned::REASON);
+        let status = Status { status: "gap", reason: Some(&reason), error: Flat(RunError::default()) };
+        let frame = pruned.frame(Body::SessionStarted { input: String::new() });
+        if let Some(mut writer) = self.writer.before_last() {
+            writer.event(&frame, "status", &status, out);
+        }
+    }
 }
 
 impl Pixir {
+    fn new(stream: &Stream) -> Self {
+        Self {
+            writer: Writer::new(stream),
+            prompt: None,
+            status: None,
+            said: Said::default(),
+            answered: false,
+            model: None,
+            calls: Calls::default(),
+            subagents: Subagents::default(),
+            usage: Told::default(),
+        }
+    }
+
     /// A frame of the main thread.
     fn main(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
@@ -76,7 +113,8 @@ impl Pixir {
             }
             Body::UserMessage(message) => {
                 self.flush(frame, out);
-                let resources = message.attachments.iter().map(Resource::of).collect();
+                let resources: Vec<_> = message.attachments.iter().map(Resource::of).collect();
+                let resources = Some(resources).filter(|resources| !resources.is_empty());
                 self.prompt(&UserMessage { text: &message.text, resources }, frame, out);
             }
             Body::OutputTextDelta(block) => self.text(block, frame, out),
@@ -99,8 +137,9 @@ impl Pixir {
                 self.flush(frame, out);
                 let (tokens_before, tokens_after) = (*tokens_before, *tokens_after);
                 if trigger.as_deref() == Some("auto") {
-                    let message = "the context was nearly full, so a part of the history was replaced by a summary";
-                    let notice = ContextPressure { tier: "recovery", message, tokens_before, tokens_after };
+                    let message =
+                        Word("the context was nearly full, so a part of the history was replaced by a summary");
+                    let notice = ContextPressure { tier: Word("recovery"), message, tokens_before, tokens_after };
                     self.event(frame, "context_pressure", &notice, out);
                 }
                 let summary = summary.as_deref().filter(|summary| !summary.is_empty());
@@ -113,7 +152,7 @@ impl Pixir {
                     let data = SkillActivation {
                         name,
                         args: args.as_deref(),
-                        mode: mode.as_str(),
+                        mode: Word(mode.as_str()),
                         effective_allowed_tools: effective_allowed_tools.as_deref(),
                     };
                     self.event(frame, "skill_activation", &data, out);
@@ -143,12 +182,12 @@ impl Pixir {
                     task: task.clone(),
                     depth: *depth,
                 };
-                self.subagent("started", "running", &subagent, None, frame, out);
+                self.subagent(Word("started"), "running", &subagent, None, frame, out);
                 self.subagents.begin(subagent);
             }
             Body::SubagentEnded { subagent_id, status, summary } => {
                 if let Some(subagent) = self.subagents.end(subagent_id) {
-                    self.subagent("ended", status, &subagent, summary.as_deref(), frame, out);
+                    self.subagent(Word("ended"), status, &subagent, summary.as_deref(), frame, out);
                 }
             }
             body => {
@@ -164,7 +203,7 @@ impl Pixir {
         let Some(prompt) = self.prompt.take() else { return };
         let repeats = matches!(&frame.body, Body::UserMessage(message) if message.text == prompt);
         if !repeats || frame.is_subagent() {
-            self.prompt(&UserMessage { text: &prompt, resources: Vec::new() }, frame, out);
+            self.prompt(&UserMessage { text: &prompt, resources: None }, frame, out);
         }
     }
 
@@ -209,10 +248,10 @@ impl Pixir {
             return;
         }
         self.status = Some(Name::from(status));
-        self.event(frame, "status", &Status { status, reason, error: RunError::default() }, out);
+        self.event(frame, "status", &Status { status, reason, error: Flat::default() }, out);
     }
 
-    pub(super) fn event<D: Serialize>(&mut self, frame: &Frame, kind: &'static str, data: &D, out: &mut Events) {
+    pub(super) fn event(&mut self, frame: &Frame, kind: &'static str, data: &impl Value, out: &mut Events) {
         self.writer.event(frame, kind, data, out);
     }
 }

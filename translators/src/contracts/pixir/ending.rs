@@ -3,7 +3,7 @@
 use super::data::{Metadata, RunError, Status, ToolError, ToolErrorDetails, ToolResult};
 use super::encode::Pixir;
 use super::work::orphan;
-use crate::encode::Events;
+use crate::encode::{Events, Flat, Word};
 use crate::frame::{EndReason, Frame, SessionEnded};
 
 impl Pixir {
@@ -11,7 +11,7 @@ impl Pixir {
     pub(super) fn end(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
         for call in self.calls.take_all() {
             let error = ToolError {
-                kind: "orphan_tool_call",
+                kind: Word("orphan_tool_call"),
                 message: "the run ended before the call had a result",
                 details: orphan(&call, ToolErrorDetails::default()),
             };
@@ -34,25 +34,25 @@ impl Pixir {
                 if let Some(text) = final_text {
                     self.message(text, None, frame, out);
                 }
-                self.terminal("done", RunError::default(), frame, out);
+                self.terminal(Word("done"), RunError::default(), frame, out);
             }
-            EndReason::Failed => self.broken("error", error, true, frame, out),
-            EndReason::Interrupted => self.broken("interrupted", error, false, frame, out),
+            EndReason::Failed => self.broken(Word("error"), error, true, frame, out),
+            EndReason::Interrupted => self.broken(Word("interrupted"), error, false, frame, out),
         }
     }
 
     /// The run did not end well: its last message says so, for the log has no terminal marker.
-    fn broken(&mut self, status: &'static str, error: RunError<'_>, always: bool, frame: &Frame, out: &mut Events) {
+    fn broken(&mut self, status: Word, error: RunError<'_>, always: bool, frame: &Frame, out: &mut Events) {
         let text = self.said.take();
         if text.is_some() || always {
             let partial = text.is_some().then_some(true);
-            let metadata = Metadata { partial, terminal_status: status, error };
+            let metadata = Metadata { partial, terminal_status: status, error: Flat(error) };
             self.message(text.as_deref().unwrap_or_default(), Some(metadata), frame, out);
         }
         self.terminal(status, error, frame, out);
     }
 
-    fn terminal(&mut self, status: &'static str, error: RunError<'_>, frame: &Frame, out: &mut Events) {
-        self.event(frame, "status", &Status { status, reason: None, error }, out);
+    fn terminal(&mut self, status: Word, error: RunError<'_>, frame: &Frame, out: &mut Events) {
+        self.event(frame, "status", &Status { status: status.0, reason: None, error: Flat(error) }, out);
     }
 }

@@ -3,9 +3,11 @@
 //! In: pieces of text. Out: the whole text, once it is known that no more of it comes. Never: text of two messages in one.
 
 use crate::frame::Name;
+use serde::{Deserialize, Serialize};
 
 /// The text since the last `assistant_message`.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Said {
     message_id: Option<Name>,
     text: String,

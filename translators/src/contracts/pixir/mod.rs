@@ -32,6 +32,7 @@ mod data;
 mod encode;
 mod ending;
 mod message;
+mod pruned;
 mod rules;
 mod subagents;
 #[cfg(test)]
@@ -85,6 +86,7 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::PixirRules::default()),
     withheld: withheld::stand_in,
+    pruned: pruned::notice,
 };
 
 /// Whether an event of that type is for live display only.

@@ -4,6 +4,7 @@
 //! from its events.
 
 use super::{is_ephemeral, is_session_id, is_terminal};
+use crate::encode::Pruned;
 use crate::verify::{Finding, Ids, Numbering, OneEnd, Pairs, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
@@ -18,6 +19,10 @@ pub(super) struct PixirRules {
 struct Session {
     numbering: Numbering,
     calls: Pairs,
+    /// The front is gone: the first number may be any, and what was opened or said before is not known.
+    is_cut: bool,
+    /// Whether a number came behind the cut.
+    is_numbered: bool,
     /// Whether an ephemeral event came: a log has none.
     live: bool,
     ends: OneEnd,
@@ -32,6 +37,8 @@ impl Session {
         Self {
             numbering: Numbering::default(),
             calls: Pairs::new("tool call", "/data/call_id"),
+            is_cut: false,
+            is_numbered: false,
             live: false,
             ends: OneEnd::default(),
             said: String::new(),
@@ -56,8 +63,10 @@ impl Session {
             "assistant_message" => {
                 let said = std::mem::take(&mut self.said);
                 // A message that was withheld, or that broke off, has its error instead.
-                let failed = !text("/data/metadata/error_kind").is_empty();
-                if !said.is_empty() && said != text("/data/text") && !(failed && text("/data/text").is_empty()) {
+                let is_error = !text("/data/metadata/error_kind").is_empty() && text("/data/text").is_empty();
+                let is_rest = self.is_cut && text("/data/text").ends_with(&said);
+                let is_told = said.is_empty() || is_rest || said == text("/data/text");
+                if !is_told && !is_error {
                     let message = "the text is not what the text_delta chunks before it said";
                     findings.push(Finding::error("text.differs", "/data/text", message));
                 }
@@ -95,7 +104,15 @@ impl Verifier for PixirRules {
             Session::new()
         });
         self.ids.take("id", event.get("id").and_then(Value::as_str), findings);
-        session.numbering.take("seq", event.get("seq").and_then(Value::as_u64), findings);
+        let seq = event.get("seq").and_then(Value::as_u64);
+        if !session.ends.has_begun() && kind == "status" && text("/data/reason").contains(Pruned::REASON) {
+            session.is_cut = true;
+            session.calls.cut();
+        } else if let (true, Some(seq)) = (session.is_cut && !session.is_numbered, seq) {
+            session.numbering.go_on_from(seq);
+            session.is_numbered = true;
+        }
+        session.numbering.take("seq", seq, findings);
         session.order(kind, kind == "status" && is_terminal(text("/data/status")), findings);
         session.text(kind, event, findings);
         session.calls(kind, event, findings);
@@ -110,6 +127,14 @@ impl Verifier for PixirRules {
                 session.ends.end(LAST, findings);
             }
         }
+    }
+
+    fn stream<'e>(&self, event: &'e Value) -> &'e str {
+        event.get("session_id").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn tells_of_withheld(&self, event: &Value) -> bool {
+        super::withheld::is_notice(event)
     }
 
     fn cursor_key(&self) -> Option<&'static str> {

@@ -3,11 +3,13 @@
 use super::is_session_id;
 use crate::frame::{Frame, Name};
 use crate::sequence::uuid_of;
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use uuid::Uuid;
 
 /// What is known of a subagent.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Subagent {
     pub(super) id: Name,
     pub(super) tool_id: Option<Uuid>,
@@ -17,7 +19,8 @@ pub(super) struct Subagent {
 }
 
 /// The subagents that work.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Subagents {
     open: Vec<Subagent>,
 }

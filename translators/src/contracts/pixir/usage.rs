@@ -5,9 +5,11 @@
 
 use super::data::UsageSummary;
 use crate::frame::Usage;
+use serde::{Deserialize, Serialize};
 
 /// What was told of a run's usage.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Told {
     calls: u64,
     /// What calls said and no total has covered yet.
@@ -16,6 +18,7 @@ pub(super) struct Told {
     cache_read: u64,
     cache_creation: u64,
     reasoning: u64,
+    #[serde(with = "crate::encode::state::bits")]
     cost_usd: f64,
 }
 

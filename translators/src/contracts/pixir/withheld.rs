@@ -4,11 +4,11 @@
 //! place, or the log has a hole: `tool_result` with an error, so that the call still has its result, and for every other type an
 //! `assistant_message` without text whose metadata has the error, as it has for a run that failed.
 
-use super::writer::{self, Envelope};
+use super::writer;
 use crate::contracts::wire::rfc3339_micros;
 use crate::encode::Events;
 use crate::frame::EndReason;
-use crate::gate::{CODE, Withheld};
+use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::{Value, json};
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
@@ -39,7 +39,14 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     // Only the encoder counts events without a number; an id of the withheld event that is none is the only other one.
     let known = withheld.text(&["id"]).filter(|id| !id.is_empty());
     let id = known.unwrap_or_else(|| writer::id(&frame.stream.id, frame.seq));
-    let session_id = &frame.stream.id;
-    let envelope = Envelope { id, session_id, seq, ts: rfc3339_micros(frame.timestamp_ms), r#type: kind, data: &data };
-    out.json(kind, withheld.event.id.clone(), &envelope);
+    let shared = writer::shared_fields(&frame.stream.id);
+    writer::write(&id, &shared, seq, &rfc3339_micros(frame.timestamp_ms), kind, &data, out);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    text("/data/metadata/error_kind") == CODE
+        || text("/data/error/kind") == CODE
+        || text("/data/reason").starts_with(NOTICE)
 }

@@ -8,7 +8,7 @@ use super::encode::Pixir;
 use super::subagents::{Subagent, child_session_id};
 use crate::contracts::tool_output::ToolOutput;
 use crate::contracts::wire::as_object;
-use crate::encode::Events;
+use crate::encode::{Events, Word};
 use crate::frame::{ApprovalResolved, Body, Decision, Frame, RUN_ENDED_FIRST, ToolCall, Usage, UsageScope};
 
 impl Pixir {
@@ -32,15 +32,15 @@ impl Pixir {
             output: Some(&*output.output).filter(|output| !output.is_empty() && *output != error),
             ..ToolErrorDetails::default()
         };
-        let (mut kind, mut artifacts) = ("tool_failed", None);
+        let (mut kind, mut artifacts) = (Word("tool_failed"), None);
         match &frame.body {
             Body::ToolEnded { exit_code, artifacts: stored, .. } => {
-                kind = "tool_error";
+                kind = Word("tool_error");
                 details.exit_code = Some(*exit_code);
                 artifacts = stored.as_deref();
             }
-            _ if call.denied => kind = "permission_denied",
-            _ if error == RUN_ENDED_FIRST => (kind, details) = ("orphan_tool_call", orphan(call, details)),
+            _ if call.denied => kind = Word("permission_denied"),
+            _ if error == RUN_ENDED_FIRST => (kind, details) = (Word("orphan_tool_call"), orphan(call, details)),
             _ => {}
         }
         let data = ToolResult {
@@ -59,12 +59,12 @@ impl Pixir {
         let subagent_id = self.subagents.behind(frame);
         let data = PermissionDecision {
             call_id: about.call_id.as_deref().unwrap_or(&answer.approval_id),
-            decision: if answer.decision == Decision::Approved { "allow" } else { "deny" },
+            decision: Word(if answer.decision == Decision::Approved { "allow" } else { "deny" }),
             tool: about.tool_name.as_deref(),
             approval_id: &answer.approval_id,
             outcome: match answer.decision {
                 Decision::Approved | Decision::Rejected => None,
-                nobody => Some(nobody.as_str()),
+                nobody => Some(Word(nobody.as_str())),
             },
             by: answer.by.as_deref(),
             reason: answer.reason.as_deref(),
@@ -89,7 +89,7 @@ impl Pixir {
         let data = ProviderUsage {
             model: usage.model.as_deref(),
             call_index,
-            scope: usage.scope.as_str(),
+            scope: Word(usage.scope.as_str()),
             usage_summary,
             subagent_id: subagent_id.as_deref(),
         };
@@ -98,7 +98,7 @@ impl Pixir {
 
     pub(super) fn subagent(
         &mut self,
-        event: &'static str,
+        event: Word,
         status: &str,
         subagent: &Subagent,
         summary: Option<&str>,

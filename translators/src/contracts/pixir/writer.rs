@@ -3,53 +3,85 @@
 //! In: an event's type and data. Out: the event. Never: a number on an ephemeral event, a canonical one without.
 
 use super::is_ephemeral;
-use crate::contracts::wire::rfc3339_micros;
-use crate::derived::uuid_v5;
-use crate::encode::{EventId, Events};
-use crate::frame::Frame;
-use serde::Serialize;
+use crate::contracts::wire::Times;
+use crate::derived::numbered;
+use crate::encode::{EventId, Events, Kept, Value};
+use crate::frame::{Frame, Stream};
+use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
 /// Writes the events of one run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(super) struct Writer {
+    #[serde(skip)]
+    run: Uuid,
+    /// The fields of the envelope that stay the same.
+    #[serde(skip)]
+    shared: Kept,
+    #[serde(skip)]
+    times: Times,
     /// How many events there were, of either sort.
     made: u64,
     /// The number of the next canonical event.
     next_seq: u64,
 }
 
-#[derive(Serialize)]
-pub(super) struct Envelope<'a, D> {
-    pub(super) id: String,
-    pub(super) session_id: &'a Uuid,
-    pub(super) seq: Option<u64>,
-    pub(super) ts: String,
-    pub(super) r#type: &'static str,
-    pub(super) data: &'a D,
+/// The fields of the envelope that all events of a run share.
+pub(super) fn shared_fields(run: &Uuid) -> Kept {
+    Kept::new(|map| map.id("session_id", run))
+}
+
+/// Writes an event. Without `seq` it is an ephemeral one.
+pub(super) fn write(
+    id: &str,
+    shared: &Kept,
+    seq: Option<u64>,
+    time: &str,
+    kind: &'static str,
+    data: &impl Value,
+    out: &mut Events,
+) {
+    out.object(kind, seq.map_or(EventId::None, EventId::Number), |map| {
+        map.text("id", id);
+        map.kept(shared);
+        map.entry("seq", &seq);
+        map.time("ts", time);
+        map.word("type", kind);
+        data.field("data", map);
+    });
 }
 
 impl Writer {
+    pub(super) fn new(stream: &Stream) -> Self {
+        let shared = shared_fields(&stream.id);
+        Self { run: stream.id, shared, times: Times::MICROS, made: 0, next_seq: 0 }
+    }
+
+    /// The same, with the ids of another writer, which its stream gives.
+    pub(super) fn named_as(self, other: &Self) -> Self {
+        let Self { made, next_seq, .. } = self;
+        Self { made, next_seq, ..other.clone() }
+    }
+
+    /// As it was before the last event, for one that stands in its place; `None` before the first.
+    pub(super) fn before_last(&self) -> Option<Self> {
+        Some(Self { made: self.made.checked_sub(1)?, ..self.clone() })
+    }
+
     /// Writes an event that the frame gave rise to.
-    pub(super) fn event<D: Serialize>(&mut self, frame: &Frame, kind: &'static str, data: &D, out: &mut Events) {
+    pub(super) fn event(&mut self, frame: &Frame, kind: &'static str, data: &impl Value, out: &mut Events) {
         let seq = (!is_ephemeral(kind)).then_some(self.next_seq);
-        let envelope = Envelope {
-            id: id(&frame.stream.id, self.made),
-            session_id: &frame.stream.id,
-            seq,
-            ts: rfc3339_micros(frame.timestamp_ms),
-            r#type: kind,
-            data,
-        };
+        let id = id(&self.run, self.made);
         self.made += 1;
         self.next_seq += u64::from(seq.is_some());
-        out.json(kind, seq.map_or(EventId::None, EventId::Number), &envelope);
+        write(&id, &self.shared, seq, self.times.text(frame.timestamp_ms), kind, data, out);
     }
 }
 
 /// 16 hexadecimal digits, the same on every replay.
 pub(super) fn id(stream: &Uuid, nth: u64) -> String {
     // Both halves together: each alone holds bits that are the same in all UUIDs.
-    let (high, low) = uuid_v5(stream, format!("pixir/{nth}").as_bytes()).as_u64_pair();
+    let (high, low) = numbered(stream, "pixir/", nth).as_u64_pair();
     format!("{:016x}", high ^ low)
 }

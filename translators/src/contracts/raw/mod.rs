@@ -4,7 +4,7 @@
 //! the size limit is the only one that comes out shorter than it went in.
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, state};
 use crate::frame::{Body, Frame, ProviderEvent, Stream};
 use crate::verify::{Finding, Verifier};
 use serde_json::Value;
@@ -23,13 +23,19 @@ pub const RAW: Contract = Contract {
     verifier: || Box::new(NoRules),
     // Without schemas nothing breaks one.
     withheld: |_, _| {},
+    // Its events are the runner's own, and a runner says nothing of it.
+    pruned: |_, _| {},
 };
+
+/// The version of the state.
+const STATE: u32 = 1;
 
 fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     Some(Box::new(Raw { records: 0 }))
 }
 
-#[derive(Clone)]
+#[derive(Clone, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Raw {
     records: u64,
 }
@@ -52,6 +58,14 @@ impl Encoder for Raw {
 
     fn fork(&self) -> Box<dyn Encoder> {
         Box::new(self.clone())
+    }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        state::restore(STATE, saved).map(|state| *self = state).is_some()
     }
 }
 

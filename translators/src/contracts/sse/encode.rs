@@ -1,21 +1,45 @@
 //! Frames to `sse.v1` events.
 
-use crate::contracts::tool_output::ToolOutputs;
-use crate::contracts::wire::{as_object, rfc3339_seconds};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events};
+use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
+use crate::contracts::wire::{Times, as_object};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, state};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
+use std::borrow::Cow;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
+/// The version of the state.
+const STATE: u32 = 1;
+
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    (stream.kind == StreamKind::Session).then(|| Box::new(Sse::default()) as Box<dyn Encoder>)
+    if stream.kind != StreamKind::Session {
+        return None;
+    }
+    Some(Box::new(Sse {
+        prefix: format!("evt_{}_", stream.id.simple()),
+        shared: shared_fields(stream),
+        times: Times::SECONDS,
+        next: 0,
+        outputs: ToolOutputs::default(),
+        asked: HashMap::new(),
+        refused: HashSet::new(),
+    }))
 }
 
-#[derive(Clone, Default)]
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 struct Sse {
+    /// The front of each event's id.
+    #[serde(skip)]
+    prefix: String,
+    /// The fields of the envelope that stay the same.
+    #[serde(skip)]
+    shared: Kept,
+    #[serde(skip)]
+    times: Times,
     next: u64,
     outputs: ToolOutputs,
     /// The calls that wait for a decision, by approval.
@@ -24,70 +48,80 @@ struct Sse {
     refused: HashSet<Uuid>,
 }
 
-#[derive(Serialize)]
-pub(super) struct Envelope<'a, P> {
-    pub(super) event_id: &'a str,
-    pub(super) session_id: String,
-    pub(super) run_id: String,
-    pub(super) r#type: &'static str,
-    pub(super) ts: String,
-    pub(super) payload: P,
+data! {
+    struct Status {
+        status: Word,
+    }
+
+    struct Text<'a> {
+        text: &'a str,
+    }
+
+    struct Proposed<'a> {
+        approval_id: &'a str,
+        tool_name: &'a str,
+        args: &'a RawValue,
+    }
+
+    struct Approved<'a> {
+        approval_id: &'a str,
+    }
+
+    struct Rejected<'a> {
+        approval_id: &'a str,
+        reason: &'a str,
+    }
+
+    struct ToolResult<'a> {
+        tool_name: &'a str,
+        success: bool,
+        result: &'a str,
+    }
+
+    struct Completed<'a> {
+        status: Word,
+        final_text: &'a str,
+    }
+
+    struct Failed<'a> {
+        status: Word,
+        error_code: &'a str,
+        message: &'a str,
+    }
 }
 
-#[derive(Serialize)]
-struct Status {
-    status: &'static str,
+/// The fields of the envelope that all events of a run share.
+pub(super) fn shared_fields(stream: &Stream) -> Kept {
+    Kept::new(|map| {
+        map.id("session_id", &stream.session.id);
+        map.id("run_id", &stream.id);
+    })
 }
 
-#[derive(Serialize)]
-struct Text<'a> {
-    text: &'a str,
-}
-
-#[derive(Serialize)]
-struct Proposed<'a> {
-    approval_id: &'a str,
-    tool_name: &'a str,
-    args: &'a RawValue,
-}
-
-#[derive(Serialize)]
-struct Approved<'a> {
-    approval_id: &'a str,
-}
-
-#[derive(Serialize)]
-struct Rejected<'a> {
-    approval_id: &'a str,
-    reason: &'a str,
-}
-
-#[derive(Serialize)]
-struct ToolResult<'a> {
-    tool_name: &'a str,
-    success: bool,
-    result: &'a str,
-}
-
-#[derive(Serialize)]
-struct Completed<'a> {
-    status: &'static str,
-    final_text: &'a str,
-}
-
-#[derive(Serialize)]
-struct Failed<'a> {
-    status: &'static str,
-    error_code: &'a str,
-    message: &'a str,
+/// Writes an event.
+pub(super) fn write(
+    event_id: &str,
+    shared: &Kept,
+    kind: &'static str,
+    time: &str,
+    payload: &impl Value,
+    out: &mut Events,
+) {
+    out.object(kind, EventId::Text(event_id.to_owned()), |map| {
+        map.text("event_id", event_id);
+        map.kept(shared);
+        map.word("type", kind);
+        map.time("ts", time);
+        payload.field("payload", map);
+    });
 }
 
 impl Encoder for Sse {
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
-            Body::SessionStarted { .. } => self.event(frame, "run_started", Status { status: "running" }, out),
+            Body::SessionStarted { .. } => self.event(frame, "run_started", &Status { status: Word("running") }, out),
             Body::OutputTextDelta(block) if !frame.is_subagent() && !block.delta.is_empty() => {
-                self.event(frame, "assistant_delta", Text { text: &block.delta }, out);
+                self.event(frame, "assistant_delta", &Text { text: &block.delta }, out);
             }
             Body::ApprovalRequested(request) => {
                 if let Some(tool_id) = request.tool_id {
@@ -96,13 +130,13 @@ impl Encoder for Sse {
                 let args = as_object(&request.args);
                 let payload =
                     Proposed { approval_id: &request.approval_id, tool_name: &request.tool_name, args: &args };
-                self.event(frame, "tool_call_proposed", payload, out);
+                self.event(frame, "tool_call_proposed", &payload, out);
             }
             Body::ApprovalResolved(answer) => {
                 let tool_id = self.asked.remove(&answer.approval_id);
                 if answer.decision == Decision::Approved {
                     let payload = Approved { approval_id: &answer.approval_id };
-                    self.event(frame, "tool_call_approved", payload, out);
+                    self.event(frame, "tool_call_approved", &payload, out);
                 } else {
                     self.refused.extend(tool_id);
                     let reason = answer.reason.as_deref().unwrap_or(match answer.decision {
@@ -111,7 +145,7 @@ impl Encoder for Sse {
                         Decision::Approved | Decision::Rejected => "user_rejected",
                     });
                     let payload = Rejected { approval_id: &answer.approval_id, reason };
-                    self.event(frame, "tool_call_rejected", payload, out);
+                    self.event(frame, "tool_call_rejected", &payload, out);
                 }
             }
             Body::SessionEnded(end) => self.end(frame, end, out),
@@ -119,16 +153,9 @@ impl Encoder for Sse {
                 let result = self.outputs.frame(body);
                 let refused = matches!(body, Body::ToolFailed { tool, .. } if self.refused.remove(&tool.id));
                 if let Some(result) = result.filter(|_| !refused) {
-                    let payload = ToolResult {
-                        tool_name: &result.name,
-                        success: result.success,
-                        result: if result.output.is_empty() {
-                            result.error.as_deref().unwrap_or_default()
-                        } else {
-                            &result.output
-                        },
-                    };
-                    self.event(frame, "tool_result", payload, out);
+                    let payload =
+                        ToolResult { tool_name: &result.name, success: result.success, result: &said(&result) };
+                    self.event(frame, "tool_result", &payload, out);
                 }
             }
         }
@@ -141,6 +168,30 @@ impl Encoder for Sse {
     fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
     }
+
+    fn save(&self) -> Option<Vec<u8>> {
+        state::save(STATE, self)
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        let Some(Self { next, outputs, asked, refused, .. }) = state::restore(STATE, saved) else { return false };
+        *self = Self { next, outputs, asked, refused, ..self.clone() };
+        true
+    }
+}
+
+/// The id of a run's event of that number.
+pub(super) fn event_id(run: &Uuid, number: u64) -> String {
+    format!("evt_{}_{number:010}", run.simple())
+}
+
+/// What a tool gave, and why it failed where the one does not say the other.
+fn said(result: &ToolOutput) -> Cow<'_, str> {
+    match result.error.as_deref().filter(|error| !result.output.contains(*error)) {
+        None => Cow::Borrowed(&result.output),
+        Some(error) if result.output.is_empty() => Cow::Borrowed(error),
+        Some(error) => Cow::Owned(format!("{}\n{error}", result.output.trim_end_matches('\n'))),
+    }
 }
 
 impl Sse {
@@ -148,31 +199,25 @@ impl Sse {
         match end.reason {
             EndReason::Completed => {
                 let final_text = end.final_text.as_deref().unwrap_or_default();
-                self.event(frame, "run_completed", Completed { status: "completed", final_text }, out);
+                self.event(frame, "run_completed", &Completed { status: Word("completed"), final_text }, out);
             }
-            EndReason::Interrupted => self.event(frame, "run_interrupted", Status { status: "interrupted" }, out),
+            EndReason::Interrupted => {
+                self.event(frame, "run_interrupted", &Status { status: Word("interrupted") }, out)
+            }
             EndReason::Failed => {
                 let payload = Failed {
-                    status: "failed",
+                    status: Word("failed"),
                     error_code: end.error_code.as_deref().filter(|code| !code.is_empty()).unwrap_or("PROVIDER_ERROR"),
                     message: end.message.as_deref().unwrap_or_default(),
                 };
-                self.event(frame, "run_failed", payload, out);
+                self.event(frame, "run_failed", &payload, out);
             }
         }
     }
 
-    fn event<P: Serialize>(&mut self, frame: &Frame, kind: &'static str, payload: P, out: &mut Events) {
-        let event_id = format!("evt_{}_{:010}", frame.stream.id.simple(), self.next);
+    fn event(&mut self, frame: &Frame, kind: &'static str, payload: &impl Value, out: &mut Events) {
+        let event_id = format!("{}{:010}", self.prefix, self.next);
         self.next += 1;
-        let envelope = Envelope {
-            event_id: &event_id,
-            session_id: frame.stream.session.id.to_string(),
-            run_id: frame.stream.id.to_string(),
-            r#type: kind,
-            ts: rfc3339_seconds(frame.timestamp_ms),
-            payload,
-        };
-        out.json(kind, EventId::Text(event_id.clone()), &envelope);
+        write(&event_id, &self.shared, kind, self.times.text(frame.timestamp_ms), payload, out);
     }
 }

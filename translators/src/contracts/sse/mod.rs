@@ -6,6 +6,7 @@
 //! `event_id` is `evt_`, the run's id, and a zero-padded counter: it sorts as a string and is the same on every replay.
 
 mod encode;
+mod pruned;
 mod rules;
 mod withheld;
 
@@ -43,4 +44,5 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::SseRules::default()),
     withheld: withheld::stand_in,
+    pruned: pruned::notice,
 };

@@ -72,6 +72,14 @@ impl Verifier for SseRules {
         }
     }
 
+    fn stream<'e>(&self, event: &'e Value) -> &'e str {
+        event.get("run_id").and_then(Value::as_str).unwrap_or_default()
+    }
+
+    fn tells_of_withheld(&self, event: &Value) -> bool {
+        super::withheld::is_notice(event)
+    }
+
     fn cursor_key(&self) -> Option<&'static str> {
         Some("event_id")
     }

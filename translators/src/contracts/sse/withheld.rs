@@ -2,11 +2,13 @@
 //! event in the midst of a run that says that something went wrong. `run_started` and `run_interrupted` stand in for themselves;
 //! for the other ends stands `run_failed` with the code `EVENT_WITHHELD`, which the run's status can then be asked about.
 
-use super::encode::Envelope;
 use crate::contracts::wire::rfc3339_seconds;
 use crate::encode::{EventId, Events};
-use crate::gate::Withheld;
+use crate::gate::{NOTICE, Withheld};
 use serde_json::{Value, json};
+
+/// The tool that no runner has.
+pub(super) const TOOL_NAME: &str = "framegate";
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let (kind, payload): (_, Value) = match withheld.event.kind {
@@ -15,17 +17,16 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
         "run_completed" | "run_failed" => {
             ("run_failed", json!({"status": "failed", "error_code": "EVENT_WITHHELD", "message": withheld.message()}))
         }
-        _ => ("tool_result", json!({"tool_name": "framegate", "success": false, "result": withheld.message()})),
+        _ => ("tool_result", json!({"tool_name": TOOL_NAME, "success": false, "result": withheld.message()})),
     };
     let frame = withheld.frame;
     let EventId::Text(event_id) = withheld.event.id else { return };
-    let envelope = Envelope {
-        event_id,
-        session_id: frame.stream.session.id.to_string(),
-        run_id: frame.stream.id.to_string(),
-        r#type: kind,
-        ts: rfc3339_seconds(frame.timestamp_ms),
-        payload,
-    };
-    out.json(kind, withheld.event.id.clone(), &envelope);
+    let shared = super::encode::shared_fields(&frame.stream);
+    super::encode::write(event_id, &shared, kind, &rfc3339_seconds(frame.timestamp_ms), &payload, out);
+}
+
+/// Whether an event stands in for one that was withheld.
+pub(super) fn is_notice(event: &Value) -> bool {
+    let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
+    text("/payload/tool_name") == TOOL_NAME && text("/payload/result").starts_with(NOTICE)
 }

@@ -11,7 +11,8 @@ use super::parts;
 use super::sessions::Feed;
 use crate::frame::{Body, Name};
 use crate::json::Object;
-use crate::ledger::{Ledger, Place};
+use crate::ledger::{Ledger, Place, RunEnd};
+use crate::sequence::StreamKey;
 
 impl Feed {
     /// A session says what it does.
@@ -144,6 +145,15 @@ impl Feed {
             (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
         }
         ledger.end_run(run, verdict(failure));
+    }
+
+    /// A run is over without its session's word for it; the session's next prompt begins another.
+    pub(super) fn give_up(&mut self, run: StreamKey, end: &RunEnd, ledger: &mut Ledger) {
+        let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { return };
+        let code = end.error_code.as_deref().unwrap_or_default();
+        self.session(&id).failure = Some(Failure::stopped(code, end.message.as_deref().unwrap_or_default()));
+        ledger.set_session(&id);
+        self.conclude(&id, ledger);
     }
 
     /// The input is over. What waited for its last words has the end that is known.

@@ -30,8 +30,9 @@ mod usage;
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
 use crate::json::{Json, Object};
-use crate::ledger::Ledger;
+use crate::ledger::{Ledger, RunEnd};
 use crate::redact::Pieces;
+use crate::sequence::StreamKey;
 use clock::Clock;
 use run::Run;
 use sessions::Feed;
@@ -108,6 +109,12 @@ impl Decoder for OpenCode {
                 self.one(item, &fields, ledger);
             }
         }
+    }
+
+    fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
+        self.feed.give_up(run, &end, ledger);
+        // One of another surface.
+        ledger.end_run(run, end);
     }
 
     fn end(&mut self, ledger: &mut Ledger) {

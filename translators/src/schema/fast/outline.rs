@@ -3,25 +3,44 @@
 //! In: the keys of an object, and of what kind each value is. Out: `true` where every object of that outline is valid. Never:
 //! `true` where it depends on a value.
 
+use super::format::Format;
 use super::{ObjectShape, Rest, Shape, StringShape};
 use crate::encode::{Field, Kind};
+use std::slice::Iter;
 
 impl Shape {
     /// Whether every object with these fields is valid.
     pub(in super::super) fn holds_for_all(&self, outline: &[Field]) -> bool {
-        let Some(object) = self.object.as_deref().filter(|_| self.by_type.is_none()) else { return false };
-        if object.variants.is_some() {
-            return false;
+        let mut fields = outline.iter();
+        self.takes_every_object(&mut fields) && fields.as_slice().is_empty()
+    }
+
+    /// Whether every object with the fields that come is valid, up to their end.
+    fn takes_every_object(&self, fields: &mut Iter<'_, Field>) -> bool {
+        if self.any {
+            skip(fields);
+            return true;
         }
-        let mut seen = 0;
-        let fits = outline.iter().all(|field| match object.position(field.key) {
-            Some(at) => {
-                seen |= 1 << at;
-                object.properties.get(at).is_some_and(|(_, shape)| shape.takes_every(field.kind))
+        let object = self.object.as_deref().filter(|_| self.by_type.is_none());
+        object.is_some_and(|object| object.takes_every(fields))
+    }
+
+    /// Whether every array of objects of the sorts that come is valid.
+    fn takes_every_array(&self, sorts: &mut Iter<'_, Field>) -> bool {
+        let array = self.array.as_ref().filter(|array| self.by_type.is_none() && array.min_items <= 1);
+        match array.map(|array| &array.items) {
+            _ if self.any => skip(sorts),
+            Some(None) => skip(sorts),
+            Some(Some(items)) => {
+                while let Some(Field { kind: Kind::Fields, .. }) = sorts.next() {
+                    if !items.takes_every_object(sorts) {
+                        return false;
+                    }
+                }
             }
-            None => matches!(object.rest, Rest::Open),
-        });
-        fits && seen & object.required == object.required
+            None => return false,
+        }
+        true
     }
 
     /// Whether every value of that kind is valid.
@@ -40,12 +59,19 @@ impl Shape {
                 let is_low = self.minimum.is_none_or(|bound| bound <= 0.0);
                 (self.integer || self.number) && is_low && self.maximum.is_none()
             }
-            Kind::Integer => (self.integer || self.number) && self.minimum.is_none() && self.maximum.is_none(),
+            Kind::Integer => {
+                let is_low = self.minimum.is_none_or(|bound| bound <= f64::from(i32::MIN));
+                let is_high = self.maximum.is_none_or(|bound| bound >= f64::from(i32::MAX));
+                (self.integer || self.number) && is_low && is_high
+            }
             Kind::Number => self.number && self.minimum.is_none() && self.maximum.is_none(),
-            Kind::Uuid => string(&|shape| {
-                let any = StringShape { format: None, min_length: 0, ..shape.clone() };
-                // A format other than that of UUIDs says something else of them.
-                any.is_free() && shape.min_length <= 36 && shape.format.is_none_or(|format| format.is_uuid())
+            Kind::Amount => self.number && self.minimum.is_none_or(|bound| bound <= 0.0) && self.maximum.is_none(),
+            Kind::Uuid => string(&|shape| shape.takes_every(36, |format| format.is_uuid())),
+            Kind::Time => string(&|shape| shape.takes_every(20, |format| !format.is_uuid())),
+            Kind::Ulid(prefix) => string(&|shape| {
+                let is_prefix = shape.ulid.as_deref().is_none_or(|wanted| wanted == prefix);
+                let rest = StringShape { ulid: None, ..shape.clone() };
+                is_prefix && rest.takes_every(26, |_| false)
             }),
             Kind::EmptyText => string(&|shape| shape.is_free() && shape.min_length == 0),
             Kind::Text => string(&|shape| shape.is_free() && shape.min_length <= 1),
@@ -57,7 +83,8 @@ impl Shape {
                     && items.is_none_or(|items| items.takes_every(Kind::EmptyText) && items.takes_every(Kind::Text))
             }),
             Kind::Object => self.object.as_deref().is_some_and(ObjectShape::is_free),
-            Kind::Unknown => false,
+            // What follows one decides, and is read elsewhere.
+            Kind::Fields | Kind::Items | Kind::End | Kind::Unknown => false,
         }
     }
 }
@@ -67,10 +94,59 @@ impl StringShape {
     pub(super) fn is_free(&self) -> bool {
         self.one_of.is_none() && self.spelling.is_none() && self.format.is_none() && self.ulid.is_none()
     }
+
+    /// Whether every string of at least this length is valid which has the formats that `has` names.
+    fn takes_every(&self, length: usize, has: impl Fn(Format) -> bool) -> bool {
+        let unformed = Self { format: None, ..self.clone() };
+        unformed.is_free() && self.min_length <= length && self.format.is_none_or(has)
+    }
 }
 
 impl ObjectShape {
+    fn takes_every(&self, fields: &mut Iter<'_, Field>) -> bool {
+        let mut seen = 0;
+        while let Some(field) = fields.next() {
+            let property = match (field.kind, self.position(field.key)) {
+                (Kind::End, _) => break,
+                (_, None) if matches!(self.rest, Rest::Open) => None,
+                (_, None) => return false,
+                (_, Some(at)) => {
+                    seen |= 1 << at;
+                    self.properties.get(at).map(|(_, shape)| shape)
+                }
+            };
+            let fits = match (field.kind, property) {
+                (Kind::Fields | Kind::Items, None) => {
+                    skip(fields);
+                    true
+                }
+                (Kind::Fields, Some(shape)) => shape.takes_every_object(fields),
+                (Kind::Items, Some(shape)) => shape.takes_every_array(fields),
+                (kind, Some(shape)) => shape.takes_every(kind),
+                (_, None) => true,
+            };
+            if !fits {
+                return false;
+            }
+        }
+        seen & self.required == self.required && self.variants.is_none()
+    }
+
     fn is_free(&self) -> bool {
         self.properties.is_empty() && self.required == 0 && matches!(self.rest, Rest::Open) && self.variants.is_none()
+    }
+}
+
+/// Goes behind the end of the object or array that has begun.
+fn skip(fields: &mut Iter<'_, Field>) {
+    let mut open = 1;
+    while open > 0
+        && let Some(field) = fields.next()
+    {
+        match field.kind {
+            Kind::Fields | Kind::Items => open += 1,
+            Kind::End => open -= 1,
+            _ => {}
+        }
     }
 }

@@ -1,0 +1,124 @@
+//! The upstreams that are reached over HTTP, of a configuration: secrets and certificates read.
+
+use crate::auth::{one_line, secret_in};
+use crate::config::Config;
+use crate::config::upstream::{Authorization, Kind, Retrieve, Upstream};
+use crate::upstream::client::AllowList;
+use crate::upstream::responses::{Credentials, Patience, Responses, Settings};
+use crate::upstream::sse;
+use anyhow::{Context, anyhow};
+use framegate_translators::runners::runner;
+use hyper::header::HeaderName;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+/// Those of kind `sse`.
+///
+/// # Errors
+/// A secret that cannot be read.
+pub(super) fn feeds(config: &Config) -> anyhow::Result<Vec<sse::Settings>> {
+    let mut found = Vec::new();
+    for upstream in &config.upstream {
+        let Kind::Sse(settings) = &upstream.kind else { continue };
+        found.push(feed(upstream, settings).with_context(|| format!("upstream {:?}", upstream.name))?);
+    }
+    Ok(found)
+}
+
+fn feed(upstream: &Upstream, settings: &crate::config::upstream::Sse) -> anyhow::Result<sse::Settings> {
+    let ms = Duration::from_millis;
+    Ok(sse::Settings {
+        name: upstream.name.clone(),
+        runner: runner(&upstream.runner).with_context(|| format!("there is no runner {:?}", upstream.runner))?,
+        url: settings.url.parse().context("url")?,
+        credentials: credentials(
+            settings.authorization,
+            (&settings.credential_header, &settings.credential_scheme),
+            &settings.secret_file,
+            &settings.secret_env,
+        )?,
+        ca_file: is_set(&settings.ca_file),
+        connect_timeout: ms(settings.connect_timeout_ms),
+        answer_timeout: ms(settings.answer_timeout_ms),
+        idle_timeout: (settings.idle_timeout_ms > 0).then(|| ms(settings.idle_timeout_ms)),
+        pause: (ms(settings.reconnect_min_ms), ms(settings.reconnect_max_ms)),
+        lost_after: ms(settings.lost_after_ms),
+        start_timeout: ms(settings.start_timeout_ms),
+        max_runs: upstream.max_runs,
+    })
+}
+
+/// Those of kind `responses`, in their order.
+///
+/// # Errors
+/// A secret or a certificate that cannot be read.
+pub(super) fn responses(config: &Config) -> anyhow::Result<Vec<Arc<Responses>>> {
+    let mut found = Vec::new();
+    for upstream in &config.upstream {
+        let Kind::Responses(settings) = &upstream.kind else { continue };
+        let one = one(upstream, settings).with_context(|| format!("upstream {:?}", upstream.name))?;
+        found.push(Arc::new(one));
+    }
+    Ok(found)
+}
+
+fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> anyhow::Result<Responses> {
+    let credentials = credentials(
+        settings.authorization,
+        (&settings.credential_header, &settings.credential_scheme),
+        &settings.secret_file,
+        &settings.secret_env,
+    )?;
+    let settings = Settings {
+        name: upstream.name.clone(),
+        url: settings.url.parse().context("url")?,
+        credentials,
+        request_headers: AllowList::new(&settings.request_headers)?,
+        response_headers: AllowList::new(&settings.response_headers)?,
+        ca_file: is_set(&settings.ca_file),
+        connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
+        head_timeout: Duration::from_millis(settings.answer_timeout_ms),
+        idle_timeout: (settings.idle_timeout_ms > 0).then(|| Duration::from_millis(settings.idle_timeout_ms)),
+        max_request_bytes: settings.max_request_bytes,
+        cancel_on_disconnect: settings.cancel_on_disconnect,
+        patience: Patience {
+            bytes: settings.client_buffer_bytes,
+            time: Duration::from_millis(settings.slow_client_ms),
+        },
+        gives_kept: settings.retrieve == Retrieve::Kept,
+        max_runs: upstream.max_runs,
+    };
+    Ok(Responses::new(settings)?)
+}
+
+/// Whose credentials requests have. Secrets are read here, once.
+fn credentials(
+    authorization: Authorization,
+    (header, scheme): (&str, &str),
+    file: &Path,
+    variable: &str,
+) -> anyhow::Result<Credentials> {
+    match authorization {
+        Authorization::None => Ok(Credentials::None),
+        Authorization::Passthrough => Ok(Credentials::OfTheClient),
+        Authorization::Configured => {
+            let secret = match is_set(file) {
+                Some(file) => secret_in(&file).map_err(|message| anyhow!("secret_file: {message}"))?,
+                None => {
+                    let text = std::env::var(variable)
+                        .map_err(|_| anyhow!("secret_env: there is no environment variable {variable}"))?;
+                    let secret = one_line(&text).map(str::to_owned);
+                    secret.ok_or_else(|| anyhow!("secret_env: {variable} holds no secret on one line"))?
+                }
+            };
+            // Neither the header nor the secret is told: one of them may stand in the other's place.
+            let header: HeaderName = header.parse().map_err(|_| anyhow!("credential_header is no header's name"))?;
+            Credentials::own(header, scheme, &secret).map_err(|_| anyhow!("the secret cannot stand in a header"))
+        }
+    }
+}
+
+fn is_set(path: &Path) -> Option<PathBuf> {
+    (!path.as_os_str().is_empty()).then(|| path.to_owned())
+}

@@ -1,0 +1,58 @@
+//! The operations of the Responses API.
+
+use super::{Endpoint, described, merged, problems, streams};
+use serde_json::{Value, json};
+
+/// What each of them does; the proxy's own errors stand beside those of the upstream, which pass as they are.
+pub(super) fn operation(endpoint: Endpoint) -> Value {
+    let refusals = |codes: &[u16]| problems(codes, "ResponsesError");
+    let own = json!({"200": {"description": "The upstream's own answer.", "content": {
+        "application/json": {"schema": {"type": "object"}},
+        "text/event-stream": {"schema": {"type": "string"}}}}});
+    let upstream = ["upstream"];
+    match endpoint {
+        Endpoint::ResponseCreate => {
+            let streams = streams("The upstream's own answer; with a `contract`, its run translated, live.", false);
+            let content =
+                [streams.get("content"), own.pointer("/200/content")].map(|part| part.cloned().unwrap_or_default());
+            let answer = json!({"200": {"description": streams.get("description"), "content": merged(&content)}});
+            let operation = described(
+                "createResponse",
+                "Ask the upstream for a response; its answer passes byte for byte, and is kept as a run.",
+                merged(&[answer, refusals(&[400, 403, 404, 406, 413, 429, 500, 502, 503, 504, 507])]),
+                &["upstream", "contract", "experimental"],
+            );
+            let schema = json!({"type": "object", "description": "What the upstream takes."});
+            merged(&[
+                operation,
+                json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}),
+            ])
+        }
+        Endpoint::Response => described(
+            "getResponse",
+            "A response: with `stream=true` its kept events behind `starting_after`, then live; else as it was told \
+             last; where it is not kept, what the upstream answers.",
+            merged(&[own, refusals(&[400, 404, 406, 500, 502, 503, 504])]),
+            &["upstream", "stream", "starting_after", "contract", "experimental", "after"],
+        ),
+        Endpoint::ResponseInput => described(
+            "listResponseInputItems",
+            "What the upstream answers.",
+            merged(&[own, refusals(&[400, 404, 500, 502, 503, 504])]),
+            &upstream,
+        ),
+        Endpoint::ResponseCancel => described(
+            "cancelResponse",
+            "What the upstream answers.",
+            merged(&[own, refusals(&[400, 404, 413, 500, 502, 503, 504])]),
+            &upstream,
+        ),
+        // The last of them.
+        _ => described(
+            "deleteResponse",
+            "What the upstream answers; what is kept of it here stays.",
+            merged(&[own, refusals(&[400, 404, 500, 502, 503, 504])]),
+            &upstream,
+        ),
+    }
+}

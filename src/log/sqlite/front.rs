@@ -1,0 +1,173 @@
+//! The front of a stream, and the marks that stay where it goes.
+//!
+//! In: how many frames go, and what was made of them. Out: marks, and where a front would end. Never: a front that is gone
+//! without its marks (both are one transaction), a mark in front of what is kept.
+
+use super::database::{give_back, told};
+use super::writer::{ROW_BYTES, Writer};
+use crate::log::{Gone, LogError, Mark, MarkAt, StreamId, Summary};
+use framegate_translators::encode::EventId;
+use rusqlite::types::{ToSqlOutput, Value, ValueRef};
+use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
+use std::path::Path;
+use std::sync::Arc;
+
+impl Writer {
+    pub(super) fn drop_front(&mut self, id: StreamId, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
+        let Some(key) = self.key_of(id) else { return Ok(()) };
+        let freed =
+            drop_front(self.database(), key, gone, marks).map_err(|error| self.failed("cannot be written", &error))?;
+        self.freed(id, freed);
+        give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
+    }
+
+    pub(super) fn keep_marks(&mut self, id: StreamId, marks: &[Mark]) -> Result<(), LogError> {
+        let Some(key) = self.key_of(id) else { return Ok(()) };
+        let keep = || -> rusqlite::Result<()> {
+            let transaction = self.database().unchecked_transaction()?;
+            marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
+            transaction.commit()
+        };
+        keep().map_err(|error| self.failed("cannot be written", &error))?;
+        self.has_written();
+        Ok(())
+    }
+
+    pub(super) fn keep_status(&mut self, summaries: &[Summary]) -> Result<(), LogError> {
+        let keep = || -> rusqlite::Result<()> {
+            let transaction = self.database().unchecked_transaction()?;
+            for summary in summaries {
+                if let Some(key) = self.key_of(summary.stream) {
+                    // One that something was appended behind meanwhile is not that of the stream as it is.
+                    let sql = "UPDATE streams SET status = ?2 WHERE key = ?1 AND frames = json_extract(?2, '$.frames')";
+                    transaction.prepare_cached(sql)?.execute((key, &summary.status))?;
+                }
+            }
+            transaction.commit()
+        };
+        keep().map_err(|error| self.failed("cannot be written", &error))?;
+        self.has_written();
+        Ok(())
+    }
+}
+
+/// Drops a front in a transaction of its own; gives how many bytes went.
+fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> rusqlite::Result<u64> {
+    let transaction = database.unchecked_transaction()?;
+    let freed: u64 = transaction
+        .prepare_cached("SELECT coalesce(sum(octet_length(body) + ?3), 0) FROM frames WHERE stream = ?1 AND seq < ?2")?
+        .query_row((key, gone.frames, ROW_BYTES), |row| row.get(0))?;
+    transaction.prepare_cached("DELETE FROM frames WHERE stream = ?1 AND seq < ?2")?.execute((key, gone.frames))?;
+    transaction.prepare_cached("DELETE FROM marks WHERE stream = ?1 AND frame < ?2")?.execute((key, gone.frames))?;
+    marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
+    transaction
+        .prepare_cached(
+            "UPDATE streams SET pruned_frames = :frames, pruned_last_ms = :last, pruned_ms = :now, bytes = bytes - :freed, \
+             status = json_set(status, '$.pruned_frames', :frames) WHERE key = :key",
+        )?
+        .execute(named_params! {
+            ":frames": gone.frames, ":last": gone.last_ms.cast_signed(), ":now": gone.pruned_ms.cast_signed(),
+            ":freed": freed, ":key": key,
+        })?;
+    transaction.commit()?;
+    Ok(freed)
+}
+
+/// A cursor as a column has it.
+struct Cursor<'a>(&'a EventId);
+
+impl ToSql for Cursor<'_> {
+    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+        Ok(match self.0 {
+            EventId::None => ToSqlOutput::Owned(Value::Null),
+            EventId::Number(number) => ToSqlOutput::Owned(Value::Integer(number.cast_signed())),
+            EventId::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
+        })
+    }
+}
+
+fn insert(database: &Connection, key: i64, mark: &Mark) -> rusqlite::Result<()> {
+    let last = mark.last.as_ref();
+    let mut insert = database.prepare_cached(
+        "INSERT OR REPLACE INTO marks (stream, view, frame, event, last, last_event, state) \
+         VALUES (:stream, :view, :frame, :event, :last, :last_event, :state)",
+    )?;
+    insert.execute(named_params! {
+        ":stream": key, ":view": &*mark.view, ":frame": mark.frame, ":event": mark.event,
+        ":last": Cursor(last.map_or(&EventId::None, |(id, _)| id)), ":last_event": last.map(|(_, number)| number),
+        ":state": mark.state,
+    })?;
+    Ok(())
+}
+
+/// The last mark of a view that is not behind a place.
+pub(crate) fn mark(
+    database: &Connection,
+    path: &Path,
+    key: i64,
+    view: &str,
+    at: &MarkAt,
+) -> Result<Option<Mark>, LogError> {
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let (number, cursor);
+    let (place, value): (_, &dyn ToSql) = match at {
+        MarkAt::Event(event) => {
+            number = i64::try_from(*event).unwrap_or(i64::MAX);
+            ("event <= ?3", &number)
+        }
+        MarkAt::Frame(frame) => {
+            number = i64::try_from(*frame).unwrap_or(i64::MAX);
+            ("frame <= ?3", &number)
+        }
+        MarkAt::Cursor(id) => {
+            cursor = Cursor(id);
+            ("(last IS NULL OR last <= ?3)", &cursor)
+        }
+    };
+    let sql = format!(
+        "SELECT frame, event, last, last_event, state FROM marks WHERE stream = ?1 AND view = ?2 AND {place} \
+         ORDER BY frame DESC LIMIT 1"
+    );
+    let mut statement = database.prepare_cached(&sql).map_err(failed)?;
+    statement.query_row((key, view, value), |row| mark_of(row, view)).optional().map_err(failed)
+}
+
+/// The names of the views that have a mark at a frame.
+pub(crate) fn views_at(database: &Connection, key: i64, frame: u64) -> rusqlite::Result<Vec<String>> {
+    let mut statement = database.prepare("SELECT view FROM marks WHERE stream = ?1 AND frame = ?2 ORDER BY view")?;
+    statement.query_map((key, frame), |row| row.get(0))?.collect()
+}
+
+fn mark_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Mark> {
+    let last_event: Option<u64> = row.get(3)?;
+    let last = match row.get_ref(2)? {
+        ValueRef::Integer(number) => Some(EventId::Number(number.cast_unsigned())),
+        ValueRef::Text(text) => Some(EventId::Text(String::from_utf8_lossy(text).into_owned())),
+        _ => None,
+    };
+    Ok(Mark {
+        view: Arc::from(view),
+        frame: row.get(0)?,
+        event: row.get(1)?,
+        last: last.zip(last_event),
+        state: row.get(4)?,
+    })
+}
+
+/// The number of the first frame behind which no more than `max_bytes` of a stream are kept.
+pub(super) fn front_beyond(database: &Connection, path: &Path, key: i64, max_bytes: u64) -> Result<u64, LogError> {
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let sql = "SELECT seq, octet_length(body) FROM frames WHERE stream = ?1 ORDER BY seq DESC";
+    let mut statement = database.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query([key]).map_err(failed)?;
+    let (mut first, mut bytes) = (None, 0);
+    while let Some(row) = rows.next().map_err(failed)? {
+        bytes += row.get::<_, u64>(1).map_err(failed)? + ROW_BYTES;
+        // The last frame stays, however large it is.
+        if bytes > max_bytes && first.is_some() {
+            break;
+        }
+        first = Some(row.get::<_, u64>(0).map_err(failed)?);
+    }
+    Ok(first.unwrap_or_default())
+}

@@ -1,0 +1,179 @@
+//! What readers of the feed, and of one run, are told of runs that are dropped.
+
+use super::*;
+use crate::config::GateMode;
+use crate::gate::Gate;
+use crate::log::MemoryLog;
+use crate::runs::{Batch, Follower};
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::runners::runner;
+use framegate_translators::schema::Schemas;
+use framegate_translators::sequence::Identity;
+use serde_json::Value;
+
+/// A log that keeps one run that is over.
+fn runs() -> Arc<Runs> {
+    Arc::new(Runs::new(Arc::new(MemoryLog::new(1 << 30, 1)), Gate::new(GateMode::Warn).unwrap()))
+}
+
+/// The frames of a run of that number.
+fn run(number: u128) -> Vec<Arc<Frame>> {
+    let input = include_bytes!("../../../tests/fixtures/claude-code/bash_ok.partial.ndjson");
+    let identity = Identity { run_id: Uuid::from_u128(number), session_id: Some(Uuid::from_u128(number << 32)) };
+    let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+    let mut frames: Vec<Arc<Frame>> = ingest.feed(input, 0).map(Arc::new).collect();
+    frames.extend(ingest.finish(0).map(Arc::new));
+    frames
+}
+
+fn follower(runs: &Arc<Runs>, contract: &'static Contract, scope: Scope, at: Position) -> FeedFollower {
+    FeedFollower::new(runs.clone(), scope, contract, EncoderOptions::default(), at)
+}
+
+/// What there is: each event's type and JSON, and the last cursor.
+async fn all(follower: &mut FeedFollower) -> (Vec<Value>, Option<String>) {
+    let (mut events, mut cursor) = (Vec::new(), None);
+    loop {
+        let more = follower.ready(7).await.unwrap();
+        if more.is_empty() {
+            return (events, cursor);
+        }
+        for event in more {
+            events.push(serde_json::from_slice(&event.line).unwrap());
+            cursor = Some(event.cursor);
+        }
+    }
+}
+
+fn is_notice(event: &Value) -> bool {
+    event.to_string().contains("this run is no longer kept")
+}
+
+#[tokio::test]
+async fn a_run_that_is_dropped_while_a_reader_is_behind_is_told_in_the_contracts_words() {
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        let schemas = Schemas::compile(contract.schemas).unwrap();
+        let runs = runs();
+        let (first, second) = (run(1), run(2));
+        let mut behind = follower(&runs, contract, Scope::default(), Position::default());
+        let elsewhere = Scope { session: Some(Uuid::from_u128(7)), ..Scope::default() };
+        let mut elsewhere = follower(&runs, contract, elsewhere, Position::default());
+        let (half, rest) = first.split_at(first.len() / 2);
+        runs.append(half).await.unwrap();
+        let (seen, cursor) = all(&mut behind).await;
+        assert!(!seen.is_empty() && !seen.iter().any(is_notice), "{}", contract.name);
+        runs.append(rest).await.unwrap();
+        runs.append(&second).await.unwrap();
+        assert!(runs.find(stream_id(&first[0])).is_none(), "the first run is dropped");
+
+        let (more, last) = all(&mut behind).await;
+        let notices: Vec<&Value> = more.iter().filter(|event| is_notice(event)).collect();
+        assert_eq!(notices.len(), 1, "{}: {more:?}", contract.name);
+        assert!(is_notice(&more[0]), "{}: before anything else", contract.name);
+        let kind = notices[0][contract.type_key].as_str().unwrap();
+        assert_eq!(schemas.check_value(kind, notices[0]), Ok(()), "{}", notices[0]);
+        let expected = match contract.name {
+            "frames.v1" => "provider_event",
+            "frames.v2" => "gap_detected",
+            "sse.v1" => "tool_result",
+            "agent-manager.v1" => "error",
+            "pixir.v1" => "status",
+            _ => "gap.events_pruned",
+        };
+        assert_eq!(kind, expected);
+        match contract.name {
+            "frames.v2" => {
+                let (missed, frames) = (half.len() as u64, first.len() as u64);
+                assert_eq!((&notices[0]["first_seq"], &notices[0]["last_seq"]), (&missed.into(), &(frames - 1).into()));
+                assert_eq!(notices[0]["seq"], frames);
+            }
+            "hecate.v1" => {
+                assert_eq!(notices[0]["sequence"], seen.len());
+                assert_eq!(notices[0]["data"]["last_pruned_sequence"], seen.len() - 1);
+            }
+            _ => {}
+        }
+
+        // The same from the cursor that it had, and nothing of it from the cursor behind.
+        let at = runs.feed_position(&cursor.unwrap()).unwrap().unwrap();
+        let (again, _) = all(&mut follower(&runs, contract, Scope::default(), at)).await;
+        assert_eq!(again.iter().filter(|event| is_notice(event)).count(), 1, "{}", contract.name);
+        let at = runs.feed_position(&last.unwrap()).unwrap().unwrap();
+        assert_eq!(all(&mut follower(&runs, contract, Scope::default(), at)).await.0, Vec::<Value>::new());
+        // Whoever begins now lacks nothing; nor does whoever may not see the run, or asked for another session.
+        let (fresh, _) = all(&mut follower(&runs, contract, Scope::default(), Position::default())).await;
+        assert!(!fresh.is_empty() && !fresh.iter().any(is_notice), "{}", contract.name);
+        assert_eq!(all(&mut elsewhere).await.0, Vec::<Value>::new());
+    }
+}
+
+#[tokio::test]
+async fn a_reader_that_had_all_of_a_run_hears_nothing_of_its_end() {
+    let hecate = framegate_translators::contracts::contract("hecate.v1").unwrap();
+    let runs = runs();
+    runs.append(&run(1)).await.unwrap();
+    let mut reader = follower(&runs, hecate, Scope::default(), Position::default());
+    let (_, cursor) = all(&mut reader).await;
+    runs.append(&run(2)).await.unwrap();
+    let at = runs.feed_position(&cursor.unwrap()).unwrap().unwrap();
+    for mut reader in [reader, follower(&runs, hecate, Scope::default(), at)] {
+        let (more, _) = all(&mut reader).await;
+        assert!(!more.is_empty() && !more.iter().any(is_notice), "{more:?}");
+    }
+}
+
+#[tokio::test]
+async fn a_follower_of_a_run_that_is_dropped_hears_of_it_last() {
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        for wire in [Wire::Sse, Wire::Ndjson] {
+            let runs = runs();
+            let first = run(1);
+            let (half, rest) = first.split_at(first.len() / 2);
+            runs.append(half).await.unwrap();
+            let entry = runs.find(stream_id(&first[0])).unwrap();
+            let reader = runs.reader(&entry, contract, &EncoderOptions::default()).unwrap();
+            let mut behind = Follower::new(runs.clone(), reader, wire, 0);
+            let text = |batch: Option<Batch>| {
+                batch.map(|batch| String::from_utf8(batch.chunks.concat()).unwrap()).unwrap_or_default()
+            };
+            let front = text(behind.next().await.unwrap());
+            assert!(!front.is_empty() && !front.contains("no longer kept"));
+            runs.append(rest).await.unwrap();
+            runs.append(&run(2)).await.unwrap();
+            let last = text(behind.next().await.unwrap());
+            assert_eq!(last.starts_with('{'), wire == Wire::Ndjson, "{last}");
+            let json = last
+                .lines()
+                .find_map(|line| line.strip_prefix("data: ").or(Some(line).filter(|_| wire == Wire::Ndjson)));
+            let event: Value = serde_json::from_str(json.unwrap()).unwrap();
+            assert!(is_notice(&event) && last.matches("no longer kept").count() == 1, "{last}");
+            assert!(behind.next().await.unwrap().is_none(), "{}: it is the end", contract.name);
+        }
+    }
+}
+
+#[tokio::test]
+async fn what_is_remembered_of_dropped_runs_is_bounded() {
+    let runs = runs();
+    let first = run(1);
+    for number in 0..REMEMBERED as u128 + 200 {
+        // The first and the last frame make a run that is over.
+        let other = Uuid::from_u128(number + 10);
+        let Stream { kind, session, provider, .. } = &*first[0].stream;
+        let stream = Stream { kind: *kind, id: other, session: session.clone(), origin_run: None, provider: *provider };
+        let stream = Arc::new(stream);
+        let frames: Vec<Arc<Frame>> = [first.first().unwrap(), first.last().unwrap()]
+            .into_iter()
+            .zip(0..)
+            .map(|(frame, seq)| Arc::new(Frame { stream: stream.clone(), seq, ..Frame::clone(frame) }))
+            .collect();
+        runs.append(&frames).await.unwrap();
+    }
+    let steps = runs.feed.steps();
+    assert!(steps.gone.len() <= REMEMBERED + DROPPED, "{}", steps.gone.len());
+    assert!(steps.gone.len() >= REMEMBERED, "{}", steps.gone.len());
+    assert!(steps.list.len() <= REMEMBERED + 2 * DROPPED && steps.order.len() <= REMEMBERED + DROPPED);
+    assert_eq!(steps.last.len(), 1, "one run is kept");
+}

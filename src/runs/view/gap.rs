@@ -1,0 +1,114 @@
+//! The gap in front of a stream whose first frames are gone.
+//!
+//! In: a stream, and where what is kept of it begins. Out: the contract's own event that says so, in the place of all events
+//! that are gone. Never: an event that is kept told as gone, two events for one gap.
+
+use super::window::write;
+use super::{Ask, Batch, SharedMarks, Single, Wire};
+use crate::log::{Gone, LogError};
+use crate::runs::{Entry, Runs};
+use bytes::Bytes;
+use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::{EventId, Events, Pruned};
+use std::ops::Range;
+
+/// A gap is told as the last but one event that a frame could have, so that a cursor of a feed that names it is behind
+/// whatever else the frame gave.
+const NTH: u32 = u32::MAX - 1;
+
+/// See the module.
+#[derive(Debug)]
+pub(super) struct Gap {
+    pub(super) gone: Gone,
+    /// The number of the first event that is kept.
+    pub(super) event: u64,
+    /// The last event that is gone and has a cursor, and its number.
+    pub(super) last: Option<(EventId, u64)>,
+    /// `None` where the contract has no words for it.
+    told: Option<Told>,
+}
+
+#[derive(Debug)]
+struct Told {
+    id: EventId,
+    kind: &'static str,
+    block: Bytes,
+    payload: Range<usize>,
+}
+
+impl Gap {
+    pub(super) async fn find(
+        runs: &Runs,
+        entry: &Entry,
+        contract: &'static Contract,
+        marks: &SharedMarks,
+        gone: Gone,
+    ) -> Result<Self, LogError> {
+        let untold = || LogError::Untold { stream: entry.stream.id, frames: gone.frames, contract: contract.name };
+        let place = marks.start_of_kept(runs, entry, gone.frames).await?.ok_or_else(untold)?;
+        let Gone { frames, last_ms, pruned_ms } = gone;
+        let mut events = Events::default();
+        place.encoder.pruned(&Pruned { stream: &entry.stream, frames, last_ms, pruned_ms }, &mut events);
+        let told = events.iter().next().map(|event| {
+            let mut block = Vec::new();
+            write(contract, event, &mut block);
+            let payload = match contract.sse {
+                SseStyle::Raw => 0..block.len(),
+                _ => block.len() - 2 - event.payload.len()..block.len() - 1,
+            };
+            Told { id: event.id.clone(), kind: event.kind, block: Bytes::from(block), payload }
+        });
+        Ok(Self { gone, event: place.event, last: place.last, told })
+    }
+
+    /// Whether the contract has words for it.
+    pub(super) fn is_told(&self) -> bool {
+        self.told.is_some()
+    }
+
+    /// The gap, for one who asks for something that is gone. Nothing where he asks for frames that are all gone.
+    pub(super) fn batch(&self, ask: Ask) -> Batch {
+        if ask.frames < self.gone.frames {
+            return Batch { next: ask.from, ..Batch::default() };
+        }
+        let mut batch = Batch { next: self.event, frames: self.gone.frames, ..Batch::default() };
+        match &self.told {
+            Some(told) => {
+                batch.events = 1;
+                batch.chunks.push(match ask.wire {
+                    Wire::Sse => told.block.clone(),
+                    Wire::Ndjson => told.block.slice(told.payload.clone()),
+                });
+                batch.ends_on_id = told.id != EventId::None;
+                batch.last_id = Some(told.id.clone()).filter(|id| *id != EventId::None);
+            }
+            None => batch.lost = true,
+        }
+        batch
+    }
+
+    /// The gap as a single event.
+    pub(super) fn single(&self) -> Option<Single> {
+        let told = self.told.as_ref()?;
+        let line = told.block.slice(told.payload.clone());
+        Some(Single { kind: told.kind, frame: self.gone.frames.saturating_sub(1), nth: NTH, line })
+    }
+
+    /// The number of the event behind a place in the frames that are gone, where it has been told that they are; else that of
+    /// one that is gone, if there is any.
+    pub(super) fn at_frame(&self, frame: u64, seen: u32) -> u64 {
+        let was_told = frame + 1 == self.gone.frames && seen > NTH;
+        if was_told { self.event } else { self.event.saturating_sub(1) }
+    }
+
+    /// The number of the event behind a cursor that is among what is gone, or the last of it.
+    pub(super) fn after(&self, cursor: &EventId) -> Option<u64> {
+        let (last, number) = self.last.as_ref()?;
+        match (cursor, last) {
+            _ if cursor == last => Some(number + 1),
+            (EventId::Number(cursor), EventId::Number(last)) if cursor < last => Some(self.event.saturating_sub(1)),
+            (EventId::Text(cursor), EventId::Text(last)) if cursor < last => Some(self.event.saturating_sub(1)),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,30 @@
+// The `openai` package: says everything that it sees of some responses, one JSON object a line.
+import OpenAI from 'openai';
+import { plan, say } from './plan.mjs';
+
+const { base_url: baseURL, streams, wholes, retrieve = [] } = plan();
+const client = new OpenAI({ baseURL, apiKey: 'of-the-client', maxRetries: 0, timeout: 60_000 });
+
+async function read(name, ask) {
+  try {
+    for await (const event of await ask()) say({ case: name, event: event.type, value: event });
+  } catch (error) {
+    if (!(error instanceof OpenAI.APIError) || error.status === undefined) {
+      return say({ case: name, error: error.constructor.name });
+    }
+    const { status, requestID } = error;
+    return say({ case: name, error: error.constructor.name, status, body: error.error, request_id: requestID });
+  }
+  say({ case: name, end: true });
+}
+
+for (const model of streams) await read(model, () => client.responses.create({ model, input: 'Say hello', stream: true }));
+for (const model of wholes) {
+  const response = await client.responses.create({ model, input: 'Say hello' });
+  say({ case: model, text: response.output_text, request_id: response._request_id, value: response });
+}
+for (const { id, after } of retrieve) {
+  const starting = after === null ? {} : { starting_after: after };
+  await read('retrieve', () => client.responses.retrieve(id, { stream: true, ...starting }));
+  say({ case: 'retrieve', value: await client.responses.retrieve(id) });
+}

@@ -1,0 +1,371 @@
+//! An event feed that is followed, against a scripted server.
+
+use crate::client::{get, post};
+use crate::proxy::{Folder, Proxy, recording};
+use crate::scripted::{Seen, Upstream, stream_head, wait_for_close, whole};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::net::TcpStream;
+use std::sync::Mutex;
+use std::sync::mpsc::{Sender, channel};
+use std::thread;
+use std::time::{Duration, Instant};
+
+/// A server whose feed says what the test tells it to, connection by connection.
+struct Server {
+    upstream: Upstream,
+    say: Sender<Word>,
+}
+
+enum Word {
+    Bytes(Vec<u8>),
+    /// The connection ends.
+    End,
+}
+
+impl Server {
+    fn start(answer: impl Fn(&Seen, &mut TcpStream) + Send + Sync + 'static) -> Self {
+        let (say, words) = channel();
+        let words = Mutex::new(words);
+        let upstream = Upstream::start(move |request, stream| {
+            if request.method != "GET" || !request.path.starts_with("/v1/event") {
+                return answer(request, stream);
+            }
+            stream_head(stream);
+            let words = words.lock().unwrap();
+            while let Ok(Word::Bytes(bytes)) = words.recv_timeout(Duration::from_secs(60)) {
+                if stream.write_all(&bytes).is_err() {
+                    return;
+                }
+            }
+        });
+        Self { upstream, say }
+    }
+
+    fn silent() -> Self {
+        Self::start(|_, stream| whole(stream, "404 Not Found", "", b""))
+    }
+
+    fn says(&self, bytes: &[u8]) {
+        self.say.send(Word::Bytes(bytes.to_vec())).unwrap();
+    }
+
+    fn ends(&self) {
+        self.say.send(Word::End).unwrap();
+    }
+
+    /// How often the feed was asked for, once that is so often.
+    fn wait_for_connections(&self, wanted: usize) -> Vec<Seen> {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let feeds: Vec<Seen> =
+                self.upstream.seen().into_iter().filter(|seen| seen.path.starts_with("/v1/event")).collect();
+            if feeds.len() >= wanted {
+                return feeds;
+            }
+            assert!(Instant::now() < deadline, "{} connections", feeds.len());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+}
+
+struct Follower {
+    proxy: Proxy,
+    folder: Folder,
+}
+
+impl Follower {
+    fn of(server: &Server, more: &str) -> Self {
+        Self::with(server, more, &[])
+    }
+
+    fn with(server: &Server, more: &str, settings: &[(&str, &str)]) -> Self {
+        let folder = Folder::new();
+        let url = format!("{}/event?directory=x", server.upstream.url());
+        let table = format!(
+            "[[upstream]]\nname = \"code\"\nkind = \"sse\"\nurl = \"{url}\"\nreconnect_min_ms = 20\n\
+             reconnect_max_ms = 200\n{more}\n"
+        );
+        let config = folder.write("config.toml", &table);
+        let proxy = Proxy::configured_with(&config, &folder.path("log"), settings);
+        Self { proxy, folder }
+    }
+
+    fn runs(&self) -> Vec<Value> {
+        get(self.proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().clone()
+    }
+
+    fn wait_for(&self, what: &str, is_so: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            let runs = self.runs();
+            if is_so(&runs) {
+                return runs;
+            }
+            assert!(Instant::now() < deadline, "{what}: {runs:?}\n{}", self.folder.read("log"));
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    fn events(&self, run: &Value, contract: &str) -> Vec<Value> {
+        let run = run["run_id"].as_str().unwrap();
+        let path = format!("/v1/runs/{run}/events?contract={contract}&limit=500");
+        let page = get(self.proxy.address, &path, &[("accept", "application/json")]).json();
+        page["data"].as_array().unwrap().clone()
+    }
+
+    fn wait_for_records(&self, records: u64) {
+        self.wait_for("the records", |runs| runs.first().is_some_and(|run| run["records"].as_u64() >= Some(records)));
+    }
+}
+
+fn events(name: &str) -> Vec<Vec<u8>> {
+    let text = String::from_utf8(recording("opencode", name)).unwrap();
+    text.split_inclusive("\n\n").map(|event| event.as_bytes().to_vec()).collect()
+}
+
+fn at_of(events: &[Vec<u8>], word: &str) -> usize {
+    events.iter().position(|event| String::from_utf8_lossy(event).contains(word)).unwrap()
+}
+
+fn over(runs: &[Value]) -> bool {
+    !runs.is_empty() && runs.iter().all(|run| run["ended_at_ms"].is_u64())
+}
+
+#[test]
+fn a_feed_is_followed_into_runs_of_every_contract() {
+    let server = Server::silent();
+    let follower = Follower::of(&server, "");
+    server.says(&recording("opencode", "event-two-sessions.sse"));
+    let runs = follower.wait_for("both runs", |runs| runs.len() == 2 && over(runs));
+    assert!(runs.iter().all(|run| run["state"] == "completed" && run["runner"] == "opencode"), "{runs:?}");
+    for contract in ["hecate.v1", "sse.v1", "agent-manager.v1"] {
+        assert!(follower.events(&runs[0], contract).len() > 3, "{contract}");
+    }
+    let seen = server.wait_for_connections(1).remove(0);
+    assert_eq!((&*seen.path, seen.header("accept")), ("/v1/event?directory=x", "text/event-stream"));
+    assert_eq!(seen.header("accept-encoding"), "identity");
+}
+
+#[test]
+fn a_feed_that_is_lost_says_so_in_the_run_and_the_run_goes_on() {
+    let server = Server::silent();
+    let follower = Follower::of(&server, "");
+    let all = events("event-text.sse");
+    let half = all.len() / 2;
+    server.says(&all[..half].concat());
+    // It breaks off in an event.
+    server.says(&all[half][..all[half].len() / 2]);
+    follower.wait_for_records(3);
+    server.ends();
+    server.wait_for_connections(2);
+    server.says(&all[half..].concat());
+    let runs = follower.wait_for("the run's end", over);
+    assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
+    let frames = follower.events(&runs[0], "frames.v2");
+    let gaps: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == "gap_detected").collect();
+    assert_eq!(gaps.len(), 1, "{frames:?}");
+    assert!(gaps[0]["reason"].as_str().unwrap().contains("the feed was lost"), "{gaps:?}");
+    // What it broke off in is kept as it came, and the rest is read from its beginning.
+    assert_eq!(runs[0]["invalid_records"], 1);
+    for contract in ["hecate.v1", "agent-manager.v1", "pixir.v1"] {
+        assert!(json!(follower.events(&runs[0], contract)).to_string().contains("the feed was lost"), "{contract}");
+    }
+}
+
+#[test]
+fn a_run_whose_end_was_lost_ends_and_the_next_prompt_begins_another() {
+    let server = Server::silent();
+    let follower = Follower::of(&server, "lost_after_ms = 200");
+    let all = events("event-text.sse");
+    let before_end = at_of(&all, "\"type\":\"session.idle\"").min(all.len() - 1).saturating_sub(4);
+    server.says(&all[..before_end].concat());
+    follower.wait_for_records(3);
+    server.ends();
+    let runs = follower.wait_for("the run's end", over);
+    assert_eq!((&runs[0]["state"], &runs[0]["error_code"]), (&json!("interrupted"), &json!("feed_lost")));
+    // The same session again: as much as is known of it, from its beginning.
+    server.wait_for_connections(2);
+    server.says(&all.concat());
+    let runs = follower.wait_for("another run", |runs| runs.len() == 2 && over(runs));
+    assert_eq!(runs[0]["session_id"], runs[1]["session_id"]);
+    assert_eq!(runs[0]["state"], "completed");
+}
+
+#[test]
+fn a_feed_with_ids_is_asked_to_go_on_behind_the_last_one() {
+    let server = Server::silent();
+    let _follower = Follower::of(&server, "");
+    server.says(b"retry: 30\nid: 41\ndata: {\"type\":\"server.connected\",\"properties\":{}}\n\n");
+    server.says(b"id: 42\ndata: {\"type\":\"server.conn");
+    // Time for the bytes to arrive.
+    thread::sleep(Duration::from_millis(200));
+    server.ends();
+    let seen = server.wait_for_connections(2);
+    assert_eq!((seen[0].header("last-event-id"), seen[1].header("last-event-id")), ("", "41"));
+}
+
+#[test]
+fn a_server_that_is_of_no_use_is_asked_again_after_longer_and_longer_pauses() {
+    let (go, asked) = (Mutex::new(0), Mutex::new(Vec::new()));
+    let upstream = Upstream::start(move |_, stream| {
+        let mut nth = go.lock().unwrap();
+        asked.lock().unwrap().push(Instant::now());
+        *nth += 1;
+        match *nth {
+            1 => whole(stream, "503 Service Unavailable", "", b""),
+            2 => whole(stream, "302 Found", "location: http://127.0.0.1:1/\r\n", b""),
+            3 => whole(stream, "200 OK", "content-type: text/html\r\n", b"<html>"),
+            4 => whole(stream, "200 OK", "content-type: text/event-stream\r\ncontent-encoding: gzip\r\n", b"\x1f"),
+            5 => {}
+            _ => {
+                stream_head(stream);
+                let _ = stream.write_all(&recording("opencode", "event-text.sse"));
+                wait_for_close(stream);
+            }
+        }
+    });
+    let server = Server { upstream, say: channel().0 };
+    let follower = Follower::of(&server, "");
+    follower.wait_for("the run's end", over);
+    let log = follower.folder.read("log");
+    for reason in ["503", "302", "something else than an event stream", "compresses"] {
+        assert!(log.contains(reason), "{reason}: {log}");
+    }
+    assert!(log.contains("pause_ms=20") && log.contains("pause_ms=40") && log.contains("pause_ms=200"), "{log}");
+}
+
+#[test]
+fn a_feed_that_falls_silent_is_connected_to_anew() {
+    let server = Server::silent();
+    let follower = Follower::of(&server, "idle_timeout_ms = 300");
+    let all = events("event-text.sse");
+    server.says(&all[..all.len() / 2].concat());
+    follower.wait_for_records(3);
+    // The proxy closes the connection; the server learns of it by writing.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !follower.folder.read("log").contains("said nothing for 300 ms") {
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(20));
+    }
+    server.ends();
+    server.wait_for_connections(2);
+}
+
+#[test]
+fn an_approval_is_answered_over_the_servers_own_interface_once() {
+    let server = Server::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"true"));
+    let folder = Folder::new();
+    let secret = folder.write("secret", "b3BlbmNvZGU6aHVudGVyMg==\n");
+    let credentials =
+        format!("authorization = \"configured\"\ncredential_scheme = \"Basic\"\nsecret_file = \"{secret}\"");
+    let follower = Follower::of(&server, &credentials);
+    let all = events("event-permission-once.sse");
+    let asked = at_of(&all, "permission.asked");
+    server.says(&all[..=asked].concat());
+    let runs = follower.wait_for("the question", |runs| {
+        runs.first().is_some_and(|run| !run["pending_approvals"].as_array().unwrap().is_empty())
+    });
+    let (run, question) = (runs[0]["run_id"].as_str().unwrap(), runs[0]["pending_approvals"][0].as_str().unwrap());
+    let path = format!("/v1/runs/{run}/approvals/{question}");
+    let answer =
+        post(follower.proxy.address, &path, &[("content-type", "application/json")], br#"{"decision":"approved"}"#);
+    let status = answer.status;
+    assert!(status < 300, "{status}: {}", answer.text());
+    let told = server.upstream.seen().into_iter().find(|seen| seen.method == "POST").unwrap();
+    assert_eq!(told.path, format!("/permission/{question}/reply"));
+    assert_eq!(serde_json::from_slice::<Value>(&told.body).unwrap(), json!({"reply": "once"}));
+    assert_eq!(told.header("authorization"), "Basic b3BlbmNvZGU6aHVudGVyMg==");
+    let again =
+        post(follower.proxy.address, &path, &[("content-type", "application/json")], br#"{"decision":"rejected"}"#);
+    assert_eq!(again.status, 409);
+    server.says(&all[asked + 1..].concat());
+    follower.wait_for("the run's end", over);
+    assert_eq!(server.upstream.seen().iter().filter(|seen| seen.method == "POST").count(), 1);
+}
+
+#[test]
+fn a_run_is_started_over_the_servers_own_interface() {
+    let all = events("event-text.sse");
+    let text = String::from_utf8(all.concat()).unwrap();
+    let session = text.split("\"sessionID\":\"").nth(1).unwrap().split('"').next().unwrap().to_owned();
+    let made = format!("{{\"id\":\"{session}\"}}");
+    let (go, goes) = channel::<()>();
+    let go = Mutex::new(go);
+    let server = Server::start(move |request, stream| {
+        let (status, body) = match &*request.path {
+            "/session" => ("200 OK", made.as_bytes()),
+            _ => {
+                let _ = go.lock().unwrap().send(());
+                ("204 No Content", &b""[..])
+            }
+        };
+        whole(stream, status, "content-type: application/json\r\n", body);
+    });
+    let follower = Follower::of(&server, "");
+    let order = |body: &Value| {
+        let headers = [("content-type", "application/json")];
+        post(follower.proxy.address, "/v1/runs", &headers, body.to_string().as_bytes())
+    };
+    let elsewhere = order(&json!({"upstream": "code", "prompt": "hi", "cwd": "/etc"}));
+    assert!((400..500).contains(&elsewhere.status), "{}", elsewhere.status);
+    server.wait_for_connections(1);
+    let say = server.say.clone();
+    let telling = thread::spawn(move || {
+        goes.recv_timeout(Duration::from_secs(30)).unwrap();
+        say.send(Word::Bytes(all.concat())).unwrap();
+    });
+    // The connection is there as soon as its head has been read.
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let started = loop {
+        let answer = order(&json!({"upstream": "code", "prompt": "Say hello"}));
+        if answer.status != 503 {
+            break answer;
+        }
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(20));
+    };
+    assert_eq!(started.status, 201);
+    assert_eq!(started.json()["session_name"], session);
+    telling.join().unwrap();
+    let runs = follower.wait_for("the run's end", over);
+    assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
+    let told: Vec<(String, Value)> = server
+        .upstream
+        .seen()
+        .into_iter()
+        .filter(|seen| seen.method == "POST")
+        .map(|seen| (seen.path, serde_json::from_slice(&seen.body).unwrap_or_default()))
+        .collect();
+    assert_eq!(told[0].0, "/session");
+    assert_eq!(told[1].0, format!("/session/{session}/prompt_async"));
+    assert_eq!(told[1].1["parts"][0]["text"], "Say hello");
+}
+
+#[test]
+fn a_proxy_that_stops_does_not_wait_for_a_feed_without_runs_and_closes_those_that_are_open() {
+    let server = Server::silent();
+    let mut follower = Follower::of(&server, "");
+    server.says(&recording("opencode", "event-text.sse"));
+    follower.wait_for("the run's end", over);
+    let begun = Instant::now();
+    assert!(follower.proxy.terminate().success());
+    assert!(begun.elapsed() < Duration::from_secs(9), "{:?}", begun.elapsed());
+    drop(follower);
+    let server = Server::silent();
+    let folder = Folder::new();
+    let log = folder.path("framegate.db");
+    let settings = [
+        ("FRAMEGATE__LOG__KIND", "sqlite"),
+        ("FRAMEGATE__LOG__PATH", log.to_str().unwrap()),
+        ("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "100"),
+    ];
+    let mut follower = Follower::with(&server, "", &settings);
+    let all = events("event-text.sse");
+    server.says(&all[..all.len() / 2].concat());
+    follower.wait_for_records(3);
+    assert!(follower.proxy.terminate().success());
+    let follower = Follower::with(&server, "", &settings);
+    let runs = follower.runs();
+    assert_eq!((&runs[0]["state"], &runs[0]["error_code"]), (&json!("interrupted"), &json!("proxy_stopping")));
+}

@@ -1,0 +1,164 @@
+//! The `openai` packages of Python and Node: through the proxy they see what they see without it.
+//!
+//! They are programs of tests/clients, with libraries of pinned versions.
+
+use crate::client::{Event, get};
+use crate::proxy::recording;
+use crate::responses::Gate;
+use crate::scripted::{Upstream, stream_head, whole};
+use serde_json::{Value, json};
+use std::io::Write;
+use std::path::PathBuf;
+use std::process::{Command, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::Duration;
+
+const STREAMS: [&str; 7] = [
+    "scripted__text-valid.sse",
+    "scripted__parallel-interleaved.sse",
+    "scripted__reasoning-summary.sse",
+    "azure-agentserver__failed.sse",
+    "limited",
+    "html",
+    "broken",
+];
+
+/// What the upstream answers is told by the model that is asked for.
+fn upstream() -> Upstream {
+    Upstream::start(|request, stream| {
+        let asked: Value = serde_json::from_slice(&request.body).unwrap_or_default();
+        match asked["model"].as_str().unwrap_or_default() {
+            "limited" => whole(
+                stream,
+                "429 Too Many Requests",
+                "content-type: application/json\r\nx-request-id: req_3\r\n",
+                br#"{"error":{"message":"slow down","type":"requests","param":null,"code":"rate_limit_exceeded"}}"#,
+            ),
+            "html" => whole(stream, "503 Service Unavailable", "content-type: text/html\r\n", b"<html>later</html>"),
+            "broken" => {
+                let bytes = recording("open-responses", "scripted__text-valid.sse");
+                let half = &bytes[..bytes.len() / 2];
+                let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+                let _ = stream.write_all(format!("{head}{:x}\r\n", half.len()).as_bytes());
+                let _ = stream.write_all(half);
+                let _ = stream.write_all(b"\r\n");
+                // So that it has been read when the connection breaks.
+                thread::sleep(Duration::from_millis(200));
+            }
+            "whole" => {
+                let body = json!({"id": "resp_whole", "object": "response", "status": "completed", "model": "lab",
+                    "created_at": 1, "output": [{"type": "message", "id": "msg_1", "role": "assistant",
+                    "status": "completed", "content": [{"type": "output_text", "text": "Hello", "annotations": []}]}],
+                    "parallel_tool_calls": true, "tool_choice": "auto", "tools": []});
+                let headers = "content-type: application/json\r\nx-request-id: req_2\r\n";
+                whole(stream, "200 OK", headers, body.to_string().as_bytes());
+            }
+            name => {
+                stream_head(stream);
+                for line in recording("open-responses", name).split_inclusive(|&byte| byte == b'\n') {
+                    let _ = stream.write_all(line);
+                    thread::sleep(Duration::from_millis(1));
+                }
+            }
+        }
+    })
+}
+
+fn said(mut command: Command, plan: &Value) -> Vec<Value> {
+    command.arg(plan.to_string()).stdin(Stdio::null()).stderr(Stdio::inherit());
+    for name in ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"] {
+        command.env_remove(name);
+    }
+    let output = command.env("NO_PROXY", "*").output().unwrap();
+    assert!(output.status.success(), "it failed: {}", output.status);
+    let text = String::from_utf8(output.stdout).unwrap();
+    text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
+}
+
+/// Reads, in `hecate.v1`, whatever run begins while the other client goes on.
+fn watch(gate: &Gate, known: usize) -> (String, Vec<Event>) {
+    loop {
+        let runs = gate.runs();
+        if let Some(run) = runs.get(runs.len().wrapping_sub(known + 1)).filter(|_| runs.len() > known) {
+            let run = run["run_id"].as_str().unwrap().to_owned();
+            let events = get(gate.proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]).events();
+            return (run, events);
+        }
+        thread::sleep(Duration::from_millis(2));
+    }
+}
+
+fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
+    let upstream = upstream();
+    let plan = |base: String| json!({"base_url": base, "streams": STREAMS, "wholes": ["whole"]});
+    let direct = said(command(), &plan(upstream.url()));
+    for case in STREAMS {
+        assert!(direct.iter().any(|said| said["case"] == case), "{case}");
+    }
+    assert!(direct.len() > 60, "{}", direct.len());
+    let gate = Arc::new(Gate::new(&upstream, ""));
+    let (watching, seen) = (gate.clone(), Arc::new(Mutex::new(Vec::new())));
+    let found = seen.clone();
+    let watcher = thread::spawn(move || {
+        for known in 0..3 {
+            found.lock().unwrap().push(watch(&watching, known));
+        }
+    });
+    let through = said(command(), &plan(format!("http://{}/v1", gate.proxy.address)));
+    for (at, (direct, through)) in direct.iter().zip(&through).enumerate() {
+        assert_eq!(direct, through, "{at}");
+    }
+    assert_eq!(direct.len(), through.len());
+    watcher.join().unwrap();
+    // The other client read the same runs at the same time, and a replay gives it the same.
+    for (run, live) in seen.lock().unwrap().iter() {
+        let again = get(gate.proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]).events();
+        assert!(live.len() > 3);
+        assert_eq!(live, &again, "{run}");
+    }
+    // What is kept: from any event on, and as it was told last.
+    let gate = Gate::new(&upstream, "");
+    let first = json!({"streams": ["scripted__text-valid.sse"], "wholes": []});
+    let retrieve = json!([{"id": "resp_lab", "after": null}, {"id": "resp_lab", "after": 5}]);
+    let mut plan = first;
+    plan["base_url"] = json!(format!("http://{}/v1", gate.proxy.address));
+    plan["retrieve"] = retrieve;
+    let said = said(command(), &plan);
+    let values = |case: &str| -> Vec<Value> {
+        said.iter().filter(|said| said["case"] == case && said["event"].is_string()).cloned().collect()
+    };
+    let (live, kept) = (values("scripted__text-valid.sse"), values("retrieve"));
+    let behind: Vec<&Value> = live.iter().filter(|said| said["value"]["sequence_number"].as_u64() > Some(5)).collect();
+    assert!(!behind.is_empty() && kept.len() == live.len() + behind.len(), "{} {}", live.len(), kept.len());
+    for (live, kept) in live.iter().chain(behind).zip(&kept) {
+        assert_eq!(live["value"], kept["value"]);
+    }
+    let whole = said.iter().rfind(|said| said["case"] == "retrieve").unwrap();
+    assert_eq!(whole["value"]["status"], "completed");
+}
+
+fn folder() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+#[test]
+#[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
+fn openai_of_python_sees_the_same_through_the_proxy() {
+    sees_the_same_through_the_proxy(|| {
+        let mut command = Command::new("python3");
+        command.arg(folder().join("openai_client.py")).env("PYTHONPATH", folder().join("python_modules"));
+        command.env("PYTHONDONTWRITEBYTECODE", "1");
+        command
+    });
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn openai_of_npm_sees_the_same_through_the_proxy() {
+    sees_the_same_through_the_proxy(|| {
+        let mut command = Command::new("node");
+        command.arg(folder().join("openai.mjs"));
+        command
+    });
+}

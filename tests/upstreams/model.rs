@@ -1,0 +1,229 @@
+//! A scripted model on loopback: the Messages API of Anthropic, the Responses API and Chat Completions of OpenAI.
+//!
+//! Each request that brings tools gets the next turn of the script; what runners ask for besides (titles) is answered by the
+//! way.
+
+use serde_json::{Value, json};
+use std::collections::VecDeque;
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+
+/// A part of a turn.
+#[derive(Clone, Debug)]
+pub enum Say {
+    Text(&'static str),
+    /// A word, again and again, for as long as anybody reads.
+    Endless(&'static str),
+    Tool(&'static str, Value),
+}
+
+type Script = Arc<Mutex<VecDeque<Vec<Say>>>>;
+
+pub struct Model {
+    pub address: SocketAddr,
+    /// The requests that brought tools, as they came.
+    asked: Arc<Mutex<Vec<Value>>>,
+}
+
+impl Model {
+    pub fn plays(script: Vec<Vec<Say>>) -> Self {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        let script: Script = Arc::new(Mutex::new(script.into()));
+        let asked = Arc::<Mutex<Vec<Value>>>::default();
+        let all = asked.clone();
+        std::thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (script, asked) = (script.clone(), all.clone());
+                // A runner that leaves in the middle is none of the model's troubles.
+                std::thread::spawn(move || drop(answer(stream, &script, &asked)));
+            }
+        });
+        Self { address, asked }
+    }
+
+    pub fn asked(&self) -> Vec<Value> {
+        self.asked.lock().unwrap().clone()
+    }
+}
+
+fn answer(stream: TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) -> std::io::Result<()> {
+    let mut reader = BufReader::new(stream.try_clone()?);
+    let mut head = String::new();
+    reader.read_line(&mut head)?;
+    let mut length = 0;
+    loop {
+        let mut line = String::new();
+        reader.read_line(&mut line)?;
+        let Some((name, value)) = line.trim_end().split_once(':') else { break };
+        if name.eq_ignore_ascii_case("content-length") {
+            length = value.trim().parse().unwrap();
+        }
+    }
+    let mut body = vec![0; length];
+    reader.read_exact(&mut body)?;
+    let request: Value = serde_json::from_slice(&body).unwrap_or_default();
+    let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
+    let mut out = Out { stream, number: 0 };
+    let is_asked = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let turn = if is_asked {
+        asked.lock().unwrap().push(request.clone());
+        script.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say::Text("That is all.")])
+    } else {
+        vec![Say::Text("A title")]
+    };
+    match path.rsplit('/').next().unwrap_or_default() {
+        "messages" => messages(&mut out, &request, &turn),
+        "responses" => responses(&mut out, &turn),
+        "completions" => completions(&mut out, &request, &turn),
+        "count_tokens" => out.json("200 OK", &json!({"input_tokens": 10})),
+        _ => out.json("404 Not Found", &json!({})),
+    }
+}
+
+struct Out {
+    stream: TcpStream,
+    number: u64,
+}
+
+impl Out {
+    fn json(&mut self, status: &str, body: &Value) -> std::io::Result<()> {
+        let body = body.to_string();
+        let length = body.len();
+        write!(
+            self.stream,
+            "HTTP/1.1 {status}\r\ncontent-type: application/json\r\ncontent-length: {length}\r\nconnection: close\r\n\r\n{body}"
+        )
+    }
+
+    fn begin(&mut self) -> std::io::Result<()> {
+        write!(self.stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+    }
+
+    /// An event whose name is its type.
+    fn event(&mut self, mut data: Value) -> std::io::Result<()> {
+        let name = data["type"].as_str().unwrap_or_default().to_owned();
+        data["sequence_number"] = json!(self.number);
+        self.number += 1;
+        write!(self.stream, "event: {name}\ndata: {data}\n\n")?;
+        self.stream.flush()
+    }
+
+    fn data(&mut self, data: &str) -> std::io::Result<()> {
+        write!(self.stream, "data: {data}\n\n")?;
+        self.stream.flush()
+    }
+}
+
+/// The pieces of a text.
+fn pieces(say: &Say) -> Box<dyn Iterator<Item = String> + '_> {
+    match say {
+        Say::Text(text) => Box::new(text.split_inclusive(' ').map(str::to_owned)),
+        Say::Endless(word) => Box::new(std::iter::repeat_with(move || {
+            std::thread::sleep(Duration::from_millis(50));
+            format!("{word} ")
+        })),
+        Say::Tool(..) => Box::new(std::iter::empty()),
+    }
+}
+
+fn messages(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<()> {
+    let usage = json!({"input_tokens": 100, "cache_creation_input_tokens": 0, "cache_read_input_tokens": 0, "output_tokens": 1});
+    let message = json!({"id": "msg_1", "type": "message", "role": "assistant", "model": request["model"], "content": [],
+        "stop_reason": null, "stop_sequence": null, "usage": usage});
+    if request["stream"] != json!(true) {
+        let mut message = message;
+        message["content"] = json!([{"type": "text", "text": "A title"}]);
+        message["stop_reason"] = json!("end_turn");
+        return out.json("200 OK", &message);
+    }
+    out.begin()?;
+    out.event(json!({"type": "message_start", "message": message}))?;
+    let mut stop = "end_turn";
+    for (index, say) in turn.iter().enumerate() {
+        let delta = |delta: Value| json!({"type": "content_block_delta", "index": index, "delta": delta});
+        let start = match say {
+            Say::Tool(name, _) => {
+                stop = "tool_use";
+                let id = format!("toolu_{:022}", request["messages"].as_array().map_or(0, Vec::len) * 10 + index);
+                json!({"type": "tool_use", "id": id, "name": name, "input": {}})
+            }
+            _ => json!({"type": "text", "text": ""}),
+        };
+        out.event(json!({"type": "content_block_start", "index": index, "content_block": start}))?;
+        for piece in pieces(say) {
+            out.event(delta(json!({"type": "text_delta", "text": piece})))?;
+        }
+        if let Say::Tool(_, input) = say {
+            out.event(delta(json!({"type": "input_json_delta", "partial_json": input.to_string()})))?;
+        }
+        out.event(json!({"type": "content_block_stop", "index": index}))?;
+    }
+    let usage = json!({"input_tokens": 100, "output_tokens": 42});
+    out.event(json!({"type": "message_delta", "delta": {"stop_reason": stop, "stop_sequence": null}, "usage": usage}))?;
+    out.event(json!({"type": "message_stop"}))
+}
+
+fn responses(out: &mut Out, turn: &[Say]) -> std::io::Result<()> {
+    out.begin()?;
+    let response = |status: &str, output: &[Value]| {
+        json!({"id": "resp_1", "object": "response", "status": status, "output": output,
+            "usage": {"input_tokens": 100, "input_tokens_details": {"cached_tokens": 0}, "output_tokens": 42,
+                "output_tokens_details": {"reasoning_tokens": 0}, "total_tokens": 142}})
+    };
+    out.event(json!({"type": "response.created", "response": response("in_progress", &[])}))?;
+    let mut done = Vec::new();
+    for (index, say) in turn.iter().enumerate() {
+        let id = format!("item_{index}");
+        let item = match say {
+            Say::Tool(name, arguments) => {
+                let item = json!({"type": "function_call", "id": id, "call_id": format!("call_{index}"), "name": name,
+                    "arguments": arguments.to_string(), "status": "completed"});
+                out.event(json!({"type": "response.output_item.added", "output_index": index, "item": item}))?;
+                item
+            }
+            say => {
+                let open =
+                    json!({"type": "message", "id": id, "role": "assistant", "status": "in_progress", "content": []});
+                out.event(json!({"type": "response.output_item.added", "output_index": index, "item": open}))?;
+                let mut text = String::new();
+                for piece in pieces(say) {
+                    text.push_str(&piece);
+                    out.event(json!({"type": "response.output_text.delta", "item_id": id, "output_index": index,
+                        "content_index": 0, "delta": piece}))?;
+                }
+                let content = json!([{"type": "output_text", "text": text, "annotations": []}]);
+                json!({"type": "message", "id": id, "role": "assistant", "status": "completed", "content": content})
+            }
+        };
+        out.event(json!({"type": "response.output_item.done", "output_index": index, "item": item}))?;
+        done.push(item);
+    }
+    out.event(json!({"type": "response.completed", "response": response("completed", &done)}))
+}
+
+fn completions(out: &mut Out, request: &Value, turn: &[Say]) -> std::io::Result<()> {
+    let chunk = |delta: Value, finish: Option<&str>| {
+        json!({"id": "chatcmpl-1", "object": "chat.completion.chunk", "created": 1, "model": request["model"],
+            "choices": [{"index": 0, "delta": delta, "finish_reason": finish}]})
+    };
+    out.begin()?;
+    let mut finish = "stop";
+    for (index, say) in turn.iter().enumerate() {
+        for piece in pieces(say) {
+            out.data(&chunk(json!({"role": "assistant", "content": piece}), None).to_string())?;
+        }
+        if let Say::Tool(name, arguments) = say {
+            finish = "tool_calls";
+            let call = json!({"index": index, "id": format!("call_{index}"), "type": "function",
+                "function": {"name": name, "arguments": arguments.to_string()}});
+            out.data(&chunk(json!({"role": "assistant", "tool_calls": [call]}), None).to_string())?;
+        }
+    }
+    let mut last = chunk(json!({}), Some(finish));
+    last["usage"] = json!({"prompt_tokens": 100, "completion_tokens": 42, "total_tokens": 142});
+    out.data(&last.to_string())?;
+    out.data("[DONE]")
+}

@@ -1,0 +1,261 @@
+//! The real runners, of pinned versions (tests/runners), against a scripted model on loopback.
+//!
+//! `./test.sh` installs them and runs these tests in a network namespace that has nothing but loopback.
+
+use crate::client::{get, post};
+use crate::model::{Model, Say};
+use crate::started::Started;
+use serde_json::{Value, json};
+use std::path::PathBuf;
+
+pub fn program(name: &str) -> String {
+    let path = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/runners/node_modules/.bin").join(name);
+    assert!(path.exists(), "{} is missing: npm ci --prefix tests/runners", path.display());
+    path.display().to_string()
+}
+
+/// A proxy with one upstream `real`: a preset, its real program, and a home of its own.
+fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
+    let program = program(name);
+    let tables = format!(
+        "[[upstream]]\nname = \"real\"\nkind = \"command\"\npreset = \"{preset}\"\nprogram = \"{program}\"\n\
+         directories = [\"{{folder}}/work\"]\npass_environment = [\"PATH\"]\n\
+         [upstream.environment]\nHOME = \"{{folder}}/home\"\nLANG = \"C.UTF-8\"\nMODEL_KEY = \"test\"\n\
+         ANTHROPIC_BASE_URL = \"http://{address}\"\nANTHROPIC_API_KEY = \"test\"\nDISABLE_TELEMETRY = \"1\"\n\
+         DISABLE_ERROR_REPORTING = \"1\"\nDISABLE_AUTOUPDATER = \"1\"\nIS_SANDBOX = \"1\"\n\
+         CLAUDE_CODE_DISABLE_NONESSENTIAL_TRAFFIC = \"1\"\nOPENCODE_DISABLE_MODELS_FETCH = \"1\"\n\
+         OPENCODE_DISABLE_AUTOUPDATE = \"1\"\n{more}\n",
+        address = model.address,
+    );
+    let started = Started::with(&tables, &[("FRAMEGATE__TELEMETRY__FILTER", "info,framegate::stderr=debug")]);
+    for folder in ["work", "home/.codex", "home/.config/opencode"] {
+        std::fs::create_dir_all(started.folder.path(folder)).unwrap();
+    }
+    let codex = format!(
+        "model = \"gpt-5.5\"\nmodel_provider = \"scripted\"\napproval_policy = \"on-request\"\nsandbox_mode = \"read-only\"\n\
+         [model_providers.scripted]\nname = \"scripted\"\nbase_url = \"http://{}/v1\"\nwire_api = \"responses\"\n\
+         env_key = \"MODEL_KEY\"\nrequest_max_retries = 1\nstream_max_retries = 1\n",
+        model.address
+    );
+    std::fs::write(started.folder.path("home/.codex/config.toml"), codex).unwrap();
+    let opencode = json!({
+        "model": "scripted/one",
+        "small_model": "scripted/one",
+        "autoupdate": false,
+        "provider": {"scripted": {"npm": "@ai-sdk/openai-compatible", "name": "scripted",
+            "options": {"baseURL": format!("http://{}/v1", model.address), "apiKey": "test"},
+            "models": {"one": {"name": "one", "tool_call": true, "limit": {"context": 100_000, "output": 8_000}}}}},
+    });
+    std::fs::write(started.folder.path("home/.config/opencode/opencode.json"), opencode.to_string()).unwrap();
+    // `codex exec` wants to know that it may work there.
+    let git =
+        std::process::Command::new("git").args(["init", "--quiet"]).current_dir(started.folder.path("work")).status();
+    assert!(git.unwrap().success());
+    started
+}
+
+fn order(prompt: &str) -> Value {
+    json!({"upstream": "real", "prompt": prompt})
+}
+
+/// What the runner says is told in three contracts at once.
+fn is_told_everywhere(started: &Started, run: &str, text: &str) {
+    for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
+        let events = started.events(run, contract);
+        let said = events.iter().any(|event| event.to_string().contains(text));
+        assert!(said, "{contract} does not say {text:?}: {events:#?}");
+    }
+}
+
+/// Two prompts in one session: the model sees the first one when it is asked the second.
+fn continues(preset: &str, name: &str) {
+    let model = Model::plays(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
+    let started = real(preset, name, &model, "");
+    let run = started.run_of(&order("The first question."));
+    let first = started.wait_for_end(&run);
+    assert_eq!(first["state"], json!("completed"), "{first}\n{}", started.folder.read("log"));
+    is_told_everywhere(&started, &run, "first answer");
+    let mut again = order("The second question.");
+    again["session_id"] = first["session_id"].clone();
+    let run = started.run_of(&again);
+    let second = started.wait_for_end(&run);
+    assert_eq!(second["state"], json!("completed"), "{second}\n{}", started.folder.read("log"));
+    assert_eq!(second["session_id"], first["session_id"]);
+    assert_eq!(second["final_text"], json!("The second answer."));
+    let last = model.asked().pop().unwrap().to_string();
+    assert!(last.contains("The first question.") && last.contains("The first answer."), "{last}");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn claude_code_continues_a_session() {
+    continues("claude-code", "claude");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_exec_continues_a_session() {
+    continues("codex-exec", "codex");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_app_server_continues_a_session() {
+    continues("codex-app-server", "codex");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn opencode_run_continues_a_session() {
+    continues("opencode-run", "opencode");
+}
+
+fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
+    let path = format!("/v1/runs/{run}/approvals/{approval}");
+    post(started.proxy.address, &path, &[], answer.to_string().as_bytes()).status
+}
+
+/// The question that a run waits with.
+fn asked(started: &Started, run: &str) -> String {
+    let has_one = |status: &Value| status["pending_approvals"].as_array().is_some_and(|waiting| !waiting.is_empty());
+    let status = started.wait_for(run, "it never asks", has_one);
+    assert_eq!(status["state"], json!("waiting_approval"));
+    status["pending_approvals"][0].as_str().unwrap().to_owned()
+}
+
+/// A tool call that is approved, and one that is denied: what the tool would do is done, or is not.
+fn asks(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
+    let script = vec![
+        vec![Say::Text("First this."), call("touch yes.txt")],
+        vec![Say::Text("Then that."), call("touch no.txt")],
+        vec![Say::Text("Well.")],
+    ];
+    let model = Model::plays(script);
+    let started = real(preset, name, &model, "");
+    let run = started.run_of(&order("Do both."));
+    let first = asked(&started, &run);
+    assert_eq!(answer(&started, &run, "nothing", &json!({"decision": "approved"})), 404);
+    assert_eq!(answer(&started, &run, &first, &json!({"decision": "approved"})), 200);
+    assert_eq!(answer(&started, &run, &first, &json!({"decision": "rejected"})), 409);
+    let second = started.wait_for(&run, "it never asks again", |status| {
+        status["pending_approvals"].as_array().is_some_and(|waiting| waiting.iter().any(|id| *id != json!(first)))
+    });
+    let second = second["pending_approvals"][0].as_str().unwrap().to_owned();
+    assert!(started.folder.path("work/yes.txt").exists());
+    let denied = json!({"decision": "rejected", "reason": "not that one"});
+    assert_eq!(answer(&started, &run, &second, &denied), 200);
+    let status = started.wait_for_end(&run);
+    assert!(!started.folder.path("work/no.txt").exists(), "{status}");
+    assert_eq!(status["state"], json!("completed"), "{status}\n{}", started.folder.read("log"));
+    let frames = started.events(&run, "frames.v2");
+    let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == json!(kind)).count();
+    assert_eq!((of("approval_requested"), of("approval_resolved")), (2, 2), "{frames:#?}");
+    is_told_everywhere(&started, &run, "Well.");
+    assert_eq!(answer(&started, &run, &second, &denied), 409, "an answer behind the end");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn claude_code_asks_before_it_does() {
+    asks("claude-code", "claude", |command| Say::Tool("Bash", json!({"command": command, "description": "a file"})));
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_app_server_asks_before_it_does() {
+    asks("codex-app-server", "codex", |command| {
+        let why = "May this be done?";
+        Say::Tool(
+            "exec_command",
+            json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": why}),
+        )
+    });
+}
+
+/// An interruption in the middle of a text: its run ends as interrupted, and the text so far is told.
+fn is_interrupted(preset: &str, name: &str, tells_deltas: bool, more: &str) {
+    let model = Model::plays(vec![vec![Say::Endless("word")]]);
+    let started = real(preset, name, &model, more);
+    let run = started.run_of(&order("Talk."));
+    if tells_deltas {
+        let begin = std::time::Instant::now();
+        while started.events_so_far(&run).matches("\"word \"").count() < 3 {
+            assert!(begin.elapsed() < crate::started::PATIENCE, "it says nothing");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+    } else {
+        started.wait_for(&run, "the model is not asked", |_| !model.asked().is_empty());
+    }
+    if tells_deltas {
+        let mut again = order("And this?");
+        again["session_id"] = started.status(&run)["session_id"].clone();
+        assert_eq!(started.start(&again).status, 409, "two runs at once in one session");
+    }
+    assert_eq!(started.interrupt(&run), 202);
+    let status = started.wait_for_end(&run);
+    assert_eq!(status["state"], json!("interrupted"), "{status}\n{}", started.folder.read("log"));
+    let frames = started.events(&run, "frames.v2");
+    assert_eq!(frames.iter().filter(|frame| frame["type"] == json!("session_ended")).count(), 1);
+    started.leaves_nothing();
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn claude_code_is_interrupted() {
+    is_interrupted("claude-code", "claude", true, "");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_app_server_is_interrupted() {
+    is_interrupted("codex-app-server", "codex", true, "");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_exec_is_interrupted() {
+    is_interrupted("codex-exec", "codex", false, "");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn opencode_run_is_interrupted() {
+    is_interrupted("opencode-run", "opencode", false, "");
+}
+
+/// A runner that takes several prompts takes the next one in the same process.
+fn takes_messages(preset: &str, name: &str) {
+    let model = Model::plays(vec![vec![Say::Text("One.")], vec![Say::Text("Two.")]]);
+    let started = real(preset, name, &model, "");
+    let run = started.run_of(&order("First."));
+    let first = started.wait_for_end(&run);
+    let processes = started.processes();
+    let session = first["session_id"].as_str().unwrap();
+    let message = json!({"prompt": "Second."}).to_string();
+    let sent = post(started.proxy.address, &format!("/v1/sessions/{session}/messages"), &[], message.as_bytes());
+    assert_eq!(sent.status, 202);
+    let begin = std::time::Instant::now();
+    let second = loop {
+        let newest = get(started.proxy.address, "/v1/runs", &[]).json()["data"][0].clone();
+        if newest["run_id"] != json!(run) && newest["ended_at_ms"].is_u64() {
+            break newest;
+        }
+        assert!(begin.elapsed() < crate::started::PATIENCE, "{newest}\n{}", started.folder.read("log"));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    };
+    assert_eq!((&second["session_id"], &second["final_text"]), (&first["session_id"], &json!("Two.")), "{second}");
+    assert_eq!(started.processes(), processes, "another process");
+    started.leaves_nothing();
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn claude_code_takes_messages() {
+    takes_messages("claude-code", "claude");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_app_server_takes_messages() {
+    takes_messages("codex-app-server", "codex");
+}

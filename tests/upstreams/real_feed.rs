@@ -1,0 +1,193 @@
+//! A real server of OpenCode whose feed the proxy follows, and the real Codex behind which the proxy stands, both against a
+//! scripted model on loopback.
+
+use crate::client::{get, post};
+use crate::model::{Model, Say};
+use crate::proxy::Folder;
+use crate::real::program;
+use crate::started::{PATIENCE, Started};
+use serde_json::{Value, json};
+use std::net::{TcpListener, TcpStream};
+use std::process::{Child, Command, Stdio};
+use std::time::Instant;
+
+/// `opencode serve` with a home of its own; gone when dropped.
+struct Server {
+    child: Child,
+    folder: Folder,
+    port: u16,
+}
+
+impl Server {
+    fn start(model: &Model) -> Self {
+        let folder = Folder::new();
+        for name in ["work", "home/.config/opencode"] {
+            std::fs::create_dir_all(folder.path(name)).unwrap();
+        }
+        let config = json!({
+            "model": "scripted/one",
+            "small_model": "scripted/one",
+            "autoupdate": false,
+            "permission": {"bash": "ask"},
+            "provider": {"scripted": {"npm": "@ai-sdk/openai-compatible", "name": "scripted",
+                "options": {"baseURL": format!("http://{}/v1", model.address), "apiKey": "test"},
+                "models": {"one": {"name": "one", "tool_call": true, "limit": {"context": 100_000, "output": 8_000}}}}},
+        });
+        std::fs::write(folder.path("home/.config/opencode/opencode.json"), config.to_string()).unwrap();
+        // Free a moment ago, which is as good as it gets.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let child = Command::new(program("opencode"))
+            .args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()])
+            .current_dir(folder.path("work"))
+            .env_clear()
+            .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+            .env("HOME", folder.path("home"))
+            .env("LANG", "C.UTF-8")
+            .env("OPENCODE_DISABLE_MODELS_FETCH", "1")
+            .env("OPENCODE_DISABLE_AUTOUPDATE", "1")
+            .stdin(Stdio::null())
+            .stdout(Stdio::null())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let server = Self { child, folder, port };
+        let begin = Instant::now();
+        while TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(begin.elapsed() < PATIENCE, "the server does not listen");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        server
+    }
+
+    fn followed(&self) -> Started {
+        let url = format!("http://127.0.0.1:{}/event", self.port);
+        let table = format!("[[upstream]]\nname = \"code\"\nkind = \"sse\"\nrunner = \"opencode\"\nurl = \"{url}\"\n");
+        Started::with(&table, &[])
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// Starts a run as soon as the feed is connected.
+fn run(started: &Started, prompt: &str, session: Option<&Value>) -> String {
+    let mut order = json!({"upstream": "code", "prompt": prompt});
+    if let Some(session) = session {
+        order["session_id"] = session.clone();
+    }
+    let begin = Instant::now();
+    loop {
+        let answer = started.start(&order);
+        let status = answer.status;
+        let json = answer.json();
+        if status == 201 {
+            return json["run_id"].as_str().unwrap().to_owned();
+        }
+        assert!(status == 503 && begin.elapsed() < PATIENCE, "{json}\n{}", started.folder.read("log"));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+}
+
+fn decide(started: &Started, run: &str, decision: &str) {
+    let status = started.wait_for(run, "nothing is asked", |status| {
+        !status["pending_approvals"].as_array().is_none_or(Vec::is_empty)
+    });
+    let pending = &status["pending_approvals"][0];
+    let id = pending.as_str().or_else(|| pending["approval_id"].as_str()).unwrap();
+    let path = format!("/v1/runs/{run}/approvals/{id}");
+    let body = json!({"decision": decision, "reason": "as the test says"}).to_string();
+    let answer = post(started.proxy.address, &path, &[("content-type", "application/json")], body.as_bytes());
+    assert!(answer.status < 300, "{}: {}", answer.status, answer.text());
+}
+
+fn is_told_everywhere(started: &Started, run: &str, text: &str) {
+    for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
+        let events = started.events(run, contract);
+        assert!(events.iter().any(|event| event.to_string().contains(text)), "{contract} does not say {text:?}");
+    }
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
+    let shell = |command: &str| Say::Tool("bash", json!({"command": command, "description": "writes a file"}));
+    let model = Model::plays(vec![
+        vec![Say::Text("The first answer.")],
+        vec![shell("echo yes > approved.txt")],
+        vec![Say::Text("It is written.")],
+        vec![shell("echo no > rejected.txt")],
+        vec![Say::Text("It is not written.")],
+        vec![Say::Endless("word ")],
+    ]);
+    let server = Server::start(&model);
+    let started = server.followed();
+    let first = run(&started, "The first question.", None);
+    let status = started.wait_for_end(&first);
+    assert_eq!(status["state"], json!("completed"), "{status}\n{}", started.folder.read("log"));
+    is_told_everywhere(&started, &first, "The first answer.");
+    let session = &status["session_id"];
+    // In the same session: one call is approved, one is not.
+    let approved = run(&started, "Write a file.", Some(session));
+    decide(&started, &approved, "approved");
+    let status = started.wait_for_end(&approved);
+    assert_eq!((&status["session_id"], &status["state"]), (session, &json!("completed")), "{status}");
+    assert!(server.folder.path("work/approved.txt").exists());
+    is_told_everywhere(&started, &approved, "It is written.");
+    let rejected = run(&started, "Write another file.", Some(session));
+    decide(&started, &rejected, "rejected");
+    let status = started.wait_for_end(&rejected);
+    assert!(!server.folder.path("work/rejected.txt").exists(), "{status}");
+    // In the middle of its text.
+    let interrupted = run(&started, "Go on and on.", None);
+    let begin = Instant::now();
+    while !started.events_so_far(&interrupted).contains("word") {
+        assert!(begin.elapsed() < PATIENCE, "{}", started.folder.read("log"));
+        std::thread::sleep(std::time::Duration::from_millis(50));
+    }
+    let path = format!("/v1/runs/{interrupted}/interrupt");
+    assert!(post(started.proxy.address, &path, &[], b"").status < 300);
+    let status = started.wait_for_end(&interrupted);
+    assert_eq!(status["state"], json!("interrupted"), "{status}");
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn codex_works_with_the_proxy_between_it_and_its_model() {
+    let model = Model::plays(vec![vec![Say::Text("The answer behind the proxy.")]]);
+    let table = format!(
+        "[[upstream]]\nname = \"model\"\nkind = \"responses\"\nurl = \"http://{}/v1\"\nauthorization = \"passthrough\"\n",
+        model.address
+    );
+    let started = Started::with(&table, &[]);
+    for name in ["work", "home/.codex"] {
+        std::fs::create_dir_all(started.folder.path(name)).unwrap();
+    }
+    let config = format!(
+        "model = \"gpt-5.5\"\nmodel_provider = \"scripted\"\n[model_providers.scripted]\nname = \"scripted\"\n\
+         base_url = \"http://{}/v1\"\nwire_api = \"responses\"\nenv_key = \"MODEL_KEY\"\nrequest_max_retries = 0\n\
+         stream_max_retries = 0\n",
+        started.proxy.address
+    );
+    std::fs::write(started.folder.path("home/.codex/config.toml"), config).unwrap();
+    let said = Command::new(program("codex"))
+        .args(["exec", "--skip-git-repo-check", "--json", "Say something."])
+        .current_dir(started.folder.path("work"))
+        .env_clear()
+        .env("PATH", std::env::var_os("PATH").unwrap_or_default())
+        .env("HOME", started.folder.path("home"))
+        .env("MODEL_KEY", "test")
+        .stdin(Stdio::null())
+        .output()
+        .unwrap();
+    let text = String::from_utf8_lossy(&said.stdout);
+    assert!(said.status.success() && text.contains("The answer behind the proxy."), "{text}\n{}", started.folder.read("log"));
+    // What Codex was told is a run, in every contract.
+    let runs = get(started.proxy.address, "/v1/runs", &[]).json();
+    let run = runs["data"][0]["run_id"].as_str().unwrap();
+    assert_eq!(started.wait_for_end(run)["state"], json!("completed"));
+    is_told_everywhere(&started, run, "The answer behind the proxy.");
+}

@@ -1,0 +1,143 @@
+//! What an encoder holds of a stream, saved and taken up again: nobody can tell, whatever part of the stream is gone.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::contracts::{CONTRACTS, Contract};
+use framegate_translators::encode::{Encoder, EncoderOptions, EventId, Events, Pruned};
+use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::ledger::Reopened;
+use framegate_translators::schema::Schemas;
+use std::collections::HashMap;
+use support::*;
+
+type Said = Vec<(EventId, Vec<u8>)>;
+
+fn said(events: &Events) -> Said {
+    events.iter().map(|event| (event.id.clone(), event.payload.to_vec())).collect()
+}
+
+fn new(contract: &Contract, frame: &Frame, experimental: bool) -> Option<Box<dyn Encoder>> {
+    (contract.encoder)(&frame.stream, &EncoderOptions { experimental, ..Default::default() })
+}
+
+fn takes(encoder: &mut dyn Encoder, frame: &Frame) -> Said {
+    let mut events = Events::default();
+    encoder.frame(frame, &mut events);
+    said(&events)
+}
+
+#[test]
+fn an_encoder_goes_on_from_what_another_one_saved() {
+    for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
+        let frames = frames(recording.runner, &recording.bytes);
+        for contract in CONTRACTS {
+            let mut encoders = HashMap::new();
+            for frame in &frames {
+                let key = (frame.stream.kind, frame.stream.id);
+                let make = || new(contract, frame, true);
+                let Some((whole, resumed)) = encoders.entry(key).or_insert_with(|| make().zip(make())) else {
+                    continue;
+                };
+                // The one that goes on is another one behind each frame, and gets nothing but bytes.
+                if let Some(saved) = resumed.save() {
+                    *resumed = make().unwrap();
+                    assert!(resumed.restore(&saved), "{} {}", contract.name, String::from_utf8_lossy(&saved));
+                } else {
+                    assert!(resumed.first_event_of(7).is_some(), "{}: it needs no state, or has one", contract.name);
+                }
+                let (expected, found) = (takes(&mut **whole, frame), takes(&mut **resumed, frame));
+                assert_eq!(found, expected, "{} {} {}", recording.name, contract.name, frame.seq);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_state_of_another_version_changes_nothing() {
+    let recording = recordings().next().unwrap();
+    let frames = frames(recording.runner, &recording.bytes);
+    let run: Vec<&Frame> = frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session).collect();
+    for contract in CONTRACTS {
+        let mut encoder = new(contract, run[0], false).unwrap();
+        let Some(saved) = encoder.save() else { continue };
+        let saved = String::from_utf8(saved).unwrap();
+        for other in ["", "{}", "null", &saved.replacen("\"version\":1", "\"version\":4000000000", 1), &saved[1..]] {
+            assert!(!encoder.restore(other.as_bytes()), "{}: {other}", contract.name);
+        }
+        if let Some((front, back)) = saved.split_once("\"state\":{") {
+            let more = format!("{front}\"state\":{{\"of_a_later_version\":1,{back}");
+            assert!(!encoder.restore(more.replace(",}", "}").as_bytes()), "{}: {more}", contract.name);
+        }
+        let first = takes(&mut *new(contract, run[0], false).unwrap(), run[0]);
+        assert_eq!(takes(&mut *encoder, run[0]), first, "{}", contract.name);
+    }
+}
+
+#[test]
+fn what_is_gone_is_told_by_one_event_in_the_place_of_the_last() {
+    let mut told = HashMap::new();
+    for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
+        let frames = frames(recording.runner, &recording.bytes);
+        for contract in json_contracts() {
+            let schemas = Schemas::compile(contract.schemas).unwrap();
+            let mut streams: HashMap<_, (Box<dyn Encoder>, Option<EventId>, u64)> = HashMap::new();
+            for frame in &frames {
+                let key = (frame.stream.kind, frame.stream.id);
+                let Some(encoder) = new(contract, frame, false) else { continue };
+                let (encoder, last, events) = streams.entry(key).or_insert((encoder, None, 0));
+                let (stream, frames, ms) = (&frame.stream, frame.seq, frame.timestamp_ms);
+                let mut gap = Events::default();
+                if frames > 0 {
+                    encoder.pruned(&Pruned { stream, frames, last_ms: ms, pruned_ms: ms + 1 }, &mut gap);
+                }
+                let what = format!("{} {} {}", recording.name, contract.name, frame.seq);
+                let gaps: Vec<_> = gap.iter().collect();
+                assert!(gaps.len() <= usize::from(*events > 0), "{what}: {}", gaps.len());
+                for event in gaps {
+                    schemas.check(event).unwrap_or_else(|breaches| panic!("{what}: {breaches:?}"));
+                    let expected = if contract.name == "pixir.v1" { None } else { last.clone() };
+                    assert_eq!(*event.id, expected.unwrap_or(EventId::None), "{what}");
+                    *told.entry(contract.name).or_insert(0) += 1;
+                }
+                let (before, mut after) = (encoder.save(), Events::default());
+                encoder.frame(frame, &mut after);
+                assert!(before.is_none() || frames == 0 || *events > 0 || gap.is_empty(), "{what}");
+                *events += after.iter().count() as u64;
+                *last =
+                    after.iter().map(|event| event.id.clone()).filter(|id| *id != EventId::None).last().or(last.take());
+            }
+        }
+    }
+    let words = ["agent-manager.v1", "frames.v1", "frames.v2", "hecate.v1", "pixir.v1"];
+    assert!(words.iter().all(|name| told.get(name).is_some_and(|told| *told > 50)), "{told:?}");
+    assert_eq!(told.len(), words.len(), "the others have no words for it");
+}
+
+#[test]
+fn what_a_stream_left_open_is_closed_the_same_by_one_that_saw_its_end_alone() {
+    for recording in recordings().filter(|recording| recording.bytes.len() < 20_000) {
+        let frames = frames(recording.runner, &recording.bytes);
+        let mut streams: HashMap<_, (Reopened, Reopened)> = HashMap::new();
+        for (nth, frame) in frames.iter().enumerate() {
+            let key = (frame.stream.kind, frame.stream.id);
+            let make = || Reopened::new(frame.stream.clone());
+            let (whole, resumed) = streams.entry(key).or_insert_with(|| (make(), make()));
+            *resumed = Reopened::restore(frame.stream.clone(), &resumed.save()).unwrap();
+            whole.frame(frame);
+            resumed.frame(frame);
+            if nth % 7 == 0 {
+                let close = |one: &Reopened| {
+                    let one = Reopened::restore(frame.stream.clone(), &one.save()).unwrap();
+                    one.close(EPOCH_MS).iter().map(|frame| format!("{frame:?}")).collect::<Vec<_>>()
+                };
+                assert_eq!(close(resumed), close(whole), "{} {nth}", recording.name);
+            }
+        }
+        for (whole, resumed) in streams.into_values() {
+            let list = |one: Reopened| one.close(EPOCH_MS).iter().map(|frame| format!("{frame:?}")).collect::<Vec<_>>();
+            assert_eq!(list(resumed), list(whole), "{}", recording.name);
+        }
+    }
+}
