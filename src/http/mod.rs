@@ -298,7 +298,8 @@ impl Server {
         if let Some(every) = self.shared.settings.tls_reload {
             background.spawn(tls::watch(self.shared.control.clone(), every));
         }
-        for feed in self.feeds.iter().cloned() {
+        for feed in &self.feeds {
+            let feed = feed.clone();
             background.spawn(async move { feed.follow().await });
         }
         let stopped = async {

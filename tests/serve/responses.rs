@@ -278,7 +278,10 @@ fn a_token_with_a_view_of_some_runs_makes_no_others() {
     let gate = Gate::with(&upstream, "", &[("FRAMEGATE__AUTH__TOKENS_FILE", &tokens)]);
     let bearer = |name: &str| format!("Bearer {name}-0123456789abcdef");
     for (name, status) in [("all", 200), ("reads", 403), ("chats", 403), ("claude", 403), ("responses", 200)] {
-        assert_eq!(gate.ask("/v1/responses", &[("authorization", &bearer(name))]).status, status, "{name}");
+        let answer = gate.ask("/v1/responses", &[("authorization", &bearer(name))]);
+        assert_eq!(answer.status, status, "{name}");
+        // To its end: then it is kept.
+        drop(answer.bytes());
     }
     assert_eq!(upstream.seen().len(), 2);
     // What is kept is seen by whom it is for; the upstream is asked in the name of those alone who see everything.

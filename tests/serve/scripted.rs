@@ -98,7 +98,7 @@ fn read(stream: &TcpStream) -> Option<Seen> {
     if let Some(length) = headers.get("content-length") {
         body.resize(length.parse().ok()?, 0);
         reader.read_exact(&mut body).ok()?;
-    } else if headers.get("transfer-encoding").is_some() {
+    } else if headers.contains_key("transfer-encoding") {
         loop {
             let mut line = String::new();
             reader.read_line(&mut line).ok()?;

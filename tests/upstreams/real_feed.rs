@@ -93,15 +93,15 @@ fn run(started: &Started, prompt: &str, session: Option<&Value>) -> String {
 }
 
 fn decide(started: &Started, run: &str, decision: &str) {
-    let status = started.wait_for(run, "nothing is asked", |status| {
-        !status["pending_approvals"].as_array().is_none_or(Vec::is_empty)
-    });
+    let status = started
+        .wait_for(run, "nothing is asked", |status| !status["pending_approvals"].as_array().is_none_or(Vec::is_empty));
     let pending = &status["pending_approvals"][0];
     let id = pending.as_str().or_else(|| pending["approval_id"].as_str()).unwrap();
     let path = format!("/v1/runs/{run}/approvals/{id}");
     let body = json!({"decision": decision, "reason": "as the test says"}).to_string();
     let answer = post(started.proxy.address, &path, &[("content-type", "application/json")], body.as_bytes());
-    assert!(answer.status < 300, "{}: {}", answer.status, answer.text());
+    let status = answer.status;
+    assert!(status < 300, "{status}: {}", answer.text());
 }
 
 fn is_told_everywhere(started: &Started, run: &str, text: &str) {
@@ -184,7 +184,11 @@ fn codex_works_with_the_proxy_between_it_and_its_model() {
         .output()
         .unwrap();
     let text = String::from_utf8_lossy(&said.stdout);
-    assert!(said.status.success() && text.contains("The answer behind the proxy."), "{text}\n{}", started.folder.read("log"));
+    assert!(
+        said.status.success() && text.contains("The answer behind the proxy."),
+        "{text}\n{}",
+        started.folder.read("log")
+    );
     // What Codex was told is a run, in every contract.
     let runs = get(started.proxy.address, "/v1/runs", &[]).json();
     let run = runs["data"][0]["run_id"].as_str().unwrap();

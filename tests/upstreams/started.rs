@@ -109,6 +109,11 @@ impl Started {
         self.found().into_iter().map(|(_, words)| words).collect()
     }
 
+    /// The number of the one that was started first, as far as numbers tell.
+    pub fn oldest(&self) -> Option<u32> {
+        self.found().iter().filter_map(|(pid, _)| pid.parse().ok()).min()
+    }
+
     /// Kills those of them that run a program.
     pub fn kill(&self, program: &str) {
         for (pid, words) in self.found() {

@@ -184,6 +184,9 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     } else if runner(&name_of_runner).is_none() {
         report("runner", unknown("runner", &name_of_runner, RUNNERS.iter().map(|runner| runner.name)));
     }
+    if matches!(kind, Kind::Responses(_)) && name_of_runner != "open-responses" {
+        report("runner", "is \"open-responses\" for this kind; leave it out".to_owned());
+    }
     fits.then_some(Upstream { name, runner: name_of_runner, max_runs, kind })
 }
 

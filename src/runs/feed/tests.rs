@@ -162,7 +162,7 @@ async fn what_is_remembered_of_dropped_runs_is_bounded() {
         // The first and the last frame make a run that is over.
         let other = Uuid::from_u128(number + 10);
         let Stream { kind, session, provider, .. } = &*first[0].stream;
-        let stream = Stream { kind: *kind, id: other, session: session.clone(), origin_run: None, provider: *provider };
+        let stream = Stream { kind: *kind, id: other, session: session.clone(), origin_run: None, provider };
         let stream = Arc::new(stream);
         let frames: Vec<Arc<Frame>> = [first.first().unwrap(), first.last().unwrap()]
             .into_iter()

@@ -34,9 +34,6 @@ pub struct Exit {
     pub cut: Option<String>,
 }
 
-/// How much of a runner's refusal is told, in characters.
-const MAX_REFUSAL: usize = 1000;
-
 /// What is read at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
@@ -142,13 +139,10 @@ impl Drive {
             let run = first_run(&self.ingested);
             let why = match (&stopped, &cause) {
                 (Some(stopped), _) => stopped.reason(),
+                (None, Some(Cause::Refused(words))) => format!("the runner refuses: {words}"),
                 (None, Some(Cause::NoRun)) => {
                     let ms = self.settings.start_timeout_ms;
                     format!("the runner said nothing of a run within {ms} ms (upstream.start_timeout_ms)")
-                }
-                (None, Some(Cause::Refused)) => {
-                    let refusal = self.conversation.refusal().unwrap_or_default();
-                    format!("the runner refuses: {}", refusal.chars().take(MAX_REFUSAL).collect::<String>())
                 }
                 (None, _) => format!(
                     "the runner {ended} before it said anything of a run; its standard error has {} bytes (log target {})",
@@ -328,12 +322,12 @@ impl Drive {
 
     /// Why it is to end, if it is.
     fn cause(&self, now: Instant, phase: Phase) -> Option<Cause> {
+        if let Some(words) = self.conversation.refusal().filter(|_| self.run_begins.is_some()) {
+            return Some(Cause::Refused(words.to_owned()));
+        }
         let waits_for_us = self.has_dialogue && self.idle.is_some();
         if self.output_is_over || (waits_for_us && phase >= Phase::Draining) {
             return Some(Cause::Leaving);
-        }
-        if self.run_begins.is_some() && self.conversation.refusal().is_some() {
-            return Some(Cause::Refused);
         }
         self.timers().into_iter().flatten().find(|(at, _)| *at <= now).map(|(_, cause)| cause)
     }

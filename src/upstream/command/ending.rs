@@ -24,8 +24,8 @@ pub(super) enum Cause {
     Leaving,
     /// It said nothing of a run in time.
     NoRun,
-    /// It said that it does not do what it was started for.
-    Refused,
+    /// It refuses what it was asked, in these words.
+    Refused(String),
     /// It was silent for too long.
     Idle,
     /// It took too long.
@@ -121,7 +121,7 @@ pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<E
         Some(Cause::Stopping) => {
             (crate::ingest::PROXY_STOPPING, "the proxy stopped before the runner said how the run ended".to_owned())
         }
-        Some(Cause::Leaving | Cause::NoRun | Cause::Refused) | None => {
+        Some(Cause::Leaving | Cause::NoRun | Cause::Refused(_)) | None => {
             ("runner_exited", format!("the runner {ended} before it said how the run ended"))
         }
     }

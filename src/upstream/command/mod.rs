@@ -150,10 +150,9 @@ impl CommandUpstream {
             let how = format!("POST /v1/sessions/{id}/messages says more to it");
             return Err(StartError::Conflict(format!("a run of this session goes on; {how}")));
         }
-        match link.say(Wish::Close, "proxy").await {
-            // Where it cannot be asked, it is none of ours; where it is gone, it is about to leave.
-            Err(SayError::Unsayable(_)) => return Ok(()),
-            Ok(()) | Err(_) => {}
+        // Where it cannot be asked, it is none of ours; where it is gone, it is about to leave.
+        if let Err(SayError::Unsayable(_)) = link.say(Wish::Close, "proxy").await {
+            return Ok(());
         }
         let patience = self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS;
         let left = async {

@@ -5,25 +5,23 @@
 //! configured), an answer that looks whole and is not.
 
 use super::Responses;
-use super::outlet::{Inlet, Outlet, Shut, outlet};
-use crate::ingest::{Ingest, IngestError};
+use super::document::Document;
+use super::outlet::{Inlet, Outlet, outlet};
+use super::reading::{Over, Reading, close};
+use crate::ingest::Ingest;
 use crate::runs::Ingested;
 use crate::telemetry::metrics::IngestMeter;
-use crate::upstream::client::{self, Body, Lost, NoAnswer};
-use crate::upstream::{Entered, Link, Links, Said, SayError};
+use crate::upstream::Links;
+use crate::upstream::client::{Body, NoAnswer};
 use bytes::Bytes;
-use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
-use framegate_translators::host::{Unsayable, Wish};
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_ENCODING, CONTENT_LENGTH, CONTENT_TYPE};
 use hyper::{HeaderMap, Request, Response, StatusCode};
-use serde::Deserialize;
 use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{mpsc, oneshot};
+use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
 /// What is to become of an answer.
@@ -114,48 +112,6 @@ pub struct Exchange {
 
 /// Why an exchange ended, as a short word for metrics.
 pub type Outcome = &'static str;
-
-/// Code and message of a run that ends because its upstream, its client or somebody else ended it.
-struct Cut {
-    code: &'static str,
-    message: String,
-}
-
-impl Cut {
-    fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
-    }
-
-    fn of(lost: &Lost) -> Self {
-        Self::new(if matches!(lost, Lost::Silent(_)) { "upstream_silent" } else { "upstream_lost" }, lost.to_string())
-    }
-}
-
-/// What ended the reading of a body.
-enum Over {
-    /// It was read.
-    Whole,
-    Cut(Cut),
-    Stopping,
-}
-
-impl Over {
-    fn outcome(&self) -> Outcome {
-        match self {
-            Self::Whole => "finished",
-            Self::Cut(cut) => cut.code,
-            Self::Stopping => "proxy_stopping",
-        }
-    }
-
-    fn reason(&self) -> String {
-        match self {
-            Self::Whole => "it ended before it said anything".to_owned(),
-            Self::Cut(cut) => cut.message.clone(),
-            Self::Stopping => "the proxy is stopping".to_owned(),
-        }
-    }
-}
 
 impl Exchange {
     /// Sends the request, and reads its answer to the end.
@@ -301,234 +257,12 @@ fn framing(headers: &HeaderMap) -> Option<Framing> {
     }
 }
 
-/// A body that is being read.
-struct Reading {
-    body: Incoming,
-    idle: Option<Duration>,
-    stop: Signal,
-    left: CancellationToken,
-    /// Whether a client that leaves ends it.
-    cancels: bool,
-}
-
-/// What comes next of it.
-enum Next {
-    Chunk(Bytes),
-    /// A record waits for no more bytes.
-    Due,
-    Said(Said),
-    Over(Over),
-}
-
-impl Reading {
-    async fn next(&mut self, patience: Option<Duration>, listening: Option<&mut mpsc::Receiver<Said>>) -> Next {
-        let due = async {
-            match patience {
-                Some(patience) => tokio::time::sleep(patience).await,
-                None => std::future::pending().await,
-            }
-        };
-        let said = async {
-            match listening {
-                Some(listening) => listening.recv().await,
-                None => None,
-            }
-        };
-        tokio::select! {
-            biased;
-            () = &mut self.stop => Next::Over(Over::Stopping),
-            () = self.left.cancelled(), if self.cancels => {
-                let message = "the client left, and the upstream's response was given up with it (cancel_on_disconnect)";
-                Next::Over(Over::Cut(Cut::new("client_left", message)))
-            }
-            Some(said) = said => Next::Said(said),
-            chunk = client::next(&mut self.body, self.idle) => match chunk {
-                Ok(Some(chunk)) => Next::Chunk(chunk),
-                Ok(None) => Next::Over(Over::Whole),
-                Err(lost) => Next::Over(Over::Cut(Cut::of(&lost))),
-            },
-            () = due => Next::Due,
-        }
-    }
-
-    /// The next bytes, of a body that nobody speaks to.
-    async fn chunk(&mut self) -> Result<Bytes, Over> {
-        loop {
-            match self.next(None, None).await {
-                Next::Chunk(chunk) => return Ok(chunk),
-                Next::Over(over) => return Err(over),
-                Next::Due | Next::Said(_) => {}
-            }
-        }
-    }
-
-    /// Gives the client all of it.
-    async fn pass(mut self, outlet: Outlet) -> Over {
-        let mut outlet = Some(outlet);
-        loop {
-            match self.chunk().await {
-                Err(over) => return ended(over, outlet),
-                Ok(chunk) => {
-                    offer(&mut outlet, &chunk, &self.left).await;
-                    if outlet.is_none() {
-                        return Over::Cut(Cut::new("client_left", "the client left"));
-                    }
-                }
-            }
-        }
-    }
-
-    /// Keeps all of it.
-    async fn gather(&mut self, document: &mut Document) -> Over {
-        loop {
-            match self.chunk().await {
-                Err(over) => return over,
-                Ok(chunk) => document.push(chunk),
-            }
-        }
-    }
-
-    /// Both.
-    async fn pass_and_gather(mut self, outlet: Outlet, document: &mut Document) -> Over {
-        let mut outlet = Some(outlet);
-        loop {
-            match self.chunk().await {
-                Err(over) => return ended(over, outlet),
-                Ok(chunk) => {
-                    offer(&mut outlet, &chunk, &self.left).await;
-                    document.push(chunk);
-                }
-            }
-        }
-    }
-
-    /// Takes the bytes in as runs, and then gives them to the client. `begun` is answered as soon as there is a run.
-    async fn take_in(
-        mut self,
-        mut ingest: Ingest,
-        meter: IngestMeter,
-        links: Arc<Links>,
-        mut outlet: Option<Outlet>,
-        mut begun: Option<(oneshot::Sender<Result<Answer, Refusal>>, Answer)>,
-    ) -> Over {
-        let ingested = ingest.ingested();
-        let mut linked: Option<(Entered, mpsc::Receiver<Said>)> = None;
-        let mut failed: Option<IngestError> = None;
-        let mut interrupts = Vec::new();
-        let over = loop {
-            let listening = linked.as_mut().map(|(_, listening)| listening);
-            let patience = if failed.is_none() { ingest.patience() } else { None };
-            match self.next(patience, listening).await {
-                Next::Over(over) => break over,
-                Next::Due => {
-                    failed = ingest.flush().await.err();
-                }
-                Next::Said(said) => match said.wish {
-                    Wish::Interrupt => {
-                        let cut = Cut::new("interrupted", format!("it was interrupted by {}", said.by));
-                        interrupts.push(said.done);
-                        break Over::Cut(cut);
-                    }
-                    _ => {
-                        let no_word = Unsayable::NoWord("a response takes nothing but an interruption");
-                        let _ = said.done.send(Err(SayError::Unsayable(no_word)));
-                    }
-                },
-                Next::Chunk(chunk) => {
-                    meter.bytes(chunk.len());
-                    if failed.is_none() {
-                        failed = ingest.feed(&chunk).await.err();
-                        if let Some(error) = &failed {
-                            tracing::error!(%error, "a response is not kept any more; its client gets it to its end");
-                        }
-                    }
-                    offer(&mut outlet, &chunk, &self.left).await;
-                }
-            }
-            let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
-            if let Some(run) = run {
-                if linked.is_none() && failed.is_none() {
-                    let (link, listening) = Link::new();
-                    linked = Some((links.enter(run.stream.id, link), listening));
-                }
-                if let Some((answer, run)) = begun.take() {
-                    let _ = answer.send(Ok(run));
-                }
-            }
-            // Nobody is left to read for.
-            if failed.is_some() && outlet.is_none() {
-                break Over::Cut(Cut::new("log", "the log took nothing more"));
-            }
-        };
-        if matches!(over, Over::Stopping)
-            && let Some(outlet) = &outlet
-        {
-            outlet.word("framegate is stopping; the response goes on without this client");
-        }
-        drop(linked);
-        meter.end(if failed.is_some() { "log" } else { over.outcome() });
-        let kept = close(ingest, failed.map_or(Ok(()), Err), &over).await;
-        for done in interrupts {
-            let _ = done.send(Ok(()));
-        }
-        if let Some((answer, run)) = begun {
-            let refusal = match kept {
-                Err(error) => Some(Refusal::Nothing(error)),
-                Ok(()) if ingested.entries().is_empty() => Some(Refusal::Nothing(over.reason())),
-                Ok(()) => None,
-            };
-            let _ = answer.send(refusal.map_or(Ok(run), Err));
-        }
-        // Behind the log, so that whoever sees the end finds the run ended.
-        ended(over, outlet)
-    }
-}
-
-/// Gives the client a chunk, if it is still there.
-async fn offer(outlet: &mut Option<Outlet>, chunk: &Bytes, left: &CancellationToken) {
-    let Some(to) = outlet else { return };
-    let Err(shut) = to.send(chunk, left).await else { return };
-    if shut == Shut::Slow {
-        tracing::warn!("an answer was closed: its client read too slowly (client_buffer_bytes, slow_client_ms)");
-        to.word("framegate closed this answer: its client read too slowly (client_buffer_bytes, slow_client_ms)");
-    }
-    // Without its end, the other side is torn.
-    *outlet = None;
-}
-
-/// Tells the client that it is over, well or badly.
-fn ended(over: Over, outlet: Option<Outlet>) -> Over {
-    if let (Over::Whole, Some(outlet)) = (&over, outlet) {
-        outlet.end();
-    }
-    over
-}
-
 /// Keeps a whole document.
 async fn keep(mut ingest: Ingest, meter: IngestMeter, bytes: &[u8]) -> Result<(), String> {
     meter.bytes(bytes.len());
     let fed = ingest.feed(bytes).await;
     meter.end(if fed.is_ok() { "finished" } else { "log" });
     close(ingest, fed, &Over::Whole).await
-}
-
-/// Closes the runs of an ingest; one that failed has closed them already.
-async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over: &Over) -> Result<(), String> {
-    if let Err(error) = fed {
-        return Err(error.to_string());
-    }
-    match over {
-        Over::Whole => {}
-        Over::Cut(cut) => ingest.cut_by(cut.code, &cut.message),
-        Over::Stopping => ingest.cut_by_stop(),
-    }
-    match ingest.finish().await {
-        Ok(_) => Ok(()),
-        Err(error) => {
-            tracing::error!(%error, "the end of a response could not be kept");
-            Err(error.to_string())
-        }
-    }
 }
 
 /// Gives a client what is there already.
@@ -540,47 +274,4 @@ async fn give(mut outlet: Outlet, chunks: &[Bytes], left: &CancellationToken) ->
     }
     outlet.end();
     "finished"
-}
-
-/// A JSON answer, as far as it is kept.
-struct Document {
-    chunks: Vec<Bytes>,
-    bytes: usize,
-    limit: usize,
-}
-
-impl Document {
-    fn new(limit: usize) -> Self {
-        Self { chunks: Vec::new(), bytes: 0, limit }
-    }
-
-    /// Takes more of it; nothing is kept of one that is too large.
-    fn push(&mut self, chunk: Bytes) {
-        self.bytes = self.bytes.saturating_add(chunk.len());
-        if self.bytes <= self.limit {
-            self.chunks.push(chunk);
-        } else {
-            self.chunks.clear();
-        }
-    }
-
-    fn is_too_large(&self) -> bool {
-        self.bytes > self.limit
-    }
-
-    /// The response that it is, where that is over: one that goes on in the background has no run yet.
-    fn response(&self) -> Option<Vec<u8>> {
-        #[derive(Deserialize)]
-        struct Said<'a> {
-            #[serde(borrow)]
-            object: Option<std::borrow::Cow<'a, str>>,
-            #[serde(borrow)]
-            status: Option<std::borrow::Cow<'a, str>>,
-        }
-        let bytes = self.chunks.concat();
-        let said: Said<'_> = serde_json::from_slice(&bytes).ok()?;
-        let is_under_way = matches!(said.status.as_deref(), Some("queued" | "in_progress"));
-        let is_response = said.object.as_deref() == Some("response");
-        (is_response && !is_under_way).then_some(bytes)
-    }
 }

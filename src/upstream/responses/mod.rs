@@ -4,8 +4,10 @@
 //! byte, while the same bytes become a run. Never: a header that is not listed, the proxy's own token, a second request for
 //! one of the client's.
 
+mod document;
 mod exchange;
 mod outlet;
+mod reading;
 
 pub use exchange::{Answer, Exchange, MakeIngest, Mode, Outcome, Refusal, Signal};
 pub use outlet::{Inlet, Patience, Torn};
