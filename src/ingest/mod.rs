@@ -48,6 +48,9 @@ pub trait Listener: Send {
     /// Hears the next record, as it came.
     fn record(&mut self, record: &Record<'_>);
 
+    /// Sees the frames that are made of them, before they are kept, and may say of a decision whose it was.
+    fn amend(&mut self, frames: &mut [Frame]);
+
     /// Hears what frames are kept now.
     fn frames(&mut self, frames: &[Arc<Frame>]);
 }
@@ -145,8 +148,9 @@ impl Ingest {
         let arrived = Moment::now();
         let mut ear = |record: &Record<'_>| listener.record(record);
         let now_ms = Clock::System.now_ms();
-        let frames = self.pipeline.feed_heard(chunk, now_ms, Some(&mut ear)).map(Arc::new).collect();
-        self.take_in(frames, arrived, Some(listener)).await
+        let mut frames: Vec<Frame> = self.pipeline.feed_heard(chunk, now_ms, Some(&mut ear)).collect();
+        listener.amend(&mut frames);
+        self.take_in(frames.into_iter().map(Arc::new).collect(), arrived, Some(listener)).await
     }
 
     /// Nothing came in time: lets go what waited for it.
@@ -154,7 +158,7 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn flush(&mut self) -> Result<(), IngestError> {
-        let frames = self.due();
+        let frames = self.due().into_iter().map(Arc::new).collect();
         self.take_in(frames, Moment::now(), None).await
     }
 
@@ -178,14 +182,15 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn flush_to(&mut self, listener: &mut dyn Listener) -> Result<(), IngestError> {
-        let frames = self.due();
-        self.take_in(frames, Moment::now(), Some(listener)).await
+        let mut frames = self.due();
+        listener.amend(&mut frames);
+        self.take_in(frames.into_iter().map(Arc::new).collect(), Moment::now(), Some(listener)).await
     }
 
-    fn due(&mut self) -> Vec<Arc<Frame>> {
+    fn due(&mut self) -> Vec<Frame> {
         // The system's clock may have been set back since the wait began.
         let due = self.pipeline.deadline().unwrap_or_default();
-        self.pipeline.flush(due).map(Arc::new).collect()
+        self.pipeline.flush(due).collect()
     }
 
     /// A question in an open stream was answered by the host: says so, once.

@@ -412,6 +412,22 @@ impl Listener for Conversation {
         }
     }
 
+    /// A runner may be told an answer, and do as it says, before it is known here that it was told.
+    fn amend(&mut self, frames: &mut [Frame]) {
+        let underway = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
+        let Some((stream, ours)) = underway else { return };
+        for frame in frames.iter_mut().filter(|frame| stream_id(frame) == *stream) {
+            if let Body::ApprovalResolved(theirs) = &mut frame.body
+                && theirs.approval_id == ours.approval_id
+                && theirs.by.is_none()
+                // What became of the call tells the answer as good as it can; that it was withdrawn is the runner's word.
+                && theirs.decision != Decision::Cancelled
+            {
+                **theirs = ours.clone();
+            }
+        }
+    }
+
     fn frames(&mut self, frames: &[Arc<Frame>]) {
         for frame in frames {
             let stream = stream_id(frame);

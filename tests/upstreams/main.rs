@@ -10,6 +10,7 @@
     reason = "test code; what it shares with the tests of the server is not all used"
 )]
 
+mod approvals;
 #[path = "../serve/client.rs"]
 mod client;
 mod command_line;

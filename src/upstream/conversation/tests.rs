@@ -274,6 +274,35 @@ fn a_question_that_the_runner_settles_itself_takes_no_answer_any_more() {
 }
 
 #[test]
+fn a_runner_that_is_faster_than_its_pipe_does_what_somebody_said() {
+    for (ours, theirs, by) in [
+        (Decision::Approved, Decision::Approved, Some("ann")),
+        (Decision::TimedOut, Decision::Rejected, Some("ann")),
+        (Decision::Rejected, Decision::Approved, Some("ann")),
+        (Decision::Approved, Decision::Cancelled, None),
+    ] {
+        let mut talk = Talk::new(patient());
+        talk.ask("a");
+        talk.conversation.step(0);
+        let said = talk.answer("a", ours);
+        assert!(talk.conversation.take_sending().is_some());
+        let answer =
+            ApprovalResolved { approval_id: "a".into(), decision: theirs, by: None, reason: None, scope: None };
+        let body = Body::ApprovalResolved(Box::new(answer));
+        let mut frames =
+            [Frame { stream: talk.stream.clone(), seq: talk.seq, timestamp_ms: 0, parent_tool_id: None, body }];
+        talk.conversation.amend(&mut frames);
+        let Body::ApprovalResolved(told) = &frames[0].body else { panic!("{:?}", frames[0].body) };
+        assert_eq!(told.by.as_deref(), by);
+        assert_eq!(told.decision, if by.is_some() { ours } else { theirs });
+        talk.conversation.frames(&frames.map(Arc::new));
+        talk.conversation.sent(Ok(Vec::new()));
+        assert_eq!(outcome(said), "said");
+        assert!(talk.resolved().is_empty(), "it was told already");
+    }
+}
+
+#[test]
 fn the_end_of_a_run_closes_its_questions_and_its_link() {
     let mut talk = Talk::new(patient());
     assert!(talk.links.find(RUN).is_some() && talk.links.find_session(SESSION).is_some());

@@ -72,6 +72,10 @@ impl Listener for Ears {
         self.conversation.record(record);
     }
 
+    fn amend(&mut self, frames: &mut [Frame]) {
+        self.conversation.amend(frames);
+    }
+
     fn frames(&mut self, frames: &[Arc<Frame>]) {
         let mut has_changed = false;
         for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
