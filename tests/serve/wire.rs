@@ -104,7 +104,7 @@ fn options_tell_the_methods() {
     };
     assert_eq!(ask("/v1/runs"), (204, "GET, HEAD, POST, OPTIONS".to_owned()));
     assert_eq!(ask("/v1/ingest/auto"), (204, "POST, OPTIONS".to_owned()));
-    assert_eq!(ask("*"), (204, "GET, HEAD, OPTIONS, POST".to_owned()));
+    assert_eq!(ask("*"), (204, "DELETE, GET, HEAD, OPTIONS, POST".to_owned()));
     assert_eq!(ask("/nothing").0, 404);
 }
 
