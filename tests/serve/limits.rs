@@ -86,7 +86,7 @@ fn a_body_at_the_limit_is_read_and_one_over_it_is_not() {
 fn paths_and_methods() {
     let proxy = Proxy::start();
     assert_eq!(get(proxy.address, "/nothing", &[]).status, 404);
-    let wrong = post(proxy.address, "/v1/runs", &[], b"");
+    let wrong = post(proxy.address, "/v1/contracts", &[], b"");
     assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD, OPTIONS"));
     assert_eq!(get(proxy.address, "/healthz", &[]).json()["status"], "ok");
     let contracts = get(proxy.address, "/v1/contracts", &[]).json();

@@ -102,9 +102,9 @@ fn options_tell_the_methods() {
         let answer = Answer::read(stream);
         (answer.status, answer.header("allow").to_owned())
     };
-    assert_eq!(ask("/v1/runs"), (204, "GET, HEAD, OPTIONS".to_owned()));
+    assert_eq!(ask("/v1/runs"), (204, "GET, HEAD, POST, OPTIONS".to_owned()));
     assert_eq!(ask("/v1/ingest/auto"), (204, "POST, OPTIONS".to_owned()));
-    assert_eq!(ask("*"), (204, "GET, HEAD, OPTIONS, POST".to_owned()));
+    assert_eq!(ask("*"), (204, "DELETE, GET, HEAD, OPTIONS, POST".to_owned()));
     assert_eq!(ask("/nothing").0, 404);
 }
 

@@ -101,6 +101,8 @@ fn an_upstream_has_a_limit_of_runs() {
     started.wait_for_end(&first);
     let again = started.run();
     assert_ne!(again, first);
+    assert_eq!(started.interrupt(&again), 202);
+    started.wait_for_no_process();
 }
 
 #[test]

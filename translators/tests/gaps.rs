@@ -6,6 +6,7 @@ mod support;
 
 use framegate_translators::frame::{Body, EndReason, Frame, StreamKind};
 use framegate_translators::framing::Limits;
+use std::collections::{HashMap, HashSet};
 use support::*;
 use uuid::Uuid;
 
@@ -20,6 +21,26 @@ fn open_runs(frames: &[Frame]) -> Vec<Uuid> {
         }
     }
     open
+}
+
+/// Sequences without a gap; runs with a beginning, and with one end behind which nothing comes.
+fn well_formed(frames: &[Frame], name: &str) {
+    let mut next: HashMap<(StreamKind, Uuid), u64> = HashMap::new();
+    let mut over = HashSet::new();
+    for frame in frames {
+        let id = (frame.stream.kind, frame.stream.id);
+        let seq = next.entry(id).or_default();
+        assert_eq!(frame.seq, *seq, "{name}");
+        *seq += 1;
+        assert!(!over.contains(&id), "{name}: a frame behind the end");
+        if frame.stream.kind == StreamKind::Session {
+            assert_eq!(matches!(frame.body, Body::SessionStarted { .. }), frame.seq == 0, "{name}");
+            if matches!(frame.body, Body::SessionEnded(_)) {
+                over.insert(id);
+            }
+        }
+    }
+    assert!(next.keys().all(|id| id.0 != StreamKind::Session || over.contains(id)), "{name}: a run without an end");
 }
 
 /// Where a recording is cut: at a few places all over it, most of them in the middle of a record.
