@@ -17,7 +17,7 @@ use crate::records::{self, Part};
 use crate::redact::{Redacted, Redactor, Rules};
 use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -66,7 +66,12 @@ struct State {
     mistaken: Option<Recognised>,
     drift: Option<LiveDrift>,
     runner: &'static str,
+    /// The last event names: there are few, and frames share them.
+    names: VecDeque<Name>,
 }
+
+/// So many event names are remembered.
+const NAMES: usize = 8;
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
@@ -307,6 +312,7 @@ impl Reading {
             mistaken: None,
             drift: None,
             runner: runner.name,
+            names: VecDeque::new(),
         };
         Self { reader, limits, redactor: None, state }
     }
@@ -424,12 +430,13 @@ impl State {
         if !exact && !redacted.is_empty() {
             redacted_paths.push("/raw".to_owned());
         }
+        let event_name = self.event_name(unit);
         let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
         let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
         self.ledger.begin(
             Box::new(ProviderEvent {
                 status: ProviderStatus::Event,
-                event_name: unit.event_name.map(Name::from),
+                event_name,
                 data,
                 raw: (!exact).then(|| source.into()),
                 block: if whole { block_of(unit) } else { None },
@@ -458,11 +465,12 @@ impl State {
         now_ms: u64,
     ) {
         let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
+        let event_name = self.event_name(unit);
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
         self.ledger.begin(
             Box::new(ProviderEvent {
                 status,
-                event_name: unit.event_name.map(Name::from),
+                event_name,
                 data: None,
                 raw: Some(kept.into()),
                 block: block_of(unit),
@@ -478,6 +486,17 @@ impl State {
         self.close_record();
     }
 
+    fn event_name(&mut self, unit: &Unit<'_>) -> Option<Name> {
+        let said = unit.event_name?;
+        if let Some(known) = self.names.iter().find(|name| ***name == *said) {
+            return Some(known.clone());
+        }
+        let name = Name::from(said);
+        self.names.truncate(NAMES - 1);
+        self.names.push_front(name.clone());
+        Some(name)
+    }
+
     fn close_record(&mut self) {
         self.ledger.settle();
         self.records += 1;
@@ -491,7 +510,15 @@ fn is_sse(unit: &Unit<'_>) -> bool {
 
 /// The SSE block, where the event's name and data are not enough to print it again.
 fn block_of(unit: &Unit<'_>) -> Option<Box<[u8]>> {
-    (is_sse(unit) && sse_block(unit.event_name, unit.payload) != unit.bytes).then(|| unit.bytes.into())
+    (is_sse(unit) && !is_usual_block(unit)).then(|| unit.bytes.into())
+}
+
+/// Whether an event's block is [`sse_block`].
+fn is_usual_block(unit: &Unit<'_>) -> bool {
+    let behind_name =
+        |name: &str| unit.bytes.strip_prefix(b"event: ")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\n");
+    let rest = unit.event_name.map_or(Some(unit.bytes), behind_name);
+    rest.and_then(|rest| rest.strip_prefix(b"data: ")) == Some(unit.payload)
 }
 
 /// The SSE block that an event has unless it says otherwise.

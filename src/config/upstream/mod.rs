@@ -263,7 +263,13 @@ mod tests {
             if key != "max_runs" && !own.contains_key(key) {
                 continue;
             }
-            let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{key} = {value}"));
+            // The two of them are compared.
+            let other = match key {
+                "reconnect_min_ms" => "reconnect_max_ms = 3600000",
+                "reconnect_max_ms" => "reconnect_min_ms = 10",
+                _ => "",
+            };
+            let with = |value: i128| load(&format!("[[upstream]]\nname = \"a\"\n{kind}\n{other}\n{key} = {value}"));
             assert!(with(i128::from(*least)).is_ok() && with(i128::from(*most)).is_ok(), "{key}");
             for beyond in [i128::from(*least) - 1, i128::from(*most) + 1] {
                 let told = with(beyond).unwrap_err();
@@ -276,6 +282,10 @@ mod tests {
     fn what_is_wrong_is_named_with_its_table() {
         let command = "[[upstream]]\nname = \"a\"\nkind = \"command\"\n";
         let preset = format!("{command}preset = \"claude-code\"\n");
+        let responses = "[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"https://api.example/v1\"\n";
+        let feed = "[[upstream]]\nname = \"a\"\nkind = \"sse\"\nurl = \"http://localhost:1/event?directory=x\"\n";
+        assert!(load(responses).is_ok() && load(feed).is_ok());
+        let at = |url: &str| format!("[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"{url}\"\n");
         for (text, expected) in [
             ("upstream = 1".to_owned(), "upstream: is a list of tables"),
             ("upstream = [1]".to_owned(), "upstream 1: is a table"),
@@ -295,6 +305,25 @@ mod tests {
             (format!("{preset}runner = \"cloude\""), "there is no runner \"cloude\""),
             (format!("{preset}directories = [\"relative\"]"), "directories: \"relative\" is no absolute path"),
             (format!("{preset}resume_arguments = [\"x\"]"), "resume_arguments: a preset knows how"),
+            (at(""), "upstream \"a\", url: is missing"),
+            (at("ftp://api.example"), "url: is no URL of the form"),
+            (at("https://user:secret@api.example"), "url: is no URL of the form"),
+            (at("https://api.example/v1?key=1"), "without a user or a query"),
+            (at("/v1"), "url: is no URL of the form"),
+            (format!("{responses}authorization = \"configured\""), "exactly one of secret_file and secret_env"),
+            (
+                format!("{responses}authorization = \"configured\"\nsecret_file = \"a\"\nsecret_env = \"B\""),
+                "exactly one of secret_file and secret_env",
+            ),
+            (format!("{responses}secret_env = \"A\""), "a secret that nobody would be sent"),
+            (format!("{responses}credential_header = \"host\""), "\"host\" is no header's name that could"),
+            (format!("{responses}credential_scheme = \"a b\""), "\"a b\" is no scheme"),
+            (format!("{responses}request_headers = [\"Cookie\"]"), "request_headers: \"cookie\" carries credentials"),
+            (format!("{responses}response_headers = [\"connection\"]"), "is of one connection alone"),
+            (format!("{responses}retrieve = \"never\""), "retrieve: there is no value \"never\""),
+            (format!("{responses}runner = \"codex\""), "runner: is \"open-responses\" for this kind"),
+            (format!("{feed}authorization = \"passthrough\""), "nobody's request stands behind a feed"),
+            (format!("{feed}reconnect_min_ms = 5000\nreconnect_max_ms = 1000"), "5000 is more than reconnect_max_ms"),
             (command.to_owned(), "upstream \"a\", program: is missing"),
             (format!("{command}program = \"x\""), "upstream \"a\", runner: is missing"),
             (format!("{command}program = \"x\"\nrunner = \"codex\"\nresume_arguments = [\"-r\"]"), "has no {session}"),

@@ -14,11 +14,16 @@ const DEPTH: u32 = 63;
 /// that stands. What lies deeper is seldom looked at.
 const LEVELS: usize = 4;
 
+/// So many bytes a field has at least, as a rule, and for so many fields room is made beforehand.
+const FIELD_BYTES: usize = 14;
+const MOST_EXPECTED: usize = 96;
+
 /// The fields of the object at the front of `text`, each followed by its own, and the object's length; `None` where it is
 /// not surely one.
 pub(super) fn object(text: &str) -> Option<(Vec<Field<'_>>, usize)> {
     let mut check = Check { bytes: text.as_bytes(), at: 0 };
-    let mut fields = Vec::with_capacity(16);
+    // A guess that is seldom too small; what is left over is gone with the record.
+    let mut fields = Vec::with_capacity((text.len() / FIELD_BYTES).clamp(8, MOST_EXPECTED));
     // The fields whose objects are open, and where those begin.
     let mut open = [(0, 0); LEVELS - 1];
     let mut depth = 0;
@@ -307,7 +312,7 @@ mod tests {
         fn the_levels_below_are_what_their_own_text_says(value in super::super::scan::tests::json()) {
             let text = format!("{{\"a\":{value},\"b\":{{\"a\":{value},\"c\":{{}},\"d\":{{\"a\":{value},\"x\":{{\"y\":{value}}}}}}}}}");
             let (fields, _) = object(&text).unwrap();
-            let whole = super::super::Object { fields };
+            let whole = super::super::Object::of(fields);
             prop_assert!(agrees(&whole, &text));
         }
 

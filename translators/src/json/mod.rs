@@ -7,9 +7,14 @@
 //! surrogates are legal here; see [`Utf16Text`]. Nothing recurses, so nesting depth costs no stack.
 
 mod check;
+mod object;
 pub(crate) mod scan;
+mod unescape;
 
 use crate::frame::RawJson;
+use object::Field;
+pub(crate) use object::Fields;
+pub use object::Object;
 use scan::Scan;
 use serde::de::{DeserializeSeed, Deserializer, Visitor};
 use serde_json::value::RawValue;
@@ -89,9 +94,9 @@ impl<'a> Json<'a> {
         if scan::mark(inner.as_bytes()).is_none() {
             return Some(Cow::Borrowed(inner));
         }
-        match serde_json::from_str::<String>(self.text()) {
-            Ok(text) => Some(Cow::Owned(text)),
-            Err(_) => self.utf16().map(|text| Cow::Owned(text.into_string())),
+        match unescape::unescape(inner) {
+            Some(text) => Some(Cow::Owned(text)),
+            None => self.utf16().map(|text| Cow::Owned(text.into_string())),
         }
     }
 
@@ -101,7 +106,7 @@ impl<'a> Json<'a> {
         if scan::mark(inner.as_bytes()).is_none() {
             return Some(Utf16Text { low: None, text: inner.to_owned(), high: None });
         }
-        if let Ok(text) = serde_json::from_str::<String>(self.text()) {
+        if let Some(text) = unescape::unescape(inner) {
             return Some(Utf16Text { low: None, text, high: None });
         }
         // serde_json gives a string that is read as bytes in WTF-8: lone surrogates as three bytes each.
@@ -109,7 +114,8 @@ impl<'a> Json<'a> {
         Wtf8.deserialize(&mut de).ok().map(|bytes| Utf16Text::from_wtf8(&bytes))
     }
 
-    fn quoted(self) -> Option<&'a str> {
+    /// What stands between a string's quotes.
+    pub(crate) fn quoted(self) -> Option<&'a str> {
         self.text().strip_prefix('"')?.strip_suffix('"')
     }
 
@@ -164,7 +170,7 @@ impl<'a> Json<'a> {
         while let Some(key) = scan.key() {
             fields.push(Field { key: key.unescaped()?, value: Json(scan.value()?), inner: None });
         }
-        Some(Object { fields })
+        Some(Object::of(fields))
     }
 
     /// The array's items; empty where the value is no array.
@@ -258,116 +264,6 @@ impl Utf16Text {
     }
 }
 
-/// The fields of one object, in their order.
-#[derive(Clone, Debug, Default)]
-pub struct Object<'a> {
-    /// Each followed by those of its own that are known.
-    fields: Vec<Field<'a>>,
-}
-
-#[derive(Clone, Debug)]
-struct Field<'a> {
-    key: Cow<'a, str>,
-    value: Json<'a>,
-    /// How many fields of the value's own follow, on all its levels; `None` where it was not taken apart.
-    inner: Option<u32>,
-}
-
-/// The fields of one level.
-struct Siblings<'o, 'a> {
-    rest: &'o [Field<'a>],
-}
-
-impl<'o, 'a> Iterator for Siblings<'o, 'a> {
-    /// A field, and what follows it.
-    type Item = (&'o Field<'a>, &'o [Field<'a>]);
-
-    fn next(&mut self) -> Option<Self::Item> {
-        let (field, rest) = self.rest.split_first()?;
-        self.rest = rest.get(field.inner.map_or(0, |inner| inner as usize)..).unwrap_or_default();
-        Some((field, rest))
-    }
-}
-
-impl<'a> Object<'a> {
-    /// Checks and takes apart the text of one object; `None` where it is none.
-    pub fn parse(text: &'a str) -> Option<Self> {
-        Json::parse(text).ok()?.object()
-    }
-
-    /// The field's value; of a repeated key the last one, as in JavaScript.
-    pub fn get(&self, key: &str) -> Option<Json<'a>> {
-        self.find(key).map(|(field, _)| field.value)
-    }
-
-    fn find(&self, key: &str) -> Option<(&Field<'a>, &[Field<'a>])> {
-        self.siblings().filter(|(field, _)| field.key == key).last()
-    }
-
-    fn siblings(&self) -> Siblings<'_, 'a> {
-        Siblings { rest: &self.fields }
-    }
-
-    /// The field's value unless it is absent or `null`.
-    pub fn some(&self, key: &str) -> Option<Json<'a>> {
-        self.get(key).filter(|value| !value.is_null())
-    }
-
-    /// A string field.
-    pub fn str(&self, key: &str) -> Option<Cow<'a, str>> {
-        self.get(key)?.str()
-    }
-
-    /// An unsigned integer field.
-    pub fn u64(&self, key: &str) -> Option<u64> {
-        self.get(key)?.u64()
-    }
-
-    /// An integer field.
-    pub fn i64(&self, key: &str) -> Option<i64> {
-        self.get(key)?.i64()
-    }
-
-    /// A number field.
-    pub fn f64(&self, key: &str) -> Option<f64> {
-        self.get(key)?.f64()
-    }
-
-    /// A boolean field.
-    pub fn bool(&self, key: &str) -> Option<bool> {
-        self.get(key)?.bool()
-    }
-
-    /// An object field.
-    pub fn object(&self, key: &str) -> Option<Object<'a>> {
-        let (field, following) = self.find(key)?;
-        match field.inner {
-            Some(inner) => following.get(..inner as usize).map(|fields| Object { fields: fields.to_vec() }),
-            None => field.value.object(),
-        }
-    }
-
-    /// An array field's items; empty where there is none.
-    pub fn items(&self, key: &str) -> Vec<Json<'a>> {
-        self.get(key).map(Json::items).unwrap_or_default()
-    }
-
-    /// All fields in order, repeated keys too.
-    pub fn iter(&self) -> impl Iterator<Item = (&str, Json<'a>)> {
-        self.siblings().map(|(field, _)| (field.key.as_ref(), field.value))
-    }
-
-    /// Whether there is no field.
-    pub fn is_empty(&self) -> bool {
-        self.fields.is_empty()
-    }
-
-    /// How many fields there are.
-    pub fn len(&self) -> usize {
-        self.siblings().count()
-    }
-}
-
 /// JSON text on one line: as it is where it is on one, else without the white space between its tokens.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
@@ -404,7 +300,7 @@ pub fn front(text: &str) -> Front<'_> {
         // The usual case: checked and taken apart in one pass.
         if let Some((fields, length)) = check::object(text) {
             let (whole, rest) = text.split_at(length);
-            return Front::Value(Json(whole), Object { fields }, rest);
+            return Front::Value(Json(whole), Object::of(fields), rest);
         }
     }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();

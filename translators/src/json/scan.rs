@@ -190,7 +190,7 @@ fn string_end(text: &[u8], from: usize) -> Option<(usize, bool)> {
 }
 
 /// The next quote or backslash. Most strings are short: those are over before a vector search has begun.
-pub(super) fn mark(text: &[u8]) -> Option<usize> {
+pub(crate) fn mark(text: &[u8]) -> Option<usize> {
     let mut rest = text;
     for word in 0..SHORT {
         let Some((bytes, tail)) = rest.split_first_chunk() else {

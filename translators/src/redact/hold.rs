@@ -2,12 +2,13 @@
 //!
 //! Never: units in another order than they came in, a unit that waits when no tail needs it.
 
-use super::pieces::{MARK, Piece, Pieces, piece};
+use super::pieces::{Found, MARK, Piece, Pieces, find};
 use super::record::{look, plain};
 use super::shape::{Open, Tail};
 use super::text::{Map, unescape};
 use super::{Edit, Rules, With};
 use crate::framing::Unit;
+use memchr::memmem;
 use std::collections::{HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -39,6 +40,7 @@ pub struct Redactor {
     next: u64,
     /// The texts whose last piece left something to remember.
     channels: HashMap<u64, Channel>,
+    mark: memmem::Finder<'static>,
 }
 
 /// What is remembered of a text.
@@ -96,13 +98,26 @@ const OVERHEAD: usize = 256;
 impl Redactor {
     /// A redactor at the start of an input whose pieces stand in these places.
     pub fn new(rules: Arc<Rules>, table: &'static [Pieces]) -> Self {
-        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new() }
+        let mark = memmem::Finder::new(MARK);
+        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new(), mark }
     }
 
     /// Takes the next unit; gives what need not wait.
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
-        let piece = self.piece_of(unit);
+        let found = self.piece_of(unit);
         let is_suspect = self.rules.is_worth_a_look(unit.bytes);
+        if let Some(found) = &found
+            && !is_suspect
+            && self.channels.is_empty()
+            && self.queue.is_empty()
+            && self.rules.leaves_nothing(unit.payload.get(found.place.clone()).unwrap_or_default())
+        {
+            // The usual case: a piece that nothing waits for and that waits for nothing.
+            self.next += 1;
+            self.pass(unit, Change::default(), now_ms, sink);
+            return;
+        }
+        let piece = found.map(|found| found.piece(self.table));
         if piece.is_none() {
             // Whatever it is, it is not what the tails wait for.
             self.flush(sink);
@@ -149,11 +164,11 @@ impl Redactor {
         self.next - self.queue.len() as u64
     }
 
-    fn piece_of(&self, unit: &Unit<'_>) -> Option<Piece> {
-        if self.table.is_empty() || unit.oversized.is_some() || memchr::memmem::find(unit.payload, MARK).is_none() {
+    fn piece_of<'u>(&self, unit: &Unit<'u>) -> Option<Found<'u>> {
+        if self.table.is_empty() || unit.oversized.is_some() || self.mark.find(unit.payload).is_none() {
             return None;
         }
-        piece(self.table, std::str::from_utf8(unit.payload).ok()?)
+        find(self.table, std::str::from_utf8(unit.payload).ok()?)
     }
 
     /// Reads a piece together with what is remembered of its text; says whether its unit must wait.

@@ -6,8 +6,9 @@
 //! previews) is derived from what has no secret any more.
 //!
 //! - **What is a secret**: [`rule_names`] lists the formats; besides, the value of a configured key, in JSON or assigned in
-//!   plain text, and what a configured pattern matches. What is encoded (base64, gzip) is not looked into. Escaped spellings count (`\u0067hp_…`, JSON in a string of JSON). A string that ends in the middle of
-//!   what is certainly a secret ends in its mark.
+//!   plain text, and what a configured pattern matches. What is encoded (base64, gzip) is not looked into. Escaped spellings
+//!   count (`\u0067hp_…`, JSON in a string of JSON). A string that ends in the middle of what is certainly a secret ends in its
+//!   mark.
 //! - **What is not touched**: everything else of the record, byte for byte. What a provider signed or sealed (`signature`,
 //!   `encrypted_content`, and so on) is left alone, and `token` in `logprobs` is no secret's key; but where a record's text was redacted,
 //!   its `logprobs` are emptied, since they say the same text again.
@@ -26,6 +27,7 @@ mod pieces;
 mod record;
 mod rules;
 mod shape;
+mod sieve;
 mod text;
 
 pub use hold::{Redacted, Redactor};
@@ -34,6 +36,7 @@ pub use rules::DEFAULT_KEYS;
 
 use aho_corasick::AhoCorasick;
 use rules::{ASSIGNMENT_RULE, KEY_RULE, Keys, LOGPROBS, RULES, Shape};
+use sieve::{Sieve, Wanted};
 use std::ops::Range;
 use text::{Front, Literal, finder};
 
@@ -120,7 +123,7 @@ pub struct Rules {
     fronts: Vec<Vec<Front>>,
     patterns: Vec<(usize, regex::bytes::Regex)>,
     /// Finds what makes a record worth a look: the literals first, then what hides them.
-    scout: AhoCorasick,
+    sieve: Sieve,
 }
 
 impl std::fmt::Debug for Rules {
@@ -197,7 +200,7 @@ impl Rules {
         scouted.extend(ESCAPES.iter().map(|escape| (*escape).to_owned()));
         let too_large = |error: aho_corasick::BuildError| SettingsError::Key(format!("(all of them): {error}"));
         let finder = finder(spellings.iter().map(String::as_bytes)).map_err(too_large)?;
-        let scout = text::finder(scouted.iter().map(String::as_bytes)).map_err(too_large)?;
+        let sieve = Sieve::new(worth_a_look(&scouted, &literals).map_err(too_large)?);
         Ok(Self {
             settings,
             names,
@@ -212,7 +215,7 @@ impl Rules {
             spellings,
             fronts,
             patterns,
-            scout,
+            sieve,
         })
     }
 
@@ -234,19 +237,43 @@ impl Rules {
     /// Whether a record may hold a secret; one look at its bytes, and nothing is kept of it.
     fn is_worth_a_look(&self, bytes: &[u8]) -> bool {
         !self.patterns.is_empty()
-            || self.scout.find_overlapping_iter(bytes).any(|found| {
-                let number = found.pattern().as_usize();
-                match self.literals.get(number) {
-                    Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
-                        let literal = bytes.get(found.range()).unwrap_or_default();
-                        let begins = !shape::is_inside_a_word(bytes, found.start());
-                        self.is_spelt(number, literal) && (begins || is_behind_an_escape(bytes, found.start()))
-                    }
-                    Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, found.end()),
-                    _ => true,
+            || self.sieve.any(bytes, |number, place| match self.literals.get(number) {
+                Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
+                    !shape::is_inside_a_word(bytes, place.start) || is_behind_an_escape(bytes, place.start)
                 }
+                Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, place.end),
+                _ => !bytes.get(place.clone()).is_some_and(|said| said.ends_with(b"\"")) || is_a_key(bytes, place.end),
             })
     }
+
+    /// Whether there may be a secret in a text without escapes.
+    fn has_a_literal(&self, text: &[u8]) -> bool {
+        !self.patterns.is_empty() || self.sieve.any(text, |_, _| true)
+    }
+}
+
+/// What to look for in a record: each of these but those that have another one in them which is enough by itself.
+fn worth_a_look(scouted: &[String], literals: &[Literal]) -> Result<Vec<Wanted>, aho_corasick::BuildError> {
+    let is_exact = |number: usize| matches!(literals.get(number), Some(Literal::Rule { is_exact: true, .. }));
+    let is_enough = |number: usize| {
+        !is_exact(number) && !matches!(literals.get(number), Some(Literal::Rule { shape: Shape::Url, .. }))
+    };
+    let enough = scouted.iter().enumerate().filter(|(number, _)| is_enough(*number));
+    let enough = finder(enough.map(|(_, text)| text.as_bytes()))?;
+    let is_needed = |text: &str| enough.find_overlapping_iter(text).all(|shorter| shorter.len() == text.len());
+    let needed = scouted.iter().enumerate().filter(|(_, text)| is_needed(text));
+    let wanted = |(number, text): (usize, &String)| Wanted {
+        number,
+        text: text.as_bytes().to_vec(),
+        is_exact: is_exact(number),
+    };
+    Ok(needed.map(wanted).collect())
+}
+
+/// Whether what ends in a quote before this place may be a key. The colon may stand on another line, behind its field's name.
+fn is_a_key(bytes: &[u8], end: usize) -> bool {
+    let rest = bytes.get(end..).unwrap_or_default();
+    rest.iter().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| matches!(byte, b':' | b'\n' | b'\r'))
 }
 
 /// The letter before may be an escape's.
@@ -290,4 +317,119 @@ struct Edit {
     rule: usize,
     with: With,
     pointer: String,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::framing::{Framing, Limits, Reader};
+    use proptest::prelude::*;
+    use std::sync::{Arc, LazyLock};
+
+    static RULES_OF_ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| {
+        let keys = DEFAULT_KEYS.iter().map(|key| (*key).to_owned()).chain(["*_pin_code".to_owned(), "iban".to_owned()]);
+        Arc::new(Rules::new(Settings { keys: keys.collect(), ..Settings::default() }).unwrap())
+    });
+
+    /// Everything that makes a record worth a look, by an automaton of all of it.
+    struct Slow(AhoCorasick);
+
+    static SLOW: LazyLock<Slow> = LazyLock::new(|| {
+        let rules = &*RULES_OF_ALL;
+        let mut scouted = Vec::new();
+        for (spelling, literal) in rules.spellings.iter().zip(&rules.literals) {
+            match literal {
+                Literal::Rule { .. } => scouted.push(spelling.clone()),
+                Literal::Key => {
+                    scouted.extend(["\"", "\\", "=", ":", " =", " :", "'"].map(|sign| format!("{spelling}{sign}")));
+                }
+            }
+        }
+        scouted.extend(ESCAPES.iter().map(|escape| (*escape).to_owned()));
+        Slow(finder(scouted.iter().map(String::as_bytes)).unwrap())
+    });
+
+    impl Slow {
+        fn is_worth_a_look(&self, rules: &Rules, bytes: &[u8]) -> bool {
+            self.0.find_overlapping_iter(bytes).any(|found| {
+                let number = found.pattern().as_usize();
+                match rules.literals.get(number) {
+                    Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
+                        let begins = !shape::is_inside_a_word(bytes, found.start());
+                        rules.is_spelt(number, &bytes[found.range()])
+                            && (begins || is_behind_an_escape(bytes, found.start()))
+                    }
+                    Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, found.end()),
+                    _ => !bytes[found.range()].ends_with(b"\"") || is_a_key(bytes, found.end()),
+                }
+            })
+        }
+    }
+
+    /// Text of which a good part is nearly a secret.
+    fn text() -> impl Strategy<Value = String> {
+        let spelling = any::<prop::sample::Index>().prop_map(|at| at.get(&RULES_OF_ALL.spellings).clone());
+        let part = prop_oneof![
+            4 => spelling.clone(),
+            1 => spelling.clone().prop_map(|text| text.to_ascii_uppercase()),
+            2 => (spelling, any::<prop::sample::Index>()).prop_map(|(text, at)| text[at.index(text.len())..].to_owned()),
+            2 => prop::sample::select(ESCAPES).prop_map(str::to_owned),
+            6 => "[a-z]{1,12}",
+            3 => "[A-Za-z0-9]{36,44}",
+            8 => prop::sample::select(&["\"", "\\", "\":\"", "\\\"", " ", "_", "-", ".", "/", ":", "@", "\\n", "user:", "\\u00e9"][..])
+                .prop_map(str::to_owned),
+        ];
+        prop::collection::vec(part, 0..9).prop_map(|parts| parts.concat())
+    }
+
+    fn redacted(text: &[u8]) -> Vec<u8> {
+        let mut redactor = Redactor::new(RULES_OF_ALL.clone(), &[]);
+        let mut out = Vec::new();
+        let mut reader = Reader::new(Framing::Ndjson, Limits::default());
+        let mut sink = |redacted: Redacted<'_>| out.extend_from_slice(redacted.unit.bytes);
+        reader.feed(text, &mut |unit| redactor.unit(&unit, 0, &mut sink));
+        reader.finish(&mut |unit| redactor.unit(&unit, 0, &mut sink));
+        out
+    }
+
+    proptest! {
+        #![proptest_config(ProptestConfig { cases: 4000, ..ProptestConfig::default() })]
+
+        #[test]
+        fn the_glance_says_what_an_automaton_of_all_literals_says(text in text()) {
+            let rules = &*RULES_OF_ALL;
+            prop_assert_eq!(rules.is_worth_a_look(text.as_bytes()), SLOW.is_worth_a_look(rules, text.as_bytes()));
+        }
+
+        #[test]
+        fn what_is_not_worth_a_look_has_nothing(parts in prop::collection::vec(text(), 1..4), is_json in any::<bool>()) {
+            let rules = &*RULES_OF_ALL;
+            let text = if is_json { serde_json::json!({"a": parts, "b": {"c": parts.concat()}}).to_string() } else { format!("x{}", parts.concat()) };
+            let edits = record::look(rules, text.as_bytes(), None).edits;
+            if !rules.is_worth_a_look(text.as_bytes()) {
+                prop_assert!(edits.is_empty(), "{}: {:?}", text, edits);
+            }
+            if edits.is_empty() {
+                prop_assert_eq!(redacted(text.as_bytes()), text.as_bytes());
+            }
+        }
+
+        #[test]
+        fn where_no_literal_is_no_secret_is(text in text()) {
+            let rules = &*RULES_OF_ALL;
+            if !text.contains('\\') && !rules.has_a_literal(text.as_bytes()) {
+                let finding = rules.scan(text.as_bytes());
+                prop_assert!(finding.hits.is_empty() && finding.tail.is_none_or(|(tail, _)| tail.open.is_none()), "{}", text);
+            }
+        }
+
+        #[test]
+        fn what_leaves_nothing_is_not_remembered(text in text()) {
+            let rules = &*RULES_OF_ALL;
+            if !rules.is_worth_a_look(format!("{{\"delta\":\"{text}\"}}").as_bytes()) && rules.leaves_nothing(text.as_bytes()) {
+                let finding = rules.scan(text.as_bytes());
+                prop_assert!(finding.hits.is_empty() && finding.tail.is_none(), "{}: {:?}", text, finding);
+            }
+        }
+    }
 }

@@ -41,30 +41,48 @@ impl Piece {
 /// Every piece's key or type has this in it.
 pub(super) const MARK: &[u8] = b"elta";
 
-/// The piece of a record; its text must have passed for UTF-8.
-pub(super) fn piece(table: &[Pieces], text: &str) -> Option<Piece> {
+/// Where a record has a piece; what it is a piece of is not found out yet.
+#[derive(Debug)]
+pub(super) struct Found<'t> {
+    /// The inside of its string, in the record's bytes.
+    pub(super) place: Range<usize>,
+    row: usize,
+    leaf: usize,
+    text: &'t str,
+    parent: &'t str,
+}
+
+/// The place of a record's piece; its text must have passed for UTF-8.
+pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
     for (row, pieces) in table.iter().enumerate() {
         let Some(parent) = down(text, pieces.parent) else { continue };
         for (leaf, way) in pieces.leaves.iter().enumerate() {
             let Some(value) = down(parent, way) else { continue };
             let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { continue };
             let start = (inner.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-            let mut hasher = DefaultHasher::new();
-            (row, leaf).hash(&mut hasher);
-            let mut scan = Scan::new(parent);
-            while let Some(key) = scan.key() {
-                let Some(value) = scan.value() else { break };
-                if says_whose(key.inner) {
-                    (key.inner, value).hash(&mut hasher);
-                }
-            }
-            for key in pieces.above {
-                down(text, &[key]).hash(&mut hasher);
-            }
-            return Some(Piece { place: start..start + inner.len(), channel: hasher.finish(), row, leaf });
+            return Some(Found { place: start..start + inner.len(), row, leaf, text, parent });
         }
     }
     None
+}
+
+impl Found<'_> {
+    /// The piece, with what it is a piece of.
+    pub(super) fn piece(self, table: &[Pieces]) -> Piece {
+        let mut hasher = DefaultHasher::new();
+        (self.row, self.leaf).hash(&mut hasher);
+        let mut scan = Scan::new(self.parent);
+        while let Some(key) = scan.key() {
+            let Some(value) = scan.value() else { break };
+            if says_whose(key.inner) {
+                (key.inner, value).hash(&mut hasher);
+            }
+        }
+        for key in table.get(self.row).map_or(&[][..], |pieces| pieces.above) {
+            down(self.text, &[key]).hash(&mut hasher);
+        }
+        Piece { place: self.place, channel: hasher.finish(), row: self.row, leaf: self.leaf }
+    }
 }
 
 /// Ids, indexes and names of fields are the same on all pieces of a text.

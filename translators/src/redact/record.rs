@@ -50,6 +50,10 @@ pub(super) fn plain(rules: &Rules, bytes: &[u8], edits: &mut Vec<Edit>) {
 }
 
 fn text(rules: &Rules, text: &[u8], base: usize, pointer: &str, edits: &mut Vec<Edit>) {
+    // Most strings of a record with a secret have none themselves; in escapes, one may hide.
+    if memchr::memchr(b'\\', text).is_none() && !rules.has_a_literal(text) {
+        return;
+    }
     let (said, map) = unescape(text);
     let finding = rules.scan(&said);
     let place = |range: Range<usize>| {
@@ -89,7 +93,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                     let spelling = canonical(&name);
                     push(&mut pointer, &name);
                     level.key = Some(Key {
-                        is_secret: rules.in_json && !level.in_logprobs && rules.keys.has(&name),
+                        is_secret: rules.in_json && !level.in_logprobs && rules.keys.has_canonical(&spelling),
                         is_exempt: EXEMPT.contains(&spelling.as_str()),
                         is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
                     });

@@ -240,8 +240,12 @@ impl Keys {
     }
 
     pub(super) fn has(&self, key: &str) -> bool {
-        let name = canonical(key);
-        self.whole.contains(&name) || self.ends.iter().any(|end| name.ends_with(end.as_str()))
+        self.has_canonical(&canonical(key))
+    }
+
+    /// Whether a key in its one spelling is among them.
+    pub(super) fn has_canonical(&self, name: &str) -> bool {
+        self.whole.iter().any(|key| key == name) || self.ends.iter().any(|end| name.ends_with(end.as_str()))
     }
 
     /// What stands in every spelling of a key, before the quote behind it. Upper and lower case are not told apart.

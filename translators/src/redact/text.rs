@@ -141,6 +141,17 @@ impl Rules {
         finding
     }
 
+    /// Whether a piece has no secret in it and may be the beginning of none, as far as one look tells. Its record must not
+    /// be worth a look, and nothing be remembered of what came before it.
+    pub(super) fn leaves_nothing(&self, piece: &[u8]) -> bool {
+        // Without an escape there is no quote in it, so no key either; of URLs the record says too little.
+        let has_url = || memchr::memchr_iter(b':', piece).any(|at| piece.get(at..at + 3) == Some(b"://"));
+        self.patterns.is_empty()
+            && memchr::memchr(b'\\', piece).is_none()
+            && !has_url()
+            && self.front_of_literal(piece).is_none()
+    }
+
     fn level(&self, text: &[u8], level: usize, finding: &mut Finding) {
         // A format's own name says more than that a key stands before it: keys in plain text come last.
         let mut keys: Vec<usize> = Vec::new();

@@ -9,6 +9,7 @@
 mod breaches;
 mod by_type;
 mod compile;
+mod fields;
 mod format;
 mod outline;
 mod variants;
@@ -16,6 +17,7 @@ mod variants;
 use crate::json::scan::{Quoted, Scan};
 use breaches::Told;
 use by_type::ByType;
+use fields::Head;
 use format::{Format, Spelling, is_ulid};
 use std::ops::Range;
 use variants::Variants;
@@ -59,6 +61,8 @@ struct ArrayShape {
 #[derive(Debug)]
 struct ObjectShape {
     properties: Vec<(String, Shape)>,
+    /// What is looked at first of each property.
+    heads: Vec<Head>,
     /// Each property's key as we write it: `"key":`.
     keys: Vec<String>,
     /// For each property, whether it must be there; as bits.
@@ -201,6 +205,11 @@ impl ObjectShape {
 }
 
 impl StringShape {
+    /// Whether nothing at all is said of a string.
+    fn is_any(&self) -> bool {
+        self.is_free() && self.min_length == 0
+    }
+
     fn accepts(&self, text: Quoted<'_>) -> bool {
         let is_long_enough = self.min_length == 0 || (self.min_length == 1 && !text.inner.is_empty());
         if self.is_free() && is_long_enough {

@@ -10,7 +10,7 @@ pub mod fast;
 mod outlines;
 
 use crate::encode::EventRef;
-use crate::json::Json;
+use crate::json::{Fields, Json};
 use fast::Shape;
 use foldhash::fast::RandomState;
 use jsonschema::Validator;
@@ -153,6 +153,24 @@ impl Schemas {
     pub(crate) fn errors<'v>(&'v self, kind: &str, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
         let compiled = self.by_kind.get(kind).filter(|compiled| !compiled.validator.is_valid(value));
         compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
+    }
+
+    /// Checks an object that is JSON and taken apart already; `told` gets each breach, as a JSON pointer and what is wrong.
+    pub(crate) fn check_fields(
+        &self,
+        kind: &str,
+        object: Json<'_>,
+        fields: Fields<'_, '_>,
+        told: &mut dyn FnMut(&str, &str),
+    ) {
+        let shape = self.by_kind.get(kind).and_then(|compiled| compiled.shape.as_ref());
+        match shape.and_then(|shape| shape.found_in(object, fields)) {
+            Some(found) => found.iter().for_each(|(pointer, _, message)| told(pointer, message)),
+            None => {
+                let breaches = self.check_text(kind, object.text()).err().unwrap_or_default();
+                breaches.iter().for_each(|breach| told(&breach.pointer, &breach.message));
+            }
+        }
     }
 
     fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>], ours: bool) -> Result<(), Vec<Breach>> {

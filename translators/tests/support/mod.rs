@@ -12,7 +12,7 @@
 
 use framegate_translators::contracts::{CONTRACTS, Contract};
 use framegate_translators::encode::EncoderOptions;
-use framegate_translators::frame::Frame;
+use framegate_translators::frame::{Body, Frame, ProviderStatus, StreamKind};
 use framegate_translators::framing::{Limits, write_ndjson, write_raw};
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::runners::{RUNNERS, Runner};
@@ -169,4 +169,42 @@ pub fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
         .filter(|line| !line.iter().all(u8::is_ascii_whitespace))
         .map(<[u8]>::to_vec)
         .collect()
+}
+
+/// What holds for the frames of any input at all.
+pub fn well_formed(frames: &[Frame], what: &str) {
+    struct Seen {
+        next: u64,
+        last_ms: u64,
+        ended: bool,
+    }
+    let mut streams: HashMap<_, Seen> = HashMap::new();
+    for frame in frames {
+        let key = (frame.stream.kind, frame.stream.id);
+        let first = !streams.contains_key(&key);
+        let seen = streams.entry(key).or_insert(Seen { next: 0, last_ms: 0, ended: false });
+        assert_eq!(frame.seq, seen.next, "{what}: sequence");
+        assert!(frame.timestamp_ms >= seen.last_ms, "{what}: time runs backwards");
+        assert!(!seen.ended, "{what}: {} behind the end", frame.body.kind());
+        if frame.stream.kind == StreamKind::Session {
+            assert_eq!(first, matches!(frame.body, Body::SessionStarted { .. }), "{what}: start");
+        } else {
+            assert!(!matches!(frame.body, Body::SessionStarted { .. } | Body::SessionEnded(_)), "{what}: no run");
+        }
+        seen.next += 1;
+        seen.last_ms = frame.timestamp_ms;
+        seen.ended = matches!(frame.body, Body::SessionEnded(_));
+        if let Body::ProviderEvent(record) = &frame.body {
+            assert_eq!(
+                record.status != ProviderStatus::Event,
+                record.data.is_none()
+                    && record.raw.is_some()
+                    && !record.errors.iter().any(|error| error.starts_with("not a JSON object")),
+                "{what}: {record:?}"
+            );
+        }
+    }
+    for ((kind, id), seen) in streams {
+        assert!(seen.ended || kind != StreamKind::Session, "{what}: run {id} has no end");
+    }
 }

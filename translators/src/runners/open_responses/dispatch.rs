@@ -23,7 +23,7 @@ pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &m
     match event {
         Event::ItemAdded | Event::ItemDone => {
             let Some(object) = fields.get("item") else { return };
-            let Some(item) = object.object() else { return };
+            let Some(item) = fields.object("item") else { return };
             // A call that is whole from the start may have no event of its end.
             let last = event == Event::ItemDone || call::is_whole(&item);
             let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);

@@ -49,7 +49,7 @@ pub(super) enum Event {
 }
 
 /// The two lists of parts that an item has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sort {
     /// `content`.
     Content,

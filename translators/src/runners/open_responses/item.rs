@@ -6,10 +6,10 @@
 use super::event::{Sort, Text};
 use crate::frame::{Name, RawJson, Tool};
 use crate::json::Object;
-use std::collections::HashMap;
+use std::collections::BTreeMap;
 
 /// The types of items, as far as they differ in translation.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ItemKind {
     Message,
     Reasoning,
@@ -107,7 +107,7 @@ pub(super) struct Item {
     /// It is whole.
     pub(super) finished: bool,
     /// Its parts that have been spoken of.
-    pub(super) parts: HashMap<(Sort, u32), Part>,
+    pub(super) parts: BTreeMap<(Sort, u32), Part>,
     /// The part of each list that was spoken of last.
     pub(super) latest: [Option<u32>; 2],
     /// What it is as a call, where it is one.
@@ -115,7 +115,7 @@ pub(super) struct Item {
     /// The call whose output it is.
     pub(super) output_of: Option<Name>,
     /// Bytes of each command's output that have been said, for each of its two streams.
-    pub(super) output_said: HashMap<(u64, bool), usize>,
+    pub(super) output_said: BTreeMap<(u64, bool), usize>,
 }
 
 /// A part of an item.
@@ -172,11 +172,11 @@ impl Item {
             confirmed: false,
             aliased: false,
             finished: false,
-            parts: HashMap::new(),
+            parts: BTreeMap::new(),
             latest: [None; 2],
             call,
             output_of: None,
-            output_said: HashMap::new(),
+            output_said: BTreeMap::new(),
         }
     }
 

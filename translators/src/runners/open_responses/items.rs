@@ -9,7 +9,7 @@ use super::item::{Item, ItemKind};
 use crate::frame::Name;
 use crate::json::Object;
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 /// How an event names its item.
 pub(super) struct Address<'a> {
@@ -29,11 +29,12 @@ impl<'a> Address<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Items {
     list: Vec<Item>,
-    by_id: HashMap<Name, usize>,
-    by_call: HashMap<Name, usize>,
+    // There are few items as a rule: a tree is found through faster than a hash is made.
+    by_id: BTreeMap<Name, usize>,
+    by_call: BTreeMap<Name, usize>,
     /// The newest item of a kind at an index: two items at one index are not rare.
-    by_index: HashMap<(u64, ItemKind), usize>,
-    latest: HashMap<ItemKind, usize>,
+    by_index: BTreeMap<(u64, ItemKind), usize>,
+    latest: BTreeMap<ItemKind, usize>,
     /// The response's id, which names the blocks of items without ids.
     pub(super) response: Option<Name>,
     /// The upstream changes its ids with every event: they say nothing.

@@ -94,6 +94,7 @@ struct OpenResponses {
     over: VecDeque<Name>,
     /// A run has begun.
     begun: bool,
+    checked: validation::Checked,
 }
 
 impl Decoder for OpenResponses {
@@ -118,7 +119,7 @@ impl Decoder for OpenResponses {
             None if bare => Event::Error,
             None => kind.map_or(Event::Untyped, |_| Event::Unknown),
         };
-        validation::check(record, kind.filter(|_| !bare), event, ledger);
+        validation::check(record, kind.filter(|_| !bare), event, &mut self.checked, ledger);
         if bare {
             ledger.fault("the event does not say its type");
         }
@@ -208,7 +209,7 @@ impl OpenResponses {
 
     /// A response that was not streamed: it begins and ends here, unless it is still under way.
     fn whole_response(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
-        validation::response(record.json, ledger);
+        validation::response(record, ledger);
         let response = &record.fields;
         let at = self.run_of(Event::Created, response, Some(response), ledger);
         let status = ending::status(None, Some(response));

@@ -13,6 +13,7 @@ use crate::json::scan::{Quoted, Scan};
 use crate::json::{Json, Object};
 use crate::schema::Breach;
 use std::fmt::Write;
+use std::ops::Range;
 
 /// A text with more breaches than these goes to the full validator.
 const MOST: usize = 256;
@@ -22,23 +23,25 @@ const NAMED: usize = 3;
 
 /// The types of values, in the order in which several are named.
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
-const NULL: u8 = 1;
-const BOOLEAN: u8 = 1 << 1;
-const INTEGER: u8 = 1 << 2;
-const NUMBER: u8 = 1 << 3;
-const STRING: u8 = 1 << 4;
-const ARRAY: u8 = 1 << 5;
-const OBJECT: u8 = 1 << 6;
+pub(super) const NULL: u8 = 1;
+pub(super) const BOOLEAN: u8 = 1 << 1;
+pub(super) const INTEGER: u8 = 1 << 2;
+pub(super) const NUMBER: u8 = 1 << 3;
+pub(super) const STRING: u8 = 1 << 4;
+pub(super) const ARRAY: u8 = 1 << 5;
+pub(super) const OBJECT: u8 = 1 << 6;
+/// All of them.
+pub(super) const TYPES_KNOWN: u8 = (1 << 7) - 1;
 
 /// What is said of a value that breaks a schema.
 #[derive(Debug)]
 pub(super) struct Told {
     types: Option<Types>,
-    words: Option<Words>,
+    pub(super) words: Option<Words>,
     /// What is said of a string that `pattern` refuses.
     misspelt: Option<String>,
     /// It has `allOf`, whose conditions all hold for what is no object.
-    has_branches: bool,
+    pub(super) has_branches: bool,
 }
 
 /// `type`.
@@ -50,7 +53,7 @@ struct Types {
 
 /// `enum` or `const`.
 #[derive(Debug)]
-struct Words {
+pub(super) struct Words {
     words: Vec<String>,
     null: bool,
     keyword: &'static str,
@@ -65,19 +68,32 @@ pub(super) enum Place<'p> {
     Item(&'p Place<'p>, usize),
 }
 
-/// The breaches so far, each with its rank in the object that is being read.
-#[derive(Default)]
-pub(super) struct Found(Vec<(usize, Breach)>);
+/// The breaches so far.
+#[derive(Debug, Default)]
+pub(in super::super) struct Found<'s> {
+    list: Vec<Entry<'s>>,
+    /// Their pointers, one behind the other.
+    pointers: String,
+}
+
+#[derive(Debug)]
+struct Entry<'s> {
+    /// Its rank in the object that is being read.
+    rank: usize,
+    keyword: &'static str,
+    message: &'s str,
+    pointer: Range<usize>,
+}
 
 impl Shape {
     /// Every breach of a text that is JSON, so none where it is valid; `None` where the full validator must say.
     pub fn breaches(&self, text: &str) -> Option<Vec<Breach>> {
         let (mut scan, mut found) = (Scan::new(text), Found::default());
         self.tell(&mut scan, Place::Whole, &mut found)?;
-        scan.peek().is_none().then(|| found.0.into_iter().map(|(_, breach)| breach).collect())
+        scan.peek().is_none().then(|| found.breaches())
     }
 
-    pub(super) fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+    pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         if self.any {
             return scan.value().map(drop);
         }
@@ -153,8 +169,25 @@ impl Told {
         all_are_reached.then_some(Self { types: types.flatten(), words, misspelt, has_branches })
     }
 
+    /// Those of these types of which every value keeps the keywords that look at values of every type.
+    pub(super) fn all_of(&self, types: u8) -> u8 {
+        let allowed = self.types.as_ref().map_or(TYPES_KNOWN, |types| types.allowed);
+        let said = match &self.words {
+            None => TYPES_KNOWN,
+            Some(words) if words.null => NULL,
+            Some(_) => 0,
+        };
+        types & allowed & said
+    }
+
     /// The keywords that look at values of every type.
-    fn basics(&self, kind: u8, text: Option<Quoted<'_>>, place: Place<'_>, found: &mut Found) -> Option<()> {
+    pub(super) fn basics<'s>(
+        &'s self,
+        kind: u8,
+        text: Option<Quoted<'_>>,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
         if let Some(types) = &self.types
             && types.allowed & kind == 0
         {
@@ -236,7 +269,13 @@ fn not_one_of(shown: &[String]) -> Option<String> {
 }
 
 impl StringShape {
-    fn tell(&self, text: Quoted<'_>, told: &Told, place: Place<'_>, found: &mut Found) -> Option<()> {
+    pub(super) fn tell<'s>(
+        &self,
+        text: Quoted<'_>,
+        told: &'s Told,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
         let is_free = self.spelling.is_none() && self.format.is_none() && self.ulid.is_none() && self.min_length == 0;
         if is_free {
             return Some(());
@@ -252,7 +291,7 @@ impl StringShape {
 }
 
 impl ArrayShape {
-    fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+    pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         if !scan.take(b'[') {
             return None;
         }
@@ -269,8 +308,8 @@ impl ArrayShape {
 }
 
 impl ObjectShape {
-    fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
-        let (start, first) = (*scan, found.0.len());
+    pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
+        let (start, first) = (*scan, found.len());
         let (mut seen, mut next) = (0u64, 0);
         loop {
             scan.begin_field();
@@ -286,7 +325,7 @@ impl ObjectShape {
                 // Of a repeated key, the full validator sees the last value.
                 Some((at, _)) if seen & 1 << at != 0 => return None,
                 Some((at, (name, property))) => {
-                    let before = found.0.len();
+                    let before = found.len();
                     property.tell(scan, Place::Field(&place, name), found)?;
                     found.rank(before, self.ranks.get(at)? + 1);
                     seen |= 1 << at;
@@ -303,36 +342,63 @@ impl ObjectShape {
         if !scan.take(b'}') {
             return None;
         }
-        if seen & self.required != self.required {
-            for (_, message) in self.required_in_order.iter().filter(|(at, _)| seen & 1 << at == 0) {
-                found.push(place, "required", message)?;
-            }
-        }
+        self.tell_missing(seen, place, found)?;
         found.sort(first);
         match &self.variants {
             Some(variants) => variants.tell(start, place, found),
             None => Some(()),
         }
     }
+
+    /// The properties that must be there and are not; `seen` has those that are, as bits.
+    pub(super) fn tell_missing<'s>(&'s self, seen: u64, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
+        if seen & self.required == self.required {
+            return Some(());
+        }
+        let mut missing = self.required_in_order.iter().filter(|(at, _)| seen & 1 << at == 0);
+        missing.try_for_each(|(_, message)| found.push(place, "required", message))
+    }
 }
 
-impl Found {
-    fn push(&mut self, place: Place<'_>, keyword: &str, message: &str) -> Option<()> {
-        let mut pointer = String::new();
-        place.write(&mut pointer);
-        self.0.push((0, Breach { pointer, keyword: keyword.to_owned(), message: message.to_owned() }));
-        (self.0.len() <= MOST).then_some(())
+impl<'s> Found<'s> {
+    fn push(&mut self, place: Place<'_>, keyword: &'static str, message: &'s str) -> Option<()> {
+        let start = self.pointers.len();
+        place.write(&mut self.pointers);
+        self.list.push(Entry { rank: 0, keyword, message, pointer: start..self.pointers.len() });
+        (self.list.len() <= MOST).then_some(())
+    }
+
+    pub(in super::super) fn len(&self) -> usize {
+        self.list.len()
     }
 
     /// Gives the breaches from here on a rank, whatever rank they had further down.
-    fn rank(&mut self, from: usize, rank: usize) {
-        self.0.iter_mut().skip(from).for_each(|(its, _)| *its = rank);
+    pub(super) fn rank(&mut self, from: usize, rank: usize) {
+        self.list.iter_mut().skip(from).for_each(|entry| entry.rank = rank);
     }
 
-    fn sort(&mut self, from: usize) {
-        if let Some(these) = self.0.get_mut(from..) {
-            these.sort_by_key(|(rank, _)| *rank);
+    pub(super) fn sort(&mut self, from: usize) {
+        if let Some(these) = self.list.get_mut(from..)
+            && !these.is_sorted_by_key(|entry| entry.rank)
+        {
+            these.sort_by_key(|entry| entry.rank);
         }
+    }
+
+    /// Each breach: the place as a JSON pointer, the keyword, what is wrong.
+    pub(in super::super) fn iter(&self) -> impl Iterator<Item = (&str, &'static str, &'s str)> {
+        self.list
+            .iter()
+            .map(|entry| (self.pointers.get(entry.pointer.clone()).unwrap_or_default(), entry.keyword, entry.message))
+    }
+
+    pub(in super::super) fn breaches(&self) -> Vec<Breach> {
+        let breach = |(pointer, keyword, message): (&str, &str, &str)| Breach {
+            pointer: pointer.to_owned(),
+            keyword: keyword.to_owned(),
+            message: message.to_owned(),
+        };
+        self.iter().map(breach).collect()
     }
 }
 

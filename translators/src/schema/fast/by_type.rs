@@ -47,6 +47,11 @@ impl ByType {
             b'{' => Kind::Object,
             _ => Kind::Number,
         };
+        self.shape(kind)
+    }
+
+    /// What holds for values of a type.
+    pub(super) fn shape(&self, kind: Kind) -> Option<&Shape> {
         self.0.iter().find(|(known, _)| *known == kind).map(|(_, shape)| shape)
     }
 
@@ -56,7 +61,7 @@ impl ByType {
     }
 
     /// How the value at this place breaks what holds for its type; `Some(false)` where nothing holds for its type.
-    pub(super) fn tell(&self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<bool> {
+    pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<bool> {
         match self.of(scan) {
             Some(shape) => shape.tell(scan, place, found).map(|()| true),
             None => Some(false),

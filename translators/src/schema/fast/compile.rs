@@ -5,6 +5,7 @@
 
 use super::breaches::{Told, missing};
 use super::by_type::ByType;
+use super::fields::Head;
 use super::format::{Format, Spelling};
 use super::variants::Variants;
 use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape};
@@ -222,7 +223,8 @@ impl ObjectShape {
             None => None,
             Some(list) => Some(Variants::compile(list, document)?),
         };
-        Some(Self { properties, keys, required, required_in_order, ranks, rest, variants })
+        let heads = properties.iter().map(|(name, shape)| Head::of(name, shape)).collect();
+        Some(Self { properties, heads, keys, required, required_in_order, ranks, rest, variants })
     }
 }
 

@@ -132,7 +132,7 @@ impl ObjectShape {
         seen & self.required == self.required && self.variants.is_none()
     }
 
-    fn is_free(&self) -> bool {
+    pub(super) fn is_free(&self) -> bool {
         self.properties.is_empty() && self.required == 0 && matches!(self.rest, Rest::Open) && self.variants.is_none()
     }
 }

@@ -6,8 +6,8 @@
 use super::Shape;
 use super::breaches::{Found, Place};
 use super::compile::Document;
-use crate::json::scan::Scan;
-use crate::json::{Json, Object};
+use crate::json::scan::{Scan, mark};
+use crate::json::{Fields, Json, Object};
 
 #[derive(Debug)]
 pub(super) struct Variants {
@@ -56,14 +56,35 @@ impl Variants {
     }
 
     /// How the object at this place breaks what holds for its type; `None` where the full validator must say.
-    pub(super) fn tell(&self, object: Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+    pub(super) fn tell<'s>(&'s self, object: Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         let said = self.said(object)?;
         self.meant(&said).try_for_each(|then| then.tell(&mut object.clone(), place, found))
     }
 
     /// How what is no object breaks what holds for objects of any type: it fulfils every condition.
-    pub(super) fn tell_every(&self, value: Scan<'_>, place: Place<'_>, found: &mut Found) -> Option<()> {
+    pub(super) fn tell_every<'s>(&'s self, value: Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         self.branches.iter().try_for_each(|branch| branch.then.tell(&mut value.clone(), place, found))
+    }
+
+    /// How an object that is taken apart breaks what holds for its type.
+    pub(super) fn tell_fields<'s>(
+        &'s self,
+        value: Json<'_>,
+        fields: Fields<'_, '_>,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
+        let mut types = fields.iter().filter(|(key, ..)| **key == *self.key);
+        let said = match (types.next(), types.next()) {
+            (_, Some(_)) => return None,
+            (None, None) => Said::Nothing,
+            (Some((_, value, _)), None) => match value.quoted() {
+                Some(word) if mark(word.as_bytes()).is_some() => return None,
+                Some(word) => Said::Word(word),
+                None => Said::NoWord,
+            },
+        };
+        self.meant(&said).try_for_each(|then| then.tell_fields(value, fields, place, found))
     }
 
     fn meant<'s>(&'s self, said: &Said<'_>) -> impl Iterator<Item = &'s Shape> {

@@ -1,0 +1,124 @@
+//! The text of a string that has escapes.
+//!
+//! In: what stands between a string's quotes. Out: the text, where every escape is one and every surrogate has its other
+//! half. Never: a guess: what is anything else is left to the ordinary parser.
+
+use super::scan::{marks, ones};
+
+/// The text; `None` where the ordinary parser must say.
+pub(super) fn unescape(inner: &str) -> Option<String> {
+    let mut rest = inner.as_bytes();
+    // No escape is shorter than what it stands for.
+    let mut out = Vec::with_capacity(rest.len());
+    loop {
+        rest = plain(rest, &mut out);
+        let Some((b'\\', behind)) = rest.split_first() else {
+            // A quote or a control character is no part of a string.
+            return if rest.is_empty() { String::from_utf8(out).ok() } else { None };
+        };
+        let (&letter, behind) = behind.split_first()?;
+        rest = behind;
+        out.push(match letter {
+            b'n' => b'\n',
+            b'"' | b'\\' | b'/' => letter,
+            b't' => b'\t',
+            b'r' => b'\r',
+            b'b' => 8,
+            b'f' => 12,
+            b'u' => {
+                let (char, behind) = unicode(rest)?;
+                out.extend_from_slice(char.encode_utf8(&mut [0; 4]).as_bytes());
+                rest = behind;
+                continue;
+            }
+            _ => return None,
+        });
+    }
+}
+
+/// Copies what stands before the next byte that means something; gives the rest from there on.
+fn plain<'t>(mut text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
+    while let Some((bytes, tail)) = text.split_first_chunk() {
+        let word = u64::from_le_bytes(*bytes);
+        let found = marks(word) | (word.wrapping_sub(ones(b' ')) & !word & ones(0x80));
+        if found != 0 {
+            let size = found.trailing_zeros() as usize / 8;
+            out.extend_from_slice(bytes.get(..size).unwrap_or_default());
+            return text.get(size..).unwrap_or_default();
+        }
+        out.extend_from_slice(bytes);
+        text = tail;
+    }
+    let size = text.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).unwrap_or(text.len());
+    let (front, rest) = text.split_at(size);
+    out.extend_from_slice(front);
+    rest
+}
+
+/// The character of an escape whose digits these are, and what stands behind it.
+fn unicode(text: &[u8]) -> Option<(char, &[u8])> {
+    let (first, rest) = unit(text)?;
+    if let Some(char) = char::from_u32(first) {
+        return Some((char, rest));
+    }
+    let (second, rest) = unit(rest.strip_prefix(b"\\u")?)?;
+    let is_pair = first < 0xDC00 && (0xDC00..0xE000).contains(&second);
+    let char = is_pair.then(|| 0x1_0000 + ((first - 0xD800) << 10) + (second - 0xDC00)).and_then(char::from_u32)?;
+    Some((char, rest))
+}
+
+fn unit(text: &[u8]) -> Option<(u32, &[u8])> {
+    let (digits, rest) = text.split_first_chunk::<4>()?;
+    let unit = digits.iter().try_fold(0, |unit, &digit| Some(unit << 4 | char::from(digit).to_digit(16)?))?;
+    Some((unit, rest))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn every_escape_is_read() {
+        let text =
+            r#"plain \" \\ \/ \b \f \n \r \t \u0041 \u00e9 \u20AC \ud83d\uDE00 é€😀 and a good deal more of it\n"#;
+        let expected: String = serde_json::from_str(&format!("\"{text}\"")).unwrap();
+        assert_eq!(unescape(text), Some(expected));
+        assert_eq!(unescape(""), Some(String::new()));
+    }
+
+    #[test]
+    fn what_is_not_sure_is_left() {
+        for text in [
+            r"\",
+            r"\x",
+            r"\u",
+            r"\u12",
+            r"\u12g4",
+            r"\ud83d",
+            r"\ude00",
+            r"\ude00\ud83d",
+            r"\ud83d\ud83d",
+            r"\ud83dx",
+            "a\nb",
+            "a\"b",
+            "a tab\tfar behind",
+        ] {
+            assert_eq!(unescape(text), None, "{text:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_says_what_the_parser_says(text in r#"(\\|"|\\n|\\u00e9|\\ud83d|\\ude00|\\u|[a-z]{1,9}|é|😀|\x01){0,12}"#) {
+            let parsed = serde_json::from_str::<String>(&format!("\"{text}\"")).ok();
+            prop_assert_eq!(unescape(&text), parsed);
+        }
+
+        #[test]
+        fn what_the_parser_writes_is_read(text in any::<String>()) {
+            let written = serde_json::to_string(&text).unwrap();
+            prop_assert_eq!(unescape(&written[1..written.len() - 1]), Some(text));
+        }
+    }
+}

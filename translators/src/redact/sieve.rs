@@ -1,0 +1,296 @@
+//! A glance that rules out nearly all records: does any of some literals stand in this text?
+//!
+//! In: literals, once; then bytes. Out: the literals in them, one after the other, until somebody has seen enough. Never: a
+//! literal passed over, a place told where none stands.
+//!
+//! The last eight bytes of each literal are its window, and each literal is in one of eight groups. A word of 64 bits has for
+//! each place in a window, and each group, whether the bytes so far are ruled out there; a byte of the text shifts the word by
+//! one place and adds what that byte rules out. Where a group is left over in the last place, the literals that end like the
+//! text are compared. The table has two kilobytes, where an automaton of all literals has hundreds.
+
+use std::ops::Range;
+
+/// How many bytes a window has, and how many groups there are: their product is the bits of a word.
+const PLACES: usize = 8;
+const GROUPS: usize = 8;
+
+/// So many bytes are read before it is asked whether there was anything.
+const STEP: usize = 16;
+
+/// One literal.
+#[derive(Clone, Debug)]
+pub(super) struct Wanted {
+    /// What it is told as.
+    pub(super) number: usize,
+    pub(super) text: Vec<u8>,
+    /// Whether upper and lower case matter.
+    pub(super) is_exact: bool,
+}
+
+pub(super) struct Sieve {
+    /// For each byte, the places and groups that it rules out.
+    table: Box<[u64; 256]>,
+    /// The state before the first byte: only what is open to any byte is not ruled out.
+    start: u64,
+    /// The literals by their ends, see [`end_of`]; and how many bytes of one are looked at for that.
+    ends: Vec<Vec<Wanted>>,
+    end_bytes: usize,
+}
+
+impl Sieve {
+    pub(super) fn new(literals: Vec<Wanted>) -> Self {
+        let mut groups: [Group; GROUPS] = std::array::from_fn(|_| Group::default());
+        let end_bytes = literals.iter().map(|wanted| wanted.text.len()).min().unwrap_or_default().min(3);
+        let mut ends = vec![Vec::new(); ENDS];
+        let mut literals: Vec<(f64, Wanted)> =
+            literals.into_iter().map(|wanted| (share_of(&Group::default().with(&wanted)), wanted)).collect();
+        // Those that are found most often first: they need a group for themselves.
+        literals.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.text.cmp(&other.text)));
+        for (_, wanted) in literals {
+            let costs = groups.iter().map(|group| share_of(&group.with(&wanted)) - share_of(&group.classes));
+            let best = costs.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at);
+            if let Some(group) = groups.get_mut(best) {
+                group.classes = group.with(&wanted);
+            }
+            if let Some(list) = ends.get_mut(end_of(&wanted.text, end_bytes)) {
+                list.push(wanted);
+            }
+        }
+        let (mut table, mut start) = (Box::new([u64::MAX; 256]), u64::MAX);
+        for (nth, group) in groups.iter().enumerate() {
+            for (place, class) in group.classes.iter().enumerate() {
+                let bit = 1u64 << (place * 8 + nth);
+                for byte in 0..=u8::MAX {
+                    if class.has(byte)
+                        && let Some(ruled_out) = table.get_mut(usize::from(byte))
+                    {
+                        *ruled_out &= !bit;
+                    }
+                }
+                if group.classes.iter().take(place + 1).all(|class| class.is_open) {
+                    start &= !bit;
+                }
+            }
+        }
+        Self { table, start, ends, end_bytes }
+    }
+
+    /// Whether `is_it`, asked about each literal that stands in the text (its number and place), says so of one.
+    pub(super) fn any(&self, text: &[u8], mut is_it: impl FnMut(usize, Range<usize>) -> bool) -> bool {
+        // Two halves at once, since each step waits for the one before it.
+        let half = text.len() / 2 / STEP * STEP;
+        let (front, rest) = text.split_at(half);
+        let (back, end) = rest.split_at(half);
+        let mut states = [self.start, self.start];
+        if let Some(before) = front.last_chunk::<{ PLACES - 1 }>() {
+            states[1] = before.iter().fold(states[1], |state, byte| self.step(state, *byte));
+        }
+        let pairs = front.as_chunks::<STEP>().0.iter().zip(back.as_chunks::<STEP>().0);
+        for (nth, (one, other)) in pairs.enumerate() {
+            let before = states;
+            let mut left = [u64::MAX; 2];
+            for (one, other) in one.iter().zip(other) {
+                states = [self.step(states[0], *one), self.step(states[1], *other)];
+                left = [left[0] & states[0], left[1] & states[1]];
+            }
+            let at = nth * STEP;
+            if (has_any(left[0]) && self.look(text, at..at + STEP, before[0], &mut is_it))
+                || (has_any(left[1]) && self.look(text, half + at..half + at + STEP, before[1], &mut is_it))
+            {
+                return true;
+            }
+        }
+        // Without halves, what came before the end is the start.
+        let from = text.len() - end.len();
+        self.look(text, from..text.len(), states[1], &mut is_it)
+    }
+
+    fn step(&self, state: u64, byte: u8) -> u64 {
+        state << 8 | self.table[usize::from(byte)]
+    }
+
+    /// Reads a part of the text again, and compares the literals of the groups that are left over.
+    fn look(
+        &self,
+        text: &[u8],
+        part: Range<usize>,
+        mut state: u64,
+        is_it: &mut impl FnMut(usize, Range<usize>) -> bool,
+    ) -> bool {
+        for at in part {
+            state = self.step(state, text.get(at).copied().unwrap_or_default());
+            if has_any(state) && self.compare(text, at + 1, is_it) {
+                return true;
+            }
+        }
+        false
+    }
+
+    #[cold]
+    fn compare(&self, text: &[u8], end: usize, is_it: &mut impl FnMut(usize, Range<usize>) -> bool) -> bool {
+        let before = text.get(..end).unwrap_or_default();
+        let alike = self.ends.get(end_of(before, self.end_bytes)).map(Vec::as_slice).unwrap_or_default();
+        alike.iter().any(|wanted| {
+            let Some(start) = end.checked_sub(wanted.text.len()) else { return false };
+            let said = text.get(start..end).unwrap_or_default();
+            let stands = if wanted.is_exact { said == wanted.text } else { said.eq_ignore_ascii_case(&wanted.text) };
+            stands && is_it(wanted.number, start..end)
+        })
+    }
+}
+
+/// A number for the last bytes of a text, upper or lower case.
+fn end_of(text: &[u8], bytes: usize) -> usize {
+    let last = text.iter().rev().take(bytes).map(|byte| usize::from(byte.to_ascii_lowercase()));
+    last.fold(0, |number, byte| (number * 31 + byte) % ENDS)
+}
+
+/// So many numbers there are of ends.
+const ENDS: usize = 512;
+
+/// Whether a group is left over in the last place.
+fn has_any(state: u64) -> bool {
+    state >> 56 != 0xFF
+}
+
+/// Literals that are looked for together.
+#[derive(Default)]
+struct Group {
+    classes: [Class; PLACES],
+}
+
+/// The bytes that a place is open to.
+#[derive(Clone, Copy, Default)]
+struct Class {
+    bytes: [u64; 4],
+    is_open: bool,
+    /// About what share of all bytes they are.
+    share: f64,
+}
+
+impl Class {
+    fn has(&self, byte: u8) -> bool {
+        let word = self.bytes.get(usize::from(byte / 64)).copied().unwrap_or_default();
+        self.is_open || word & 1 << (byte % 64) != 0
+    }
+
+    fn add(&mut self, byte: u8) {
+        if !self.has(byte)
+            && let Some(word) = self.bytes.get_mut(usize::from(byte / 64))
+        {
+            *word |= 1 << (byte % 64);
+            self.share += share(byte);
+        }
+    }
+}
+
+impl Group {
+    /// The classes of the group with one more literal.
+    fn with(&self, wanted: &Wanted) -> [Class; PLACES] {
+        let mut classes = self.classes;
+        let mut text = wanted.text.iter().rev();
+        for class in classes.iter_mut().rev() {
+            match text.next() {
+                Some(byte) if wanted.is_exact => class.add(*byte),
+                Some(byte) => {
+                    class.add(byte.to_ascii_lowercase());
+                    class.add(byte.to_ascii_uppercase());
+                }
+                None => (class.is_open, class.share) = (true, 1.0),
+            }
+        }
+        classes
+    }
+}
+
+/// About what share of all places these classes are left over at.
+fn share_of(classes: &[Class; PLACES]) -> f64 {
+    classes.iter().map(|class| class.share).product()
+}
+
+/// About what share of the bytes of records a byte is.
+fn share(byte: u8) -> f64 {
+    match byte {
+        b'"' | b'e' | b't' => 0.06,
+        b' ' | b'a' | b'i' | b'n' | b'o' | b'r' | b's' | b'_' => 0.04,
+        b'd' | b'l' | b'p' | b'u' | b'c' | b'm' | b',' | b':' | b'0'..=b'9' => 0.02,
+        b'a'..=b'z' | b'-' | b'.' | b'/' | b'\\' => 0.01,
+        b'A'..=b'Z' | 0x21..=0x7E => 0.003,
+        _ => 0.001,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn wanted(texts: &[(&str, bool)]) -> Vec<Wanted> {
+        let all = texts.iter().enumerate();
+        all.map(|(number, (text, is_exact))| Wanted { number, text: text.as_bytes().to_vec(), is_exact: *is_exact })
+            .collect()
+    }
+
+    /// Every place of every literal, by trying each.
+    fn tried(literals: &[Wanted], text: &[u8]) -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
+        for wanted in literals {
+            for start in 0..=text.len() {
+                let said = text.get(start..start + wanted.text.len()).unwrap_or_default();
+                let stands = said.len() == wanted.text.len()
+                    && if wanted.is_exact { said == wanted.text } else { said.eq_ignore_ascii_case(&wanted.text) };
+                if stands {
+                    all.push((wanted.number, start));
+                }
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    fn told(literals: &[Wanted], text: &[u8]) -> Vec<(usize, usize)> {
+        let mut all = Vec::new();
+        let found = Sieve::new(literals.to_vec()).any(text, |number, place| {
+            assert_eq!(place.len(), literals.iter().find(|wanted| wanted.number == number).unwrap().text.len());
+            all.push((number, place.start));
+            false
+        });
+        assert!(!found, "nobody has seen enough");
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn nothing_is_wanted_or_nothing_is_there() {
+        assert!(
+            !Sieve::new(Vec::new()).any(b"anything at all, and more of it than one step of sixteen bytes", |_, _| true)
+        );
+        let literals = wanted(&[("sk-", true)]);
+        assert!(!Sieve::new(literals.clone()).any(b"", |_, _| true));
+        assert!(!Sieve::new(literals.clone()).any(b"k-", |_, _| true));
+        assert!(Sieve::new(literals).any(b"sk-", |number, place| (number, place) == (0, 0..3)));
+    }
+
+    #[test]
+    fn a_literal_is_found_wherever_it_stands() {
+        let literals = wanted(&[("sk-", true), ("authorization", false), ("://", false), ("a\"", false)]);
+        for before in 0..100 {
+            for (number, text) in ["sk-", "AuthoRization", "://", "A\""].iter().enumerate() {
+                let (front, back) = ("x".repeat(before), "y".repeat(99 - before));
+                assert_eq!(told(&literals, format!("{front}{text}{back}").as_bytes()), [(number, before)], "{text}");
+            }
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn it_tells_what_trying_tells(
+            literals in prop::collection::vec(("[a-cA-C\"-]{1,12}", any::<bool>()), 0..20),
+            text in "[a-cA-C\"-]{0,200}",
+        ) {
+            let literals: Vec<Wanted> = literals.into_iter().enumerate()
+                .map(|(number, (text, is_exact))| Wanted { number, text: text.into_bytes(), is_exact }).collect();
+            prop_assert_eq!(told(&literals, text.as_bytes()), tried(&literals, text.as_bytes()));
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! What is wrong with an object that has been taken apart already.
+//!
+//! In: the fields of an object, and of the objects in it as far as they are known. Out: what [`super::breaches`] tells of its
+//! text. Never: a look at a value of which nothing is said, a search for the end of one.
+
+use super::breaches::{ARRAY, BOOLEAN, Found, INTEGER, NULL, NUMBER, OBJECT, Place, STRING, TYPES_KNOWN};
+use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape, is_integer};
+use crate::json::scan::{Quoted, Scan, mark};
+use crate::json::{Fields, Json, Kind};
+use std::borrow::Cow;
+
+/// What must be known of a property to find it, and of its schema to say that nothing is wrong with most values.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Head {
+    /// The name's first bytes, and how long it is.
+    front: u64,
+    length: usize,
+    /// The types of which every value is valid, as bits.
+    plain: u8,
+}
+
+impl Head {
+    pub(super) fn of(name: &str, shape: &Shape) -> Self {
+        Self { front: front(name), length: name.len(), plain: shape.plain() }
+    }
+
+    /// Whether a value surely keeps the schema, by its type.
+    fn takes(self, value: Json<'_>) -> bool {
+        let kind = match value.kind() {
+            Kind::Null => NULL,
+            Kind::Bool => BOOLEAN,
+            Kind::String => STRING,
+            Kind::Array => ARRAY,
+            Kind::Object => OBJECT,
+            Kind::Number if self.plain & NUMBER != 0 => NUMBER,
+            Kind::Number => return self.plain & INTEGER != 0 && is_integer(value.text()),
+        };
+        self.plain & kind != 0
+    }
+}
+
+/// The first eight bytes of a name.
+fn front(name: &str) -> u64 {
+    match name.as_bytes().first_chunk() {
+        Some(bytes) => u64::from_le_bytes(*bytes),
+        None => name.bytes().rev().fold(0, |word, byte| word << 8 | u64::from(byte)),
+    }
+}
+
+impl Shape {
+    /// The types of which every value keeps the schema, as bits.
+    fn plain(&self) -> u8 {
+        if self.any {
+            return TYPES_KNOWN;
+        }
+        if let Some(by_type) = &self.by_type {
+            let of = |(kind, bits): (Kind, u8)| by_type.shape(kind).map_or(0, |shape| shape.plain() & bits);
+            return [
+                (Kind::Null, NULL),
+                (Kind::Bool, BOOLEAN),
+                (Kind::String, STRING),
+                (Kind::Array, ARRAY),
+                (Kind::Object, OBJECT),
+            ]
+            .into_iter()
+            .map(of)
+            .fold(0, |all, bits| all | bits);
+        }
+        let Some(told) = self.told.as_ref().filter(|told| !told.has_branches) else { return 0 };
+        let is_unbounded = self.minimum.is_none() && self.maximum.is_none();
+        let numbers = if is_unbounded { INTEGER | NUMBER } else { 0 };
+        let strings = if self.string.as_ref().is_none_or(StringShape::is_any) { STRING } else { 0 };
+        let is_any = |shape: &ArrayShape| shape.items.is_none() && shape.min_items == 0;
+        let arrays = if self.array.as_ref().is_none_or(is_any) { ARRAY } else { 0 };
+        let objects = if self.object.as_deref().is_none_or(ObjectShape::is_free) { OBJECT } else { 0 };
+        told.all_of(NULL | BOOLEAN | numbers | strings | arrays | objects)
+    }
+
+    /// Every breach of an object, so none where it is valid; `None` where the full validator must say.
+    pub(in super::super) fn found_in(&self, object: Json<'_>, fields: Fields<'_, '_>) -> Option<Found<'_>> {
+        let mut found = Found::default();
+        self.tell_fields(object, fields, Place::Whole, &mut found)?;
+        Some(found)
+    }
+
+    pub(super) fn tell_fields<'s>(
+        &'s self,
+        value: Json<'_>,
+        fields: Fields<'_, '_>,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
+        if self.any {
+            return Some(());
+        }
+        let Some(told) = &self.told else { return self.reads(&mut Scan::new(value.text())).then_some(()) };
+        if let Some(shape) = self.by_type.as_ref().and_then(|by_type| by_type.shape(Kind::Object)) {
+            return shape.tell_fields(value, fields, place, found);
+        }
+        told.basics(OBJECT, None, place, found)?;
+        match &self.object {
+            Some(shape) => shape.tell_fields(value, fields, place, found),
+            None => Some(()),
+        }
+    }
+
+    /// How a value breaks the schema whose fields, if it is an object, are not known.
+    fn tell_value<'s>(&'s self, value: Json<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
+        if self.any {
+            return Some(());
+        }
+        let Some(told) = &self.told else { return self.reads(&mut Scan::new(value.text())).then_some(()) };
+        let kind = value.kind();
+        if let Some(shape) = self.by_type.as_ref().and_then(|by_type| by_type.shape(kind)) {
+            return shape.tell_value(value, place, found);
+        }
+        let is_nothing_else_said = self.by_type.is_none() && !told.has_branches;
+        match (kind, &self.array) {
+            (Kind::Array, None) if is_nothing_else_said => told.basics(ARRAY, None, place, found),
+            (Kind::String, _) if is_nothing_else_said => {
+                let inner = value.quoted()?;
+                let is_read = told.words.is_some() || self.string.as_ref().is_some_and(|shape| !shape.is_any());
+                let text = Quoted { inner, escaped: is_read && mark(inner.as_bytes()).is_some() };
+                told.basics(STRING, Some(text), place, found)?;
+                self.string.as_ref().map_or(Some(()), |shape| shape.tell(text, told, place, found))
+            }
+            (Kind::Null, _) if is_nothing_else_said => told.basics(NULL, None, place, found),
+            (Kind::Bool, _) if is_nothing_else_said => told.basics(BOOLEAN, None, place, found),
+            (Kind::Number, _) if is_nothing_else_said && self.minimum.is_none() && self.maximum.is_none() => {
+                let kind = if is_integer(value.text()) { INTEGER | NUMBER } else { NUMBER };
+                told.basics(kind, None, place, found)
+            }
+            _ => self.tell(&mut Scan::new(value.text()), place, found),
+        }
+    }
+}
+
+impl ObjectShape {
+    fn tell_fields<'s>(
+        &'s self,
+        value: Json<'_>,
+        fields: Fields<'_, '_>,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
+        let first = found.len();
+        let (mut seen, mut next) = (0u64, 0);
+        for (key, value, inner) in fields.iter() {
+            // An escaped key is left to the full validator.
+            let Cow::Borrowed(key) = *key else { return None };
+            let at = self.position_from(next, key);
+            if let Some((at, head)) = at.and_then(|at| Some((at, self.heads.get(at)?)))
+                && seen & 1 << at == 0
+                && head.takes(value)
+            {
+                seen |= 1 << at;
+                next = at + 1;
+                continue;
+            }
+            match at.and_then(|at| Some((at, self.properties.get(at)?))) {
+                // Of a repeated key, the full validator sees the last value.
+                Some((at, _)) if seen & 1 << at != 0 => return None,
+                Some((at, (name, property))) => {
+                    let before = found.len();
+                    let place = Place::Field(&place, name);
+                    match inner {
+                        Some(inner) => property.tell_fields(value, inner, place, found)?,
+                        None => property.tell_value(value, place, found)?,
+                    }
+                    if found.len() > before {
+                        found.rank(before, self.ranks.get(at)? + 1);
+                    }
+                    seen |= 1 << at;
+                    next = at + 1;
+                }
+                None => match &self.rest {
+                    Rest::Closed => return None,
+                    Rest::Open => {}
+                    Rest::Each(shape) if shape.reads(&mut Scan::new(value.text())) => {}
+                    Rest::Each(_) => return None,
+                },
+            }
+        }
+        self.tell_missing(seen, place, found)?;
+        found.sort(first);
+        match &self.variants {
+            Some(variants) => variants.tell_fields(value, fields, place, found),
+            None => Some(()),
+        }
+    }
+
+    /// The place of a property, which is most often the next one or one soon after it.
+    fn position_from(&self, next: usize, name: &str) -> Option<usize> {
+        let (before, after) = self.heads.split_at_checked(next)?;
+        let (front, length) = (front(name), name.len());
+        let is_it = |at: usize, head: &Head| {
+            head.front == front
+                && head.length == length
+                && (length <= 8 || self.properties.get(at).is_some_and(|(known, _)| known == name))
+        };
+        let find = |part: &[Head], from: usize| {
+            let mut places = part.iter().enumerate().map(|(nth, head)| (from + nth, head));
+            places.find(|(at, head)| is_it(*at, head)).map(|(at, _)| at)
+        };
+        find(after, next).or_else(|| find(before, 0))
+    }
+}

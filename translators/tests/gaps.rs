@@ -1,0 +1,77 @@
+//! An input that breaks off and goes on, and runs whose end is lost with it: for every runner and recording.
+
+#![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod support;
+
+use framegate_translators::frame::{Body, EndReason, Frame, StreamKind};
+use framegate_translators::framing::Limits;
+use support::*;
+use uuid::Uuid;
+
+/// The runs that are open behind these frames.
+fn open_runs(frames: &[Frame]) -> Vec<Uuid> {
+    let mut open = Vec::new();
+    for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
+        match &frame.body {
+            Body::SessionStarted { .. } => open.push(frame.stream.id),
+            Body::SessionEnded(_) => open.retain(|run| *run != frame.stream.id),
+            _ => {}
+        }
+    }
+    open
+}
+
+/// Where a recording is cut: at a few places all over it, most of them in the middle of a record.
+fn cuts(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let length = bytes.len();
+    (1..8).map(move |part| length * part / 8)
+}
+
+#[test]
+fn every_open_run_says_that_there_is_a_gap_and_the_input_goes_on() {
+    for recording in recordings() {
+        for cut in cuts(&recording.bytes) {
+            let mut ingest = ingest(recording.runner, Limits::default());
+            let mut frames: Vec<Frame> = ingest.feed(&recording.bytes[..cut], EPOCH_MS).collect();
+            let gap: Vec<Frame> = ingest.gap("it was lost", EPOCH_MS).collect();
+            let told: Vec<Uuid> = gap
+                .iter()
+                .filter(|frame| matches!(&frame.body, Body::GapDetected { reason, .. } if reason == "it was lost"))
+                .map(|frame| frame.stream.id)
+                .collect();
+            frames.extend(gap);
+            // What the input broke off in may have begun a run, which is open too.
+            assert_eq!(told, open_runs(&frames), "{} cut at {cut}", recording.name);
+            frames.extend(ingest.feed(&recording.bytes[cut..], EPOCH_MS));
+            frames.extend(ingest.finish(EPOCH_MS));
+            well_formed(&frames, &recording.name);
+        }
+    }
+}
+
+#[test]
+fn a_run_that_is_given_up_is_over_and_nothing_that_follows_is_lost() {
+    let mut given_up = 0;
+    for recording in recordings() {
+        for cut in cuts(&recording.bytes) {
+            let mut ingest = ingest(recording.runner, Limits::default());
+            let mut frames: Vec<Frame> = ingest.feed(&recording.bytes[..cut], EPOCH_MS).collect();
+            frames.extend(ingest.gap("it was lost", EPOCH_MS));
+            for run in open_runs(&frames) {
+                frames.extend(ingest.give_up(run, "feed_lost", "nothing was heard of it", EPOCH_MS));
+                let last = frames.iter().rfind(|frame| frame.stream.id == run).unwrap();
+                let Body::SessionEnded(end) = &last.body else { panic!("{}: {:?}", recording.name, last.body) };
+                assert_eq!((end.reason, end.error_code.as_deref()), (EndReason::Interrupted, Some("feed_lost")));
+                given_up += 1;
+            }
+            assert_eq!(ingest.give_up(Uuid::nil(), "feed_lost", "", EPOCH_MS).count(), 0);
+            frames.extend(ingest.feed(&recording.bytes[cut..], EPOCH_MS));
+            frames.extend(ingest.finish(EPOCH_MS));
+            let kept = frames.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count();
+            assert_eq!(kept as u64, ingest.records(), "{} cut at {cut}", recording.name);
+            well_formed(&frames, &recording.name);
+        }
+    }
+    assert!(given_up > 500, "{given_up}");
+}
