@@ -17,13 +17,15 @@ use crate::upstream::Host;
 use crate::upstream::command::{CommandUpstream, Exit, Launched};
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::encode::EncoderOptions;
+use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
 use framegate_translators::host::{Opening, Wish};
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 use tokio::signal::unix::{SignalKind, signal};
+use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
@@ -150,12 +152,11 @@ fn absolute(path: &std::path::Path) -> anyhow::Result<String> {
 
 /// Writes what comes until it is over. The first signal interrupts the run, the second one ends the runner.
 async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -> anyhow::Result<Exit> {
-    let Launched { ingested: _, run, exit } = launched;
+    let Launched { ingested, run, exit } = launched;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
     let (stopping, links) = (host.stopping.clone(), host.links.clone());
-    let begun = Arc::new(OnceLock::<Uuid>::new());
-    let known = begun.clone();
+    let (begun, mut known) = watch::channel(None::<Uuid>);
     let signals = AbortOnDropHandle::new(tokio::spawn(async move {
         let mut told = false;
         loop {
@@ -163,7 +164,13 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
                 _ = interrupt.recv() => {}
                 _ = terminate.recv() => {}
             }
-            match known.get().and_then(|run| links.find(*run)).filter(|_| !told) {
+            // What is kept of a run is printed before its task tells of it.
+            let has_begun = ingested.entries().iter().any(|entry| entry.stream.kind == StreamKind::Session);
+            let run = match known.wait_for(|run| run.is_some() || !has_begun).await {
+                Ok(run) => *run,
+                Err(_) => None,
+            };
+            match run.and_then(|run| links.find(run)).filter(|_| !told) {
                 Some(link) => {
                     told = true;
                     tokio::spawn(async move { link.say(Wish::Interrupt, "a signal").await });
@@ -172,10 +179,10 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
             }
         }
     }));
-    let begins = async {
+    let begins = async move {
         match run.await {
             Ok(Ok(run)) => {
-                let _ = begun.set(run);
+                begun.send_replace(Some(run));
                 None
             }
             Ok(Err(error)) => Some(error),

@@ -135,6 +135,9 @@ impl std::fmt::Debug for Rules {
 /// What may hide a literal: ASCII that is spelt as an escape, and an escaped solidus.
 const ESCAPES: &[&str] = &["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", ":\\/"];
 
+/// What stands behind a key to which something is assigned in plain text; more than one blank may hide what comes.
+const ASSIGNING: [&str; 7] = ["=", ":", " =", " :", "'", "  ", "\t"];
+
 impl Rules {
     /// Makes the settings ready for use.
     ///
@@ -192,7 +195,7 @@ impl Rules {
         for literal in keys.literals() {
             scouted.extend([format!("{literal}\""), format!("{literal}\\")]);
             if in_text {
-                scouted.extend(["=", ":", " =", " :", "'"].map(|sign| format!("{literal}{sign}")));
+                scouted.extend(ASSIGNING.map(|sign| format!("{literal}{sign}")));
             }
             literals.push(Literal::Key);
             spellings.push(literal);
@@ -341,7 +344,7 @@ mod tests {
             match literal {
                 Literal::Rule { .. } => scouted.push(spelling.clone()),
                 Literal::Key => {
-                    scouted.extend(["\"", "\\", "=", ":", " =", " :", "'"].map(|sign| format!("{spelling}{sign}")));
+                    scouted.extend(["\"", "\\"].iter().chain(&ASSIGNING).map(|sign| format!("{spelling}{sign}")));
                 }
             }
         }

@@ -6,7 +6,8 @@
 
 use super::Rules;
 use super::assigned::{assigned, front};
-use super::shape::{Found, Open, Tail, find, is_inside_a_word, keyed};
+use super::rules::name_byte;
+use super::shape::{Found, LONGEST_NAME, Open, Tail, find, is_inside_a_word, keyed};
 use aho_corasick::AhoCorasick;
 use std::borrow::Cow;
 use std::ops::Range;
@@ -149,7 +150,15 @@ impl Rules {
         self.patterns.is_empty()
             && memchr::memchr(b'\\', piece).is_none()
             && !has_url()
+            && !(self.in_text && self.ends_in_a_key(piece))
             && self.front_of_literal(piece).is_none()
+    }
+
+    /// Whether a name stands at the end that may be a key's, to which the next piece assigns.
+    fn ends_in_a_key(&self, piece: &[u8]) -> bool {
+        let text = piece.strip_suffix(b" ").unwrap_or(piece);
+        let size = text.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
+        self.finder.is_match(text.get(text.len() - size..).unwrap_or_default())
     }
 
     fn level(&self, text: &[u8], level: usize, finding: &mut Finding) {
