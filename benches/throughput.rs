@@ -83,6 +83,8 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
     let frames: Vec<Vec<Frame>> = inputs.iter().map(|input| decode(runner, input)).collect();
     let schemas: HashMap<&str, Schemas> =
         CONTRACTS.iter().map(|contract| (contract.name, Schemas::compile(contract.schemas).unwrap())).collect();
+    let rules = Arc::new(Rules::new(Settings::default()).unwrap());
+    let redacting = || ingest(runner).redacting(rules.clone());
     let mut stages = vec![
         Stage::new("floor: Value round trip", {
             let mut out = Vec::new();
@@ -93,9 +95,8 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
         }),
     ];
     // Beside "decode to frames": the difference is redaction's share.
-    let rules = Arc::new(Rules::new(Settings::default()).unwrap());
-    stages.push(Stage::new("redact and decode to frames", move || {
-        let decode = |input: &Vec<u8>| decode_with(ingest(runner).redacting(rules.clone()), input).len() as u64;
+    stages.push(Stage::new("redact and decode to frames", || {
+        let decode = |input: &Vec<u8>| decode_with(redacting(), input).len() as u64;
         inputs.iter().map(|input| Counts { events: decode(input), bytes_out: 0 }).sum()
     }));
     for contract in CONTRACTS {
@@ -112,9 +113,19 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
                 frames.iter().map(|frames| encode(frames, contract, Some(schemas), &mut out)).sum()
             }));
         }
+        // As the server has it: with redaction, and beside it without.
         let mut out = Vec::new();
-        stages.push(Stage::new(format!("whole path {}", contract.name), move || {
-            inputs.iter().map(|input| whole(runner, input, contract, checks.then_some(schemas), &mut out)).sum()
+        stages.push(Stage::new(format!("whole path {}", contract.name), {
+            let redacting = &redacting;
+            move || {
+                let whole = |input: &Vec<u8>| whole(redacting(), input, contract, checks.then_some(schemas), &mut out);
+                inputs.iter().map(whole).sum()
+            }
+        }));
+        let mut out = Vec::new();
+        stages.push(Stage::new(format!("unredacted path {}", contract.name), move || {
+            let whole = |input: &Vec<u8>| whole(ingest(runner), input, contract, checks.then_some(schemas), &mut out);
+            inputs.iter().map(whole).sum()
         }));
         if checks {
             // The same events, whole and with one thing wrong: what a breach costs beside a check that finds nothing.
@@ -313,13 +324,13 @@ fn encode(frames: &[Frame], contract: &'static Contract, schemas: Option<&Schema
 }
 
 fn whole(
-    runner: &Runner,
+    ingest: Ingest,
     input: &[u8],
     contract: &'static Contract,
     schemas: Option<&Schemas>,
     out: &mut Vec<u8>,
 ) -> Counts {
-    let mut translator = Translator::new(ingest(runner), contract, EncoderOptions::default());
+    let mut translator = Translator::new(ingest, contract, EncoderOptions::default());
     let mut counts = Counts::default();
     let mut sink = |_: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>| {
         for event in events {

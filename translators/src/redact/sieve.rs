@@ -106,7 +106,7 @@ impl Sieve {
     }
 
     fn step(&self, state: u64, byte: u8) -> u64 {
-        state << 8 | self.table[usize::from(byte)]
+        state << 8 | self.table.get(usize::from(byte)).copied().unwrap_or_default()
     }
 
     /// Reads a part of the text again, and compares the literals of the groups that are left over.
