@@ -73,10 +73,10 @@ impl Import {
         let next = self.next.entry(id).or_insert_with(|| self.runs.find(id).map_or(0, |entry| entry.status().frames));
         if frame.seq > *next && *next == 0 {
             bail!(
-                "stream {} begins with frame {}: where its first frames are gone, its events cannot be told from the rest; \
-                 `framegate log backup` makes a copy that has what is needed",
-                id.1,
-                frame.seq
+                "frame {} of stream {} does not follow: 0 frames of it are there; of a stream that lost its first frames, \
+                 `framegate log backup` makes a copy that has what the others follow from",
+                frame.seq,
+                id.1
             );
         }
         if frame.seq > *next {
