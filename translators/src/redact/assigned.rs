@@ -70,6 +70,9 @@ pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool)
     let mark = end + usize::from(quote == Some(&b'\'') && text.get(end) == Some(&b'\''));
     let mark = mark + run(text, mark, is_blank);
     let Some(&sign) = text.get(mark) else { return name_only(context, text) };
+    if !matches!(sign, b'=' | b':') {
+        return Found::No;
+    }
     let mut value = mark + 1 + run(text, mark + 1, is_blank);
     if value >= text.len() {
         return name_only(context, text);

@@ -133,7 +133,7 @@ impl std::fmt::Debug for Rules {
 }
 
 /// What may hide a literal: ASCII that is spelt as an escape, and an escaped solidus.
-const ESCAPES: &[&str] = &["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", ":\\/"];
+const ESCAPES: &[&str] = &["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", "\\/"];
 
 /// What stands behind a key to which something is assigned in plain text; more than one blank may hide what comes.
 const ASSIGNING: [&str; 7] = ["=", ":", " =", " :", "'", "  ", "\t"];
