@@ -104,6 +104,28 @@ fn an_event_leaves_before_the_next_record_comes() {
 }
 
 #[test]
+fn what_may_be_the_front_of_a_secret_waits_no_longer_than_it_may() {
+    let mut child =
+        binary().args(translate("sse.v1", &[])).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    for event in [
+        json!({"type": "message_start", "message": {"id": "msg_1", "role": "assistant", "model": "m", "content": []}}),
+        json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}}),
+        json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "the key is ghp_"}}),
+    ] {
+        let record = json!({"type": "stream_event", "event": event, "session_id": "s", "parent_tool_use_id": null});
+        writeln!(stdin, "{record}").unwrap();
+    }
+    // Nothing more comes, and the input stays open: what waits must come by itself.
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
+    let said = lines.find(|line| line.contains("assistant_delta")).unwrap();
+    assert!(said.contains("the key is "), "{said}");
+    drop(stdin);
+    assert!(lines.last().unwrap().contains("run_interrupted"));
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn the_forms_hold_the_same_events() {
     let input = bytes("bash_ok.ndjson");
     let with = |form: &str| ran("frames.v2", &[&["--as", form], &IDS[..]].concat(), &input).exits(0);

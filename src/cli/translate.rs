@@ -25,6 +25,7 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
+use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -107,6 +108,22 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut whose = Whose::default();
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
     let read = loop {
+        // What waits for the next record does not wait longer than it may. A clock that stands still makes the output a
+        // function of the input alone: there, nothing goes by time.
+        if args.epoch_ms.is_none()
+            && let Some(deadline) = translator.ingest().deadline()
+        {
+            let patience = Duration::from_millis(deadline.saturating_sub(clock.now_ms()));
+            match input.wait(patience) {
+                Ok(true) => {}
+                Ok(false) => {
+                    translator.flush(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
+                    writer.flush().context("cannot write")?;
+                    continue;
+                }
+                Err(error) => break Err(error),
+            }
+        }
         let chunk = match input.next() {
             Ok([]) => break Ok(()),
             Ok(chunk) => chunk,
