@@ -48,7 +48,8 @@ fn live(scale: Scale, contract: &str) {
                     loop {
                         let read = stream.read(&mut buffer).await.unwrap();
                         counter.take(&buffer[..read]);
-                        if read == 0 || buffer[..read].ends_with(b"\r\n0\r\n\r\n") {
+                        // The last chunk may come alone; no other one ends so.
+                        if read == 0 || buffer[..read].ends_with(b"0\r\n\r\n") {
                             return counter.events;
                         }
                     }
