@@ -347,7 +347,7 @@ fn is_plain(word: &str) -> bool {
 fn of_changed_events_all_readers_say_the_same() {
     let cases = std::env::var("FRAMEGATE_AGREEMENT_CASES").map_or(4000, |cases| cases.parse().unwrap());
     let contracts: Vec<_> = contracts().map(|(contract, schemas)| (schemas, samples(contract))).collect();
-    let seen = RefCell::new((Texts::default(), [0u32; 3]));
+    let seen = RefCell::new((Texts::default(), [0u32; 4]));
     let strategy =
         (any::<Index>(), any::<Index>(), prop::collection::vec((any::<Index>(), change()), 0..4), any::<u64>());
     let config = ProptestConfig { failure_persistence: None, ..ProptestConfig::with_cases(cases) };
@@ -364,7 +364,7 @@ fn of_changed_events_all_readers_say_the_same() {
         if !event.is_object() {
             return Ok(());
         }
-        let (texts, [valid, broken, by_outline]) = &mut *seen.borrow_mut();
+        let (texts, [valid, broken, told, by_outline]) = &mut *seen.borrow_mut();
         let mut outline = Vec::new();
         outline_of(&event, texts, &mut choices, &mut outline);
         outline_is_true(&outline, &text);
@@ -378,14 +378,60 @@ fn of_changed_events_all_readers_say_the_same() {
         prop_assert!(!holds || full.is_ok(), "{} as {:?}", text, outline);
         *valid += u32::from(full.is_ok());
         *broken += u32::from(full.is_err());
+        *told += u32::from(full.is_err() && schemas.told(kind, &text).is_some());
         *by_outline += u32::from(holds);
         Ok(())
     });
     result.unwrap();
-    let (_, [valid, broken, by_outline]) = seen.into_inner();
+    let (_, [valid, broken, told, by_outline]) = seen.into_inner();
     let least = cases / 20;
     assert!(
         valid > least && broken > least && by_outline > least,
         "{valid} valid, {broken} broken, {by_outline} by outline"
     );
+    // What the full validator must say costs ten times as much.
+    assert!(told * 100 > broken * 95, "{told} of {broken} breaches are told without the full validator");
+}
+
+/// Keywords in every place where the full validator has an order of its own.
+#[test]
+fn every_kind_of_breach_is_told_in_the_words_and_the_order_of_the_full_validator() {
+    let schema = r#"{"type":"object","additionalProperties":false,"required":["z","m"],"properties":{
+        "z":{"type":"string","minLength":3,"format":"date-time"},
+        "m":{"type":["number","null"],"minimum":-1.50,"maximum":4},
+        "i":{"type":"integer","minimum":1},
+        "u":{"type":"string","format":"uuid","minLength":1},
+        "p":{"type":"string","pattern":"^run_[0-9A-HJKMNP-TV-Z]{26}$"},
+        "q":{"type":"string","minLength":2,"pattern":"^(one|two)$"},
+        "l":{"type":"array","minItems":2,"items":{"type":"string","minLength":1}},
+        "f":{"type":"array","minItems":1},
+        "a":{"type":"object","additionalProperties":false,"required":["y"],"properties":{
+            "x":{"type":"null"},"y":{"type":"boolean"}}}}}"#;
+    let schemas = Schemas::compile(Box::leak(Box::new([SchemaFile { kind: "k", text: schema }]))).unwrap();
+    let mut keywords = HashSet::new();
+    for (event, count) in [
+        (json!({"z": "2026-02-14t21:03:00.5+01:00", "m": 4}), 0),
+        (json!({"z": "2026-12-31T23:59:60Z", "m": -1.5, "u": "A0EEBC99-9C0B-4EF8-BB6D-6BB9BD380A11"}), 0),
+        (json!({"z": "", "m": 4.1}), 3),
+        (json!({"z": "2026-02-30T00:00:00Z", "m": -1.6, "i": 0.5}), 4),
+        (json!({"u": "", "p": "run_", "q": "x"}), 7),
+        (json!({"z": "soon", "m": null, "l": [""], "f": []}), 4),
+        (json!({"z": 1, "m": "1", "b": 1, "é": 2, "a": {"x": 1, "w": 1, "'": 2}}), 6),
+        (json!({"a": {"v": 1}, "c": {}}), 5),
+    ] {
+        let text = event.to_string();
+        let full = schemas.check_value("k", &event).err().unwrap_or_default();
+        assert_eq!(full.len(), count, "{text}: {full:#?}");
+        assert_eq!(schemas.told("k", &text).as_ref(), Some(&full), "{text}");
+        let json = Json::parse(&text).unwrap();
+        let mut by_fields = Vec::new();
+        schemas.check_fields("k", json, json.object().unwrap().fields(), &mut |pointer, message| {
+            by_fields.push((pointer.to_owned(), message.to_owned()));
+        });
+        let full_by_fields: Vec<_> =
+            full.iter().map(|breach| (breach.pointer.clone(), breach.message.clone())).collect();
+        assert_eq!(by_fields, full_by_fields, "{text}");
+        keywords.extend(full.into_iter().map(|breach| breach.keyword));
+    }
+    assert_eq!(keywords.len(), 9, "{keywords:?}");
 }

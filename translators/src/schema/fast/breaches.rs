@@ -1,17 +1,18 @@
 //! What is wrong with a text that breaks its schema, told as the full validator tells it, without a DOM.
 //!
-//! In: a text that is JSON, and its shape. Out: every breach, in the full validator's order and words, where all of them are
-//! of kinds that are known here: a wrong type, a missing property, a word or a spelling that is not allowed. Never: some of
-//! the breaches. Where anything is not sure (a repeated key, an escape in a word, another kind of breach), there is no
-//! answer, and the caller asks the full validator.
+//! In: a text that is JSON, and its shape. Out: every breach, in the full validator's order and words. Never: some of
+//! the breaches. Where anything is not sure (a repeated key, an escape in a word, a property that only a schema of its own
+//! allows), there is no answer, and the caller asks the full validator.
 //!
 //! The order within a value is that of the keywords in [`Shape::tell`]; among properties, that of the bytes of their names;
 //! among items and branches, their own.
 
+use super::format::is_ulid;
 use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape, is_integer};
 use crate::json::scan::{Quoted, Scan};
 use crate::json::{Json, Object};
 use crate::schema::Breach;
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -40,6 +41,14 @@ pub(super) struct Told {
     pub(super) words: Option<Words>,
     /// What is said of a string that `pattern` refuses.
     misspelt: Option<String>,
+    /// What is said of one that is shorter than `minLength`.
+    too_short: String,
+    /// What is said of an array with fewer items than `minItems`.
+    too_few: String,
+    /// What is said of a number below `minimum`.
+    too_small: String,
+    /// What is said of a number above `maximum`.
+    too_large: String,
     /// It has `allOf`, whose conditions all hold for what is no object.
     pub(super) has_branches: bool,
 }
@@ -81,9 +90,14 @@ struct Entry<'s> {
     /// Its rank in the object that is being read.
     rank: usize,
     keyword: &'static str,
-    message: &'s str,
+    message: Cow<'s, str>,
     pointer: Range<usize>,
 }
+
+/// The rank of what is said of properties that may not be there: behind those of all properties that may.
+const UNEXPECTED: usize = usize::MAX - 1;
+/// The rank of a missing property where the full validator looks for it last.
+const LAST: usize = usize::MAX;
 
 impl Shape {
     /// Every breach of a text that is JSON, so none where it is valid; `None` where the full validator must say.
@@ -121,7 +135,7 @@ impl Shape {
             b'[' => {
                 told.basics(ARRAY, None, place, found)?;
                 match &self.array {
-                    Some(shape) => shape.tell(scan, place, found),
+                    Some(shape) => shape.tell(scan, told, place, found),
                     None => scan.value().map(drop),
                 }
             }
@@ -134,14 +148,34 @@ impl Shape {
                     _ => NUMBER,
                 };
                 told.basics(kind, None, place, found)?;
-                let is_bounded = self.minimum.is_some() || self.maximum.is_some();
-                (kind & NUMBER == 0 || !is_bounded || self.is_number(text)).then_some(())
+                if kind & NUMBER == 0 { Some(()) } else { self.tell_bounds(text, told, place, found) }
             }
         }?;
         match self.object.as_ref().and_then(|object| object.variants.as_ref()) {
             Some(variants) if told.has_branches && first != b'{' => variants.tell_every(start, place, found),
             _ => Some(()),
         }
+    }
+
+    /// How a number breaks its bounds.
+    pub(super) fn tell_bounds<'s>(
+        &self,
+        text: &str,
+        told: &'s Told,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
+        if self.minimum.is_none() && self.maximum.is_none() {
+            return Some(());
+        }
+        let number: f64 = text.parse().ok()?;
+        if self.minimum.is_some_and(|bound| number < bound) {
+            found.push(place, "minimum", &*told.too_small)?;
+        }
+        if self.maximum.is_some_and(|bound| number > bound) {
+            found.push(place, "maximum", &*told.too_large)?;
+        }
+        Some(())
     }
 }
 
@@ -166,7 +200,27 @@ impl Told {
         .all(|(kind, keywords)| reached & kind != 0 || !has(keywords));
         let misspelt = map.str("pattern").map(|pattern| format!("value does not match \"{pattern}\""));
         let has_branches = map.get("allOf").is_some();
-        all_are_reached.then_some(Self { types: types.flatten(), words, misspelt, has_branches })
+        let least = |keyword: &str, compared: &str, unit: &str| {
+            let least = map.get(keyword).and_then(Json::u64).unwrap_or_default();
+            format!("value {compared} than {least} {unit}{}", if least == 1 { "" } else { "s" })
+        };
+        // A bound as the full validator spells it, however the schema does.
+        let bound = |keyword: &str, compared: &str| {
+            let bound =
+                map.get(keyword).map_or(Ok(serde_json::Value::Null), |bound| serde_json::from_str(bound.text()));
+            bound.map(|bound| format!("value is {compared} than the {keyword} of {bound}")).ok()
+        };
+        let this = Self {
+            types: types.flatten(),
+            words,
+            misspelt,
+            too_short: least("minLength", "is shorter", "character"),
+            too_few: least("minItems", "has less", "item"),
+            too_small: bound("minimum", "less")?,
+            too_large: bound("maximum", "greater")?,
+            has_branches,
+        };
+        all_are_reached.then_some(this)
     }
 
     /// Those of these types of which every value keeps the keywords that look at values of every type.
@@ -191,7 +245,7 @@ impl Told {
         if let Some(types) = &self.types
             && types.allowed & kind == 0
         {
-            found.push(place, "type", &types.message)?;
+            found.push(place, "type", &*types.message)?;
         }
         let Some(words) = &self.words else { return Some(()) };
         let fits = match text {
@@ -199,7 +253,7 @@ impl Told {
             Some(text) => words.words.iter().any(|word| word == text.inner),
             None => words.null && kind == NULL,
         };
-        if fits { Some(()) } else { found.push(place, words.keyword, &words.message) }
+        if fits { Some(()) } else { found.push(place, words.keyword, &*words.message) }
     }
 }
 
@@ -280,22 +334,37 @@ impl StringShape {
         if is_free {
             return Some(());
         }
-        if text.escaped || !self.is_formed(text.inner) {
+        if text.escaped {
             return None;
         }
-        match (&self.spelling, &told.misspelt) {
-            (Some(spelling), Some(message)) if !spelling.accepts(text.inner) => found.push(place, "pattern", message),
+        let text = text.inner;
+        if text.chars().take(self.min_length).count() < self.min_length {
+            found.push(place, "minLength", &*told.too_short)?;
+        }
+        let is_spelled = self.spelling.as_ref().is_none_or(|spelling| spelling.accepts(text))
+            && self.ulid.as_deref().is_none_or(|prefix| text.strip_prefix(prefix).is_some_and(is_ulid));
+        if !is_spelled {
+            found.push(place, "pattern", told.misspelt.as_deref()?)?;
+        }
+        match self.format {
+            Some(format) if !format.is_kept_by(text)? => found.push(place, "format", format.message()),
             _ => Some(()),
         }
     }
 }
 
 impl ArrayShape {
-    pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
+    pub(super) fn tell<'s>(
+        &'s self,
+        scan: &mut Scan<'_>,
+        told: &'s Told,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
         if !scan.take(b'[') {
             return None;
         }
-        let mut count = 0;
+        let (mut count, first) = (0, found.len());
         while scan.begin_item() {
             match &self.items {
                 Some(items) => items.tell(scan, Place::Item(&place, count), found)?,
@@ -303,22 +372,26 @@ impl ArrayShape {
             }
             count += 1;
         }
-        (scan.take(b']') && count >= self.min_items).then_some(())
+        if count < self.min_items {
+            found.push(place, "minItems", &*told.too_few)?;
+            found.first(first);
+        }
+        scan.take(b']').then_some(())
     }
 }
 
 impl ObjectShape {
     pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         let (start, first) = (*scan, found.len());
-        let (mut seen, mut next) = (0u64, 0);
+        let (mut seen, mut next, mut unexpected) = (0u64, 0, Vec::new());
         loop {
             scan.begin_field();
-            let at = match self.due(scan, next) {
-                Some(at) => Some(at),
+            let (at, key) = match self.due(scan, next) {
+                Some(at) => (Some(at), ""),
                 None => match scan.key() {
                     None => break,
                     Some(key) if key.escaped => return None,
-                    Some(key) => self.position(key.inner),
+                    Some(key) => (self.position(key.inner), key.inner),
                 },
             };
             match at.and_then(|at| Some((at, self.properties.get(at)?))) {
@@ -332,7 +405,10 @@ impl ObjectShape {
                     next = at + 1;
                 }
                 None => match &self.rest {
-                    Rest::Closed => return None,
+                    Rest::Closed => {
+                        unexpected.push(key);
+                        scan.value()?;
+                    }
                     Rest::Open => drop(scan.value()?),
                     Rest::Each(shape) if shape.reads(scan) => {}
                     Rest::Each(_) => return None,
@@ -342,6 +418,7 @@ impl ObjectShape {
         if !scan.take(b'}') {
             return None;
         }
+        self.tell_unexpected(unexpected, place, found)?;
         self.tell_missing(seen, place, found)?;
         found.sort(first);
         match &self.variants {
@@ -355,17 +432,49 @@ impl ObjectShape {
         if seen & self.required == self.required {
             return Some(());
         }
+        let first = found.len();
         let mut missing = self.required_in_order.iter().filter(|(at, _)| seen & 1 << at == 0);
-        missing.try_for_each(|(_, message)| found.push(place, "required", message))
+        missing.try_for_each(|(_, message)| found.push(place, "required", &**message))?;
+        // The full validator looks for the one property that a closed object must have as it goes through those that it has.
+        if matches!(self.rest, Rest::Closed) && self.required_in_order.len() == 1 {
+            found.rank(first, LAST);
+        }
+        Some(())
+    }
+
+    /// The properties that may not be there.
+    pub(super) fn tell_unexpected(&self, mut names: Vec<&str>, place: Place<'_>, found: &mut Found<'_>) -> Option<()> {
+        if names.is_empty() {
+            return Some(());
+        }
+        // Of an object that may have none at all, each is told by itself.
+        if self.properties.is_empty() {
+            return None;
+        }
+        names.sort_unstable();
+        names.dedup();
+        let were = if names.len() == 1 { "was" } else { "were" };
+        let message = format!("Additional properties are not allowed ('{}' {were} unexpected)", names.join("', '"));
+        let first = found.len();
+        found.push(place, "additionalProperties", message)?;
+        found.rank(first, UNEXPECTED);
+        Some(())
     }
 }
 
 impl<'s> Found<'s> {
-    fn push(&mut self, place: Place<'_>, keyword: &'static str, message: &'s str) -> Option<()> {
+    fn push(&mut self, place: Place<'_>, keyword: &'static str, message: impl Into<Cow<'s, str>>) -> Option<()> {
         let start = self.pointers.len();
         place.write(&mut self.pointers);
-        self.list.push(Entry { rank: 0, keyword, message, pointer: start..self.pointers.len() });
+        self.list.push(Entry { rank: 0, keyword, message: message.into(), pointer: start..self.pointers.len() });
         (self.list.len() <= MOST).then_some(())
+    }
+
+    /// Puts the last breach before those from here on.
+    fn first(&mut self, from: usize) {
+        if let Some(these) = self.list.get_mut(from..) {
+            these.rotate_right(1);
+        }
     }
 
     pub(in super::super) fn len(&self) -> usize {
@@ -386,10 +495,10 @@ impl<'s> Found<'s> {
     }
 
     /// Each breach: the place as a JSON pointer, the keyword, what is wrong.
-    pub(in super::super) fn iter(&self) -> impl Iterator<Item = (&str, &'static str, &'s str)> {
+    pub(in super::super) fn iter(&self) -> impl Iterator<Item = (&str, &'static str, &str)> {
         self.list
             .iter()
-            .map(|entry| (self.pointers.get(entry.pointer.clone()).unwrap_or_default(), entry.keyword, entry.message))
+            .map(|entry| (self.pointers.get(entry.pointer.clone()).unwrap_or_default(), entry.keyword, &*entry.message))
     }
 
     pub(in super::super) fn breaches(&self) -> Vec<Breach> {

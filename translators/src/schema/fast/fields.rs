@@ -126,9 +126,10 @@ impl Shape {
             }
             (Kind::Null, _) if is_nothing_else_said => told.basics(NULL, None, place, found),
             (Kind::Bool, _) if is_nothing_else_said => told.basics(BOOLEAN, None, place, found),
-            (Kind::Number, _) if is_nothing_else_said && self.minimum.is_none() && self.maximum.is_none() => {
+            (Kind::Number, _) if is_nothing_else_said => {
                 let kind = if is_integer(value.text()) { INTEGER | NUMBER } else { NUMBER };
-                told.basics(kind, None, place, found)
+                told.basics(kind, None, place, found)?;
+                self.tell_bounds(value.text(), told, place, found)
             }
             _ => self.tell(&mut Scan::new(value.text()), place, found),
         }
@@ -144,7 +145,7 @@ impl ObjectShape {
         found: &mut Found<'s>,
     ) -> Option<()> {
         let first = found.len();
-        let (mut seen, mut next) = (0u64, 0);
+        let (mut seen, mut next, mut unexpected) = (0u64, 0, Vec::new());
         for (key, value, inner) in fields.iter() {
             // An escaped key is left to the full validator.
             let Cow::Borrowed(key) = *key else { return None };
@@ -174,13 +175,14 @@ impl ObjectShape {
                     next = at + 1;
                 }
                 None => match &self.rest {
-                    Rest::Closed => return None,
+                    Rest::Closed => unexpected.push(key),
                     Rest::Open => {}
                     Rest::Each(shape) if shape.reads(&mut Scan::new(value.text())) => {}
                     Rest::Each(_) => return None,
                 },
             }
         }
+        self.tell_unexpected(unexpected, place, found)?;
         self.tell_missing(seen, place, found)?;
         found.sort(first);
         match &self.variants {

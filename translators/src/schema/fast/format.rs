@@ -1,6 +1,11 @@
 //! The formats of strings, as we and the runners write them.
 //!
 //! In: a string without escapes. Out: `true` where it surely has the format. Never: `true` for what the full validator refuses.
+//! What is no spelling of ours is decided by the full validator's own reader of the format, on that string alone.
+
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::sync::OnceLock;
 
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Format {
@@ -25,6 +30,30 @@ impl Format {
                 bytes.len() == 36 && is_dashed && count(u8::is_ascii_hexdigit) == 32
             }
             Self::DateTime => date_time(bytes),
+        }
+    }
+
+    /// Whether a string has the format, in whatever spelling; `None` where nobody can tell.
+    pub(super) fn is_kept_by(self, text: &str) -> Option<bool> {
+        static UUID: OnceLock<Option<Validator>> = OnceLock::new();
+        static DATE_TIME: OnceLock<Option<Validator>> = OnceLock::new();
+        if self.accepts(text) {
+            return Some(true);
+        }
+        let (judge, name) = match self {
+            Self::Uuid => (&UUID, "uuid"),
+            Self::DateTime => (&DATE_TIME, "date-time"),
+        };
+        let options = || jsonschema::draft202012::options().should_validate_formats(true);
+        let judge = judge.get_or_init(|| options().build(&json!({ "format": name })).ok());
+        Some(judge.as_ref()?.is_valid(&Value::String(text.to_owned())))
+    }
+
+    /// What is said of a string that has not this format.
+    pub(super) fn message(self) -> &'static str {
+        match self {
+            Self::Uuid => "value is not a \"uuid\"",
+            Self::DateTime => "value is not a \"date-time\"",
         }
     }
 }
