@@ -17,9 +17,9 @@ use crate::clock::Moment;
 use crate::log::{LogError, StreamId, stream_id};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::frame::{Frame, Stream};
-use framegate_translators::pruned::Pruned;
 use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -423,14 +423,14 @@ impl FeedFollower {
         }
         (self.contract.encoder)(&gone.stream, &self.options)?;
         let counted = gone.events.get(self.contract.name).copied().unwrap_or_default();
-        let pruned = Pruned {
+        let dropped = Dropped {
             stream: &gone.stream,
             frames: missed..gone.frames,
             events: counted.max(events),
             at_ms: gone.at_ms,
         };
         let mut out = Events::default();
-        (self.contract.pruned)(&pruned, &mut out);
+        (self.contract.dropped)(&dropped, &mut out);
         let event = out.iter().next().filter(|event| self.scope.wants(event.kind))?;
         let line = [event.payload, b"\n"].concat().into();
         Some(FeedEvent { cursor: format!("{}-{}-0", self.runs.feed.epoch, gone.last), kind: event.kind, line })

@@ -7,9 +7,9 @@ use super::{Ask, Batch, Entry, Lag, Reader, Runs, Tail, Wire};
 use crate::clock::{Clock, Moment};
 use crate::log::LogError;
 use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::framing::{write_ndjson, write_sse};
-use framegate_translators::pruned::Pruned;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
@@ -88,10 +88,10 @@ impl Follower {
             return None;
         }
         let at_ms = Clock::System.now_ms();
-        let pruned = Pruned { stream: &entry.stream, frames, events: self.next, at_ms };
+        let dropped = Dropped { stream: &entry.stream, frames, events: self.next, at_ms };
         let mut out = Events::default();
         let contract = self.reader.contract();
-        (contract.pruned)(&pruned, &mut out);
+        (contract.dropped)(&dropped, &mut out);
         let event = out.iter().next()?;
         let mut bytes = Vec::new();
         match self.wire {

@@ -23,8 +23,8 @@ pub mod sequence;
 pub mod encode;
 
 pub mod drift;
+pub mod dropped;
 pub mod gate;
-pub mod pruned;
 pub mod redact;
 pub mod schema;
 pub mod verify;

@@ -1,8 +1,8 @@
 //! The contracts that clients can ask for: one folder and one line of [`CONTRACTS`] each.
 
+use crate::dropped::Notice;
 use crate::encode::{EventRef, NewEncoder};
 use crate::gate::StandIn;
-use crate::pruned::Notice;
 use crate::schema::SchemaFile;
 use crate::verify::Verifier;
 
@@ -42,7 +42,7 @@ pub struct Contract {
     /// Writes what stands in for an event that the gate withholds.
     pub withheld: StandIn,
     /// Writes what is said of a run that is not kept any more.
-    pub pruned: Notice,
+    pub dropped: Notice,
 }
 
 impl std::fmt::Debug for Contract {

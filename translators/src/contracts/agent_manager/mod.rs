@@ -3,8 +3,8 @@
 //! In: the frames of a run. Out: seven event types. The first is a `status` from `starting` to `running`, the last a
 //! `status` to `complete`, `failed` or `cancelled`. Never: a delta (messages are whole), a subagent's text.
 
+mod dropped;
 mod encode;
-mod pruned;
 mod rules;
 mod withheld;
 
@@ -32,5 +32,5 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),
     withheld: withheld::stand_in,
-    pruned: pruned::notice,
+    dropped: dropped::notice,
 };

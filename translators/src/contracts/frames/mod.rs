@@ -4,7 +4,7 @@
 //! leaves task and thread streams out; v2 has every type and stream. Never: a field that the document does not have, except
 //! the extension types and fields of v2.
 
-mod pruned;
+mod dropped;
 mod rules;
 mod wire;
 mod withheld;
@@ -40,7 +40,7 @@ pub const V1: Contract = Contract {
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
     withheld: withheld::v1,
-    pruned: pruned::v1,
+    dropped: dropped::v1,
 };
 
 /// `frames.v2`.
@@ -65,7 +65,7 @@ pub const V2: Contract = Contract {
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
     withheld: withheld::v2,
-    pruned: pruned::v2,
+    dropped: dropped::v2,
 };
 
 /// The version of the state.

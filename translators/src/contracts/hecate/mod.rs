@@ -28,13 +28,13 @@
 mod approvals;
 mod blocks;
 mod budget;
+mod dropped;
 mod edits;
 mod encode;
 mod envelope;
 mod errors;
 pub mod ids;
 mod kinds;
-mod pruned;
 mod results;
 mod rules;
 mod shell;
@@ -129,6 +129,6 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::HecateRules::default()),
     withheld: withheld::stand_in,
-    pruned: pruned::notice,
+    dropped: dropped::notice,
     log: None,
 };

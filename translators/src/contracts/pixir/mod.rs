@@ -29,10 +29,10 @@
 
 mod calls;
 mod data;
+mod dropped;
 mod encode;
 mod ending;
 mod message;
-mod pruned;
 mod rules;
 mod subagents;
 #[cfg(test)]
@@ -86,7 +86,7 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::PixirRules::default()),
     withheld: withheld::stand_in,
-    pruned: pruned::notice,
+    dropped: dropped::notice,
 };
 
 /// Whether an event of that type is for live display only.

@@ -24,7 +24,7 @@ pub const RAW: Contract = Contract {
     // Without schemas nothing breaks one.
     withheld: |_, _| {},
     // Its events are the runner's own, and a runner says nothing of it.
-    pruned: |_, _| {},
+    dropped: |_, _| {},
 };
 
 /// The version of the state.

@@ -5,8 +5,8 @@
 //!
 //! `event_id` is `evt_`, the run's id, and a zero-padded counter: it sorts as a string and is the same on every replay.
 
+mod dropped;
 mod encode;
-mod pruned;
 mod rules;
 mod withheld;
 
@@ -44,5 +44,5 @@ pub const V1: Contract = Contract {
     encoder: encode::new,
     verifier: || Box::new(rules::SseRules::default()),
     withheld: withheld::stand_in,
-    pruned: pruned::notice,
+    dropped: dropped::notice,
 };

@@ -2,14 +2,14 @@
 //! `frames.v1`, which has no word for a gap, a `provider_event` named `framegate.events_pruned`.
 
 use super::wire::{self, Version};
+use crate::dropped::{CODE, Dropped};
 use crate::encode::{EventId, Events};
 use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus};
-use crate::pruned::{CODE, Pruned};
 
 /// The `event_name` that no runner's event has.
 const EVENT_NAME: &str = "framegate.events_pruned";
 
-pub(super) fn v1(pruned: &Pruned<'_>, out: &mut Events) {
+pub(super) fn v1(dropped: &Dropped<'_>, out: &mut Events) {
     let body = Body::ProviderEvent(Box::new(ProviderEvent {
         status: ProviderStatus::Event,
         event_name: Some(Name::from(EVENT_NAME)),
@@ -17,25 +17,25 @@ pub(super) fn v1(pruned: &Pruned<'_>, out: &mut Events) {
         raw: None,
         block: None,
         sse: false,
-        errors: vec![pruned.message()],
+        errors: vec![dropped.message()],
         response_errors: Vec::new(),
         redacted_paths: Vec::new(),
         drift: Vec::new(),
     }));
-    write(pruned, Version::V1, body, pruned.events, out);
+    write(dropped, Version::V1, body, dropped.events, out);
 }
 
-pub(super) fn v2(pruned: &Pruned<'_>, out: &mut Events) {
+pub(super) fn v2(dropped: &Dropped<'_>, out: &mut Events) {
     let body = Body::GapDetected {
-        first_seq: Some(pruned.frames.start),
-        last_seq: Some(pruned.frames.end.saturating_sub(1)),
-        reason: pruned.message(),
+        first_seq: Some(dropped.frames.start),
+        last_seq: Some(dropped.frames.end.saturating_sub(1)),
+        reason: dropped.message(),
     };
-    write(pruned, Version::V2, body, pruned.frames.end, out);
+    write(dropped, Version::V2, body, dropped.frames.end, out);
 }
 
-fn write(pruned: &Pruned<'_>, version: Version, body: Body, seq: u64, out: &mut Events) {
-    let (stream, timestamp_ms) = (pruned.stream.clone(), pruned.at_ms);
+fn write(dropped: &Dropped<'_>, version: Version, body: Body, seq: u64, out: &mut Events) {
+    let (stream, timestamp_ms) = (dropped.stream.clone(), dropped.at_ms);
     let frame = Frame { stream, seq, timestamp_ms, parent_tool_id: None, body };
     let shared = wire::shared_fields(&frame.stream, version);
     out.object(frame.body.kind(), EventId::Number(seq), |map| wire::write(map, &frame, &shared, seq, version));

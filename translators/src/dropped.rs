@@ -13,7 +13,7 @@ pub const CODE: &str = "events_pruned";
 
 /// A run that is not kept any more.
 #[derive(Clone, Debug)]
-pub struct Pruned<'a> {
+pub struct Dropped<'a> {
     /// Its stream.
     pub stream: &'a Arc<Stream>,
     /// The frames that the reader lacks.
@@ -26,9 +26,9 @@ pub struct Pruned<'a> {
 }
 
 /// Writes what is said of it: exactly one event.
-pub type Notice = fn(&Pruned<'_>, &mut Events);
+pub type Notice = fn(&Dropped<'_>, &mut Events);
 
-impl Pruned<'_> {
+impl Dropped<'_> {
     /// What a person is told.
     pub fn message(&self) -> String {
         let Range { start, end } = self.frames;

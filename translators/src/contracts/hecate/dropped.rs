@@ -4,17 +4,17 @@
 use super::envelope::Shared;
 use super::ids::RunBits;
 use crate::contracts::wire::rfc3339_millis;
+use crate::dropped::Dropped;
 use crate::encode::Events;
-use crate::pruned::Pruned;
 use serde_json::json;
 
-pub(super) fn notice(pruned: &Pruned<'_>, out: &mut Events) {
-    let sequence = pruned.events;
-    let occurred_at = rfc3339_millis(pruned.at_ms);
+pub(super) fn notice(dropped: &Dropped<'_>, out: &mut Events) {
+    let sequence = dropped.events;
+    let occurred_at = rfc3339_millis(dropped.at_ms);
     let data = json!({
         "first_pruned_sequence": 0, "last_pruned_sequence": sequence.saturating_sub(1), "pruned_at": &occurred_at,
-        "reason": pruned.message(),
+        "reason": dropped.message(),
     });
-    let event_id = RunBits::new(pruned.stream.id).event_id(pruned.at_ms, sequence);
-    Shared::new(pruned.stream).write(&event_id, sequence, &occurred_at, "gap.events_pruned", &data, out);
+    let event_id = RunBits::new(dropped.stream.id).event_id(dropped.at_ms, sequence);
+    Shared::new(dropped.stream).write(&event_id, sequence, &occurred_at, "gap.events_pruned", &data, out);
 }
