@@ -11,15 +11,17 @@ mod by_type;
 mod compile;
 mod fields;
 mod format;
+mod found;
 mod outline;
+mod told;
 mod variants;
 
 use crate::json::scan::{Quoted, Scan};
-use breaches::Told;
 use by_type::ByType;
 use fields::Head;
 use format::{Format, Spelling, is_ulid};
 use std::ops::Range;
+use told::Told;
 use variants::Variants;
 
 /// A schema, ready to be read along with a text.

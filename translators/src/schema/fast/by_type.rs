@@ -4,8 +4,8 @@
 //! a verdict on a type that the list does not name.
 
 use super::Shape;
-use super::breaches::{Found, Place};
 use super::compile::Document;
+use super::found::{Found, Place};
 use crate::json::scan::Scan;
 use crate::json::{Json, Kind, Object};
 

@@ -3,10 +3,10 @@
 //! In: a JSON Schema and the documents that it refers to. Out: its shape. Never: a shape that reads a keyword which the
 //! reader does not know, or one where the reader does not expect it: a property with such a schema is never accepted.
 
-use super::breaches::{Told, missing};
 use super::by_type::ByType;
 use super::fields::Head;
 use super::format::{Format, Spelling};
+use super::told::{Told, missing};
 use super::variants::Variants;
 use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape};
 use crate::json::{Json, Kind, Object};

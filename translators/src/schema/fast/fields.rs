@@ -3,7 +3,8 @@
 //! In: the fields of an object, and of the objects in it as far as they are known. Out: what [`super::breaches`] tells of its
 //! text. Never: a look at a value of which nothing is said, a search for the end of one.
 
-use super::breaches::{ARRAY, BOOLEAN, Found, INTEGER, NULL, NUMBER, OBJECT, Place, STRING, TYPES_KNOWN};
+use super::found::{Found, Place};
+use super::told::{ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, TYPES_KNOWN};
 use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape, is_integer};
 use crate::json::scan::{Quoted, Scan, mark};
 use crate::json::{Fields, Json, Kind};

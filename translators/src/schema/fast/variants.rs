@@ -4,8 +4,8 @@
 //! Never: a verdict where its type is not sure.
 
 use super::Shape;
-use super::breaches::{Found, Place};
 use super::compile::Document;
+use super::found::{Found, Place};
 use crate::json::scan::{Scan, mark};
 use crate::json::{Fields, Json, Object};
 

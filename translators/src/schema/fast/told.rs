@@ -1,0 +1,202 @@
+//! What is said of values that break a schema: the full validator's words, made once.
+//!
+//! In: a schema's keywords. Out: a message for each, and what the keywords say that look at values of every type. Never: a value
+//! in a message.
+
+use super::found::{Found, Place};
+use crate::json::scan::Quoted;
+use crate::json::{Json, Object};
+use std::fmt::Write;
+
+/// An `enum` of more values than these is told by the first of them and a count of the others.
+const NAMED: usize = 3;
+
+/// The types of values, in the order in which several are named.
+const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
+pub(super) const NULL: u8 = 1;
+pub(super) const BOOLEAN: u8 = 1 << 1;
+pub(super) const INTEGER: u8 = 1 << 2;
+pub(super) const NUMBER: u8 = 1 << 3;
+pub(super) const STRING: u8 = 1 << 4;
+pub(super) const ARRAY: u8 = 1 << 5;
+pub(super) const OBJECT: u8 = 1 << 6;
+/// All of them.
+pub(super) const TYPES_KNOWN: u8 = (1 << 7) - 1;
+
+/// What is said of a value that breaks a schema.
+#[derive(Debug)]
+pub(super) struct Told {
+    types: Option<Types>,
+    pub(super) words: Option<Words>,
+    /// What is said of a string that `pattern` refuses.
+    pub(super) misspelt: Option<String>,
+    /// What is said of one that is shorter than `minLength`.
+    pub(super) too_short: String,
+    /// What is said of an array with fewer items than `minItems`.
+    pub(super) too_few: String,
+    /// What is said of a number below `minimum`.
+    pub(super) too_small: String,
+    /// What is said of a number above `maximum`.
+    pub(super) too_large: String,
+    /// It has `allOf`, whose conditions all hold for what is no object.
+    pub(super) has_branches: bool,
+}
+
+/// `type`.
+#[derive(Debug)]
+struct Types {
+    allowed: u8,
+    message: String,
+}
+
+/// `enum` or `const`.
+#[derive(Debug)]
+pub(super) struct Words {
+    words: Vec<String>,
+    null: bool,
+    keyword: &'static str,
+    message: String,
+}
+
+impl Told {
+    /// What a schema says of values that break it; `None` where it has keywords for values of types that it does not allow.
+    pub(super) fn of(map: &Object<'_>) -> Option<Self> {
+        let types = map.get("type").map(Types::of);
+        let words = Words::of(map)?;
+        let reached = match (&types, &words) {
+            (Some(types), _) => types.as_ref()?.allowed,
+            (None, Some(_)) => 0,
+            (None, None) => OBJECT,
+        };
+        let has = |keywords: &[&str]| keywords.iter().any(|keyword| map.get(keyword).is_some());
+        let all_are_reached = [
+            (OBJECT, &["properties", "required", "additionalProperties", "if", "then"][..]),
+            (ARRAY, &["items", "minItems"]),
+            (STRING, &["pattern", "format", "minLength"]),
+            (NUMBER | INTEGER, &["minimum", "maximum"]),
+        ]
+        .into_iter()
+        .all(|(kind, keywords)| reached & kind != 0 || !has(keywords));
+        let misspelt = map.str("pattern").map(|pattern| format!("value does not match \"{pattern}\""));
+        let has_branches = map.get("allOf").is_some();
+        let least = |keyword: &str, compared: &str, unit: &str| {
+            let least = map.get(keyword).and_then(Json::u64).unwrap_or_default();
+            format!("value {compared} than {least} {unit}{}", if least == 1 { "" } else { "s" })
+        };
+        // A bound as the full validator spells it, however the schema does.
+        let bound = |keyword: &str, compared: &str| {
+            let bound =
+                map.get(keyword).map_or(Ok(serde_json::Value::Null), |bound| serde_json::from_str(bound.text()));
+            bound.map(|bound| format!("value is {compared} than the {keyword} of {bound}")).ok()
+        };
+        let this = Self {
+            types: types.flatten(),
+            words,
+            misspelt,
+            too_short: least("minLength", "is shorter", "character"),
+            too_few: least("minItems", "has less", "item"),
+            too_small: bound("minimum", "less")?,
+            too_large: bound("maximum", "greater")?,
+            has_branches,
+        };
+        all_are_reached.then_some(this)
+    }
+
+    /// Those of these types of which every value keeps the keywords that look at values of every type.
+    pub(super) fn all_of(&self, types: u8) -> u8 {
+        let allowed = self.types.as_ref().map_or(TYPES_KNOWN, |types| types.allowed);
+        let said = match &self.words {
+            None => TYPES_KNOWN,
+            Some(words) if words.null => NULL,
+            Some(_) => 0,
+        };
+        types & allowed & said
+    }
+
+    /// The keywords that look at values of every type.
+    pub(super) fn basics<'s>(
+        &'s self,
+        kind: u8,
+        text: Option<Quoted<'_>>,
+        place: Place<'_>,
+        found: &mut Found<'s>,
+    ) -> Option<()> {
+        if let Some(types) = &self.types
+            && types.allowed & kind == 0
+        {
+            found.push(place, "type", &*types.message)?;
+        }
+        let Some(words) = &self.words else { return Some(()) };
+        let fits = match text {
+            Some(text) if text.escaped => return None,
+            Some(text) => words.words.iter().any(|word| word == text.inner),
+            None => words.null && kind == NULL,
+        };
+        if fits { Some(()) } else { found.push(place, words.keyword, &*words.message) }
+    }
+}
+
+impl Types {
+    fn of(list: Json<'_>) -> Option<Self> {
+        let names = match list.str() {
+            Some(one) => vec![one],
+            None => list.items().into_iter().map(Json::str).collect::<Option<_>>()?,
+        };
+        let allowed = names
+            .iter()
+            .try_fold(0, |bits, name| TYPES.iter().position(|known| known == name).map(|at| bits | 1 << at))?;
+        let mut named = TYPES.iter().enumerate().filter(|(at, _)| allowed & 1 << at != 0).map(|(_, name)| name);
+        let mut message = format!("value is not of type{} ", if names.len() == 1 { "" } else { "s" });
+        write!(message, "\"{}\"", named.next()?).ok()?;
+        named.try_for_each(|name| write!(message, ", \"{name}\"")).ok()?;
+        Some(Self { allowed, message })
+    }
+}
+
+impl Words {
+    /// `Some(None)` where there is neither keyword, `None` where a value is neither a string nor null.
+    #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
+    fn of(map: &Object<'_>) -> Option<Option<Self>> {
+        let (keyword, values) = match (map.get("enum"), map.get("const")) {
+            (None, None) => return Some(None),
+            (Some(list), None) => ("enum", list.items()),
+            (None, Some(value)) => ("const", vec![value]),
+            (Some(_), Some(_)) => return None,
+        };
+        let mut this = Self { words: Vec::new(), null: false, keyword, message: String::new() };
+        let mut shown = Vec::new();
+        for value in values {
+            match value.str() {
+                Some(word) => {
+                    shown.push(serde_json::to_string(&word).ok()?);
+                    this.words.push(word.into_owned());
+                }
+                None if value.is_null() => {
+                    shown.push("null".to_owned());
+                    this.null = true;
+                }
+                None => return None,
+            }
+        }
+        this.message =
+            if keyword == "const" { format!("{} was expected", shown.first()?) } else { not_one_of(&shown)? };
+        Some(Some(this))
+    }
+}
+
+/// What is said of an object without a property that must be there.
+pub(super) fn missing(name: &str) -> Option<String> {
+    serde_json::to_string(name).ok().map(|name| format!("{name} is a required property"))
+}
+
+fn not_one_of(shown: &[String]) -> Option<String> {
+    let others = shown.len().checked_sub(NAMED).filter(|more| *more > 0).map(|more| more + 1);
+    Some(match (shown, others) {
+        ([first, second, ..], Some(others)) => {
+            format!("value is not one of {first}, {second} or {others} other candidates")
+        }
+        ([one], None) => format!("value is not one of {one}"),
+        ([all @ .., last], None) => format!("value is not one of {} or {last}", all.join(", ")),
+        _ => return None,
+    })
+}
