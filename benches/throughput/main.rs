@@ -145,7 +145,7 @@ fn stages_of<'a>(
     let mut out = Vec::new();
     stages.push(Stage::new(format!("write as lines {name}"), kept_bytes, {
         let events = events.clone();
-        move || events.iter().map(|events| serialise(events, &mut out, |event, out| write_ndjson(event, out))).sum()
+        move || events.iter().map(|events| serialise(events, &mut out, write_ndjson)).sum()
     }));
     let mut out = Vec::new();
     stages.push(Stage::new(format!("write as SSE {name}"), kept_bytes, move || {
