@@ -92,6 +92,10 @@ else
     not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
 fi
 
+# What is not built by default.
+cargo clippy --all-targets --features otel --locked -- -D warnings
+cargo test --features otel --lib --test serve --locked -- spans otlp
+
 # The benchmarks run once, shortly, so that they cannot rot.
 cargo test --benches --locked
 cargo test -p framegate-translators --bench long_session --bench allocations --bench instructions --locked
