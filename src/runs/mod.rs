@@ -25,6 +25,7 @@ use crate::artifacts::ArtifactStore;
 use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
 use crate::log::{FrameLog, Gone, LogError, StreamId, Summary, stream_id, weight};
+use crate::telemetry::Watcher;
 use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
@@ -69,6 +70,7 @@ pub struct Runs {
     scribe: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
+    watcher: Option<Arc<dyn Watcher>>,
 }
 
 /// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
@@ -151,7 +153,14 @@ impl Runs {
             scribe: OnceLock::new(),
             closing: watch::Sender::default(),
             metrics: Arc::default(),
+            watcher: None,
         }
+    }
+
+    /// Lets somebody hear of the frames that are kept.
+    #[must_use]
+    pub fn watched_by(self, watcher: Arc<dyn Watcher>) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 
     /// Stores what is too large for frames as artifacts.
@@ -234,6 +243,9 @@ impl Runs {
         self.metrics.appended(begun.elapsed(), kept.is_ok());
         kept?;
         self.metrics.kept(&frames);
+        if let Some(watcher) = &self.watcher {
+            watcher.kept(&frames);
+        }
         frames.iter().for_each(|frame| status::tell_bounds(frame));
         let mut fronts = Vec::with_capacity(touched.len());
         for known in touched {

@@ -35,6 +35,9 @@ const SECONDS: &[f64] =
 /// How a stream stands on the wire, as a label.
 pub const WIRES: [&str; 2] = ["sse", "ndjson"];
 
+/// Why spans are dropped, as a label: too many were open, too many waited, the collector did not take them, or the proxy stops.
+const SPANS_DROPPED: [&str; 4] = ["too_many_open", "queue_full", "not_taken", "stopped"];
+
 /// All counters.
 pub struct Metrics {
     registry: Registry,
@@ -67,6 +70,8 @@ pub struct Metrics {
     artifact_errors: IntCounter,
     requests: IntCounterVec,
     upstream_ended: IntCounterVec,
+    spans_sent: IntCounter,
+    spans_dropped: IntCounterVec,
     /// The names that marks of redaction may have.
     rules: OnceLock<Vec<String>>,
     readers: Readers,
@@ -232,6 +237,12 @@ impl Metrics {
                 "Requests to upstreams that are over, by the upstream's name and by how they ended.",
                 &["upstream", "outcome"],
             ),
+            spans_sent: to.counter("framegate_spans_sent_total", "Spans that the OpenTelemetry collector took."),
+            spans_dropped: to.counters(
+                "framegate_spans_dropped_total",
+                "Spans that the OpenTelemetry collector was not told of, by the reason.",
+                &["reason"],
+            ),
             rules: OnceLock::new(),
             readers: Readers::default(),
             registry,
@@ -256,6 +267,9 @@ impl Metrics {
             for warning in Warning::ALL {
                 self.warnings.with_label_values(&[name, warning.code()]);
             }
+        }
+        for reason in SPANS_DROPPED {
+            self.spans_dropped.with_label_values(&[reason]);
         }
         for contract in CONTRACTS {
             for family in [&self.events_checked, &self.validation_failures, &self.events_withheld] {
@@ -334,6 +348,18 @@ impl Metrics {
         self.log_append.observe(took.as_secs_f64());
         if !well {
             self.log_append_errors.inc();
+        }
+    }
+
+    /// The collector took spans.
+    pub fn spans_sent(&self, spans: u64) {
+        self.spans_sent.inc_by(spans);
+    }
+
+    /// Spans were dropped, for one of the reasons that the label may have.
+    pub fn spans_dropped(&self, reason: &'static str, spans: u64) {
+        if spans > 0 {
+            self.spans_dropped.with_label_values(&[reason]).inc_by(spans);
         }
     }
 

@@ -25,6 +25,8 @@ mod logs;
 mod metrics;
 mod native;
 mod openapi;
+#[cfg(feature = "otel")]
+mod otlp;
 mod proxy;
 mod rates;
 mod redaction;
