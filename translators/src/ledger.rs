@@ -13,7 +13,7 @@ mod tool_tests;
 
 use crate::derived::uuid_v5;
 use crate::frame::{
-    ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Frame, Name, OutputStream, ProviderEvent,
+    ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Faults, Frame, Name, OutputStream, ProviderEvent,
     RUN_ENDED_FIRST, RawJson, SessionEnded, Stream, StreamKind, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
 };
 use crate::json::Utf16Text;
@@ -366,10 +366,17 @@ impl Ledger {
         }
     }
 
-    /// Adds to what is wrong with the response object in the current record.
-    pub fn response_fault(&mut self, error: impl Into<String>) {
+    /// Adds several at once, which other records may share.
+    pub fn faults(&mut self, errors: &Faults) {
         if let Some(record) = &mut self.pending {
-            record.response_errors.push(error.into());
+            record.errors.append(errors);
+        }
+    }
+
+    /// Adds to what is wrong with the response object in the current record.
+    pub fn response_faults(&mut self, errors: &Faults) {
+        if let Some(record) = &mut self.pending {
+            record.response_errors.append(errors);
         }
     }
 

@@ -8,7 +8,7 @@ use crate::contracts::Contract;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKey, DriftKind, LiveDrift};
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
-use crate::frame::{ApprovalResolved, Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
+use crate::frame::{ApprovalResolved, Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::framing::{Framing, Limits, Reader, Unit};
 use crate::json::{Json, Kind, Object, one_line};
 use crate::ledger::{Ledger, RunEnd};
@@ -396,9 +396,9 @@ impl State {
             Part::Value { json, fields, source, whole, broken } => {
                 self.record(unit, json, fields, source, whole, broken, redacted, now_ms);
             }
-            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Vec::new(), redacted, now_ms),
+            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Faults::NONE, redacted, now_ms),
             Part::Invalid { bytes, error } => {
-                self.opaque(unit, ProviderStatus::InvalidJson, bytes, vec![error], redacted, now_ms);
+                self.opaque(unit, ProviderStatus::InvalidJson, bytes, Faults::from(vec![error]), redacted, now_ms);
             }
         });
     }
@@ -415,7 +415,7 @@ impl State {
         redacted: &[String],
         now_ms: u64,
     ) {
-        let mut errors: Vec<String> = broken.map(str::to_owned).into_iter().collect();
+        let mut errors: Faults = broken.map(str::to_owned).into_iter().collect();
         let is_object = json.kind() == Kind::Object;
         if !is_object {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
@@ -442,7 +442,7 @@ impl State {
                 block: if whole { block_of(unit) } else { None },
                 sse: is_sse(unit),
                 errors,
-                response_errors: Vec::new(),
+                response_errors: Faults::NONE,
                 drift,
                 redacted_paths,
             }),
@@ -460,7 +460,7 @@ impl State {
         unit: &Unit<'_>,
         status: ProviderStatus,
         bytes: &[u8],
-        errors: Vec<String>,
+        errors: Faults,
         redacted: &[String],
         now_ms: u64,
     ) {
@@ -476,7 +476,7 @@ impl State {
                 block: block_of(unit),
                 sse: is_sse(unit),
                 errors,
-                response_errors: Vec::new(),
+                response_errors: Faults::NONE,
                 drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
                 redacted_paths: if redacted.is_empty() { Vec::new() } else { vec!["/raw".to_owned()] },
             }),

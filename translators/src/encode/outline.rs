@@ -5,6 +5,7 @@
 //! is not of; what a writer does not know is [`Kind::Unknown`]. Many events have one outline, so what a schema says of an
 //! outline need not be found out for each of them.
 
+use crate::frame::Faults;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -134,6 +135,12 @@ impl<T: AsRef<str>> Outlined for Vec<T> {
 impl<T: AsRef<str>> Outlined for [T] {
     fn kind(&self) -> Kind {
         if self.is_empty() { Kind::EmptyArray } else { Kind::Texts }
+    }
+}
+
+impl Outlined for Faults {
+    fn kind(&self) -> Kind {
+        (**self).kind()
     }
 }
 

@@ -3,7 +3,7 @@
 //! `Option` means that the runner may not say; `None` is written as null or left out, as the contract has it, and never
 //! as 0 or "".
 
-use super::stored;
+use super::{Faults, stored};
 use crate::drift::DriftKind;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -403,11 +403,11 @@ pub struct ProviderEvent {
     /// Whether the record was an SSE event. Not on the wire.
     pub sse: bool,
     /// What is wrong with the record.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub errors: Vec<String>,
+    #[serde(default, skip_serializing_if = "Faults::is_empty")]
+    pub errors: Faults,
     /// What is wrong with the response object in the record.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub response_errors: Vec<String>,
+    #[serde(default, skip_serializing_if = "Faults::is_empty")]
+    pub response_errors: Faults,
     /// How the record differs from what is known of the runner, where that is looked at. Not on the wire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<DriftKind>,

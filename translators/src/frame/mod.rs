@@ -6,10 +6,12 @@
 //! Never: a contract's or a runner's own vocabulary.
 
 mod body;
+mod faults;
 pub mod stored;
 mod stream;
 
 pub use body::*;
+pub use faults::Faults;
 pub use stream::*;
 
 use crate::derived::numbered;

@@ -424,13 +424,12 @@ fn every_kind_of_breach_is_told_in_the_words_and_the_order_of_the_full_validator
         assert_eq!(full.len(), count, "{text}: {full:#?}");
         assert_eq!(schemas.told("k", &text).as_ref(), Some(&full), "{text}");
         let json = Json::parse(&text).unwrap();
-        let mut by_fields = Vec::new();
-        schemas.check_fields("k", json, json.object().unwrap().fields(), &mut |pointer, message| {
-            by_fields.push((pointer.to_owned(), message.to_owned()));
+        let told = |pointer: &str, message: &str| [pointer, message].join(" ");
+        let by_fields = schemas.check_fields("k", json, json.object().unwrap().fields(), &|breaches| {
+            breaches.map(|(pointer, message)| told(pointer, message)).collect()
         });
-        let full_by_fields: Vec<_> =
-            full.iter().map(|breach| (breach.pointer.clone(), breach.message.clone())).collect();
-        assert_eq!(by_fields, full_by_fields, "{text}");
+        let expected: Vec<_> = full.iter().map(|breach| told(&breach.pointer, &breach.message)).collect();
+        assert_eq!(*by_fields, *expected, "{text}");
         keywords.extend(full.into_iter().map(|breach| breach.keyword));
     }
     assert_eq!(keywords.len(), 9, "{keywords:?}");

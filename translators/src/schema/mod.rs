@@ -7,13 +7,16 @@
 //! without building a DOM; everything else goes to `jsonschema`, whose word is final.
 
 pub mod fast;
+mod layouts;
 mod outlines;
 
 use crate::encode::EventRef;
+use crate::frame::Faults;
 use crate::json::{Fields, Json};
 use fast::Shape;
 use foldhash::fast::RandomState;
 use jsonschema::Validator;
+use layouts::Layouts;
 use outlines::Outlines;
 use serde_json::Value;
 use std::collections::HashMap;
@@ -47,6 +50,7 @@ pub struct Schemas {
 struct Compiled {
     shape: Option<Shape>,
     outlines: Outlines,
+    layouts: Layouts,
     validator: Validator,
 }
 
@@ -78,7 +82,10 @@ impl Schemas {
             let schema = parse(file)?;
             let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
             let shape = Json::parse(file.text).ok().and_then(|schema| Shape::compile_with(schema, &others));
-            by_kind.insert(file.kind, Compiled { shape, outlines: Outlines::default(), validator });
+            by_kind.insert(
+                file.kind,
+                Compiled { shape, outlines: Outlines::default(), layouts: Layouts::default(), validator },
+            );
         }
         Ok(Self { by_kind })
     }
@@ -101,9 +108,18 @@ impl Schemas {
             let text = document.to_string();
             let shape = Json::parse(&text).ok().and_then(Shape::compile);
             let validator = build(document, &registry).map_err(|error| of(file, &error))?;
-            by_kind.insert(file.kind, Compiled { shape, outlines: Outlines::default(), validator });
+            by_kind.insert(
+                file.kind,
+                Compiled { shape, outlines: Outlines::default(), layouts: Layouts::default(), validator },
+            );
         }
         Ok(Self { by_kind })
+    }
+
+    /// Makes room for so many layouts of each kind of object, for [`Schemas::check_fields`].
+    pub(crate) fn with_layouts(mut self, most: usize) -> Self {
+        self.by_kind.values_mut().for_each(|compiled| compiled.layouts = Layouts::of(most));
+        self
     }
 
     /// Whether there is a schema for the type.
@@ -149,28 +165,40 @@ impl Schemas {
         self.by_kind.get(kind)?.shape.as_ref()?.breaches(text)
     }
 
+    /// Whether an object of others is laid out as another one of its kind is; `None` where that one has no layout.
+    #[cfg(test)]
+    pub(crate) fn laid_out_alike(&self, kind: &str, one: Fields<'_, '_>, other: Fields<'_, '_>) -> Option<bool> {
+        let shape = self.by_kind.get(kind)?.shape.as_ref()?;
+        Some(shape.is_laid_out(&shape.layout(one)?, other))
+    }
+
     /// The errors of the full validator.
     pub(crate) fn errors<'v>(&'v self, kind: &str, value: &'v Value) -> Vec<jsonschema::ValidationError<'v>> {
         let compiled = self.by_kind.get(kind).filter(|compiled| !compiled.validator.is_valid(value));
         compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
     }
 
-    /// Checks an object that is JSON and taken apart already; `told` gets each breach, as a JSON pointer and what is wrong.
+    /// Checks an object of others that is JSON and taken apart already. `tell` makes a list of its breaches, each a JSON pointer
+    /// and what is wrong; the list is kept for objects that break the schema in the same way, so it is made of these alone.
     pub(crate) fn check_fields(
         &self,
         kind: &str,
         object: Json<'_>,
         fields: Fields<'_, '_>,
-        told: &mut dyn FnMut(&str, &str),
-    ) {
-        let shape = self.by_kind.get(kind).and_then(|compiled| compiled.shape.as_ref());
-        match shape.and_then(|shape| shape.found_in(object, fields)) {
-            Some(found) => found.iter().for_each(|(pointer, _, message)| told(pointer, message)),
-            None => {
-                let breaches = self.check_text(kind, object.text()).err().unwrap_or_default();
-                breaches.iter().for_each(|breach| told(&breach.pointer, &breach.message));
+        tell: &dyn Fn(&mut dyn Iterator<Item = (&str, &str)>) -> Faults,
+    ) -> Faults {
+        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
+            if let Some(faults) = layouts.faults(shape, fields) {
+                return faults.clone();
+            }
+            if let Some(found) = shape.found_in(object, fields) {
+                let faults = tell(&mut found.iter().map(|(pointer, _, message)| (pointer, message)));
+                layouts.learn(shape, fields, &faults);
+                return faults;
             }
         }
+        let breaches = self.check_text(kind, object.text()).err().unwrap_or_default();
+        tell(&mut breaches.iter().map(|breach| (&*breach.pointer, &*breach.message)))
     }
 
     fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>], ours: bool) -> Result<(), Vec<Breach>> {

@@ -4,7 +4,7 @@
 use super::wire::{self, Version};
 use crate::dropped::{CODE, Dropped};
 use crate::encode::{EventId, Events};
-use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus};
+use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus};
 
 /// The `event_name` that no runner's event has.
 const EVENT_NAME: &str = "framegate.events_pruned";
@@ -17,8 +17,8 @@ pub(super) fn v1(dropped: &Dropped<'_>, out: &mut Events) {
         raw: None,
         block: None,
         sse: false,
-        errors: vec![dropped.message()],
-        response_errors: Vec::new(),
+        errors: vec![dropped.message()].into(),
+        response_errors: Faults::NONE,
         redacted_paths: Vec::new(),
         drift: Vec::new(),
     }));

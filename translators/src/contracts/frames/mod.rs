@@ -11,7 +11,7 @@ mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Pruned, state};
-use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
+use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
 use crate::schema::SchemaFile;
 use std::sync::Arc;
 use wire::Version;
@@ -124,8 +124,8 @@ impl Encoder for FramesV1 {
             raw: None,
             block: None,
             sse: false,
-            errors: vec![format!("frames 0 to {last} are not kept any more ({})", Pruned::REASON)],
-            response_errors: Vec::new(),
+            errors: vec![format!("frames 0 to {last} are not kept any more ({})", Pruned::REASON)].into(),
+            response_errors: Faults::NONE,
             redacted_paths: Vec::new(),
             drift: Vec::new(),
         })));

@@ -6,7 +6,7 @@
 
 use super::wire::{self, Version};
 use crate::encode::Events;
-use crate::frame::{Body, Frame, Name, ProviderEvent, ProviderStatus, SessionEnded, TaskEvent};
+use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, SessionEnded, TaskEvent};
 use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::Value;
 
@@ -22,8 +22,8 @@ pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
             raw: None,
             block: None,
             sse: false,
-            errors: vec![withheld.message()],
-            response_errors: Vec::new(),
+            errors: vec![withheld.message()].into(),
+            response_errors: Faults::NONE,
             redacted_paths: Vec::new(),
             drift: Vec::new(),
         }))

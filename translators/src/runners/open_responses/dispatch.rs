@@ -15,9 +15,8 @@ use crate::json::{Json, Object};
 use crate::ledger::Ledger;
 
 /// Translates an event about the items of a response.
-pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &mut Ledger) {
+pub(super) fn event(run: &mut Run, event: Event, address: &Address<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
     let now_ms = ledger.time_ms();
-    let address = Address::of(fields);
     let place = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
     let part_index = |sort| place(if sort == Sort::Summary { "summary_index" } else { "content_index" });
     match event {
@@ -41,7 +40,7 @@ pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &m
                 "reasoning_text" | "summary_text" => &[ItemKind::Reasoning, ItemKind::Message],
                 _ => &[ItemKind::Message, ItemKind::Reasoning],
             };
-            let Some(at) = run.items.find_or_make(&address, kinds, last, now_ms) else { return };
+            let Some(at) = run.items.find_or_make(address, kinds, last, now_ms) else { return };
             if !last {
                 text::added(run, at, sort, part_index(sort));
                 return;
@@ -54,29 +53,29 @@ pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &m
         }
         Event::Delta(text) => {
             let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
-            if let Some(at) = speaker(run, text, &address, false, now_ms) {
+            if let Some(at) = speaker(run, text, address, false, now_ms) {
                 text::delta(run, at, text, part_index(text.sort()), piece, ledger);
             }
         }
         Event::Done(text, key) => {
             let whole = fields.str(key);
-            if let Some(at) = speaker(run, text, &address, true, now_ms) {
+            if let Some(at) = speaker(run, text, address, true, now_ms) {
                 text::done(run, at, Whole::of(text, part_index(text.sort()), whole.as_deref()), ledger);
             }
         }
         Event::InputDelta(kind) => {
             let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
-            if let Some(at) = run.items.find_or_make(&address, &[kind], false, now_ms) {
+            if let Some(at) = run.items.find_or_make(address, &[kind], false, now_ms) {
                 call::input(run, at, piece, ledger);
             }
         }
         Event::InputDone(kind, key) => {
-            if let Some(at) = run.items.find_or_make(&address, &[kind], true, now_ms) {
+            if let Some(at) = run.items.find_or_make(address, &[kind], true, now_ms) {
                 call::input_done(run, at, fields, key, ledger);
             }
         }
         Event::CommandOutput => {
-            if let Some(at) = run.items.find_or_make(&address, &[ItemKind::Output], true, now_ms) {
+            if let Some(at) = run.items.find_or_make(address, &[ItemKind::Output], true, now_ms) {
                 output::of_command(run, at, fields, ledger);
             }
         }
@@ -85,7 +84,7 @@ pub(super) fn event(run: &mut Run, event: Event, fields: &Object<'_>, ledger: &m
             ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
         }
         Event::Stage(kind, stage) if stage != Stage::Runs && kind.is_call() => {
-            if let Some(at) = run.items.find_or_make(&address, &[kind], true, now_ms)
+            if let Some(at) = run.items.find_or_make(address, &[kind], true, now_ms)
                 && let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut())
             {
                 call.on_server = true;

@@ -11,8 +11,9 @@ use crate::json::Object;
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 
-/// How an event names its item.
+/// How an event names its response and its item.
 pub(super) struct Address<'a> {
+    pub(super) response: Option<Cow<'a, str>>,
     id: Option<Cow<'a, str>>,
     index: Option<u64>,
 }
@@ -20,8 +21,18 @@ pub(super) struct Address<'a> {
 impl<'a> Address<'a> {
     /// What the event's own fields say. One upstream writes `id` for `item_id` in its last event of a call.
     pub(super) fn of(fields: &Object<'a>) -> Self {
-        let named = |key| fields.str(key).filter(|id| !id.is_empty());
-        Self { id: named("item_id").or_else(|| named("id")), index: fields.u64("output_index") }
+        let (mut response, mut item_id, mut id, mut index) = (None, None, None, None);
+        // In one pass: every event is asked for this. Of a repeated key the last one counts.
+        for (key, value) in fields.iter() {
+            match key {
+                "item_id" => item_id = value.str().filter(|id| !id.is_empty()),
+                "id" => id = value.str().filter(|id| !id.is_empty()),
+                "output_index" => index = value.u64(),
+                "response_id" => response = value.str(),
+                _ => {}
+            }
+        }
+        Self { response, id: item_id.or(id), index }
     }
 }
 

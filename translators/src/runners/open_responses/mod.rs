@@ -104,8 +104,9 @@ impl Decoder for OpenResponses {
             return;
         }
         let fields = &record.fields;
-        let said = fields.str("type").filter(|kind| !kind.is_empty());
-        let kind = said.as_deref().or(record.event_name);
+        let written = fields.str("type");
+        let said = written.as_deref().filter(|kind| !kind.is_empty());
+        let kind = said.or(record.event_name);
         let named = kind.map(Event::of).filter(|event| said.is_some() || *event != Event::Unknown);
         let is_response = said.is_none() && fields.str("object").is_some_and(|object| object == "response");
         // Without a word that is known, the object itself may say what it is.
@@ -119,7 +120,7 @@ impl Decoder for OpenResponses {
             None if bare => Event::Error,
             None => kind.map_or(Event::Untyped, |_| Event::Unknown),
         };
-        validation::check(record, kind.filter(|_| !bare), event, &mut self.checked, ledger);
+        validation::check(record, written.as_deref(), kind.filter(|_| !bare), event, &mut self.checked, ledger);
         if bare {
             ledger.fault("the event does not say its type");
         }
@@ -129,7 +130,8 @@ impl Decoder for OpenResponses {
             }
             _ => None,
         };
-        let Some(at) = self.run_of(event, fields, response.as_ref(), ledger) else {
+        let address = Address::of(fields);
+        let Some(at) = self.run_of(event, &address, response.as_ref(), ledger) else {
             // What speaks of no response belongs to the run that is open; what speaks of one that is over, to none.
             if !event.is_of_a_response() {
                 ledger.record_on_current();
@@ -163,7 +165,7 @@ impl Decoder for OpenResponses {
             run.items.of_output(&output, ledger.time_ms());
             return;
         }
-        dispatch::event(run, event, fields, ledger);
+        dispatch::event(run, event, &address, fields, ledger);
     }
 
     fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
@@ -211,7 +213,7 @@ impl OpenResponses {
     fn whole_response(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
         validation::response(record, ledger);
         let response = &record.fields;
-        let at = self.run_of(Event::Created, response, Some(response), ledger);
+        let at = self.run_of(Event::Created, &Address::of(response), Some(response), ledger);
         let status = ending::status(None, Some(response));
         let under_way = response.str("status").is_some_and(|status| status == "in_progress" || status == "queued");
         match at {
@@ -226,7 +228,7 @@ impl OpenResponses {
     fn run_of(
         &mut self,
         event: Event,
-        fields: &Object<'_>,
+        address: &Address<'_>,
         response: Option<&Object<'_>>,
         ledger: &mut Ledger,
     ) -> Option<usize> {
@@ -235,26 +237,23 @@ impl OpenResponses {
         }
         let newest = self.runs.len().checked_sub(1);
         let in_object = response.and_then(|response| response.str("id"));
-        let id = in_object.or_else(|| fields.str("response_id")).filter(|id| !id.is_empty());
-        let by_id = id.as_deref().and_then(|id| self.runs.iter().rposition(|run| run.id.as_deref() == Some(id)));
+        let id = in_object.as_deref().or(address.response.as_deref()).filter(|id| !id.is_empty());
+        let by_id = id.and_then(|id| self.runs.iter().rposition(|run| run.id.as_deref() == Some(id)));
         let at = match event {
             Event::Created => by_id.or_else(|| newest.filter(|&at| self.runs.get(at).is_some_and(|run| !run.created))),
             Event::Progress | Event::Terminal => by_id.or_else(|| {
-                let is_over = id.as_deref().is_some_and(|id| self.over.iter().any(|over| **over == *id));
+                let is_over = id.is_some_and(|id| self.over.iter().any(|over| **over == *id));
                 let run = self.runs.get_mut(newest?)?;
                 // Of an upstream that changes its ids all the time, the newest run is meant.
                 run.items.ids_rotate |= run.id.is_some() && id.is_some() && !is_over;
                 newest.filter(|_| !is_over)
             }),
-            _ => by_id.or_else(|| {
-                let address = Address::of(fields);
-                self.runs.iter().rposition(|run| run.items.named(&address).is_some()).or(newest)
-            }),
+            _ => by_id.or_else(|| self.runs.iter().rposition(|run| run.items.named(address).is_some()).or(newest)),
         };
         let begins = match event {
             Event::Created => true,
             // A stream that is resumed has lost its beginning.
-            Event::Progress => id.as_deref().is_some_and(|id| self.over.iter().all(|over| **over != *id)),
+            Event::Progress => id.is_some_and(|id| self.over.iter().all(|over| **over != *id)),
             _ => false,
         };
         let at = match at {
@@ -265,7 +264,7 @@ impl OpenResponses {
         let run = self.runs.get_mut(at)?;
         run.created |= event == Event::Created;
         if run.id.is_none() {
-            run.id = id.map(|id| Name::from(&*id));
+            run.id = id.map(Name::from);
             run.items.response.clone_from(&run.id);
         }
         Some(at)

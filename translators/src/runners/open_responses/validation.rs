@@ -6,9 +6,11 @@
 use super::event::Event;
 use super::schemas::{PUBLISHED, RESPONSE, WIDER};
 use crate::decode::Record;
+use crate::frame::Faults;
 use crate::json::{Fields, Json, Kind};
 use crate::ledger::Ledger;
 use crate::schema::{SchemaFile, Schemas};
+use foldhash::fast::RandomState;
 use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
@@ -35,7 +37,7 @@ impl Known {
 
 /// What is known of an event type; `None` where nothing is.
 fn known(kind: &str) -> Option<&'static Known> {
-    static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
+    static KNOWN: LazyLock<HashMap<&'static str, Known, RandomState>> = LazyLock::new(|| {
         let known = |file: &'static SchemaFile, is_published| {
             (file.kind, Known { file, is_published, schemas: OnceLock::new() })
         };
@@ -45,10 +47,14 @@ fn known(kind: &str) -> Option<&'static Known> {
     KNOWN.get(kind)
 }
 
+/// So many layouts of response objects are remembered: every server has several.
+const LAYOUTS: usize = 128;
+
 /// The compiled schema of the response object.
 fn response_schema() -> Option<&'static Schemas> {
     static COMPILED: OnceLock<Option<Schemas>> = OnceLock::new();
-    COMPILED.get_or_init(|| Schemas::compile(&[RESPONSE]).ok()).as_ref()
+    let compile = || Schemas::compile(&[RESPONSE]).ok().map(|schemas| schemas.with_layouts(LAYOUTS));
+    COMPILED.get_or_init(compile).as_ref()
 }
 
 /// The response object that was checked last, and what was said of it: the events at a response's beginning say the same
@@ -56,18 +62,26 @@ fn response_schema() -> Option<&'static Schemas> {
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     object: String,
-    faults: Vec<String>,
+    faults: Faults,
 }
 
 /// A larger object than this is checked again rather than remembered.
 const REMEMBERED_BYTES: usize = 64 << 10;
 
 /// Finds what is wrong with a record and puts it on the record's frame, which must not be out yet.
-pub(super) fn check(record: &Record<'_>, kind: Option<&str>, event: Event, checked: &mut Checked, ledger: &mut Ledger) {
-    if let (Some(name), Some(said)) = (record.event_name, record.fields.str("type"))
+/// `said` is the `type` in the record, `kind` the type that it is checked as.
+pub(super) fn check(
+    record: &Record<'_>,
+    said: Option<&str>,
+    kind: Option<&str>,
+    event: Event,
+    checked: &mut Checked,
+    ledger: &mut Ledger,
+) {
+    if let (Some(name), Some(said)) = (record.event_name, said)
         && name != said
     {
-        ledger.fault(format!("event name '{}' does not match type '{}'", short(name), short(&said)));
+        ledger.fault(format!("event name '{}' does not match type '{}'", short(name), short(said)));
     }
     match (event, kind) {
         (Event::Untyped, _) => ledger.fault("the event does not say its type"),
@@ -95,58 +109,41 @@ impl Checked {
     fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, ledger: &mut Ledger) {
         let Some(schemas) = response_schema() else { return };
         if self.object.is_empty() || self.object != object.text() {
-            let mut faults = Faults::default();
-            schemas.check_fields(RESPONSE.kind, object, fields, &mut |pointer, message| {
-                faults.add(pointer, message);
-            });
-            self.faults.clear();
-            faults.tell(|fault| self.faults.push(fault));
+            self.faults = schemas.check_fields(RESPONSE.kind, object, fields, &|breaches| told(None, breaches));
             self.object.clear();
             if object.text().len() <= REMEMBERED_BYTES {
                 self.object.push_str(object.text());
             }
         }
-        self.faults.iter().for_each(|fault| ledger.response_fault(fault.as_str()));
+        ledger.response_faults(&self.faults);
     }
 }
 
 fn check_event(record: &Record<'_>, kind: &str, ledger: &mut Ledger) {
     let known = known(kind);
-    if known.is_none_or(|known| !known.is_published) {
-        ledger.fault(NOT_PUBLISHED);
+    let first = known.is_none_or(|known| !known.is_published).then_some(NOT_PUBLISHED);
+    match known.and_then(Known::schemas) {
+        Some(schemas) => {
+            let fields = record.fields.fields();
+            ledger.faults(&schemas.check_fields(kind, record.json, fields, &|breaches| told(first, breaches)));
+        }
+        None => first.into_iter().for_each(|fault| ledger.fault(fault)),
     }
-    let Some(schemas) = known.and_then(Known::schemas) else { return };
-    let mut faults = Faults::default();
-    schemas.check_fields(kind, record.json, record.fields.fields(), &mut |pointer, message| {
-        faults.add(pointer, message);
+}
+
+/// What is said of one object's breaches, behind what is said first.
+fn told(first: Option<&str>, mut breaches: &mut dyn Iterator<Item = (&str, &str)>) -> Faults {
+    let mut told: Vec<String> = first.map(str::to_owned).into_iter().collect();
+    let said = (&mut breaches).take(TOLD).map(|(pointer, message)| match pointer {
+        "" => message.to_owned(),
+        pointer => [pointer, ": ", message].concat(),
     });
-    faults.tell(|fault| ledger.fault(fault));
-}
-
-/// What is said of one object's breaches.
-#[derive(Default)]
-struct Faults {
-    told: Vec<String>,
-    more: usize,
-}
-
-impl Faults {
-    fn add(&mut self, pointer: &str, message: &str) {
-        if self.told.len() == TOLD {
-            self.more += 1;
-        } else if pointer.is_empty() {
-            self.told.push(message.to_owned());
-        } else {
-            self.told.push([pointer, ": ", message].concat());
-        }
+    told.extend(said);
+    let more = breaches.count();
+    if more > 0 {
+        told.push(format!("and {more} more"));
     }
-
-    fn tell(self, mut fault: impl FnMut(String)) {
-        self.told.into_iter().for_each(&mut fault);
-        if self.more > 0 {
-            fault(format!("and {} more", self.more));
-        }
-    }
+    told.into()
 }
 
 fn short(text: &str) -> String {

@@ -27,30 +27,43 @@ impl Head {
 
     /// Whether a value surely keeps the schema, by its type.
     fn takes(self, value: Json<'_>) -> bool {
-        let kind = match value.kind() {
-            Kind::Null => NULL,
-            Kind::Bool => BOOLEAN,
-            Kind::String => STRING,
-            Kind::Array => ARRAY,
-            Kind::Object => OBJECT,
-            Kind::Number if self.plain & NUMBER != 0 => NUMBER,
-            Kind::Number => return self.plain & INTEGER != 0 && is_integer(value.text()),
-        };
-        self.plain & kind != 0
+        is_of(self.plain, value)
     }
 }
 
+/// Whether a value is of one of these types.
+pub(super) fn is_of(types: u8, value: Json<'_>) -> bool {
+    let kind = match value.kind() {
+        Kind::Null => NULL,
+        Kind::Bool => BOOLEAN,
+        Kind::String => STRING,
+        Kind::Array => ARRAY,
+        Kind::Object => OBJECT,
+        Kind::Number if types & NUMBER != 0 => NUMBER,
+        Kind::Number => return types & INTEGER != 0 && is_integer(value.text()),
+    };
+    types & kind != 0
+}
+
 /// The first eight bytes of a name.
-fn front(name: &str) -> u64 {
-    match name.as_bytes().first_chunk() {
-        Some(bytes) => u64::from_le_bytes(*bytes),
-        None => name.bytes().rev().fold(0, |word, byte| word << 8 | u64::from(byte)),
+pub(super) fn front(name: &str) -> u64 {
+    let name = name.as_bytes();
+    if let Some(bytes) = name.first_chunk() {
+        return u64::from_le_bytes(*bytes);
+    }
+    match (name.first_chunk(), name.last_chunk()) {
+        // The two overlap where there are fewer than eight.
+        (Some(first), Some(last)) => {
+            let behind = (name.len() - 4) * 8;
+            u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << behind
+        }
+        _ => name.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
     }
 }
 
 impl Shape {
     /// The types of which every value keeps the schema, as bits.
-    fn plain(&self) -> u8 {
+    pub(super) fn plain(&self) -> u8 {
         if self.any {
             return TYPES_KNOWN;
         }
@@ -106,7 +119,7 @@ impl Shape {
     }
 
     /// How a value breaks the schema whose fields, if it is an object, are not known.
-    fn tell_value<'s>(&'s self, value: Json<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
+    pub(super) fn tell_value<'s>(&'s self, value: Json<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         if self.any {
             return Some(());
         }

@@ -74,8 +74,30 @@ impl Variants {
         place: Place<'_>,
         found: &mut Found<'s>,
     ) -> Option<()> {
+        let said = self.said_in(fields)?;
+        self.meant(&said).try_for_each(|then| then.tell_fields(value, fields, place, found))
+    }
+
+    /// The field that says the type.
+    pub(super) fn key(&self) -> &str {
+        &self.key
+    }
+
+    /// What holds in one of the branches.
+    pub(super) fn branch(&self, at: usize) -> Option<&Shape> {
+        self.branches.get(at).map(|branch| &branch.then)
+    }
+
+    /// The branches that hold for an object that is taken apart; `None` where that is not sure.
+    pub(super) fn meant_in(&self, fields: Fields<'_, '_>) -> Option<Vec<usize>> {
+        let said = self.said_in(fields)?;
+        let holds = self.branches.iter().enumerate().filter(|(_, branch)| branch.holds(&said));
+        Some(holds.map(|(at, _)| at).collect())
+    }
+
+    fn said_in<'a>(&self, fields: Fields<'_, 'a>) -> Option<Said<'a>> {
         let mut types = fields.iter().filter(|(key, ..)| **key == *self.key);
-        let said = match (types.next(), types.next()) {
+        Some(match (types.next(), types.next()) {
             (_, Some(_)) => return None,
             (None, None) => Said::Nothing,
             (Some((_, value, _)), None) => match value.quoted() {
@@ -83,17 +105,11 @@ impl Variants {
                 Some(word) => Said::Word(word),
                 None => Said::NoWord,
             },
-        };
-        self.meant(&said).try_for_each(|then| then.tell_fields(value, fields, place, found))
+        })
     }
 
     fn meant<'s>(&'s self, said: &Said<'_>) -> impl Iterator<Item = &'s Shape> {
-        let holds = move |branch: &&Branch| match said {
-            Said::Nothing => !branch.needs_word,
-            Said::Word(word) => branch.word == *word,
-            Said::NoWord => false,
-        };
-        self.branches.iter().filter(holds).map(|branch| &branch.then)
+        self.branches.iter().filter(move |branch| branch.holds(said)).map(|branch| &branch.then)
     }
 
     /// `None` where it is not sure: of a repeated type the last one counts, and an escape may hide a word.
@@ -116,6 +132,16 @@ impl Variants {
             }
         }
         Some(said)
+    }
+}
+
+impl Branch {
+    fn holds(&self, said: &Said<'_>) -> bool {
+        match said {
+            Said::Nothing => !self.needs_word,
+            Said::Word(word) => self.word == *word,
+            Said::NoWord => false,
+        }
     }
 }
 
