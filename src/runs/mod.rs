@@ -18,7 +18,7 @@ pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use front::FrontBounds;
 pub use lag::Lag;
-pub use status::{RunState, RunStatus, Waiting};
+pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;
@@ -309,6 +309,18 @@ impl Runs {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
     }
 
+    /// The program that was started for a run has left. A run that is not over yet has it when it is.
+    pub async fn exited(&self, entry: &Entry, exit: Exited) {
+        let summary = {
+            let mut status = entry.status();
+            status.exit = Some(exit);
+            Summary::of(entry.id(), &status)
+        };
+        if let Err(error) = self.log.keep_status(vec![summary]).await {
+            tracing::warn!(run = %entry.id().1, %error, "how a runner left could not be kept");
+        }
+    }
+
     /// The stream of that id, whatever it is the stream of; a run before the others.
     pub fn find_any(&self, id: Uuid) -> Option<Arc<Entry>> {
         [StreamKind::Session, StreamKind::Task, StreamKind::Thread].into_iter().find_map(|kind| self.find((kind, id)))
@@ -424,8 +436,8 @@ impl Entry {
             let events_checked = std::mem::take(&mut now.events_checked);
             let validation_failures = std::mem::take(&mut now.validation_failures);
             let events_withheld = std::mem::take(&mut now.events_withheld);
-            let pruned_frames = now.pruned_frames;
-            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, ..status };
+            let (pruned_frames, exit) = (now.pruned_frames, now.exit);
+            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, exit, ..status };
         }
         self.tail.send_replace(tail);
     }

@@ -6,6 +6,10 @@
 //! The `prometheus` crate and not `prometheus-client`: the latter writes OpenMetrics 1.0 only, whose names of counters a
 //! scraper of 0.0.4 takes for untyped. Without its default features it brings no protobuf.
 
+mod upstreams;
+
+pub use upstreams::UpstreamMeter;
+
 use crate::runs::Lag;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
@@ -72,6 +76,8 @@ pub struct Metrics {
     upstream_ended: IntCounterVec,
     spans_sent: IntCounter,
     spans_dropped: IntCounterVec,
+    upstreams: upstreams::Families,
+    tasks: IntGauge,
     /// The names that marks of redaction may have.
     rules: OnceLock<Vec<String>>,
     readers: Readers,
@@ -243,6 +249,8 @@ impl Metrics {
                 "Spans that the OpenTelemetry collector was not told of, by the reason.",
                 &["reason"],
             ),
+            upstreams: upstreams::Families::new(&to),
+            tasks: to.gauge("framegate_tasks", "Tasks of the runtime that are not over yet."),
             rules: OnceLock::new(),
             readers: Readers::default(),
             registry,
@@ -400,6 +408,11 @@ impl Metrics {
         self.upstream_ended.with_label_values(&[upstream, outcome]).inc();
     }
 
+    /// What counts the runs of one upstream; its name is one of the configuration's.
+    pub fn upstream(&self, name: &str) -> UpstreamMeter {
+        self.upstreams.meter(name)
+    }
+
     /// An ingest begins; `runner` is the one that the request named, or `auto`.
     pub fn ingest(&self, runner: &'static str) -> IngestMeter {
         let open = self.ingests_open.with_label_values(&[runner]);
@@ -436,6 +449,8 @@ impl Metrics {
             self.artifacts.set(signed(count));
         }
         self.measure_lag();
+        let runtime = tokio::runtime::Handle::try_current().map(|runtime| runtime.metrics().num_alive_tasks() as u64);
+        self.tasks.set(signed(runtime.unwrap_or_default()));
         let mut families = self.registry.gather();
         // What is not known is absent, never 0.
         families.retain(|family| match family.name() {
