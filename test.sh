@@ -92,8 +92,28 @@ else
     not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
 fi
 
+# What is not built by default.
+cargo clippy --all-targets --features otel --locked -- -D warnings
+cargo test --features otel --lib --test serve --locked -- spans otlp
+
 # The benchmarks run once, shortly, so that they cannot rot.
 cargo test --benches --locked
+cargo test -p framegate-translators --bench long_session --bench allocations --bench instructions --locked
+
+# The instructions of each stage are held against those of the baseline.
+if [ "${CI:-}" = true ] && ! command -v valgrind >/dev/null && command -v apt-get >/dev/null; then
+    { apt-get update --quiet && apt-get install --yes --quiet valgrind; } || true
+fi
+if command -v valgrind >/dev/null; then
+    counted=$(mktemp)
+    cargo bench -p framegate-translators --bench instructions --locked 2>&1 | tee "$counted"
+    if grep -q '^NOT compared' "$counted"; then
+        not_done+=("the processor is of another kind than the baseline's: instructions were NOT compared with it")
+    fi
+    rm -f "$counted"
+else
+    not_done+=("valgrind is missing: the instructions of the stages were NOT counted (apt-get install valgrind)")
+fi
 
 for what in ${not_done[@]+"${not_done[@]}"}; do
     echo "$what" >&2

@@ -262,6 +262,9 @@ mod tests {
             ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn, enforce)"]),
             ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),
             ("[telemetry]\nformat = true", vec!["telemetry.format: true is no text"]),
+            ("[otlp]\nendpoint = \"collector\"", vec!["config.toml, otlp.endpoint: is no URL of the form"]),
+            ("[otlp]\nqueue_spans = 0", vec!["otlp.queue_spans: 0 is out of range: a whole number from 1 to 1000000"]),
+            ("[otlp]\nqueue_spans = 9", vec!["otlp.batch_spans: 512 is more than otlp.queue_spans, which is 9"]),
             ("[server", vec!["config.toml: is no TOML", "line 1"]),
             ("[a]\n[b]", vec!["config.toml, a: ", "; config.toml, b: "]),
         ] {

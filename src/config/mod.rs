@@ -6,6 +6,7 @@
 pub mod approvals;
 mod error;
 mod load;
+mod otlp;
 mod reload;
 mod source;
 pub mod upstream;
@@ -13,6 +14,7 @@ pub mod upstream;
 pub(crate) use error::unknown;
 pub use error::{ConfigError, Problem};
 pub use load::{DEFAULT_FILE, Sources};
+pub use otlp::Otlp;
 pub use reload::Changes;
 
 use framegate_translators::redact::{Rules, Settings, SettingsError};
@@ -49,6 +51,8 @@ pub struct Config {
     pub hecate: Hecate,
     /// What framegate says about itself.
     pub telemetry: Telemetry,
+    /// Where spans are sent.
+    pub otlp: Otlp,
     /// The runners that it reaches out to. They stand in the file alone.
     #[serde(skip)]
     pub upstream: Vec<upstream::Upstream>,
@@ -494,6 +498,12 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("artifacts.max_open_bytes", 1024, 1 << 40),
     ("artifacts.max_total_bytes", 1 << 20, 1 << 50),
     ("hecate.task_budget_micros_usd", 0, 1 << 50),
+    ("otlp.connect_timeout_ms", 100, 600_000),
+    ("otlp.timeout_ms", 100, 600_000),
+    ("otlp.queue_spans", 1, 1_000_000),
+    ("otlp.batch_spans", 1, 65_536),
+    ("otlp.interval_ms", 1, 600_000),
+    ("otlp.max_open_spans", 1, 10_000_000),
 ];
 
 impl Config {
@@ -557,6 +567,7 @@ impl Config {
         if let Err(error) = crate::telemetry::filter(&self.telemetry.filter) {
             found.push(("telemetry.filter", error.to_string()));
         }
+        self.otlp.cross_check(&mut found);
         found
     }
 }

@@ -7,6 +7,7 @@ use super::Shared;
 use super::body::Body;
 use super::limits::later;
 use super::order;
+use super::percent;
 use super::problem::Problem;
 use super::router::json_response;
 use crate::upstream::{Link, SayError};
@@ -72,7 +73,8 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let form = "{\"decision\": \"approved\", \"rejected\" or \"cancelled\", \"reason\"?, \"scope\"?, \"answers\"?}";
-    let approval_id = decoded(approval_id).ok_or_else(|| Problem::bad_request("the approval's id is no UTF-8 text"))?;
+    let approval_id =
+        percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval's id is no UTF-8 text"))?;
     // Whether there is such a run is told before the body is looked at.
     let (run, link) = link_of(run_id, shared)?;
     let given: Answered = order::read(request, MAX_ANSWER, form, shared).await?;
@@ -181,7 +183,11 @@ fn problem_of(error: &SayError) -> Problem {
     let status = match error {
         SayError::NoQuestion(_) => StatusCode::NOT_FOUND,
         // The runner settled it meanwhile.
-        SayError::Gone | SayError::Answered(_) | SayError::Unsayable(Unsayable::NoQuestion(_)) => StatusCode::CONFLICT,
+        SayError::Gone
+        | SayError::AtWork
+        | SayError::Leaving
+        | SayError::Answered(_)
+        | SayError::Unsayable(Unsayable::NoQuestion(_)) => StatusCode::CONFLICT,
         SayError::Unsayable(_) => StatusCode::UNPROCESSABLE_ENTITY,
         SayError::Failed(_) => StatusCode::BAD_GATEWAY,
         SayError::Busy => return later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)),
@@ -195,35 +201,9 @@ fn accepted<T: Serialize>(value: &T) -> Response<Body> {
     response
 }
 
-/// A segment of a path as it was before it was escaped.
-fn decoded(segment: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(segment.len());
-    let mut rest = segment.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let high = char::from(rest.next()?).to_digit(16)?;
-                let low = char::from(rest.next()?).to_digit(16)?;
-                u8::try_from(high * 16 + low).ok()?
-            }
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).ok()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn an_id_is_read_as_it_was_before_it_was_escaped() {
-        assert_eq!(decoded("request-0").as_deref(), Some("request-0"));
-        assert_eq!(decoded("a%2Fb+c%25").as_deref(), Some("a/b+c%"));
-        for wrong in ["%", "%4", "%zz", "%ff"] {
-            assert_eq!(decoded(wrong), None, "{wrong}");
-        }
-    }
 
     #[test]
     fn an_answer_has_few_words() {

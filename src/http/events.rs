@@ -3,6 +3,7 @@
 use super::Shared;
 use super::body::{Body, Source, events_behind};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
+use super::percent;
 use super::problem::Problem;
 use super::router::{json_response, no_content};
 use crate::log::LogError;
@@ -49,7 +50,7 @@ pub(super) fn options_of(request: &Request<Incoming>) -> Result<Query, Problem> 
     let mut query = Query::default();
     for pair in request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
         let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = percent_decoded(value)
+        let value = percent::of_query(value)
             .ok_or_else(|| Problem::bad_request(format!("the value of {key:?} is not percent-encoded UTF-8")))?;
         let number = |value: &str| {
             value.parse::<usize>().map_err(|_| Problem::bad_request(format!("{key} must be a whole number, 0 or more")))
@@ -76,23 +77,6 @@ pub(super) fn options_of(request: &Request<Incoming>) -> Result<Query, Problem> 
         }
     }
     Ok(query)
-}
-
-fn percent_decoded(text: &str) -> Option<String> {
-    let mut bytes = Vec::with_capacity(text.len());
-    let mut rest = text.bytes();
-    while let Some(byte) = rest.next() {
-        bytes.push(match byte {
-            b'%' => {
-                let high = char::from(rest.next()?).to_digit(16)?;
-                let low = char::from(rest.next()?).to_digit(16)?;
-                u8::try_from(high * 16 + low).ok()?
-            }
-            b'+' => b' ',
-            other => other,
-        });
-    }
-    String::from_utf8(bytes).ok()
 }
 
 fn id_of(what: &str, text: &str) -> Result<Uuid, Problem> {

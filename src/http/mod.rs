@@ -19,6 +19,7 @@ mod live;
 mod negotiate;
 mod openapi;
 mod order;
+mod percent;
 mod probes;
 mod problem;
 mod protect;
@@ -40,7 +41,7 @@ use crate::config::upstream::Upstream;
 use crate::runs::{Entry, Runs};
 use crate::stopping::Stopping;
 use crate::upstream::client::ClientError;
-use crate::upstream::responses::Responses;
+use crate::upstream::responses::{Responses, Starting};
 use crate::upstream::sse::{self, SseUpstream};
 use crate::upstream::{Host, Policy, Upstreams};
 use framegate_translators::contracts::Contract;
@@ -264,8 +265,11 @@ impl Server {
             feeds.push(Arc::new(feed.map_err(|error| ServeError::Upstream(name, error))?));
         }
         let starting = feeds.iter().map(|feed| feed.clone() as Arc<dyn crate::upstream::Upstream>);
+        let forwarding = settings.responses.iter().map(|upstream| {
+            Arc::new(Starting::new(upstream.clone(), host.clone())) as Arc<dyn crate::upstream::Upstream>
+        });
         let shared = Shared {
-            upstreams: Upstreams::new(&settings.upstreams, &host).with(starting),
+            upstreams: Upstreams::new(&settings.upstreams, &host).with(starting).with(forwarding),
             runs,
             settings: Arc::new(settings),
             ingests,

@@ -14,6 +14,7 @@ use crate::runs::RunStatus;
 use crate::upstream::StartError;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::Opening;
+use framegate_translators::runners::Runner;
 use hyper::body::{Body as HttpBody, Bytes};
 use hyper::header::{HeaderValue, LOCATION};
 use hyper::{Request, Response, StatusCode};
@@ -100,12 +101,17 @@ fn problem_of(error: &StartError) -> Problem {
     }
 }
 
-/// Lists the upstreams that start runs.
+/// Lists the upstreams, with what a client needs to use them.
 pub(super) fn list(shared: &Shared) -> Response<Body> {
     #[derive(Serialize)]
     struct Listed<'u> {
         name: &'u str,
+        kind: &'static str,
         runner: &'static str,
+        /// Where a run is asked for; absent where it begins elsewhere.
+        #[serde(skip_serializing_if = "Option::is_none")]
+        path: Option<String>,
+        takes_prompts: bool,
         takes_messages: bool,
     }
     #[derive(Serialize)]
@@ -113,15 +119,14 @@ pub(super) fn list(shared: &Shared) -> Response<Body> {
         upstreams: Vec<Listed<'u>>,
     }
     let runners = &shared.caller.restriction.runners;
-    let upstreams = shared
-        .upstreams
-        .iter()
-        .filter(|upstream| runners.is_empty() || runners.iter().any(|known| known == upstream.runner().provider))
-        .map(|upstream| Listed {
-            name: upstream.name(),
-            runner: upstream.runner().name,
-            takes_messages: upstream.takes_messages(),
-        })
-        .collect();
-    json_response(&List { upstreams })
+    let is_seen = |runner: &Runner| runners.is_empty() || runners.iter().any(|known| known == runner.provider);
+    let upstreams = shared.upstreams.iter().filter(|upstream| is_seen(upstream.runner())).map(|upstream| Listed {
+        name: upstream.name(),
+        kind: upstream.kind(),
+        runner: upstream.runner().name,
+        path: upstream.path(),
+        takes_prompts: upstream.takes_prompts(),
+        takes_messages: upstream.takes_messages(),
+    });
+    json_response(&List { upstreams: upstreams.collect() })
 }

@@ -19,6 +19,7 @@ use bounds::Account;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::framing::{Framing, Limits};
+use framegate_translators::ledger::RunEnd;
 use framegate_translators::pipeline;
 use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;
@@ -40,6 +41,18 @@ pub enum IngestError {
     #[error(transparent)]
     Beyond(#[from] Beyond),
 }
+
+impl IngestError {
+    /// The code of runs that were open then.
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Log(error) if error.is_full() => "log_full",
+            Self::Log(_) => "log_failed",
+            Self::Beyond(_) => "limit",
+        }
+    }
+}
+
 /// The code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";
 
@@ -251,6 +264,7 @@ impl Ingest {
                 Ok(())
             }
             Err(error) => {
+                self.pipeline.cut_by(RunEnd::interrupted(error.code(), error.to_string()));
                 // The frames are numbered: they go in with those that close the runs, which always find room.
                 let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
                 let all: Vec<_> = frames.into_iter().chain(closing).collect();
@@ -261,15 +275,15 @@ impl Ingest {
         }
     }
 
-    /// The input will be ended, and not by the runner: runs that are open at [`Ingest::finish`] are interrupted with this code
-    /// and message.
-    pub fn cut_by(&mut self, code: &str, message: &str) {
-        self.pipeline.cut_by(code, message);
+    /// It is known why the input ends without the runner's word: runs that are open at [`Ingest::finish`] end like that.
+    pub fn cut_by(&mut self, end: RunEnd) {
+        self.pipeline.cut_by(end);
     }
 
     /// The proxy stops before the input is over: runs that are open at [`Ingest::finish`] say so.
     pub fn cut_by_stop(&mut self) {
-        self.cut_by(PROXY_STOPPING, "the proxy stopped before the runner said how the run ended");
+        let message = "the proxy stopped before the runner said how the run ended";
+        self.cut_by(RunEnd::interrupted(PROXY_STOPPING, message));
     }
 
     /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows

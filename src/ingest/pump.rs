@@ -6,7 +6,8 @@
 use super::{Beyond, Ingest, IngestError, unknown};
 use crate::log::LogError;
 use hyper::body::Bytes;
-use std::future::Future;
+use std::future::{Future, poll_fn};
+use std::pin::pin;
 
 /// Where an ingest's bytes come from.
 pub trait Source: Send {
@@ -86,7 +87,8 @@ impl From<IngestError> for Stopped {
 pub async fn pump(mut ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopped> {
     let outcome = loop {
         // On failure the ingest has closed its runs already.
-        match ingest.while_waiting(source.next()).await? {
+        let (came, has_waited) = telling_whether_it_waits(ingest.while_waiting(source.next())).await;
+        match came? {
             Ok(None) => break Ok(()),
             Err(stopped) => break Err(stopped),
             Ok(Some(chunk)) => ingest.feed(&chunk).await?,
@@ -94,12 +96,29 @@ pub async fn pump(mut ingest: Ingest, source: &mut impl Source) -> Result<u64, S
         if ingest.is_unknown() {
             return Err(Stopped::Unknown);
         }
+        if has_waited {
+            // What comes piece by piece is read live. Whoever was woken goes first, on this thread: to ask for more now would
+            // wake the source's task besides, and hand one of the two to another thread, which takes longer than both take.
+            tokio::task::yield_now().await;
+        }
     };
     if matches!(outcome, Err(Stopped::Stopping)) {
         ingest.cut_by_stop();
     }
     let records = ingest.finish().await?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
+}
+
+/// What a future gives, and whether that was not there at once.
+async fn telling_whether_it_waits<T>(future: impl Future<Output = T>) -> (T, bool) {
+    let (mut future, mut has_waited) = (pin!(future), false);
+    let output = poll_fn(|context| {
+        let polled = future.as_mut().poll(context);
+        has_waited |= polled.is_pending();
+        polled
+    });
+    let output = output.await;
+    (output, has_waited)
 }
 
 /// Feeds until it is known whose output it is; `None` where it is over by then.

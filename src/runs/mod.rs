@@ -18,13 +18,14 @@ pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use front::FrontBounds;
 pub use lag::Lag;
-pub use status::{RunState, RunStatus, Waiting};
+pub use status::{Exited, RunState, RunStatus, Waiting};
 pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;
 use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
 use crate::log::{FrameLog, Gone, LogError, StreamId, Summary, stream_id, weight};
+use crate::telemetry::Watcher;
 use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
@@ -69,6 +70,7 @@ pub struct Runs {
     scribe: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
+    watcher: Option<Arc<dyn Watcher>>,
 }
 
 /// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
@@ -151,7 +153,14 @@ impl Runs {
             scribe: OnceLock::new(),
             closing: watch::Sender::default(),
             metrics: Arc::default(),
+            watcher: None,
         }
+    }
+
+    /// Lets somebody hear of the frames that are kept.
+    #[must_use]
+    pub fn watched_by(self, watcher: Arc<dyn Watcher>) -> Self {
+        Self { watcher: Some(watcher), ..self }
     }
 
     /// Stores what is too large for frames as artifacts.
@@ -234,6 +243,9 @@ impl Runs {
         self.metrics.appended(begun.elapsed(), kept.is_ok());
         kept?;
         self.metrics.kept(&frames);
+        if let Some(watcher) = &self.watcher {
+            watcher.kept(&frames);
+        }
         frames.iter().for_each(|frame| status::tell_bounds(frame));
         let mut fronts = Vec::with_capacity(touched.len());
         for known in touched {
@@ -295,6 +307,18 @@ impl Runs {
     /// The stream of that id.
     pub fn find(&self, id: StreamId) -> Option<Arc<Entry>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
+    }
+
+    /// The program that was started for a run has left. A run that is not over yet has it when it is.
+    pub async fn exited(&self, entry: &Entry, exit: Exited) {
+        let summary = {
+            let mut status = entry.status();
+            status.exit = Some(exit);
+            Summary::of(entry.id(), &status)
+        };
+        if let Err(error) = self.log.keep_status(vec![summary]).await {
+            tracing::warn!(run = %entry.id().1, %error, "how a runner left could not be kept");
+        }
     }
 
     /// The stream of that id, whatever it is the stream of; a run before the others.
@@ -412,8 +436,8 @@ impl Entry {
             let events_checked = std::mem::take(&mut now.events_checked);
             let validation_failures = std::mem::take(&mut now.validation_failures);
             let events_withheld = std::mem::take(&mut now.events_withheld);
-            let pruned_frames = now.pruned_frames;
-            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, ..status };
+            let (pruned_frames, exit) = (now.pruned_frames, now.exit);
+            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, exit, ..status };
         }
         self.tail.send_replace(tail);
     }

@@ -76,6 +76,7 @@ impl Runs {
                 status.events_checked = known.events_checked;
                 status.validation_failures = known.validation_failures;
                 status.events_withheld = known.events_withheld;
+                status.exit = known.exit;
             }
             None => status.frames = at,
         }

@@ -8,6 +8,7 @@ use framegate_translators::runners::RUNNERS;
 use framegate_translators::warnings::{Warning, Watch};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
+use std::process::ExitStatus;
 use uuid::Uuid;
 
 /// Where a run stands.
@@ -99,11 +100,34 @@ pub struct RunStatus {
     /// What a person is told where the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// How the program left that the proxy started for the run, once it has. Of several runs of one program, the last one
+    /// has it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub exit: Option<Exited>,
     /// Whether the stream is over.
     #[serde(skip)]
     pub ended: bool,
     #[serde(skip)]
     pub(super) watch: Watch,
+}
+
+/// How a program left: one of the two, where the system says so.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Exited {
+    /// Its exit status.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub status: Option<i32>,
+    /// The number of the signal that ended it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub signal: Option<i32>,
+}
+
+impl Exited {
+    /// As the system tells it.
+    pub fn of(status: ExitStatus) -> Self {
+        use std::os::unix::process::ExitStatusExt;
+        Self { status: status.code(), signal: status.signal() }
+    }
 }
 
 /// A question that waits for its answer. What is asked about stands in its event.
@@ -202,6 +226,7 @@ impl RunStatus {
             final_text: None,
             error_code: None,
             message: None,
+            exit: None,
             ended: false,
             watch: Watch::default(),
         }

@@ -6,6 +6,10 @@
 //! The `prometheus` crate and not `prometheus-client`: the latter writes OpenMetrics 1.0 only, whose names of counters a
 //! scraper of 0.0.4 takes for untyped. Without its default features it brings no protobuf.
 
+mod upstreams;
+
+pub use upstreams::UpstreamMeter;
+
 use crate::runs::Lag;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
@@ -34,6 +38,9 @@ const SECONDS: &[f64] =
 
 /// How a stream stands on the wire, as a label.
 pub const WIRES: [&str; 2] = ["sse", "ndjson"];
+
+/// Why spans are dropped, as a label: too many were open, too many waited, the collector did not take them, or the proxy stops.
+const SPANS_DROPPED: [&str; 4] = ["too_many_open", "queue_full", "not_taken", "stopped"];
 
 /// All counters.
 pub struct Metrics {
@@ -67,6 +74,10 @@ pub struct Metrics {
     artifact_errors: IntCounter,
     requests: IntCounterVec,
     upstream_ended: IntCounterVec,
+    spans_sent: IntCounter,
+    spans_dropped: IntCounterVec,
+    upstreams: upstreams::Families,
+    tasks: IntGauge,
     /// The names that marks of redaction may have.
     rules: OnceLock<Vec<String>>,
     readers: Readers,
@@ -232,6 +243,14 @@ impl Metrics {
                 "Requests to upstreams that are over, by the upstream's name and by how they ended.",
                 &["upstream", "outcome"],
             ),
+            spans_sent: to.counter("framegate_spans_sent_total", "Spans that the OpenTelemetry collector took."),
+            spans_dropped: to.counters(
+                "framegate_spans_dropped_total",
+                "Spans that the OpenTelemetry collector was not told of, by the reason.",
+                &["reason"],
+            ),
+            upstreams: upstreams::Families::new(&to),
+            tasks: to.gauge("framegate_tasks", "Tasks of the runtime that are not over yet."),
             rules: OnceLock::new(),
             readers: Readers::default(),
             registry,
@@ -256,6 +275,9 @@ impl Metrics {
             for warning in Warning::ALL {
                 self.warnings.with_label_values(&[name, warning.code()]);
             }
+        }
+        for reason in SPANS_DROPPED {
+            self.spans_dropped.with_label_values(&[reason]);
         }
         for contract in CONTRACTS {
             for family in [&self.events_checked, &self.validation_failures, &self.events_withheld] {
@@ -337,6 +359,18 @@ impl Metrics {
         }
     }
 
+    /// The collector took spans.
+    pub fn spans_sent(&self, spans: u64) {
+        self.spans_sent.inc_by(spans);
+    }
+
+    /// Spans were dropped, for one of the reasons that the label may have.
+    pub fn spans_dropped(&self, reason: &'static str, spans: u64) {
+        if spans > 0 {
+            self.spans_dropped.with_label_values(&[reason]).inc_by(spans);
+        }
+    }
+
     /// A run was warned of.
     pub fn warned(&self, provider: &str, warning: Warning) {
         self.warnings.with_label_values(&[runner_of(provider), warning.code()]).inc();
@@ -372,6 +406,11 @@ impl Metrics {
     /// A request to an upstream is over; the upstream's name is one of the configuration's.
     pub fn upstream_ended(&self, upstream: &str, outcome: &'static str) {
         self.upstream_ended.with_label_values(&[upstream, outcome]).inc();
+    }
+
+    /// What counts the runs of one upstream; its name is one of the configuration's.
+    pub fn upstream(&self, name: &str) -> UpstreamMeter {
+        self.upstreams.meter(name)
     }
 
     /// An ingest begins; `runner` is the one that the request named, or `auto`.
@@ -410,6 +449,8 @@ impl Metrics {
             self.artifacts.set(signed(count));
         }
         self.measure_lag();
+        let runtime = tokio::runtime::Handle::try_current().map(|runtime| runtime.metrics().num_alive_tasks() as u64);
+        self.tasks.set(signed(runtime.unwrap_or_default()));
         let mut families = self.registry.gather();
         // What is not known is absent, never 0.
         families.retain(|family| match family.name() {

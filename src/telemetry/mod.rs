@@ -3,12 +3,21 @@
 //! Never: an event's payload, a line on stdout, a failure because stderr is closed.
 
 pub mod metrics;
+#[cfg(feature = "otel")]
+pub mod spans;
 
 use crate::config::{LogFormat, Telemetry};
+use framegate_translators::frame::Frame;
 use std::io::IsTerminal;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 use tracing_subscriber::EnvFilter;
 use tracing_subscriber::util::SubscriberInitExt;
+
+/// Hears of frames once the log has them, in order. Ingests wait for it, so it must not.
+pub trait Watcher: Send + Sync {
+    /// These frames of one ingest are kept.
+    fn kept(&self, frames: &[Arc<Frame>]);
+}
 
 /// Why a filter is refused.
 #[derive(Debug, thiserror::Error)]

@@ -16,6 +16,8 @@ use super::links::{Entered, Link, Links, Said, SayError};
 use super::policy::{Policy, Verdict};
 use crate::ingest::Listener;
 use crate::log::{StreamId, stream_id};
+use crate::runs::Runs;
+use crate::telemetry::metrics::UpstreamMeter;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, Name, StreamKind};
 use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
@@ -45,6 +47,8 @@ pub struct Setup {
     pub policy: Arc<Policy>,
     /// Where runs and sessions that can be spoken to are entered.
     pub links: Arc<Links>,
+    /// Counts the runs, and the questions.
+    pub meter: UpstreamMeter,
 }
 
 /// See the module.
@@ -61,6 +65,8 @@ pub struct Conversation {
     outbox: VecDeque<Outgoing>,
     underway: Option<Underway>,
     resolutions: Vec<(StreamId, ApprovalResolved)>,
+    meter: UpstreamMeter,
+    begun: u64,
 }
 
 /// A run that goes on.
@@ -98,7 +104,7 @@ impl Conversation {
     /// A conversation in which nothing was said yet, and what comes to be said in it: for [`Conversation::said`].
     pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Said>) {
         let (link, said) = Link::new();
-        let Setup { dialogue, upstream, policy, links } = setup;
+        let Setup { dialogue, upstream, policy, links, meter } = setup;
         let conversation = Self {
             dialogue,
             upstream,
@@ -111,6 +117,8 @@ impl Conversation {
             outbox: VecDeque::new(),
             underway: None,
             resolutions: Vec::new(),
+            meter,
+            begun: 0,
         };
         (conversation, said)
     }
@@ -130,6 +138,17 @@ impl Conversation {
     /// How many runs go on.
     pub fn open_runs(&self) -> usize {
         self.runs.len()
+    }
+
+    /// How many runs began so far.
+    pub fn begun(&self) -> u64 {
+        self.begun
+    }
+
+    /// Nothing more is heard of the runner, and what was open is closed.
+    pub fn over(&mut self, runs: &Runs) {
+        self.meter.settle(runs);
+        self.meter.unanswered(self.questions.clear());
     }
 
     /// Says what somebody wants said. An interruption that the runner's protocol has no word for comes back: there are
@@ -332,6 +351,7 @@ impl Conversation {
             match &outcome {
                 Ok(()) => {
                     if self.questions.settle(stream, &answer.approval_id) {
+                        self.meter.answered(&answer, true);
                         self.resolutions.push((stream, answer));
                     }
                 }
@@ -356,6 +376,7 @@ impl Conversation {
     }
 
     fn run_began(&mut self, frame: &Frame) {
+        self.begun += 1;
         let (id, session) = (frame.stream.id, &frame.stream.session);
         let entered = self.links.enter(id, self.link.clone());
         self.runs.push(Run { id, session: session.name.clone(), _entered: entered });
@@ -371,6 +392,15 @@ impl Conversation {
         if self.sessions.len() > MAX_SESSIONS {
             self.sessions.pop_front();
         }
+    }
+
+    /// Whether a decision is the one that the runner is being told.
+    fn is_underway(&self, stream: StreamId, answer: &ApprovalResolved) -> bool {
+        let ours = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
+        ours.is_some_and(|(of, ours)| {
+            let is_same = ours.approval_id == answer.approval_id && ours.by == answer.by;
+            *of == stream && is_same && ours.decision == answer.decision
+        })
     }
 
     /// Nothing more can be said of a question: its answers that were not sent yet are not sent.
@@ -434,19 +464,25 @@ impl Listener for Conversation {
             match &frame.body {
                 Body::SessionStarted { .. } => self.run_began(frame),
                 Body::ApprovalRequested(request) => {
-                    self.questions.add(stream, Question::new(request));
+                    if self.questions.add(stream, Question::new(request)) {
+                        self.meter.asked();
+                    }
                 }
                 Body::ApprovalResolved(answer) => {
-                    self.questions.settle(stream, &answer.approval_id);
+                    let is_ours = self.is_underway(stream, answer);
+                    if self.questions.settle(stream, &answer.approval_id) {
+                        self.meter.answered(answer, is_ours);
+                    }
                     self.overtaken(stream, &answer.approval_id);
                 }
                 _ => {}
             }
             if is_last(frame) {
                 self.runs.retain(|run| (StreamKind::Session, run.id) != stream);
-                self.questions.forget(stream);
+                self.meter.unanswered(self.questions.forget(stream));
             }
         }
+        self.meter.frames(frames);
     }
 }
 

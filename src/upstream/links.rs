@@ -6,7 +6,7 @@
 use crate::log::StreamId;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::host::{Unsayable, Wish};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
@@ -34,6 +34,12 @@ pub enum SayError {
     /// The run is over, or nobody can speak to it: it was pushed in, or belongs to an upstream that takes nothing.
     #[error("nobody can speak to this run: it is over, or it was not started by the proxy")]
     Gone,
+    /// The runner has work to do, and is not to leave.
+    #[error("the runner of this session is at work")]
+    AtWork,
+    /// The runner is about to leave.
+    #[error("the runner of this session is about to leave; POST /v1/runs with its session_id starts another one")]
+    Leaving,
     /// Too much waits already.
     #[error("{WAITING} things wait to be said to this run; try again later")]
     Busy,
@@ -91,6 +97,8 @@ struct Entries {
     by_id: HashMap<StreamId, (u64, Link)>,
     /// Tells entries of the same session apart.
     number: u64,
+    /// The sessions for which a runner is being started.
+    claimed: HashSet<Uuid>,
 }
 
 impl Links {
@@ -106,6 +114,13 @@ impl Links {
 
     fn find_id(&self, id: StreamId) -> Option<Link> {
         self.lock().by_id.get(&id).map(|(_, link)| link.clone())
+    }
+
+    /// Claims a session for a runner that is being started, until what is given back is dropped; `None` where another one is
+    /// being started for it.
+    pub fn claim(self: &Arc<Self>, session_id: Uuid) -> Option<Claim> {
+        let is_first = self.lock().claimed.insert(session_id);
+        is_first.then(|| Claim { links: self.clone(), session_id })
     }
 
     /// Enters a run; it leaves when what is given back is dropped.
@@ -128,6 +143,19 @@ impl Links {
 
     fn lock(&self) -> MutexGuard<'_, Entries> {
         self.entries.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+/// The right to start a runner for a session.
+#[derive(Debug)]
+pub struct Claim {
+    links: Arc<Links>,
+    session_id: Uuid,
+}
+
+impl Drop for Claim {
+    fn drop(&mut self) {
+        self.links.lock().claimed.remove(&self.session_id);
     }
 }
 
@@ -176,6 +204,16 @@ mod tests {
         assert!(links.find(session_id).is_none(), "a session is no run");
         drop(second);
         assert!(links.find_session(session_id).is_none());
+    }
+
+    #[test]
+    fn a_session_is_claimed_once_at_a_time() {
+        let links = Arc::new(Links::default());
+        let claim = links.claim(Uuid::from_u128(3));
+        assert!(claim.is_some() && links.claim(Uuid::from_u128(3)).is_none());
+        assert!(links.claim(Uuid::from_u128(4)).is_some(), "another session");
+        drop(claim);
+        assert!(links.claim(Uuid::from_u128(3)).is_some());
     }
 
     #[tokio::test]

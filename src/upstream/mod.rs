@@ -15,7 +15,7 @@ pub mod sse;
 
 pub use conversation::{Conversation, Setup};
 pub use host::Host;
-pub use links::{Entered, Link, Links, Said, SayError};
+pub use links::{Claim, Entered, Link, Links, Said, SayError};
 pub use policy::{Policy, Rule, RuleError, Verdict};
 
 use crate::auth::Restriction;
@@ -32,8 +32,21 @@ pub trait Upstream: Send + Sync {
     /// Its name in the configuration.
     fn name(&self) -> &str;
 
+    /// How it is reached: the word of the configuration.
+    fn kind(&self) -> &'static str;
+
     /// Whose output it gives.
     fn runner(&self) -> &'static Runner;
+
+    /// Where clients ask for a run by POST; `None` where runs begin elsewhere alone.
+    fn path(&self) -> Option<String> {
+        self.takes_prompts().then(|| "/v1/runs".to_owned())
+    }
+
+    /// Whether it takes prompts: whether [`Upstream::start`] can work.
+    fn takes_prompts(&self) -> bool {
+        true
+    }
 
     /// Whether something can be said to its runs: answers, further prompts.
     fn takes_messages(&self) -> bool;
@@ -74,6 +87,10 @@ pub struct Upstreams(Vec<Arc<dyn Upstream>>);
 impl Upstreams {
     /// Those of a configuration that start runs. Nothing is started yet.
     pub fn new(configured: &[Configured], host: &Host) -> Self {
+        for upstream in configured {
+            // Its families begin at 0.
+            drop(host.runs.metrics().upstream(&upstream.name));
+        }
         let starting = configured.iter().filter_map(|upstream| match &upstream.kind {
             Kind::Command(settings) => {
                 let made = command::CommandUpstream::new(upstream, Command::clone(settings), host.clone())?;

@@ -1,8 +1,9 @@
 //! An event feed that is followed, against a scripted server.
 
 use crate::client::{get, post};
+use crate::holding::{held, lets_go};
 use crate::proxy::{Folder, Proxy, recording};
-use crate::scripted::{Seen, Upstream, stream_head, wait_for_close, whole};
+use crate::scripted::{Seen, Upstream, reset, stream_head, wait_for_close, whole};
 use serde_json::{Value, json};
 use std::io::Write;
 use std::net::TcpStream;
@@ -21,6 +22,8 @@ enum Word {
     Bytes(Vec<u8>),
     /// The connection ends.
     End,
+    /// The connection is reset.
+    Reset,
 }
 
 impl Server {
@@ -33,9 +36,11 @@ impl Server {
             }
             stream_head(stream);
             let words = words.lock().unwrap();
-            while let Ok(Word::Bytes(bytes)) = words.recv_timeout(Duration::from_secs(60)) {
-                if stream.write_all(&bytes).is_err() {
-                    return;
+            while let Ok(word) = words.recv_timeout(Duration::from_secs(60)) {
+                match word {
+                    Word::Bytes(bytes) if stream.write_all(&bytes).is_ok() => {}
+                    Word::Reset => return reset(stream),
+                    Word::Bytes(_) | Word::End => return,
                 }
             }
         });
@@ -149,6 +154,15 @@ fn a_feed_is_followed_into_runs_of_every_contract() {
 
 #[test]
 fn a_feed_that_is_lost_says_so_in_the_run_and_the_run_goes_on() {
+    is_lost_and_goes_on(Word::End, "the server ended it");
+}
+
+#[test]
+fn a_feed_that_is_reset_in_an_event_is_no_other_loss() {
+    is_lost_and_goes_on(Word::Reset, "reset");
+}
+
+fn is_lost_and_goes_on(how: Word, told: &str) {
     let server = Server::silent();
     let follower = Follower::of(&server, "");
     let all = events("event-text.sse");
@@ -157,15 +171,18 @@ fn a_feed_that_is_lost_says_so_in_the_run_and_the_run_goes_on() {
     // It breaks off in an event.
     server.says(&all[half][..all[half].len() / 2]);
     follower.wait_for_records(3);
-    server.ends();
+    let before = held(&follower.proxy);
+    server.say.send(how).unwrap();
     server.wait_for_connections(2);
     server.says(&all[half..].concat());
     let runs = follower.wait_for("the run's end", over);
     assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
+    lets_go(&follower.proxy, before);
     let frames = follower.events(&runs[0], "frames.v2");
     let gaps: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == "gap_detected").collect();
     assert_eq!(gaps.len(), 1, "{frames:?}");
-    assert!(gaps[0]["reason"].as_str().unwrap().contains("the feed was lost"), "{gaps:?}");
+    let reason = gaps[0]["reason"].as_str().unwrap();
+    assert!(reason.contains("the feed was lost") && reason.contains(told), "{reason}");
     // What it broke off in is kept as it came, and the rest is read from its beginning.
     assert_eq!(runs[0]["invalid_records"], 1);
     for contract in ["hecate.v1", "agent-manager.v1", "pixir.v1"] {

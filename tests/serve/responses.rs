@@ -1,16 +1,18 @@
 //! The Responses API in front of a scripted upstream.
 
 use crate::client::{Answer, connect, get, post};
+use crate::holding::{Held, held, lets_go};
 use crate::proxy::{Folder, Proxy, recording};
 use crate::scripted::{Upstream, stream_head, wait_for_close, whole};
+use crate::verdicts::is_told_as_failed;
 use serde_json::{Value, json};
 use std::io::{Read, Write};
+use std::sync::Mutex;
 use std::sync::mpsc;
-use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-const REQUEST: &[u8] = br#"{"model":"lab-model","input":"Say hello","stream":true}"#;
+pub const REQUEST: &[u8] = br#"{"model":"lab-model","input":"Say hello","stream":true}"#;
 
 /// A proxy in front of an upstream, with more settings of the upstream.
 pub struct Gate {
@@ -70,20 +72,16 @@ impl Gate {
         self.folder.read("log")
     }
 
-    /// How many files and sockets the proxy has open.
-    fn files(&self) -> usize {
-        std::fs::read_dir(format!("/proc/{}/fd", self.proxy.pid())).unwrap().count()
+    pub fn held(&self) -> Held {
+        held(&self.proxy)
     }
 
-    fn wait_for_files(&self, wanted: usize) {
-        let deadline = Instant::now() + Duration::from_secs(30);
-        while self.files() > wanted {
-            assert!(Instant::now() < deadline, "{} files are open, {wanted} were", self.files());
-            thread::sleep(Duration::from_millis(10));
-        }
+    /// Waits until the proxy holds no more than it did.
+    pub fn lets_go(&self, before: Held) {
+        lets_go(&self.proxy, before);
     }
 
-    fn metric(&self, line: &str) -> String {
+    pub fn metric(&self, line: &str) -> String {
         let text = self.get("/metrics").text();
         let found = text.lines().find_map(|found| found.strip_prefix(line)).unwrap_or_default();
         found.trim().to_owned()
@@ -91,12 +89,12 @@ impl Gate {
 }
 
 /// A recording without the marker behind its last event, which is of no run.
-fn recorded(name: &str) -> Vec<u8> {
+pub fn recorded(name: &str) -> Vec<u8> {
     let bytes = recording("open-responses", name);
     bytes.strip_suffix(b"data: [DONE]\n\n").unwrap_or(&bytes).to_vec()
 }
 
-fn events(bytes: &[u8]) -> Vec<String> {
+pub fn events(bytes: &[u8]) -> Vec<String> {
     String::from_utf8(bytes.to_vec()).unwrap().split_inclusive("\n\n").map(str::to_owned).collect()
 }
 
@@ -105,14 +103,26 @@ fn number(event: &str) -> u64 {
     serde_json::from_str::<Value>(data).unwrap()["sequence_number"].as_u64().unwrap()
 }
 
-fn code(answer: Answer) -> (u16, String) {
+pub fn code(answer: Answer) -> (u16, String) {
     let status = answer.status;
     let error = answer.json();
     (status, error["error"]["code"].as_str().unwrap_or_default().to_owned())
 }
 
+/// Answers with the first of the events, and with the others when the test says so, or is over.
+pub fn in_two(pieces: &[String], first: usize, go: mpsc::Receiver<()>) -> Upstream {
+    let (first, rest) = (pieces[..first].concat(), pieces[first..].concat());
+    let go = Mutex::new(go);
+    Upstream::start(move |_, stream| {
+        stream_head(stream);
+        let _ = stream.write_all(first.as_bytes());
+        let _ = go.lock().unwrap().recv_timeout(Duration::from_secs(30));
+        let _ = stream.write_all(rest.as_bytes());
+    })
+}
+
 /// What can be read until the answer ends, and whether it ended well.
-fn until_torn(answer: Answer) -> (Vec<u8>, bool) {
+pub fn until_torn(answer: Answer) -> (Vec<u8>, bool) {
     let (mut reader, _) = answer.into_raw();
     let mut bytes = Vec::new();
     let _ = reader.read_to_end(&mut bytes);
@@ -298,14 +308,7 @@ fn another_client_reads_the_same_run_in_other_contracts_meanwhile() {
     let bytes = recorded("scripted__text-valid.sse");
     let pieces = events(&bytes);
     let (go, wait) = mpsc::channel::<()>();
-    let (script, wait) = (pieces.clone(), Mutex::new(wait));
-    let upstream = Upstream::start(move |_, stream| {
-        stream_head(stream);
-        let half = script.len() / 2;
-        let _ = stream.write_all(script[..half].concat().as_bytes());
-        let _ = wait.lock().unwrap().recv_timeout(Duration::from_secs(30));
-        let _ = stream.write_all(script[half..].concat().as_bytes());
-    });
+    let upstream = in_two(&pieces, pieces.len() / 2, wait);
     let gate = Gate::new(&upstream, "");
     let own = gate.ask("/v1/responses", &[]);
     let run = gate.wait_for("the run", |run| run["response_id"].is_string());
@@ -568,7 +571,7 @@ fn an_upstream_that_stalls_is_given_up_in_time() {
     let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "body")]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (begun, false));
     let run = gate.wait_for_end();
-    assert_eq!((&run["state"], &run["error_code"]), (&json!("interrupted"), &json!("upstream_silent")));
+    is_told_as_failed(gate.proxy.address, &run, "upstream_silent");
     let translated = gate.ask("/v1/responses?contract=frames.v2", &[("x-client-request-id", "body")]).events();
     assert!(translated.last().unwrap().data.contains("upstream_silent"), "{:?}", translated.last());
     upstream.wait_until_quiet();
@@ -588,7 +591,7 @@ fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing
     let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (half.clone(), false));
     let run = gate.wait_for_end();
-    assert_eq!((&run["state"], &run["error_code"]), (&json!("interrupted"), &json!("upstream_lost")));
+    is_told_as_failed(gate.proxy.address, &run, "upstream_lost");
     // The half record is kept too.
     assert_eq!((&run["records"], &run["invalid_records"]), (&json!(6), &json!(1)));
     let raw = gate.get("/v1/responses/resp_lab?stream=true").text();
@@ -611,7 +614,7 @@ fn a_client_that_leaves_does_not_take_its_response_along() {
         }
     });
     let gate = Gate::new(&upstream, "");
-    let files = gate.files();
+    let before = gate.held();
     for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
         let before = gate.runs().len();
         let mut answer = gate.ask(path, &[]);
@@ -624,7 +627,7 @@ fn a_client_that_leaves_does_not_take_its_response_along() {
         assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
     }
     upstream.wait_until_quiet();
-    gate.wait_for_files(files);
+    gate.lets_go(before);
 }
 
 #[test]
@@ -755,16 +758,10 @@ fn there_are_as_many_responses_at_a_time_as_there_may_be() {
 #[test]
 fn a_proxy_that_stops_lets_a_response_come_to_its_end_and_cuts_it_when_it_takes_too_long() {
     let bytes = recorded("scripted__text-valid.sse");
-    let pieces = Arc::new(events(&bytes));
+    let pieces = events(&bytes);
     for (grace, outcome) in [("20000", true), ("100", false)] {
         let (go, wait) = mpsc::channel::<()>();
-        let (pieces, wait) = (pieces.clone(), Mutex::new(wait));
-        let upstream = Upstream::start(move |_, stream| {
-            stream_head(stream);
-            let _ = stream.write_all(pieces[..3].concat().as_bytes());
-            let _ = wait.lock().unwrap().recv_timeout(Duration::from_secs(if outcome { 30 } else { 5 }));
-            let _ = stream.write_all(pieces[3..].concat().as_bytes());
-        });
+        let upstream = in_two(&pieces, 3, wait);
         let mut gate = Gate::with(&upstream, "", &[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", grace)]);
         let answer = gate.ask("/v1/responses", &[]);
         gate.wait_for("the run", |run| run["records"].as_u64() >= Some(3));

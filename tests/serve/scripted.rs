@@ -81,7 +81,8 @@ impl Upstream {
     }
 }
 
-fn read(stream: &TcpStream) -> Option<Seen> {
+/// Reads a request.
+pub fn read(stream: impl Read) -> Option<Seen> {
     let mut reader = BufReader::new(stream);
     let mut line = String::new();
     reader.read_line(&mut line).ok()?;
@@ -112,6 +113,14 @@ fn read(stream: &TcpStream) -> Option<Seen> {
         }
     }
     Some(Seen { method, path, headers, body })
+}
+
+/// Has a connection end by a reset when it is dropped, not by a goodbye.
+pub fn reset(stream: &TcpStream) {
+    let stream = stream.try_clone().unwrap();
+    stream.set_nonblocking(true).unwrap();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    runtime.block_on(async { tokio::net::TcpStream::from_std(stream).unwrap().set_zero_linger().unwrap() });
 }
 
 /// The head of an event stream that ends with its connection.

@@ -401,3 +401,81 @@ fn a_run_that_was_sent_in_cannot_be_spoken_to() {
     assert_eq!(post(proxy.address, "/v1/runs/nonsense/interrupt", &[], b"").status, 400);
     upload.finish();
 }
+
+#[test]
+fn questions_and_runs_are_counted_by_their_upstream() {
+    let rules = "[approvals]\ntimeout_ms = 1000\n[[approvals.rule]]\nname = \"touch\"\ntool = \"Bash\"\n\
+         arguments = { command = \"touch.*\" }\ndecision = \"allow\"\n";
+    let started = claude("two", rules);
+    let run = started.run();
+    let open = "framegate_upstream_runs_open{upstream=\"fake\"}";
+    let by =
+        |who: &str| started.metric(&format!("framegate_approvals_answered_total{{by=\"{who}\",upstream=\"fake\"}}"));
+    let begun = "framegate_upstream_runs_started_total{upstream=\"fake\"}";
+    started.wait_for_question(&run, "ask-two");
+    assert_eq!((started.metric(begun), started.metric(open), by("rule")), (1, 1, 1));
+    started.wait_for_end(&run);
+    assert_eq!((by("timeout"), by("client"), by("end")), (1, 0, 0));
+    assert_eq!(started.metric("framegate_approvals_asked_total{upstream=\"fake\"}"), 2);
+    let ended = "framegate_upstream_runs_ended_total{reason=\"completed\",upstream=\"fake\"}";
+    assert_eq!((started.metric(ended), started.metric(open)), (1, 0));
+    for (play, file, who) in [("withdraws", "withdraw", "end"), ("leaves", "leave", "end"), ("question", "", "client")]
+    {
+        let started = claude(play, "");
+        let run = started.run();
+        started.wait_for_question(&run, "ask-one");
+        if file.is_empty() {
+            let answer = json!({"decision": "approved", "answers": ["Red"]});
+            assert_eq!(started.answer(&run, "ask-one", &answer).status, 200);
+        } else {
+            started.folder.write(file, "");
+            started.folder.write("leave", "");
+        }
+        started.wait_for_end(&run);
+        let name = format!("framegate_approvals_answered_total{{by=\"{who}\",upstream=\"fake\"}}");
+        let begin = std::time::Instant::now();
+        while started.metric(&name) != 1 {
+            assert!(begin.elapsed() < crate::started::PATIENCE, "{play}");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
+    let started = claude("form", "");
+    let run = started.run();
+    let status = started.wait_for_question(&run, "ask-one");
+    let listed = &status["approvals"][0];
+    assert_eq!(
+        (&listed["tool_name"], &listed["reason"]),
+        (&json!("mcp_elicitation"), &json!("Which zone?")),
+        "{listed}"
+    );
+    let yes = |answers: Value| json!({"decision": "approved", "answers": answers});
+    for (answers, told) in [
+        (json!([]), "give it in `answers`"),
+        (json!(["here", "many"]), "the field \"count\" wants a whole number"),
+        (json!(["", "1"]), "the field \"zone\" wants an answer"),
+        (json!(["here", "1", "more"]), "the form has 2 fields"),
+    ] {
+        let answer = started.answer(&run, "ask-one", &yes(answers));
+        assert_eq!(answer.status, 422);
+        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
+        assert!(detail.contains(told), "{detail}");
+    }
+    assert_eq!(started.answer(&run, "ask-one", &yes(json!(["here", "2"]))).status, 200);
+    started.folder.write("leave", "");
+    assert_eq!(started.wait_for_end(&run)["state"], "completed");
+    assert_eq!(started.decisions(&run), ["ask-one approved by anonymous: here\n2"]);
+    let answers = started.folder.read("answers");
+    let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(answers[0]["response"]["response"], json!({"action": "decline"}));
+    assert_eq!(
+        answers[1]["response"]["response"],
+        json!({"action": "accept", "content": {"zone": "here", "count": 2}})
+    );
+    // Why the other one was declined is a frame.
+    let frames = serde_json::to_string(&started.events(&run, "frames.v2")).unwrap();
+    assert!(frames.contains("cannot be filled in here") && frames.contains("Where is it?"), "{frames}");
+}

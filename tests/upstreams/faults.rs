@@ -1,6 +1,8 @@
 //! Runners that do what runners ought not to: each ends in a state that can be told, and nothing is left of it.
 
-use crate::started::Started;
+use crate::proxy::Folder;
+use crate::started::{Started, table};
+use crate::verdicts::is_told_as_failed;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
@@ -9,9 +11,14 @@ const SHORT: &str = "interrupt_grace_ms = 200\nsignal_grace_ms = 300\nexit_grace
 
 fn ends(script: &str, more: &str) -> (Started, Value) {
     let started = Started::fake(script, &format!("{SHORT}\n{more}"));
+    let held = started.held();
     let run = started.run();
     let status = started.wait_for_end(&run);
     started.wait_for_no_process();
+    started.lets_go(held);
+    if status["state"] != "completed" {
+        is_told_as_failed(started.proxy.address, &status, status["error_code"].as_str().unwrap_or_default());
+    }
     let frames = started.events(&run, "frames.v2");
     let ended: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == json!("session_ended")).collect();
     assert_eq!(ended.len(), 1, "{script}");
@@ -28,7 +35,7 @@ fn told(status: &Value) -> (&str, &str, &str) {
 fn an_exit_without_an_end_is_told_with_its_status() {
     let (_started, status) = ends("early", "");
     let message = "the runner exited with status 3 before it said how the run ended";
-    assert_eq!(told(&status), ("interrupted", "runner_exited", message));
+    assert_eq!(told(&status), ("failed", "runner_exited", message));
 }
 
 #[test]
@@ -36,6 +43,26 @@ fn what_the_runner_said_of_its_end_goes_before_its_exit_status() {
     let (started, status) = ends("badly", "");
     assert_eq!(status["state"], json!("completed"));
     started.folder.wait_for("log", "exited with status 7");
+    let run = status["run_id"].as_str().unwrap();
+    let status = started.wait_for(run, "its exit is not told", |status| status["exit"].is_object());
+    assert_eq!((&status["exit"], &status["state"]), (&json!({"status": 7}), &json!("completed")));
+}
+
+#[test]
+fn how_a_runner_left_is_known_behind_a_restart() {
+    let folder = Folder::new();
+    let log = folder.path("framegate.db");
+    let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", log.to_str().unwrap())];
+    let mut started = Started::with(&table("badly", ""), &settings);
+    let run = started.run();
+    started.wait_for(&run, "its exit is not told", |status| status["exit"] == json!({"status": 7}));
+    assert!(started.proxy.terminate().success());
+    let again = Started::with(&table("half", SHORT), &settings);
+    let status = again.status(&run);
+    assert_eq!((&status["exit"], &status["state"]), (&json!({"status": 7}), &json!("completed")), "{status}");
+    let killed = again.run();
+    let status = again.wait_for(&killed, "its exit is not told", |status| status["exit"].is_object());
+    assert_eq!((&status["exit"], &status["state"]), (&json!({"signal": 9}), &json!("failed")), "{status}");
 }
 
 #[test]
@@ -175,22 +202,12 @@ fn many_runs_leave_nothing_behind() {
     let started = Started::fake("well", "");
     started.wait_for_end(&started.run());
     started.wait_for_no_process();
-    let settled = |limit: (usize, usize)| {
-        let begin = Instant::now();
-        loop {
-            let held = started.held();
-            if held.0 <= limit.0 && held.1 <= limit.1 {
-                return;
-            }
-            assert!(begin.elapsed() < crate::started::PATIENCE, "{held:?} held, {limit:?} before");
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    };
     let before = started.held();
     for _ in 0..20 {
         started.wait_for_end(&started.run());
     }
     started.wait_for_no_process();
-    // A connection or two of the test's own may still be closing; worker threads of the runtime come and stay.
-    settled((before.0 + 2, before.1 + 8));
+    started.lets_go(before);
+    let ended = "framegate_upstream_runs_ended_total{reason=\"completed\",upstream=\"fake\"}";
+    assert_eq!((started.metric(ended), started.metric("framegate_upstream_runs_open{upstream=\"fake\"}")), (21, 0));
 }

@@ -15,11 +15,17 @@ mod approvals;
 mod client;
 mod command_line;
 mod faults;
+#[path = "../serve/holding.rs"]
+mod holding;
 mod interrupting;
 mod model;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+mod readme;
 mod real;
 mod real_feed;
+mod sessions;
 mod started;
 mod starting;
+#[path = "../serve/verdicts.rs"]
+mod verdicts;

@@ -15,7 +15,7 @@ pub fn program(name: &str) -> String {
 }
 
 /// A proxy with one upstream `real`: a preset, its real program, and a home of its own.
-fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
+pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
     let program = program(name);
     let tables = format!(
         "[[upstream]]\nname = \"real\"\nkind = \"command\"\npreset = \"{preset}\"\nprogram = \"{program}\"\n\

@@ -12,14 +12,14 @@ use std::process::{Child, Command, Stdio};
 use std::time::Instant;
 
 /// `opencode serve` with a home of its own; gone when dropped.
-struct Server {
+pub struct Server {
     child: Child,
-    folder: Folder,
+    pub folder: Folder,
     port: u16,
 }
 
 impl Server {
-    fn start(model: &Model) -> Self {
+    pub fn start(model: &Model) -> Self {
         let folder = Folder::new();
         for name in ["work", "home/.config/opencode"] {
             std::fs::create_dir_all(folder.path(name)).unwrap();
@@ -59,7 +59,7 @@ impl Server {
         server
     }
 
-    fn followed(&self) -> Started {
+    pub fn followed(&self) -> Started {
         let url = format!("http://127.0.0.1:{}/event", self.port);
         let table = format!("[[upstream]]\nname = \"code\"\nkind = \"sse\"\nrunner = \"opencode\"\nurl = \"{url}\"\n");
         Started::with(&table, &[])

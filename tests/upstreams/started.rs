@@ -1,6 +1,7 @@
 //! A proxy with upstreams, and what is asked of it.
 
 use crate::client::{Answer, get, post};
+use crate::holding::{Held, held, lets_go};
 use crate::proxy::{Folder, Proxy};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
@@ -140,10 +141,20 @@ impl Started {
         found
     }
 
-    /// How many file descriptors and threads the proxy has.
-    pub fn held(&self) -> (usize, usize) {
-        let of = |what: &str| std::fs::read_dir(format!("/proc/{}/{what}", self.proxy.pid())).unwrap().count();
-        (of("fd"), of("task"))
+    /// A sample of `/metrics`, by its name and labels.
+    pub fn metric(&self, name: &str) -> u64 {
+        let text = get(self.proxy.address, "/metrics", &[]).text();
+        let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
+        found.unwrap_or_else(|| panic!("there is no {name}")).parse().unwrap()
+    }
+
+    pub fn held(&self) -> Held {
+        held(&self.proxy)
+    }
+
+    /// Waits until the proxy holds no more than it did.
+    pub fn lets_go(&self, before: Held) {
+        lets_go(&self.proxy, before);
     }
 }
 

@@ -70,7 +70,68 @@ fn an_order_that_cannot_be_meant_is_refused_and_starts_nothing() {
     assert_eq!(not_json.status, 400);
     assert_eq!(get(started.proxy.address, "/v1/runs", &[]).json()["data"], json!([]));
     let listed = get(started.proxy.address, "/v1/upstreams", &[]).json();
-    assert_eq!(listed, json!({"upstreams": [{"name": "fake", "runner": "codex", "takes_messages": false}]}));
+    assert_eq!(
+        listed,
+        json!({"upstreams": [{"name": "fake", "kind": "command", "runner": "codex", "path": "/v1/runs",
+            "takes_prompts": true, "takes_messages": false}]})
+    );
+}
+
+#[test]
+fn upstreams_of_every_kind_are_listed_with_what_a_client_needs() {
+    let tables = format!(
+        "{}\n[[upstream]]\nname = \"code\"\nkind = \"sse\"\nurl = \"http://127.0.0.1:1/event\"\n\
+         [[upstream]]\nname = \"feed\"\nkind = \"sse\"\nrunner = \"open-responses\"\nurl = \"http://127.0.0.1:1/event\"\n\
+         [[upstream]]\nname = \"lab\"\nkind = \"responses\"\nurl = \"http://127.0.0.1:1/v1\"\n\
+         [[upstream]]\nname = \"client\"\nkind = \"responses\"\nurl = \"http://127.0.0.1:1/v1\"\n\
+         authorization = \"passthrough\"\n\
+         [[upstream]]\nname = \"other\"\nkind = \"command\"\npreset = \"claude-code\"\n",
+        table("well", "")
+    );
+    let started = Started::with(&tables, &[]);
+    let listed = get(started.proxy.address, "/v1/upstreams", &[]).json();
+    let listed: Vec<String> = listed["upstreams"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|one| {
+            let word = |key: &str| one[key].as_str().unwrap_or("-").to_owned();
+            let path = word("path");
+            let takes = format!("{} {}", one["takes_prompts"], one["takes_messages"]);
+            format!("{} {} {} {path} {takes}", word("name"), word("kind"), word("runner"))
+        })
+        .collect();
+    assert_eq!(
+        listed,
+        [
+            "fake command codex /v1/runs true false",
+            "other command claude-code /v1/runs true true",
+            "code sse opencode /v1/runs true true",
+            "feed sse open-responses - false false",
+            "lab responses open-responses /v1/responses?upstream=lab true false",
+            "client responses open-responses /v1/responses?upstream=client false false",
+        ]
+    );
+    // Each path is one that there is.
+    let refused = |more: Value| {
+        let mut order = json!({"upstream": "lab", "prompt": "x"});
+        order.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+        let answer = started.start(&order);
+        (answer.status, answer.json()["detail"].as_str().unwrap().to_owned())
+    };
+    for (more, status, told) in [
+        (json!({}), 422, "a response is of a model: name it"),
+        (json!({"model": "m", "prompt": " "}), 422, "the prompt is empty"),
+        (json!({"model": "m", "cwd": "/tmp"}), 422, "leave cwd out"),
+        (json!({"model": "m", "upstream": "client"}), 422, "their client's own credentials"),
+        (json!({"model": "m"}), 502, "cannot be reached"),
+    ] {
+        let (found, detail) = refused(more);
+        assert_eq!(found, status, "{detail}");
+        assert!(detail.contains(told), "{detail}");
+    }
+    assert_eq!(post(started.proxy.address, "/v1/responses?upstream=lab", &[], b"{}").status, 502);
+    assert_eq!(started.start(&json!({"upstream": "feed", "prompt": "x"})).status, 422);
 }
 
 #[test]

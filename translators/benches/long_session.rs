@@ -1,103 +1,30 @@
-//! Whether a long session costs more for each event than a short one.
+//! Whether a long session costs more for each frame than a short one.
 //!
-//! One message, or one command's output, comes in pieces: 100,000 of them in one session, and as many in sessions of
-//! 1,000. The same number of events is decoded either way, so the ratio of the two times is what length costs: 1 where a
-//! piece costs the same however long its message is by then.
+//! One message in 500,000 pieces (a million frames), 100,000 tool calls, 50 MB of tools' output, 64 subagents that take turns:
+//! each beside as many frames in sessions of about 1,000. The same number of frames is made either way, so the ratio of the
+//! two times is what length costs: 1 where a piece costs the same however much came before it.
 //!
-//! `cargo bench -p framegate-translators --bench long_session [-- SURFACE [PIECES]]`
+//! `cargo bench -p framegate-translators --bench long_session [-- SESSION [PIECES]]`
 //!
 //! With PIECES, one session of that many is decoded, once and untimed, for a tool that counts instructions.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
-use framegate_translators::framing::Limits;
-use framegate_translators::pipeline::Ingest;
+mod sessions;
+#[allow(dead_code, unused_imports, reason = "of the stages, only decoding is needed here")]
+mod stages;
+
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::encode::Events;
 use framegate_translators::runners::RUNNERS;
-use framegate_translators::sequence::Identity;
-use std::fmt::Write;
+use sessions::{Session, Shape};
+use stages::{Encoders, decode_into, ingest};
 use std::hint::black_box;
 use std::time::{Duration, Instant};
-use uuid::Uuid;
 
-const EPOCH_MS: u64 = 1_770_000_000_000;
-const LONG: usize = 100_000;
-const SHORT: usize = 1_000;
-const ROUNDS: usize = 7;
-const CHUNK: usize = 64 << 10;
-/// What stands for the piece in a record.
-const PIECE: &str = "PIECE";
-/// What stands for all of them.
-const WHOLE: &str = "WHOLE";
-
-/// A way in which a runner streams.
-struct Surface {
-    name: &'static str,
-    runner: &'static str,
-    sse: bool,
-    before: &'static [&'static str],
-    each: &'static str,
-    after: &'static [&'static str],
-}
-
-const SURFACES: &[Surface] = &[
-    Surface {
-        name: "codex-text",
-        runner: "codex",
-        sse: false,
-        before: &[
-            r#"{"method":"turn/started","params":{"threadId":"0199-thread-0001","turn":{"id":"0199-turn-0001","items":[],"status":"inProgress","error":null}},"emittedAtMs":1770000000000}"#,
-        ],
-        each: r#"{"method":"item/agentMessage/delta","params":{"threadId":"0199-thread-0001","turnId":"0199-turn-0001","itemId":"msg_0001","delta":"PIECE"},"emittedAtMs":1770000000100}"#,
-        after: &[
-            r#"{"method":"item/completed","params":{"item":{"type":"agentMessage","id":"msg_0001","text":"WHOLE","phase":null},"threadId":"0199-thread-0001","turnId":"0199-turn-0001"},"emittedAtMs":1770000000200}"#,
-            r#"{"method":"turn/completed","params":{"threadId":"0199-thread-0001","turn":{"id":"0199-turn-0001","items":[],"status":"completed","error":null}},"emittedAtMs":1770000000300}"#,
-        ],
-    },
-    Surface {
-        name: "codex-output",
-        runner: "codex",
-        sse: false,
-        before: &[
-            r#"{"method":"turn/started","params":{"threadId":"0199-thread-0001","turn":{"id":"0199-turn-0001","items":[],"status":"inProgress","error":null}},"emittedAtMs":1770000000000}"#,
-            r#"{"method":"item/started","params":{"item":{"type":"commandExecution","id":"call_0001","command":"/bin/bash -lc 'seq 1 9'","status":"inProgress","aggregatedOutput":null,"exitCode":null},"threadId":"0199-thread-0001","turnId":"0199-turn-0001"},"emittedAtMs":1770000000050}"#,
-        ],
-        each: r#"{"method":"item/commandExecution/outputDelta","params":{"threadId":"0199-thread-0001","turnId":"0199-turn-0001","itemId":"call_0001","delta":"PIECE"},"emittedAtMs":1770000000100}"#,
-        after: &[
-            r#"{"method":"item/completed","params":{"item":{"type":"commandExecution","id":"call_0001","command":"/bin/bash -lc 'seq 1 9'","status":"completed","aggregatedOutput":"WHOLE","exitCode":0,"durationMs":40},"threadId":"0199-thread-0001","turnId":"0199-turn-0001"},"emittedAtMs":1770000000200}"#,
-            r#"{"method":"turn/completed","params":{"threadId":"0199-thread-0001","turn":{"id":"0199-turn-0001","items":[],"status":"completed","error":null}},"emittedAtMs":1770000000300}"#,
-        ],
-    },
-    Surface {
-        name: "opencode-event",
-        runner: "opencode",
-        sse: true,
-        before: &[
-            r#"{"id":"evt_1","type":"session.status","properties":{"sessionID":"ses_0001","status":{"type":"busy"}}}"#,
-            r#"{"id":"evt_2","type":"message.updated","properties":{"sessionID":"ses_0001","info":{"id":"msg_0001","role":"assistant","modelID":"m","time":{"created":1770000000000},"sessionID":"ses_0001"}}}"#,
-            r#"{"id":"evt_3","type":"message.part.updated","properties":{"sessionID":"ses_0001","part":{"id":"prt_0001","messageID":"msg_0001","sessionID":"ses_0001","type":"text","text":"","time":{"start":1770000000050}}}}"#,
-        ],
-        each: r#"{"id":"evt_4","type":"message.part.delta","properties":{"sessionID":"ses_0001","messageID":"msg_0001","partID":"prt_0001","field":"text","delta":"PIECE"}}"#,
-        after: &[
-            r#"{"id":"evt_5","type":"message.part.updated","properties":{"sessionID":"ses_0001","part":{"id":"prt_0001","messageID":"msg_0001","sessionID":"ses_0001","type":"text","text":"WHOLE","time":{"start":1770000000050,"end":1770000000200}}}}"#,
-            r#"{"id":"evt_6","type":"message.updated","properties":{"sessionID":"ses_0001","info":{"id":"msg_0001","role":"assistant","modelID":"m","time":{"created":1770000000000,"completed":1770000000250},"sessionID":"ses_0001"}}}"#,
-            r#"{"id":"evt_7","type":"session.idle","properties":{"sessionID":"ses_0001"}}"#,
-        ],
-    },
-    Surface {
-        name: "opencode-next",
-        runner: "opencode",
-        sse: true,
-        before: &[
-            r#"{"id":"evt_1","type":"session.next.step.started","data":{"timestamp":1770000000000,"sessionID":"ses_0001","assistantMessageID":"msg_0001","model":{"id":"m"}}}"#,
-            r#"{"id":"evt_2","type":"session.next.text.started","data":{"timestamp":1770000000050,"sessionID":"ses_0001","assistantMessageID":"msg_0001","textID":"text-0"}}"#,
-        ],
-        each: r#"{"id":"evt_3","type":"session.next.text.delta","data":{"timestamp":1770000000100,"sessionID":"ses_0001","assistantMessageID":"msg_0001","textID":"text-0","delta":"PIECE"}}"#,
-        after: &[
-            r#"{"id":"evt_4","type":"session.next.text.ended","data":{"timestamp":1770000000200,"sessionID":"ses_0001","assistantMessageID":"msg_0001","textID":"text-0","text":"WHOLE"}}"#,
-            r#"{"id":"evt_5","type":"session.next.step.ended","data":{"timestamp":1770000000250,"sessionID":"ses_0001","assistantMessageID":"msg_0001","finish":"stop"}}"#,
-        ],
-    },
-];
+const ROUNDS: usize = 5;
+/// How many frames a short session has, about.
+const SHORT_FRAMES: usize = 1_000;
 
 fn main() {
     // `cargo test --benches` runs this too: one short round shows that it works.
@@ -106,33 +33,77 @@ fn main() {
     let mut words = args.iter().filter(|arg| !arg.starts_with('-'));
     let only = words.next();
     let pieces: Option<usize> = words.next().map(|pieces| pieces.parse().unwrap());
-    let surfaces = SURFACES.iter().filter(|surface| only.is_none_or(|only| surface.name == only));
+    let sessions = sessions::all().filter(|session| only.is_none_or(|only| session.name == only));
     if let Some(pieces) = pieces {
-        for surface in surfaces {
-            let (events, said) = decode(surface.runner, &session(surface, pieces));
-            println!("{}: {pieces} pieces, {events} frames, {said} of them with a piece", surface.name);
+        for session in sessions {
+            let frames = decode(session, &session.bytes(pieces), pieces);
+            println!("{}: {pieces} pieces, {frames} frames", session.name);
         }
         return;
     }
-    let long = if quick { SHORT * 2 } else { LONG };
-    println!("{:16} {:>12} {:>12} {:>7}", "ns for a piece", format!("of {SHORT}"), format!("of {long}"), "ratio");
-    for surface in surfaces {
-        let (few, many) = (session(surface, SHORT), session(surface, long));
-        let (mut few_times, mut many_times) = (Vec::new(), Vec::new());
-        for _ in 0..if quick { 1 } else { ROUNDS } {
-            few_times.push(timed(|| (0..long / SHORT).map(|_| decode(surface.runner, &few).1).sum(), long));
-            many_times.push(timed(|| decode(surface.runner, &many).1, long));
-        }
-        let (few, many) = (median(few_times), median(many_times));
-        let each = |time: Duration| time.as_secs_f64() * 1e9 / long as f64;
-        println!("{:16} {:>12.0} {:>12.0} {:>7.2}", surface.name, each(few), each(many), each(many) / each(few));
+    let rounds = if quick { 1 } else { ROUNDS };
+    println!(
+        "{:18} {:>9} {:>9} {:>9} {:>6}   {:>9} {:>9} {:>6}",
+        "ns for a frame", "frames", "short", "long", "ratio", "short", "long", "ratio"
+    );
+    println!("{:18} {:>36}   {:>26}", "", "decoded", "and in every contract");
+    for session in sessions {
+        let pieces = if quick { 200 } else { long(session.shape) };
+        let input = session.bytes(pieces);
+        let frames = decode(session, &input, pieces);
+        // As many short sessions as have about as many frames together.
+        let few = (pieces * SHORT_FRAMES).div_ceil(frames).min(pieces);
+        let short = session.bytes(few);
+        let (short_frames, times) = (decode(session, &short, few), pieces / few);
+        let decoded = compare(rounds, frames, short_frames * times, |is_long| {
+            if is_long {
+                decode(session, &input, pieces);
+            } else {
+                (0..times).for_each(|_| assert_eq!(decode(session, &short, few), short_frames));
+            }
+        });
+        let encoded = compare(rounds, frames, short_frames * times, |is_long| {
+            if is_long {
+                encode(session, &input);
+            } else {
+                (0..times).for_each(|_| encode(session, &short));
+            }
+        });
+        println!(
+            "{:18} {:>9} {:>9.0} {:>9.0} {:>6.2}   {:>9.0} {:>9.0} {:>6.2}",
+            session.name,
+            frames,
+            decoded.0,
+            decoded.1,
+            decoded.1 / decoded.0,
+            encoded.0,
+            encoded.1,
+            encoded.1 / encoded.0,
+        );
     }
 }
 
-fn timed(decode: impl FnOnce() -> usize, pieces: usize) -> Duration {
-    let start = Instant::now();
-    assert_eq!(decode(), pieces, "every piece is said once");
-    start.elapsed()
+/// How many pieces make a session of this shape long.
+fn long(shape: Shape) -> usize {
+    match shape {
+        Shape::Deltas => 500_000,
+        Shape::Tools | Shape::Subagents => 100_000,
+        Shape::Output => (50 << 20) / sessions::OUTPUT_BYTES,
+    }
+}
+
+/// The nanoseconds for a frame of short sessions and of the long one: medians of rounds that take turns.
+fn compare(rounds: usize, long_frames: usize, short_frames: usize, mut run: impl FnMut(bool)) -> (f64, f64) {
+    let (mut short, mut long) = (Vec::new(), Vec::new());
+    for _ in 0..rounds {
+        for (is_long, times) in [(false, &mut short), (true, &mut long)] {
+            let start = Instant::now();
+            run(is_long);
+            times.push(start.elapsed());
+        }
+    }
+    let each = |times: Vec<Duration>, frames: usize| median(times).as_secs_f64() * 1e9 / frames as f64;
+    (each(short, short_frames), each(long, long_frames))
 }
 
 fn median(mut times: Vec<Duration>) -> Duration {
@@ -140,45 +111,29 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// The records of a session whose one text comes in so many pieces.
-fn session(surface: &Surface, pieces: usize) -> Vec<u8> {
-    let mut whole = String::new();
-    let mut text = String::new();
-    let record = |text: &mut String, record: &str| {
-        let (head, tail) = if surface.sse { ("data: ", "\n\n") } else { ("", "\n") };
-        text.extend([head, record, tail]);
-    };
-    for line in surface.before {
-        record(&mut text, line);
-    }
-    for nth in 0..pieces {
-        let mut piece = String::new();
-        write!(piece, "word{nth} ").unwrap();
-        record(&mut text, &surface.each.replace(PIECE, &piece));
-        whole.push_str(&piece);
-    }
-    for line in surface.after {
-        record(&mut text, &line.replace(WHOLE, &whole));
-    }
-    text.into_bytes()
+/// How many frames the session gives.
+fn decode(session: &Session, input: &[u8], pieces: usize) -> usize {
+    let runner = RUNNERS.iter().find(|known| known.name == session.runner).unwrap();
+    let (mut frames, mut said) = (0, 0);
+    decode_into(ingest(runner), input, &mut |frame| {
+        frames += 1;
+        said += usize::from(frame.body.kind() == session.gives);
+        black_box(&frame);
+    });
+    assert_eq!(said, pieces, "{}: every piece gives one {}", session.name, session.gives);
+    frames
 }
 
-/// How many frames the session gives, and in how many of them a piece is said.
-fn decode(runner: &str, input: &[u8]) -> (usize, usize) {
-    let runner = RUNNERS.iter().find(|known| known.name == runner).unwrap();
-    let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
-    let mut ingest = Ingest::new(runner, None, Limits::default(), identity);
-    let (mut frames, mut said) = (0, 0);
-    let mut count = |drained: std::vec::Drain<'_, framegate_translators::frame::Frame>| {
-        for frame in drained {
-            frames += 1;
-            said += usize::from(matches!(frame.body.kind(), "output_text_delta" | "tool_stdout"));
-            black_box(&frame);
+/// Decodes the session, and encodes each frame in every contract.
+fn encode(session: &Session, input: &[u8]) {
+    let runner = RUNNERS.iter().find(|known| known.name == session.runner).unwrap();
+    let mut encoders: Vec<Encoders> = CONTRACTS.iter().map(Encoders::new).collect();
+    let mut events = Events::default();
+    decode_into(ingest(runner), input, &mut |frame| {
+        for encoder in &mut encoders {
+            events.clear();
+            encoder.frame(&frame, &mut events);
+            black_box(&events);
         }
-    };
-    for chunk in input.chunks(CHUNK) {
-        count(ingest.feed(chunk, EPOCH_MS));
-    }
-    count(ingest.finish(EPOCH_MS));
-    (frames, said)
+    });
 }

@@ -88,12 +88,15 @@ pub enum Unsayable {
     NoWord(&'static str),
     /// There is no such question, or it has its answer.
     NoQuestion(Name),
+    /// What was chosen or written is none of what the question wants, as the sentence says.
+    Unfit(String),
 }
 
 impl std::fmt::Display for Unsayable {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::NoWord(sentence) => f.write_str(sentence),
+            Self::Unfit(sentence) => f.write_str(sentence),
             Self::NoQuestion(id) => write!(f, "no question {:?} waits for an answer", &**id),
         }
     }

@@ -206,12 +206,12 @@ impl Ledger {
         self.time_ms = before;
     }
 
-    /// It is not the runner that ends the input: this is what runs that are still open then say of it.
-    pub(crate) fn cut_by(&mut self, code: &str, message: &str) {
-        self.cut = RunEnd::interrupted(code, message);
+    /// It is known why the input ends without the runner's word: this is what runs that are still open then say of it.
+    pub(crate) fn cut_by(&mut self, end: RunEnd) {
+        self.cut = end;
     }
 
-    /// The input is over: every run that is still open is closed as interrupted.
+    /// The input is over: every run that is still open is closed, as interrupted where nobody knows more.
     pub(crate) fn finish(&mut self, now_ms: u64) {
         self.time_ms = now_ms;
         for run in std::mem::take(&mut self.runs) {

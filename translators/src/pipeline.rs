@@ -184,11 +184,11 @@ impl Ingest {
         self.take()
     }
 
-    /// The input will be ended, and not by the runner: runs that are open then are interrupted with this code and message
-    /// instead of `stream_ended`.
-    pub fn cut_by(&mut self, code: &str, message: &str) {
+    /// It is known why the input ends without the runner's word: runs that are open then end like that, and not as interrupted
+    /// by `stream_ended`.
+    pub fn cut_by(&mut self, end: RunEnd) {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.cut_by(code, message);
+            reading.state.ledger.cut_by(end);
         }
     }
 

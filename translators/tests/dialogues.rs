@@ -514,7 +514,8 @@ fn claude_codes_other_requests_get_an_answer_too() {
             json!({"subtype": "error", "request_id": "r", "error": "this host answers no hook_callback requests"}),
         ),
         (
-            json!({"subtype": "elicitation", "message": "?"}),
+            json!({"subtype": "elicitation", "mcp_server_name": "docs", "message": "Where?",
+                "requested_schema": {"properties": {"place": {"type": "object"}}}}),
             json!({"subtype": "success", "request_id": "r", "response": {"action": "decline"}}),
         ),
         (json!({}), json!({"subtype": "error", "request_id": "r", "error": "this host answers no nameless requests"})),
@@ -523,6 +524,68 @@ fn claude_codes_other_requests_get_an_answer_too() {
         host.hear(format!("{line}\n").as_bytes());
         assert_eq!(host.lines().pop().unwrap()["response"], expected);
     }
+    let why = "the form of the MCP server \"docs\" cannot be filled in here, for its field \"place\" is of the type \"object\": Where?";
+    assert!(host.frames.iter().any(|frame| matches!(&frame.body, Body::LogEmitted { message, .. } if message == why)));
+}
+
+/// Fields in an order of their own, which is the order of the answers.
+const FORM: &str =
+    r#"{"type":"object","properties":{"zone":{"type":"string"},"count":{"type":"integer"}},"required":["zone"]}"#;
+
+#[test]
+fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
+    let claude = |host: &mut Host, id: &str, mode: &str, schema: &str| {
+        let line = format!(
+            r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"elicitation","mcp_server_name":"docs","message":"Where?","mode":"{mode}","requested_schema":{schema}}}}}"#
+        );
+        host.hear(format!("{line}\n").as_bytes())
+    };
+    let mut host = Host::new("claude-code");
+    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    let asked = claude(&mut host, "a", "form", FORM);
+    assert_eq!((&*asked[0].tool_name, asked[0].reason.as_deref()), ("mcp_elicitation", Some("Where?")));
+    assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
+    assert!(host.dialogue.asked("a").unwrap().wants_answers);
+    let unfit = host.answer("a", chosen(&[&["here"], &["many"]])).unwrap_err();
+    assert_eq!(unfit.to_string(), "the field \"count\" wants a whole number");
+    host.answer("a", chosen(&[&["here"], &["2"]])).unwrap();
+    let response = |host: &mut Host| host.lines().pop().unwrap()["response"].clone();
+    let content = json!({"action": "accept", "content": {"zone": "here", "count": 2}});
+    assert_eq!(response(&mut host), json!({"subtype": "success", "request_id": "a", "response": &content}));
+    claude(&mut host, "b", "form", FORM);
+    host.answer("b", decided(Decision::Rejected)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
+    // An address to go to: whoever says yes will.
+    claude(&mut host, "c", "url", FORM);
+    assert!(!host.dialogue.asked("c").unwrap().wants_answers);
+    host.answer("c", decided(Decision::Approved)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "accept"}));
+    claude(&mut host, "d", "form", FORM);
+    host.answer("d", decided(Decision::Cancelled)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "cancel"}));
+    claude(&mut host, "e", "form", FORM);
+    host.hear(b"{\"type\":\"control_cancel_request\",\"request_id\":\"e\"}\n");
+    assert!(host.dialogue.asked("e").is_none());
+    host.finish();
+    let decisions =
+        ["approved by ann", "rejected by ann", "approved by ann", "cancelled by ann", "cancelled by runner"];
+    assert_eq!(host.decisions(), decisions);
+    // Codex: the same form, in the same order.
+    let mut host = codex();
+    let mut codex_form = |host: &mut Host, id: u64, schema: &str| {
+        let params = format!(
+            r#"{{"threadId":"T","mode":"form","serverName":"docs","message":"Where?","requestedSchema":{schema}}}"#
+        );
+        let line = format!(r#"{{"id":{id},"method":"mcpServer/elicitation/request","params":{params}}}"#);
+        host.hear(format!("{line}\n").as_bytes())
+    };
+    let asked = codex_form(&mut host, 7, FORM);
+    assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
+    host.answer(&asked[0].approval_id, chosen(&[&["here"], &["2"]])).unwrap();
+    assert_eq!(host.lines().last(), Some(&json!({"id": 7, "result": content})));
+    assert!(codex_form(&mut host, 8, r#"{"properties":{"place":{"type":"object"}}}"#).is_empty());
+    let declined = json!({"id": 8, "result": {"action": "decline", "content": null}});
+    assert_eq!(host.lines().last(), Some(&declined));
 }
 
 #[test]

@@ -82,17 +82,49 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     };
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     let reload = Reload { sources, config, log: log_args.clone() };
+    let otlp = reload.config.otlp.clone();
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
+        let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
         runs.start_marking();
         let keeping = tokio::spawn(keep(runs.clone()));
         let served = serve(settings, runs.clone(), args.demo, reload).await;
         keeping.abort();
         runs.keep_counts().await;
+        if let Some(spans) = spans {
+            spans.stop().await;
+        }
         served
     })?;
     Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+/// Lets the runs be told to the collector of the settings, where one is named.
+#[cfg(feature = "otel")]
+fn watched(runs: Runs, otlp: &config::Otlp) -> anyhow::Result<(Runs, Option<telemetry::spans::Sending>)> {
+    if otlp.endpoint.is_empty() {
+        return Ok((runs, None));
+    }
+    let (spans, sending) = telemetry::spans::start(otlp, runs.metrics().clone())?;
+    Ok((runs.watched_by(spans), Some(sending)))
+}
+
+/// A build without the feature: a configuration that names a collector was refused before.
+#[cfg(not(feature = "otel"))]
+fn watched(runs: Runs, _: &config::Otlp) -> anyhow::Result<(Runs, Option<Untold>)> {
+    Ok((runs, None))
+}
+
+/// What there is nothing of.
+#[cfg(not(feature = "otel"))]
+enum Untold {}
+
+#[cfg(not(feature = "otel"))]
+impl Untold {
+    async fn stop(self) {
+        match self {}
+    }
 }
 
 /// How often frames that are too old are looked for, and what was counted of runs is kept.

@@ -2,7 +2,7 @@
 
 use crate::auth::{one_line, secret_in};
 use crate::config::Config;
-use crate::config::upstream::{Authorization, Kind, Retrieve, Upstream};
+use crate::config::upstream::{Authorization, Http, Kind, Retrieve, Upstream};
 use crate::upstream::client::AllowList;
 use crate::upstream::responses::{Credentials, Patience, Responses, Settings};
 use crate::upstream::sse;
@@ -31,15 +31,10 @@ fn feed(upstream: &Upstream, settings: &crate::config::upstream::Sse) -> anyhow:
     Ok(sse::Settings {
         name: upstream.name.clone(),
         runner: runner(&upstream.runner).with_context(|| format!("there is no runner {:?}", upstream.runner))?,
-        url: settings.url.parse().context("url")?,
-        credentials: credentials(
-            settings.authorization,
-            (&settings.credential_header, &settings.credential_scheme),
-            &settings.secret_file,
-            &settings.secret_env,
-        )?,
-        ca_file: is_set(&settings.ca_file),
-        connect_timeout: ms(settings.connect_timeout_ms),
+        url: settings.http.url.parse().context("url")?,
+        credentials: credentials(&settings.http)?,
+        ca_file: is_set(&settings.http.ca_file),
+        connect_timeout: ms(settings.http.connect_timeout_ms),
         answer_timeout: ms(settings.answer_timeout_ms),
         idle_timeout: (settings.idle_timeout_ms > 0).then(|| ms(settings.idle_timeout_ms)),
         pause: (ms(settings.reconnect_min_ms), ms(settings.reconnect_max_ms)),
@@ -64,20 +59,15 @@ pub(super) fn responses(config: &Config) -> anyhow::Result<Vec<Arc<Responses>>> 
 }
 
 fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> anyhow::Result<Responses> {
-    let credentials = credentials(
-        settings.authorization,
-        (&settings.credential_header, &settings.credential_scheme),
-        &settings.secret_file,
-        &settings.secret_env,
-    )?;
+    let credentials = credentials(&settings.http)?;
     let settings = Settings {
         name: upstream.name.clone(),
-        url: settings.url.parse().context("url")?,
+        url: settings.http.url.parse().context("url")?,
         credentials,
         request_headers: AllowList::new(&settings.request_headers)?,
         response_headers: AllowList::new(&settings.response_headers)?,
-        ca_file: is_set(&settings.ca_file),
-        connect_timeout: Duration::from_millis(settings.connect_timeout_ms),
+        ca_file: is_set(&settings.http.ca_file),
+        connect_timeout: Duration::from_millis(settings.http.connect_timeout_ms),
         head_timeout: Duration::from_millis(settings.answer_timeout_ms),
         idle_timeout: (settings.idle_timeout_ms > 0).then(|| Duration::from_millis(settings.idle_timeout_ms)),
         max_request_bytes: settings.max_request_bytes,
@@ -93,17 +83,13 @@ fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> an
 }
 
 /// Whose credentials requests have. Secrets are read here, once.
-fn credentials(
-    authorization: Authorization,
-    (header, scheme): (&str, &str),
-    file: &Path,
-    variable: &str,
-) -> anyhow::Result<Credentials> {
-    match authorization {
+fn credentials(settings: &Http) -> anyhow::Result<Credentials> {
+    match settings.authorization {
         Authorization::None => Ok(Credentials::None),
         Authorization::Passthrough => Ok(Credentials::OfTheClient),
         Authorization::Configured => {
-            let secret = match is_set(file) {
+            let variable = &settings.secret_env;
+            let secret = match is_set(&settings.secret_file) {
                 Some(file) => secret_in(&file).map_err(|message| anyhow!("secret_file: {message}"))?,
                 None => {
                     let text = std::env::var(variable)
@@ -113,8 +99,10 @@ fn credentials(
                 }
             };
             // Neither the header nor the secret is told: one of them may stand in the other's place.
-            let header: HeaderName = header.parse().map_err(|_| anyhow!("credential_header is no header's name"))?;
-            Credentials::own(header, scheme, &secret).map_err(|_| anyhow!("the secret cannot stand in a header"))
+            let header: HeaderName =
+                settings.credential_header.parse().map_err(|_| anyhow!("credential_header is no header's name"))?;
+            Credentials::own(header, &settings.credential_scheme, &secret)
+                .map_err(|_| anyhow!("the secret cannot stand in a header"))
         }
     }
 }

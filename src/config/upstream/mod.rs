@@ -10,7 +10,7 @@ mod responses;
 mod sse;
 
 pub use command::{Command, Preset};
-pub use http::Authorization;
+pub use http::{Authorization, Http};
 pub use responses::{Responses, Retrieve};
 pub use sse::Sse;
 
@@ -136,15 +136,18 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
         _ => sections(&Responses::default()),
     };
     let of_all = sections(&Common::default());
+    let of_http = if kind == "command" { Dict::new() } else { sections(&Http::default()) };
     let mut fits = true;
     let mut report = |key: &str, message: String| {
         fits = false;
         report(key, message);
     };
-    let (mut common, mut own) = (Dict::new(), Dict::new());
+    let (mut common, mut http, mut own) = (Dict::new(), Dict::new(), Dict::new());
     for (key, value) in table {
-        let Some(default) = of_all.get(&key).or_else(|| is_own.get(&key)) else {
-            let known = of_all.keys().chain(is_own.keys()).map(String::as_str);
+        let sides = [(&of_all, &mut common), (&of_http, &mut http), (&is_own, &mut own)];
+        let found = sides.into_iter().find_map(|(known, side)| Some((known.get(&key)?, side)));
+        let Some((default, side)) = found else {
+            let known = of_all.keys().chain(of_http.keys()).chain(is_own.keys()).map(String::as_str);
             report(&key, unknown(&format!("setting of an upstream of kind {kind:?}:"), &key, known));
             continue;
         };
@@ -152,7 +155,6 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             report(&key, message);
             continue;
         }
-        let side = if of_all.contains_key(&key) { &mut common } else { &mut own };
         side.insert(key, value);
     }
     let common: Common = typed(common, &mut report)?;
@@ -164,12 +166,14 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             (Kind::Command(Box::new(command)), runner)
         }
         "sse" => {
-            let sse: Sse = typed(own, &mut report)?;
+            let http: Http = typed(http, &mut report)?;
+            let sse = Sse { http, ..typed(own, &mut report)? };
             sse.check(&mut report);
             (Kind::Sse(Box::new(sse)), "opencode")
         }
         _ => {
-            let responses: Responses = typed(own, &mut report)?;
+            let http: Http = typed(http, &mut report)?;
+            let responses = Responses { http, ..typed(own, &mut report)? };
             responses.check(&mut report);
             (Kind::Responses(Box::new(responses)), "open-responses")
         }
@@ -236,6 +240,7 @@ mod tests {
     fn every_number_has_a_range_that_its_default_is_in() {
         let settings = [
             sections(&Common::default()),
+            sections(&Http::default()),
             sections(&Command::default()),
             sections(&Sse::default()),
             sections(&Responses::default()),
@@ -250,12 +255,17 @@ mod tests {
         assert_eq!(numbers, ranged);
     }
 
+    /// The keys of a kind that is reached over HTTP.
+    fn with_http(own: Dict) -> Dict {
+        sections(&Http::default()).into_iter().chain(own).collect()
+    }
+
     #[test]
     fn each_number_is_taken_at_its_bounds_and_refused_beyond_them() {
         let kinds = [
             ("kind = \"command\"\npreset = \"codex-exec\"", sections(&Command::default())),
-            ("kind = \"sse\"\nurl = \"http://localhost/event\"", sections(&Sse::default())),
-            ("kind = \"responses\"\nurl = \"http://localhost/v1\"", sections(&Responses::default())),
+            ("kind = \"sse\"\nurl = \"http://localhost/event\"", with_http(sections(&Sse::default()))),
+            ("kind = \"responses\"\nurl = \"http://localhost/v1\"", with_http(sections(&Responses::default()))),
         ];
         let all = kinds.iter().flat_map(|kind| RANGES.iter().map(move |range| (kind, range)));
         for ((kind, own), (path, least, most)) in all {

@@ -1,34 +1,20 @@
 //! What an upstream of kind `responses` is set to.
 
-use super::http::{Authorization, Credentials, check_credentials, check_url};
+use super::http::Http;
 use crate::upstream::client::AllowList;
 use serde::{Deserialize, Serialize};
-use std::path::PathBuf;
 
 /// A server of the Responses API that requests are forwarded to.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Responses {
-    /// The server's URL, such as `https://api.example/v1`: `/responses` stands behind it.
-    pub url: String,
-    /// Whose credentials requests carry.
-    pub authorization: Authorization,
-    /// The header of the configured credentials.
-    pub credential_header: String,
-    /// How they stand in `authorization`; in any other header the secret stands alone.
-    pub credential_scheme: String,
-    /// A file with the secret on one line; empty: none.
-    pub secret_file: PathBuf,
-    /// An environment variable with the secret; empty: none.
-    pub secret_env: String,
-    /// Certificates to trust, as PEM; empty: those that the machine trusts.
-    pub ca_file: PathBuf,
+    /// Where it is, and how it is connected to: settings beside these.
+    #[serde(skip)]
+    pub http: Http,
     /// Headers of requests that are passed on.
     pub request_headers: Vec<String>,
     /// Headers of answers that are passed on.
     pub response_headers: Vec<String>,
-    /// How long a connection may take.
-    pub connect_timeout_ms: u64,
     /// How long it may take until an answer begins.
     pub answer_timeout_ms: u64,
     /// How long an answer may be silent; 0: for ever.
@@ -60,13 +46,7 @@ impl Default for Responses {
     fn default() -> Self {
         let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
         Self {
-            url: String::new(),
-            authorization: Authorization::None,
-            credential_header: "authorization".to_owned(),
-            credential_scheme: "Bearer".to_owned(),
-            secret_file: PathBuf::new(),
-            secret_env: String::new(),
-            ca_file: PathBuf::new(),
+            http: Http::default(),
             request_headers: names(&[
                 "content-type",
                 "content-encoding",
@@ -87,7 +67,6 @@ impl Default for Responses {
                 "x-request-id",
                 "x-should-retry",
             ]),
-            connect_timeout_ms: 10_000,
             answer_timeout_ms: 600_000,
             idle_timeout_ms: 300_000,
             max_request_bytes: 64 << 20,
@@ -102,18 +81,7 @@ impl Default for Responses {
 impl Responses {
     /// What no single value shows.
     pub(super) fn check(&self, report: &mut dyn FnMut(&str, String)) {
-        check_url(&self.url, false, report);
-        check_credentials(
-            &Credentials {
-                authorization: self.authorization,
-                header: &self.credential_header,
-                scheme: &self.credential_scheme,
-                file: &self.secret_file,
-                env: &self.secret_env,
-            },
-            true,
-            report,
-        );
+        self.http.check(false, report);
         for (key, list) in [("request_headers", &self.request_headers), ("response_headers", &self.response_headers)] {
             if let Err(error) = AllowList::new(list) {
                 report(key, error.to_string());

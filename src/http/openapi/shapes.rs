@@ -78,6 +78,8 @@ pub(super) fn schemas() -> Value {
         &["approval_id", "tool_name", "requested_at_ms", "seq"],
         &json!({"approval_id": text, "tool_name": text, "reason": text, "requested_at_ms": millis, "seq": count}),
     );
+    let exit = json!({"type": "object", "description": "How the program left that was started for the run; one of the two.",
+        "properties": {"status": {"type": "integer"}, "signal": {"type": "integer"}}});
     let run = json!({"$ref": "#/components/schemas/RunStatus"});
     json!({
         "Problem": object(&["type", "title", "status", "detail"],
@@ -106,6 +108,7 @@ pub(super) fn schemas() -> Value {
                 "events_withheld": counts, "pending_approvals": {"type": "array", "items": text},
                 "approvals": {"type": "array", "items": waiting},
                 "final_text": text, "error_code": text, "message": text,
+                "exit": exit,
             })),
         "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array"},
             "next": {"type": ["integer", "string", "null"],

@@ -35,14 +35,19 @@ pub(super) fn start_run() -> Value {
 pub(super) fn list() -> Value {
     let one = json!({
         "type": "object",
-        "required": ["name", "runner", "takes_messages"],
+        "required": ["name", "kind", "runner", "takes_prompts", "takes_messages"],
         "properties": {
             "name": {"type": "string"},
+            "kind": {"enum": ["command", "sse", "responses"]},
             "runner": {"type": "string", "description": "Whose output it gives."},
+            "path": {"type": "string",
+                "description": "Where a run is asked for by POST, in the form of that path; absent where runs begin elsewhere alone."},
+            "takes_prompts": {"type": "boolean",
+                "description": "Whether `POST /v1/runs` starts a run with a prompt."},
             "takes_messages": {"type": "boolean", "description": "Whether runs can be given answers and further prompts."},
         },
     });
     let schema = json!({"type": "object", "required": ["upstreams"], "properties": {"upstreams": {"type": "array", "items": one}}});
     let answer = json!({"200": {"description": "All of them.", "content": {"application/json": {"schema": schema}}}});
-    described("listUpstreams", "The configured upstreams that start runs.", answer, &[])
+    described("listUpstreams", "The configured upstreams.", answer, &[])
 }

@@ -10,7 +10,8 @@ use crate::http::body::{Body, Source, events, full};
 use crate::http::events::{events_of, stream_headers, unreadable};
 use crate::http::negotiate::{Form, Negotiated};
 use crate::log::LogError;
-use crate::runs::{Entry, Follower, RunState, Runs, Wire};
+use crate::runs::{Entry, Follower, RunState, RunStatus, Runs, Wire};
+use crate::upstream::responses::LOST;
 use framegate_translators::contracts::raw::RAW;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Body as FrameBody, Frame};
@@ -40,13 +41,12 @@ pub(super) async fn answer(
     if asked.stream {
         return replay(&entry, asked.starting_after, shared).await.map(Some);
     }
-    let gives_kept = shared.settings.responses.first().is_none_or(|upstream| upstream.settings().gives_kept);
-    if !gives_kept {
+    // One that the request names must be there; without any, what is kept is all that there is.
+    let has_upstream = asked.upstream.is_some() || !shared.settings.responses.is_empty();
+    if has_upstream && !asked.upstream(shared)?.settings().gives_kept {
         return Ok(None);
     }
-    // What broke off here may have gone on at the upstream.
-    let is_known = !matches!(entry.status().state, RunState::Interrupted);
-    if !is_known && !shared.settings.responses.is_empty() && shared.caller.restriction.is_open() {
+    if has_upstream && shared.caller.restriction.is_open() && broke_off(&entry.status()) {
         return Ok(None);
     }
     let Some(object) = last_object(&shared.runs, &entry).await.map_err(|error| unreadable(&error))? else {
@@ -56,6 +56,11 @@ pub(super) async fn answer(
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
     response.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
     Ok(Some(response))
+}
+
+/// What broke off here may have gone on at the upstream.
+fn broke_off(run: &RunStatus) -> bool {
+    run.state == RunState::Interrupted || run.error_code.as_deref().is_some_and(|code| LOST.contains(&code))
 }
 
 /// The records behind that event, then live.

@@ -29,7 +29,6 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
-use tracing::Instrument;
 
 /// Where a client's own credentials stand while `Authorization` has the proxy's token.
 const UPSTREAM_AUTHORIZATION: HeaderName = HeaderName::from_static("x-upstream-authorization");
@@ -242,8 +241,6 @@ async fn send(
         let _ = phase.wait_for(|phase| *phase >= Phase::Cutting).await;
     });
     let (answer, answered) = oneshot::channel();
-    let span = tracing::info_span!("response", upstream = settings.name);
-    let (metrics, name) = (shared.runs.metrics().clone(), settings.name.clone());
     let exchange = Exchange {
         upstream,
         request: to_upstream,
@@ -251,16 +248,11 @@ async fn send(
         make: maker(shared.clone()),
         document_bytes: shared.settings.limits.record_bytes,
         links: shared.host.links.clone(),
+        runs: shared.runs.clone(),
         stop,
         answer,
     };
-    let going_on = async move {
-        let outcome = exchange.run().await;
-        metrics.upstream_ended(&name, outcome);
-        tracing::debug!(outcome, "a request to an upstream is over");
-        drop((place, ingest));
-    };
-    tokio::spawn(going_on.instrument(span));
+    exchange.spawn((place, ingest));
     match answered.await.unwrap_or(Err(Refusal::Inside)) {
         Err(Refusal::NoAnswer(NoAnswer::TooLarge)) => Err(too_large()),
         other => Ok(other?),

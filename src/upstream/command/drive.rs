@@ -10,12 +10,13 @@ use super::writer::Writer;
 use crate::config::upstream::Command;
 use crate::ingest::{Ingest, IngestError, Stopped};
 use crate::log::StreamId;
-use crate::runs::{Ingested, Runs};
+use crate::runs::{Entry, Exited, Ingested, Runs};
 use crate::stopping::Phase;
 use crate::telemetry::metrics::IngestMeter;
-use crate::upstream::{Conversation, Said, StartError};
-use framegate_translators::frame::StreamKind;
+use crate::upstream::{Claim, Conversation, Said, SayError, StartError};
+use framegate_translators::frame::{Name, StreamKind};
 use framegate_translators::host::Wish;
+use framegate_translators::ledger::RunEnd;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -56,6 +57,8 @@ pub(super) struct Parts {
     pub(super) output: ChildStdout,
     pub(super) phase: watch::Receiver<Phase>,
     pub(super) run_begins: oneshot::Sender<Result<Uuid, StartError>>,
+    /// Held until there is a run.
+    pub(super) claim: Option<Claim>,
 }
 
 /// See the module.
@@ -72,6 +75,9 @@ pub(super) struct Drive {
     output: ChildStdout,
     phase: watch::Receiver<Phase>,
     run_begins: Option<oneshot::Sender<Result<Uuid, StartError>>>,
+    claim: Option<Claim>,
+    /// When it was given a prompt of which no run has come yet, and how many runs there were then.
+    prompted: Option<(Instant, u64)>,
     began: Instant,
     /// When it said something last.
     heard: Instant,
@@ -108,6 +114,8 @@ impl Drive {
             output: parts.output,
             phase: parts.phase,
             run_begins: Some(parts.run_begins),
+            claim: parts.claim,
+            prompted: None,
             began: now,
             heard: now,
             idle: None,
@@ -126,14 +134,21 @@ impl Drive {
         // On failure the runs are closed already. What the program still does is of no use to anybody.
         let said = self.process.finish().await;
         let (code, message) = ending::of_run(cause.as_ref(), &self.settings, status);
+        let is_stopped = matches!(cause, Some(Cause::Interrupt { .. } | Cause::Stopping));
         let is_by_us = cause.as_ref().is_some_and(|cause| *cause != Cause::Leaving);
         let stopped = match taken {
             Ok(()) => {
-                self.ingest.cut_by(code, &message);
+                // What nobody wanted to end has failed.
+                let end = if is_stopped { RunEnd::interrupted } else { RunEnd::failed };
+                self.ingest.cut_by(end(Name::from(code), message.clone()));
                 self.ingest.finish().await.err().map(Stopped::from)
             }
             Err(error) => Some(Stopped::from(error)),
         };
+        self.conversation.over(&self.runs);
+        if let (Some(status), Some(run)) = (status, last_run(&self.ingested)) {
+            self.runs.exited(&run, Exited::of(status)).await;
+        }
         let ended = status.map_or_else(|| "ended".to_owned(), ending::told);
         if let Some(run_begins) = self.run_begins.take() {
             let run = first_run(&self.ingested);
@@ -170,9 +185,10 @@ impl Drive {
 
     async fn take_in(&mut self, meter: &IngestMeter) -> Result<(), IngestError> {
         loop {
-            self.speak().await?;
             let now = Instant::now();
             self.look(now);
+            // Behind it, for it may want something said.
+            self.speak().await?;
             if self.output_is_over && self.left.is_some() {
                 return Ok(());
             }
@@ -222,6 +238,8 @@ impl Drive {
             && let Some(run) = first_run(&self.ingested)
             && let Some(begins) = self.run_begins.take()
         {
+            // From now on the session's link says that it is taken.
+            self.claim = None;
             let _ = begins.send(Ok(run));
         }
         Ok(())
@@ -259,6 +277,24 @@ impl Drive {
 
     fn hear(&mut self, said: Said) {
         let (wish, to, by) = (said.wish.clone(), said.to, said.by.clone());
+        match wish {
+            Wish::Close if self.is_at_work() => {
+                let _ = said.done.send(Err(SayError::AtWork));
+                return;
+            }
+            // What has no word for it leaves by itself, or is made to.
+            Wish::Close if !self.has_dialogue => {
+                let _ = said.done.send(Ok(()));
+                self.leave();
+                return;
+            }
+            Wish::Prompt(_) if self.is_leaving() => {
+                let _ = said.done.send(Err(SayError::Leaving));
+                return;
+            }
+            Wish::Prompt(_) => self.prompted = Some((Instant::now(), self.conversation.begun())),
+            _ => {}
+        }
         let cannot = self.conversation.said(said);
         if wish == Wish::Interrupt {
             let cause = Cause::Interrupt { by, of: to };
@@ -273,19 +309,35 @@ impl Drive {
                 let _ = said.done.send(Ok(()));
             }
         } else if wish == Wish::Close {
-            let leaving = || Ending::asked(Cause::Leaving, &self.settings, Instant::now());
-            self.ending.get_or_insert_with(leaving);
+            self.leave();
         } else {
             self.idle = None;
         }
     }
 
+    /// It is to leave by itself, and is made to where it does not.
+    fn leave(&mut self) {
+        let leaving = || Ending::asked(Cause::Leaving, &self.settings, Instant::now());
+        self.ending.get_or_insert_with(leaving);
+    }
+
+    /// Whether a prompt would find nobody.
+    fn is_leaving(&self) -> bool {
+        let asked_otherwise = |ending: &Ending| !matches!(ending.cause, Cause::Interrupt { .. });
+        self.left.is_some() || self.output_is_over || self.ending.as_ref().is_some_and(asked_otherwise)
+    }
+
+    /// Whether a run goes on, or is about to begin.
+    fn is_at_work(&self) -> bool {
+        let patience = Duration::from_millis(self.settings.start_timeout_ms);
+        let is_due = |(at, begun): (Instant, u64)| self.conversation.begun() == begun && at.elapsed() < patience;
+        self.conversation.open_runs() > 0 || self.run_begins.is_some() || self.prompted.is_some_and(is_due)
+    }
+
     /// Looks whether the program is to end, and does what is due then.
     fn look(&mut self, now: Instant) {
         let phase = *self.phase.borrow_and_update();
-        let goes_on = self.conversation.open_runs() > 0;
-        let has_begun = self.run_begins.is_none();
-        self.idle = if goes_on || !has_begun { None } else { self.idle.or(Some(now)) };
+        self.idle = if self.is_at_work() { None } else { self.idle.or(Some(now)) };
         if self.ending.as_ref().is_some_and(|ending| ending.is_asked() && self.is_done(&ending.cause)) {
             self.ending = None;
         }
@@ -360,13 +412,20 @@ impl Drive {
             (Some(ending), None) => ending.next(),
             (None, None) => self.timers().into_iter().flatten().map(|(at, _)| at).min(),
         };
-        [patience, question, end].into_iter().flatten().min()
+        let prompt = self.prompted.map(|(at, _)| at + Duration::from_millis(self.settings.start_timeout_ms));
+        let prompt = prompt.filter(|at| *at > now);
+        [patience, question, end, prompt].into_iter().flatten().min()
     }
 
     /// The clock of the conversation: milliseconds since the program began.
     fn conversation_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
+}
+
+/// The run in which a program left, or behind which: the last one that it made.
+fn last_run(ingested: &Ingested) -> Option<Arc<Entry>> {
+    ingested.entries().into_iter().rev().find(|entry| entry.stream.kind == StreamKind::Session)
 }
 
 /// The first run that an ingest made.

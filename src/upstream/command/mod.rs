@@ -13,7 +13,7 @@ mod writer;
 
 pub use drive::Exit;
 
-use super::{Conversation, Host, SayError, Setup, StartError, Upstream};
+use super::{Claim, Conversation, Host, SayError, Setup, StartError, Upstream};
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Upstream as Configured};
 use crate::runs::{Ingested, RunStatus};
@@ -68,7 +68,17 @@ impl CommandUpstream {
     ///
     /// # Errors
     /// Why it was not started.
-    pub fn launch(&self, mut opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
+    pub fn launch(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
+        self.launch_as(opening, restriction, None)
+    }
+
+    /// The same, with the claim to the session that goes on: it is held until there is a run.
+    fn launch_as(
+        &self,
+        mut opening: Opening,
+        restriction: Arc<Restriction>,
+        claim: Option<Claim>,
+    ) -> Result<Launched, StartError> {
         let settings = &self.settings;
         if self.host.stopping.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
@@ -104,6 +114,7 @@ impl CommandUpstream {
             upstream: self.name.clone(),
             policy: self.host.policy.clone(),
             links: self.host.links.clone(),
+            meter: self.host.runs.metrics().upstream(&self.name),
         });
         conversation.open(&opening);
         let mut writer = Writer::new(started.input);
@@ -128,6 +139,7 @@ impl CommandUpstream {
             output: started.output,
             phase: self.host.stopping.phase(),
             run_begins,
+            claim,
         });
         let driven = async move {
             let (exit, reason) = drive.run(&meter).await;
@@ -141,18 +153,28 @@ impl CommandUpstream {
 }
 
 impl CommandUpstream {
-    /// A program that still waits for prompts of a session leaves first: two of them would write one session.
-    async fn take_over(&self, session: &str) -> Result<(), StartError> {
+    /// The claim to a session, once nobody else writes it. A program that still waits for prompts of it leaves first.
+    async fn take_over(&self, session: &str) -> Result<Claim, StartError> {
         let id = session_id_of(self.runner.provider, session);
-        let Some(link) = self.host.links.find_session(id) else { return Ok(()) };
+        let being_started = || StartError::Conflict("another run of this session is being started".to_owned());
+        let claim = self.host.links.claim(id).ok_or_else(being_started)?;
+        let link = self.host.links.find_session(id);
+        let at_work = || {
+            let how = format!("POST /v1/sessions/{id}/messages says more to it, where its runner listens");
+            StartError::Conflict(format!("a run of this session goes on; {how}"))
+        };
         let goes_on = |status: &RunStatus| status.session_id == id && status.ended_at_ms.is_none();
         if !self.host.runs.list(&goes_on, 0, 1).is_empty() {
-            let how = format!("POST /v1/sessions/{id}/messages says more to it");
-            return Err(StartError::Conflict(format!("a run of this session goes on; {how}")));
+            return Err(at_work());
         }
-        // Where it cannot be asked, it is none of ours; where it is gone, it is about to leave.
-        if let Err(SayError::Unsayable(_)) = link.say(Wish::Close, "proxy").await {
-            return Ok(());
+        let Some(link) = link else { return Ok(claim) };
+        match link.say(Wish::Close, "proxy").await {
+            // A prompt came before.
+            Err(SayError::AtWork) => return Err(at_work()),
+            // Where it cannot be asked, it is none of ours.
+            Err(SayError::Unsayable(_)) => return Ok(claim),
+            // Where it is gone, it is about to leave.
+            _ => {}
         }
         let patience = self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS;
         let left = async {
@@ -161,7 +183,8 @@ impl CommandUpstream {
             }
         };
         let left = tokio::time::timeout(Duration::from_millis(patience), left).await;
-        left.map_err(|_| StartError::Conflict("the runner that has this session does not leave it".to_owned()))
+        left.map_err(|_| StartError::Conflict("the runner that has this session does not leave it".to_owned()))?;
+        Ok(claim)
     }
 }
 
@@ -174,6 +197,10 @@ impl Upstream for CommandUpstream {
         &self.name
     }
 
+    fn kind(&self) -> &'static str {
+        "command"
+    }
+
     fn runner(&self) -> &'static Runner {
         self.runner
     }
@@ -183,10 +210,11 @@ impl Upstream for CommandUpstream {
     }
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
-        if let Some(session) = &opening.session {
-            self.take_over(session).await?;
-        }
-        let launched = self.launch(opening, restriction)?;
+        let claim = match &opening.session {
+            Some(session) => Some(self.take_over(session).await?),
+            None => None,
+        };
+        let launched = self.launch_as(opening, restriction, claim)?;
         let gone = || StartError::Failed("the runner could not be driven".to_owned());
         launched.run.await.unwrap_or_else(|_| Err(gone()))
     }

@@ -80,15 +80,16 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Adds a question. One that was settled and is asked again waits again.
-    pub(super) fn add(&mut self, stream: StreamId, mut question: Question) {
+    /// Adds a question; `false` where it waits already, or too many do. One that was settled and is asked again waits again.
+    pub(super) fn add(&mut self, stream: StreamId, mut question: Question) -> bool {
         let is_full = self.waiting.len() >= MAX_WAITING + MAX_REFUSED;
         if is_full || self.find(stream, &question.approval_id).is_some() {
-            return;
+            return false;
         }
         question.is_too_much = self.waiting.len() >= MAX_WAITING;
         self.settled.retain(|(of, id)| *of != stream || *id != question.approval_id);
         self.waiting.push((stream, question));
+        true
     }
 
     pub(super) fn find(&mut self, stream: StreamId, approval_id: &str) -> Option<&mut Question> {
@@ -133,10 +134,18 @@ impl Questions {
         true
     }
 
-    /// The stream is over.
-    pub(super) fn forget(&mut self, stream: StreamId) {
+    /// The stream is over; gives how many questions of it waited.
+    pub(super) fn forget(&mut self, stream: StreamId) -> usize {
+        let before = self.waiting.len();
         self.waiting.retain(|(of, _)| *of != stream);
         self.settled.retain(|(of, _)| *of != stream);
+        before - self.waiting.len()
+    }
+
+    /// Everything is over; gives how many questions waited.
+    pub(super) fn clear(&mut self) -> usize {
+        self.settled.clear();
+        std::mem::take(&mut self.waiting).len()
     }
 
     /// Those that are to be decided at `now_ms`.

@@ -3,6 +3,7 @@
 use super::super::policy::Rule;
 use super::*;
 use crate::clock::Clock;
+use crate::telemetry::metrics::Metrics;
 use framegate_translators::frame::{ApprovalRequested, Session as FrameSession, SessionEnded, Stream};
 use framegate_translators::host::Asked;
 use framegate_translators::json::{empty_object, to_raw};
@@ -64,8 +65,13 @@ impl Talk {
     fn new(policy: Policy) -> Self {
         let links = Arc::new(Links::default());
         let dialogue = Box::new(Words { has_interrupt: policy.allow_unanswered, ..Words::default() });
-        let setup =
-            Setup { dialogue: Some(dialogue), upstream: "here".into(), policy: Arc::new(policy), links: links.clone() };
+        let setup = Setup {
+            dialogue: Some(dialogue),
+            upstream: "here".into(),
+            policy: Arc::new(policy),
+            links: links.clone(),
+            meter: Metrics::new().upstream("here"),
+        };
         let session = Arc::new(FrameSession { id: SESSION, name: Arc::from("own-name") });
         let stream =
             Arc::new(Stream { kind: StreamKind::Session, id: RUN, session, origin_run: None, provider: "claude-code" });

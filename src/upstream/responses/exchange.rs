@@ -7,9 +7,9 @@
 use super::Responses;
 use super::document::Document;
 use super::outlet::{Inlet, Outlet, outlet};
-use super::reading::{Over, Reading, close};
+use super::reading::{Counted, Over, Reading, close};
 use crate::ingest::Ingest;
-use crate::runs::Ingested;
+use crate::runs::{Ingested, Runs};
 use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::Links;
 use crate::upstream::client::{Body, NoAnswer};
@@ -23,6 +23,7 @@ use std::pin::Pin;
 use std::sync::Arc;
 use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
+use tracing::Instrument;
 
 /// What is to become of an answer.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,6 +105,8 @@ pub struct Exchange {
     pub document_bytes: usize,
     /// The runs that can be spoken to.
     pub links: Arc<Links>,
+    /// All runs.
+    pub runs: Arc<Runs>,
     /// Whatever is open is cut now.
     pub stop: Signal,
     /// Where the answer goes.
@@ -114,9 +117,26 @@ pub struct Exchange {
 pub type Outcome = &'static str;
 
 impl Exchange {
+    /// Goes on in a task of its own, which holds `held` until it is over.
+    pub fn spawn(self, held: impl Send + 'static) {
+        let (metrics, name) = (self.runs.metrics().clone(), self.upstream.settings().name.clone());
+        let span = tracing::info_span!("response", upstream = name);
+        let going_on = async move {
+            let outcome = self.run().await;
+            metrics.upstream_ended(&name, outcome);
+            tracing::debug!(outcome, "a request to an upstream is over");
+            drop(held);
+        };
+        tokio::spawn(going_on.instrument(span));
+    }
+
     /// Sends the request, and reads its answer to the end.
     pub async fn run(self) -> Outcome {
-        let Self { upstream, request, mode, make, document_bytes, links, mut stop, mut answer } = self;
+        let Self { upstream, request, mode, make, document_bytes, links, runs, mut stop, mut answer } = self;
+        let counted = |meter| {
+            let of_upstream = runs.metrics().upstream(&upstream.settings().name);
+            Counted { meter, of_upstream, runs: runs.clone() }
+        };
         let cancels = upstream.settings().cancel_on_disconnect;
         let sent = tokio::select! {
             biased;
@@ -162,7 +182,7 @@ impl Exchange {
             _ if !is_run => {
                 let (outlet, own) = own();
                 let _ = answer.send(Ok(own));
-                Reading { cancels: true, ..reading }.pass(outlet).await.outcome()
+                Reading { cancels: true, ..reading }.pass(outlet, None).await.outcome()
             }
             Mode::Translated if is_document => {
                 let ((outlet, own), mut reading) = (own(), reading);
@@ -172,7 +192,7 @@ impl Exchange {
                     Some(bytes) if matches!(over, Over::Whole) => {
                         let (ingest, meter) = make(framing);
                         let ingested = ingest.ingested();
-                        if let Err(error) = keep(ingest, meter, &bytes).await {
+                        if let Err(error) = keep(ingest, counted(meter), &bytes).await {
                             let _ = answer.send(Err(Refusal::Nothing(error)));
                             return "log";
                         }
@@ -199,10 +219,10 @@ impl Exchange {
                 let (outlet, own) = own();
                 let _ = answer.send(Ok(own));
                 let mut document = Document::new(document_bytes);
-                let over = reading.pass_and_gather(outlet, &mut document).await;
+                let over = reading.pass(outlet, Some(&mut document)).await;
                 if let (Over::Whole, Some(bytes)) = (&over, document.response()) {
                     let (ingest, meter) = make(framing);
-                    let _ = keep(ingest, meter, &bytes).await;
+                    let _ = keep(ingest, counted(meter), &bytes).await;
                 }
                 over.outcome()
             }
@@ -210,13 +230,13 @@ impl Exchange {
                 let (ingest, meter) = make(framing);
                 let ingested = ingest.ingested();
                 let run = Answer::Run { ingested, headers, left: left.clone().drop_guard() };
-                reading.take_in(ingest, meter, links, None, Some((answer, run))).await.outcome()
+                reading.take_in(ingest, counted(meter), links, None, Some((answer, run))).await.outcome()
             }
             _ => {
                 let (outlet, own) = own();
                 let _ = answer.send(Ok(own));
                 let (ingest, meter) = make(framing);
-                reading.take_in(ingest, meter, links, Some(outlet), None).await.outcome()
+                reading.take_in(ingest, counted(meter), links, Some(outlet), None).await.outcome()
             }
         }
     }
@@ -258,11 +278,15 @@ fn framing(headers: &HeaderMap) -> Option<Framing> {
 }
 
 /// Keeps a whole document.
-async fn keep(mut ingest: Ingest, meter: IngestMeter, bytes: &[u8]) -> Result<(), String> {
+async fn keep(mut ingest: Ingest, counted: Counted, bytes: &[u8]) -> Result<(), String> {
+    let Counted { meter, mut of_upstream, runs } = counted;
+    let ingested = ingest.ingested();
     meter.bytes(bytes.len());
     let fed = ingest.feed(bytes).await;
     meter.end(if fed.is_ok() { "finished" } else { "log" });
-    close(ingest, fed, &Over::Whole).await
+    let closed = close(ingest, fed, &Over::Whole).await;
+    of_upstream.told(&ingested, &runs);
+    closed
 }
 
 /// Gives a client what is there already.

@@ -8,9 +8,12 @@ mod document;
 mod exchange;
 mod outlet;
 mod reading;
+mod starting;
 
 pub use exchange::{Answer, Exchange, MakeIngest, Mode, Outcome, Refusal, Signal};
 pub use outlet::{Inlet, Patience, Torn};
+pub use reading::LOST;
+pub use starting::Starting;
 
 use super::client::{AllowList, Body, Client, ClientError, NoAnswer};
 use hyper::body::Incoming;

@@ -7,31 +7,53 @@ use super::document::Document;
 use super::exchange::{Answer, Outcome, Refusal, Signal};
 use super::outlet::{Outlet, Shut};
 use crate::ingest::{Ingest, IngestError};
-use crate::telemetry::metrics::IngestMeter;
+use crate::runs::Runs;
+use crate::telemetry::metrics::{IngestMeter, UpstreamMeter};
 use crate::upstream::client::{self, Lost};
 use crate::upstream::{Entered, Link, Links, Said, SayError};
 use bytes::Bytes;
-use framegate_translators::frame::StreamKind;
+use framegate_translators::frame::{Name, StreamKind};
 use framegate_translators::host::{Unsayable, Wish};
+use framegate_translators::ledger::RunEnd;
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
+/// The codes of runs whose upstream broke off or fell silent: it may have gone on without us.
+pub const LOST: [&str; 2] = ["upstream_lost", "upstream_silent"];
+
 /// Code and message of a run that ends because its upstream, its client or somebody else ended it.
 pub(super) struct Cut {
     code: &'static str,
     message: String,
+    /// Nobody wanted it to end.
+    is_failure: bool,
 }
 
 impl Cut {
     fn new(code: &'static str, message: impl Into<String>) -> Self {
-        Self { code, message: message.into() }
+        Self { code, message: message.into(), is_failure: false }
     }
 
     fn of(lost: &Lost) -> Self {
-        Self::new(if matches!(lost, Lost::Silent(_)) { "upstream_silent" } else { "upstream_lost" }, lost.to_string())
+        let [broken, silent] = LOST;
+        let code = if matches!(lost, Lost::Silent(_)) { silent } else { broken };
+        Self { is_failure: true, ..Self::new(code, lost.to_string()) }
+    }
+
+    fn ended_early() -> Self {
+        let [broken, _] = LOST;
+        Self {
+            is_failure: true,
+            ..Self::new(broken, "the upstream's answer ended before it said how the response ended")
+        }
+    }
+
+    fn end(&self) -> RunEnd {
+        let end = if self.is_failure { RunEnd::failed } else { RunEnd::interrupted };
+        end(Name::from(self.code), self.message.clone())
     }
 }
 
@@ -59,6 +81,13 @@ impl Over {
             Self::Stopping => "the proxy is stopping".to_owned(),
         }
     }
+}
+
+/// What counts a run that is made of an answer.
+pub(super) struct Counted {
+    pub(super) meter: IngestMeter,
+    pub(super) of_upstream: UpstreamMeter,
+    pub(super) runs: Arc<Runs>,
 }
 
 /// A body that is being read.
@@ -122,20 +151,22 @@ impl Reading {
         }
     }
 
-    /// Gives the client all of it.
-    pub(super) async fn pass(mut self, outlet: Outlet) -> Over {
+    /// Gives the client all of it, and keeps it where there is somewhere to keep it; else nobody is left when the client
+    /// leaves.
+    pub(super) async fn pass(mut self, outlet: Outlet, mut document: Option<&mut Document>) -> Over {
         let mut outlet = Some(outlet);
         loop {
-            match self.chunk().await {
+            let chunk = match self.chunk().await {
                 Err(over) => return ended(over, outlet),
-                Ok(chunk) => {
-                    if let Some(over) = self.give(&mut outlet, &chunk).await {
-                        return over;
-                    }
-                    if outlet.is_none() {
-                        return Over::Cut(Cut::new("client_left", "the client left"));
-                    }
-                }
+                Ok(chunk) => chunk,
+            };
+            if let Some(over) = self.give(&mut outlet, &chunk).await {
+                return over;
+            }
+            match &mut document {
+                Some(document) => document.push(chunk),
+                None if outlet.is_none() => return Over::Cut(Cut::new("client_left", "the client left")),
+                None => {}
             }
         }
     }
@@ -146,22 +177,6 @@ impl Reading {
             match self.chunk().await {
                 Err(over) => return over,
                 Ok(chunk) => document.push(chunk),
-            }
-        }
-    }
-
-    /// Both.
-    pub(super) async fn pass_and_gather(mut self, outlet: Outlet, document: &mut Document) -> Over {
-        let mut outlet = Some(outlet);
-        loop {
-            match self.chunk().await {
-                Err(over) => return ended(over, outlet),
-                Ok(chunk) => {
-                    if let Some(over) = self.give(&mut outlet, &chunk).await {
-                        return over;
-                    }
-                    document.push(chunk);
-                }
             }
         }
     }
@@ -180,7 +195,7 @@ impl Reading {
     pub(super) async fn take_in(
         mut self,
         mut ingest: Ingest,
-        meter: IngestMeter,
+        Counted { meter, mut of_upstream, runs }: Counted,
         links: Arc<Links>,
         mut outlet: Option<Outlet>,
         mut begun: Option<(oneshot::Sender<Result<Answer, Refusal>>, Answer)>,
@@ -223,6 +238,7 @@ impl Reading {
             }
             let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
             if let Some(run) = run {
+                of_upstream.began(run.stream.id);
                 if linked.is_none() && failed.is_none() {
                     let (link, listening) = Link::new();
                     linked = Some((links.enter(run.stream.id, link), listening));
@@ -244,6 +260,8 @@ impl Reading {
         drop(linked);
         meter.end(if failed.is_some() { "log" } else { over.outcome() });
         let kept = close(ingest, failed.map_or(Ok(()), Err), &over).await;
+        // The last of it may have made one.
+        of_upstream.told(&ingested, &runs);
         for done in interrupts {
             let _ = done.send(Ok(()));
         }
@@ -286,8 +304,9 @@ pub(super) async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over
         return Err(error.to_string());
     }
     match over {
-        Over::Whole => {}
-        Over::Cut(cut) => ingest.cut_by(cut.code, &cut.message),
+        // The connection ended well. Whether the response did is the response's to say.
+        Over::Whole => ingest.cut_by(Cut::ended_early().end()),
+        Over::Cut(cut) => ingest.cut_by(cut.end()),
         Over::Stopping => ingest.cut_by_stop(),
     }
     match ingest.finish().await {

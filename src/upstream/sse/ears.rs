@@ -61,9 +61,15 @@ impl Ears {
         self.open.iter().filter_map(|open| open.lost).min().map(|at| at + after)
     }
 
-    fn tell(&self) {
+    /// Tells of the open runs, and of those that began, be it that they are over already.
+    fn tell(&self, begun: &[(Arc<str>, Uuid)]) {
         let open = self.open.iter().map(|open| (open.session.clone(), open.run)).collect();
-        self.seen.send_modify(|seen| seen.open = open);
+        self.seen.send_modify(|seen| {
+            seen.open = open;
+            for begun in begun {
+                seen.begins(begun.clone());
+            }
+        });
     }
 }
 
@@ -77,12 +83,13 @@ impl Listener for Ears {
     }
 
     fn frames(&mut self, frames: &[Arc<Frame>]) {
-        let mut has_changed = false;
+        let (mut has_changed, mut begun) = (false, Vec::new());
         for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
             let (run, session) = (frame.stream.id, &frame.stream.session.name);
             match &frame.body {
                 Body::SessionStarted { .. } => {
                     has_changed = true;
+                    begun.push((session.clone(), run));
                     self.open.push(Open { run, session: session.clone(), lost: None });
                 }
                 Body::ProviderEvent(_) => {
@@ -99,7 +106,7 @@ impl Listener for Ears {
         }
         self.conversation.frames(frames);
         if has_changed {
-            self.tell();
+            self.tell(&begun);
         }
     }
 }

@@ -74,6 +74,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
                 tracing::error!(%error, "the runs of a feed could not be closed");
             }
         }
+        feed.ears.conversation.over(&host.runs);
         drop(place);
         if let Err(error) = outcome {
             tracing::error!(%error, "a feed is not kept; it is tried again");
@@ -112,6 +113,7 @@ impl Feed {
             upstream: settings.name.clone(),
             policy: host.policy.clone(),
             links: host.links.clone(),
+            meter: host.runs.metrics().upstream(&settings.name),
         });
         let ingest = host.ingest(settings.runner, Some(Framing::Sse), Arc::default()).unfollowed();
         Self {

@@ -16,7 +16,7 @@ use async_trait::async_trait;
 use framegate_translators::host::{Opening, Sending};
 use framegate_translators::runners::Runner;
 use hyper::Uri;
-use std::collections::HashSet;
+use std::collections::VecDeque;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,6 +68,37 @@ struct Seen {
     is_connected: bool,
     /// The session of each open run, in the runner's spelling.
     open: Vec<(Arc<str>, Uuid)>,
+    /// The same of those that began last: one may be over before anybody looks.
+    begun: VecDeque<(Arc<str>, Uuid)>,
+    /// How many began before those.
+    forgotten: u64,
+}
+
+/// How many runs that began are remembered.
+const MOST_BEGUN: usize = 256;
+
+impl Seen {
+    fn begins(&mut self, run: (Arc<str>, Uuid)) {
+        self.begun.push_back(run);
+        if self.begun.len() > MOST_BEGUN {
+            self.begun.pop_front();
+            self.forgotten += 1;
+        }
+    }
+
+    /// How many runs began so far.
+    fn count(&self) -> u64 {
+        self.forgotten + self.begun.len() as u64
+    }
+
+    /// The run that a prompt for a session came into, which was given when `before` runs had begun: the newest that began
+    /// since, or else one that goes on.
+    fn run_of(&self, session: &str, before: u64) -> Option<Uuid> {
+        let known = usize::try_from(before.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
+        let since = self.begun.iter().skip(known).rev();
+        let all = since.chain(self.open.iter().rev());
+        all.filter(|(name, _)| **name == *session).map(|(_, run)| *run).next()
+    }
 }
 
 impl SseUpstream {
@@ -132,8 +163,16 @@ impl Upstream for SseUpstream {
         &self.settings.name
     }
 
+    fn kind(&self) -> &'static str {
+        "sse"
+    }
+
     fn runner(&self) -> &'static Runner {
         self.settings.runner
+    }
+
+    fn takes_prompts(&self) -> bool {
+        self.settings.runner.dialogue.is_some()
     }
 
     fn takes_messages(&self) -> bool {
@@ -159,18 +198,15 @@ impl Upstream for SseUpstream {
             return Err(StartError::Busy("the feed is not connected".to_owned()));
         }
         let _place = self.places.try_acquire().map_err(|_| StartError::Full(self.settings.max_runs))?;
-        let before: HashSet<Uuid> = seen.borrow().open.iter().map(|(_, run)| *run).collect();
+        let before = seen.borrow().count();
         let session = self.open(&opening).await?;
         // A prompt for a session that works is queued into its run.
-        let run_of = |seen: &Seen| {
-            let mut of_session = seen.open.iter().rev().filter(|(name, _)| **name == *session);
-            of_session.next().map(|(_, run)| *run)
-        };
+        let run_of = |seen: &Seen| seen.run_of(&session, before);
         let begun = seen.wait_for(|seen| run_of(seen).is_some());
         match tokio::time::timeout(self.settings.start_timeout, begun).await {
             Ok(Ok(seen)) => {
                 let run = run_of(&seen).unwrap_or_default();
-                tracing::debug!(%run, queued = before.contains(&run), "a prompt was taken");
+                tracing::debug!(%run, "a prompt was taken");
                 Ok(run)
             }
             _ => Err(StartError::Failed(format!(
@@ -178,5 +214,30 @@ impl Upstream for SseUpstream {
                 self.settings.start_timeout.as_millis()
             ))),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_prompts_run_is_found_though_it_is_over_already() {
+        let mut seen = Seen::default();
+        let run = |nth: u128| (Arc::<str>::from("s"), Uuid::from_u128(nth));
+        seen.begins(run(1));
+        let before = seen.count();
+        assert_eq!(seen.run_of("s", before), None, "it was over before");
+        seen.open = vec![run(1)];
+        assert_eq!(seen.run_of("s", before), Some(Uuid::from_u128(1)), "the prompt waits in it");
+        seen.open.clear();
+        seen.begins((Arc::from("another"), Uuid::from_u128(9)));
+        seen.begins(run(2));
+        assert_eq!(seen.run_of("s", before), Some(Uuid::from_u128(2)));
+        for nth in 0..MOST_BEGUN as u128 {
+            seen.begins((Arc::from("another"), Uuid::from_u128(100 + nth)));
+        }
+        assert_eq!((seen.begun.len(), seen.run_of("s", before)), (MOST_BEGUN, None));
+        assert_eq!(seen.count(), 3 + MOST_BEGUN as u64);
     }
 }

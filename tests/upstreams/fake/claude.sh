@@ -62,6 +62,16 @@ question)
     obey one
     end over
     ;;
+# An MCP server of its own asks: in a form that can be filled in, and in one that cannot.
+form)
+    elicit() { say '{"type":"control_request","request_id":"ask-'"$1"'","request":{"subtype":"elicitation","mcp_server_name":"docs","message":"'"$2"'","mode":"form","requested_schema":{"type":"object","properties":'"$3"',"required":["zone"]}}}'; }
+    elicit deep "Where is it?" '{"zone":{"type":"object"}}'
+    read -r answer && say "$answer" >>answers
+    elicit one "Which zone?" '{"zone":{"type":"string"},"count":{"type":"integer"}}'
+    read -r answer && say "$answer" >>answers
+    until_there leave
+    end over
+    ;;
 # Takes its question back.
 withdraws)
     ask one Bash '{"command":"x"}'
@@ -82,6 +92,24 @@ closed)
     ask one Bash '{"command":"x"}'
     until_there leave
     end over
+    ;;
+# Answers each further prompt when it is told to, and leaves when it is told to.
+chat)
+    end over
+    while read -r line; do
+        say "$line" >>heard
+        until_there answer
+        begin
+        text two "and again"
+        end again
+    done
+    say over >eof
+    until_there leave
+    ;;
+# Has to be made to leave.
+stays)
+    end over
+    while :; do sleep 600; done
     ;;
 # Works until it is interrupted, and then takes the next prompt.
 long)

@@ -8,6 +8,8 @@ begin() {
     echo '{"type":"turn.started"}'
 }
 
+until_there() { while [ ! -e "$1" ]; do sleep 0.05; done; }
+
 case "$1" in
 well) cat "$whole" ;;
 badly) cat "$whole"; exit 7 ;;
@@ -24,6 +26,13 @@ echo)
     echo '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}'
     ;;
 hang) begin; sleep 600 ;;
+# Begins when it is told to, and ends when it is told to.
+told)
+    until_there begin
+    begin
+    until_there end
+    echo '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}'
+    ;;
 # Says nothing at all.
 mute) sleep 600 ;;
 # Pays no attention to being asked.

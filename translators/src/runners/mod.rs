@@ -8,6 +8,7 @@ use std::borrow::Cow;
 
 pub mod claude_code;
 pub mod codex;
+mod elicitation;
 mod names;
 pub mod open_responses;
 pub mod opencode;

@@ -3,9 +3,10 @@
 //! In: `control_*` records. Out: questions, and their answers as far as the stream shows them: the host answers on the
 //! runner's standard input, so what became of the call tells the decision. Never: a question left without an end.
 
+use super::super::elicitation::{self, Form};
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict};
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name, RawJson};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
 
@@ -23,7 +24,7 @@ impl Claude {
         let id = fields.str("request_id").unwrap_or_default();
         match request.str("subtype").as_deref() {
             Some("can_use_tool") => self.can_use_tool(&id, &request, ledger),
-            Some("elicitation") => self.log(LogLevel::Info, request.str("message"), ledger),
+            Some("elicitation") => self.elicitation(&id, &request, ledger),
             // Questions of the runner to its host; no person is asked.
             _ => {}
         }
@@ -53,6 +54,30 @@ impl Claude {
         self.asks.insert(Name::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
     }
 
+    /// An MCP server asks. What is no form that somebody could fill in is told with the reason; hosts decline it.
+    fn elicitation(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
+        let message = request.str("message").unwrap_or_default();
+        if let Err(reason) = form_of(request) {
+            let server = request.str("mcp_server_name").unwrap_or_default();
+            let told =
+                format!("the form of the MCP server {server:?} cannot be filled in here, for {reason}: {message}");
+            return self.log(LogLevel::Warn, Some(told), ledger);
+        }
+        if id.is_empty() {
+            return self.log(LogLevel::Info, Some(message), ledger);
+        }
+        let (approval_id, place) = (Name::from(id), Place::main(self.runs.stream(ledger)));
+        let ask = ApprovalRequested {
+            approval_id: approval_id.clone(),
+            tool_id: None,
+            tool_name: Name::from(elicitation::TOOL),
+            args: form_args(request),
+            reason: Some(message.into_owned()).filter(|message| !message.is_empty()),
+        };
+        ledger.approval_requested(place, ask);
+        self.asks.insert(approval_id.clone(), Ask { approval_id, place });
+    }
+
     /// The call that a question was about has its result.
     pub(super) fn answered(&mut self, call_id: &str, verdict: &Verdict, outcome: &Outcome<'_>, ledger: &mut Ledger) {
         let Some(ask) = self.asks.remove(call_id) else { return };
@@ -79,9 +104,10 @@ impl Claude {
             return self.log(LogLevel::Warn, response.str("error"), ledger);
         }
         let Some(answer) = response.object("response") else { return };
-        let decision = match answer.str("behavior").as_deref() {
-            Some("allow") => Decision::Approved,
-            Some("deny") => Decision::Rejected,
+        let decision = match answer.str("behavior").or_else(|| answer.str("action")).as_deref() {
+            Some("allow" | "accept") => Decision::Approved,
+            Some("deny" | "decline") => Decision::Rejected,
+            Some("cancel") => Decision::Cancelled,
             _ => return,
         };
         if let Some(ask) = response.str("request_id").and_then(|id| self.take_ask(&id)) {
@@ -95,6 +121,19 @@ impl Claude {
         let key = asked.map(|(key, _)| key).min()?.clone();
         self.asks.remove(&key)
     }
+}
+
+/// The form that an MCP server wants filled in, or why nobody can.
+pub(super) fn form_of(request: &Object<'_>) -> Result<Form, String> {
+    let is_form = request.str("mode").as_deref().is_none_or(|mode| mode == "form");
+    // Where it is an address that somebody is to go to, a bare yes says that they will.
+    Form::read(request.object("requested_schema").filter(|_| is_form).as_ref())
+}
+
+/// What an MCP server asks, for those who are to answer.
+pub(super) fn form_args(request: &Object<'_>) -> RawJson {
+    let told = request.iter().filter(|(key, value)| *key != "subtype" && !value.is_null());
+    elicitation::object_of(told.map(|(key, value)| (key, value.text())))
 }
 
 fn resolve(ask: &Ask, decision: Decision, by: Option<Name>, reason: Option<String>, ledger: &mut Ledger) {

@@ -4,6 +4,8 @@
 //! and the directory are the command line's affair. Never: a request of the runner's without an answer, be it that this host
 //! has no word for it; a permission whose input is not, byte for byte, what was asked for.
 
+use super::super::elicitation::{Form, object_of};
+use super::control::{form_args, form_of};
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
 use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
@@ -25,6 +27,15 @@ pub(super) struct Control {
     prompts: Option<Vec<String>>,
     requests: u64,
     asks: Waiting<Ask>,
+    forms: Waiting<Elicited>,
+}
+
+/// What an MCP server asks.
+#[derive(Debug)]
+struct Elicited {
+    request_id: String,
+    form: Form,
+    args: RawJson,
 }
 
 /// A permission that is asked for.
@@ -62,6 +73,7 @@ impl Dialogue for Control {
             Some("control_cancel_request") => {
                 let withdrawn = fields.str("request_id").unwrap_or_default();
                 self.asks.remove(&withdrawn);
+                self.forms.remove(&withdrawn);
             }
             Some("control_response") => {
                 let response = fields.object("response").unwrap_or_default();
@@ -72,7 +84,10 @@ impl Dialogue for Control {
                 }
             }
             // The turn is over, and with it whatever it asked.
-            Some("result") => self.asks.retain(|_| false),
+            Some("result") => {
+                self.asks.retain(|_| false);
+                self.forms.retain(|_| false);
+            }
             _ => {}
         }
     }
@@ -84,6 +99,13 @@ impl Dialogue for Control {
                 None => self.prompt(text),
             },
             Wish::Interrupt => self.request(&json!({"subtype": "interrupt"})),
+            Wish::Answer { approval_id, answer } if self.forms.get(approval_id).is_some() => {
+                let response = self.forms.get(approval_id).map(|asked| asked.response(answer)).transpose()?;
+                if let (Some(response), Some(asked)) = (response, self.forms.remove(approval_id)) {
+                    let request_id = &asked.request_id;
+                    self.respond(&Success { subtype: "success", request_id, response: &response });
+                }
+            }
             Wish::Answer { approval_id, answer } => {
                 let no_question = || Unsayable::NoQuestion(approval_id.clone());
                 let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
@@ -102,6 +124,9 @@ impl Dialogue for Control {
     }
 
     fn asked(&self, approval_id: &str) -> Option<Asked> {
+        if let Some(asked) = self.forms.get(approval_id) {
+            return Some(Asked { args: Some(asked.args.clone()), wants_answers: !asked.form.is_empty() });
+        }
         let ask = self.asks.get(approval_id)?;
         Some(Asked { args: Some(ask.input.clone()), wants_answers: !ask.questions.is_empty() })
     }
@@ -118,10 +143,18 @@ impl Control {
                 let id = ask.request_id.clone();
                 self.asks.insert(&id, ask);
             }
-            (Some("elicitation"), Some(request_id)) => {
-                let response = json!({"action": "decline"});
-                self.respond(&json!({"subtype": "success", "request_id": request_id, "response": response}));
-            }
+            (Some("elicitation"), Some(request_id)) => match form_of(&request) {
+                Ok(form) => {
+                    let asked = Elicited { request_id: request_id.into_owned(), form, args: form_args(&request) };
+                    let id = asked.request_id.clone();
+                    self.forms.insert(&id, asked);
+                }
+                // The decoder tells why.
+                Err(_) => {
+                    let response = json!({"action": "decline"});
+                    self.respond(&json!({"subtype": "success", "request_id": request_id, "response": response}));
+                }
+            },
             (subtype, Some(request_id)) => {
                 let error = format!("this host answers no {} requests", subtype.unwrap_or("nameless"));
                 self.respond(&json!({"subtype": "error", "request_id": request_id, "error": error}));
@@ -158,6 +191,22 @@ impl Control {
         let mut line = to_raw(value).get().as_bytes().to_vec();
         line.push(b'\n');
         self.out.push(Sending::Input(line));
+    }
+}
+
+impl Elicited {
+    fn response(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
+        let action = match answer.decision {
+            Decision::Approved if self.form.is_empty() => "accept",
+            Decision::Approved => {
+                let content = self.form.content(&answer.answers)?;
+                let accept = [("action", "\"accept\""), ("content", content.get())];
+                return Ok(object_of(accept.into_iter()));
+            }
+            Decision::Cancelled => "cancel",
+            Decision::Rejected | Decision::TimedOut => "decline",
+        };
+        Ok(to_raw(&json!({"action": action})))
     }
 }
 

@@ -4,11 +4,12 @@
 //! items in question. Out: `approval_requested` and `approval_resolved`. Never: a client's id taken for a server's; the two
 //! count from 0 each, so an approval's id says whose it is.
 
+use super::super::super::elicitation::{self, Form};
 use super::super::items::{Status, changes_of, command_args, edit_args};
 use super::super::snake;
 use super::super::stage::Stage;
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name, RawJson};
-use crate::json::{Json, Kind, Object, to_raw};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name, RawJson};
+use crate::json::{Json, Kind, Object};
 use crate::ledger::Ledger;
 use crate::sequence::StreamKey;
 use std::borrow::Cow;
@@ -62,7 +63,18 @@ impl Approvals {
             }
             // Nothing that happens afterwards tells the answer to these.
             "item/tool/requestUserInput" => ("request_user_input", question(params), None),
-            "mcpServer/elicitation/request" => ("mcp_elicitation", question(params), None),
+            "mcpServer/elicitation/request" => match form_of(params) {
+                Ok(_) => (elicitation::TOOL, question(params), None),
+                // Clients decline it.
+                Err(reason) => {
+                    let word = |key| params.str(key).unwrap_or_default();
+                    let (server, message) = (word("serverName"), word("message"));
+                    let told = format!(
+                        "the form of the MCP server {server:?} cannot be filled in here, for {reason}: {message}"
+                    );
+                    return stage.log(LogLevel::Warn, told);
+                }
+            },
             "item/permissions/requestApproval" => ("request_permissions", question(params), None),
             _ => return,
         };
@@ -146,12 +158,15 @@ fn resolve(asked: &Asked, decision: Decision, reason: Option<&str>, scope: Optio
 /// What a question is about, without the ids that say where it was asked.
 fn question(params: &Object<'_>) -> RawJson {
     const BOOKS: [&str; 5] = ["threadId", "turnId", "itemId", "startedAtMs", "environmentId"];
-    let fields: serde_json::Map<_, _> = params
-        .iter()
-        .filter(|(key, value)| !BOOKS.contains(key) && !value.is_null())
-        .filter_map(|(key, value)| Some((key.to_owned(), crate::json::value(value.text().as_bytes()).ok()?)))
-        .collect();
-    to_raw(&fields)
+    let told = params.iter().filter(|(key, value)| !BOOKS.contains(key) && !value.is_null());
+    elicitation::object_of(told.map(|(key, value)| (key, value.text())))
+}
+
+/// The form that an MCP server wants filled in, or why nobody can.
+pub(super) fn form_of(params: &Object<'_>) -> Result<Form, String> {
+    let is_form = params.str("mode").as_deref() != Some("url");
+    // Where it is an address that somebody is to go to, a bare yes says that they will.
+    Form::read(params.object("requestedSchema").filter(|_| is_form).as_ref())
 }
 
 /// What an answer decides, and how far it reaches; `None` where it is no answer to a question.

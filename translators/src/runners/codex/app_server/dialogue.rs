@@ -5,8 +5,9 @@
 //! server's without an answer, be it that this client does not know the method; an answer to a question of another thread's
 //! turn that is over.
 
+use super::super::super::elicitation::{Form, object_of};
 use super::super::items::command_args;
-use super::approvals::approval_id;
+use super::approvals::{approval_id, form_of};
 use super::thread_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
@@ -76,8 +77,10 @@ enum Wants {
     Review,
     /// The questions, by their ids.
     Answers(Vec<String>),
-    /// The properties of a form, each with its type.
-    Form(Vec<(String, String)>),
+    /// A form.
+    Form(Form),
+    /// A form that nobody can fill in here.
+    NoForm,
     /// What is asked for.
     Permissions(RawJson),
 }
@@ -135,8 +138,8 @@ impl Dialogue for Client {
         let ask = self.asks.get(approval_id)?;
         let wants_answers = match &ask.wants {
             Wants::Answers(_) => true,
-            Wants::Form(properties) => !properties.is_empty(),
-            Wants::Decision { .. } | Wants::Review | Wants::Permissions(_) => false,
+            Wants::Form(form) => !form.is_empty(),
+            Wants::Decision { .. } | Wants::Review | Wants::NoForm | Wants::Permissions(_) => false,
         };
         Some(Asked { args: ask.args.clone(), wants_answers })
     }
@@ -157,6 +160,10 @@ impl Client {
             }
             return self.line(&Line { id: &id.to_raw(), error: &error });
         };
+        if matches!(wants, Wants::NoForm) {
+            // The decoder tells why.
+            return self.respond(&id.to_raw(), &to_raw(&json!({"action": "decline", "content": null})));
+        }
         let ask = Ask { id: id.to_raw(), thread: thread_of(params).into_owned(), args, wants };
         self.asks.insert(&approval_id(id), ask);
     }
@@ -323,14 +330,7 @@ impl Wants {
                 let id = |question: Json<'_>| Some(question.object()?.str("id")?.into_owned());
                 (Self::Answers(params.items("questions").into_iter().filter_map(id).collect()), None)
             }
-            "mcpServer/elicitation/request" => {
-                let properties = params.object("requestedSchema").and_then(|schema| schema.object("properties"));
-                let of = |(name, value): (&str, Json<'_>)| {
-                    let kind = value.object().and_then(|value| Some(value.str("type")?.into_owned()));
-                    (name.to_owned(), kind.unwrap_or_default())
-                };
-                (Self::Form(properties.unwrap_or_default().iter().map(of).collect()), None)
-            }
+            "mcpServer/elicitation/request" => (form_of(params).map_or(Self::NoForm, Self::Form), None),
             "item/permissions/requestApproval" => {
                 (Self::Permissions(params.some("permissions").map_or_else(empty_object, Json::to_raw)), None)
             }
@@ -371,17 +371,12 @@ impl Wants {
                     .collect();
                 to_raw(&json!({"answers": answers}))
             }
-            (Self::Form(properties), Decision::Approved) => {
-                let content: serde_json::Map<_, _> = properties
-                    .iter()
-                    .zip(&answer.answers)
-                    .map(|((name, kind), words)| (name.clone(), typed(kind, words)))
-                    .collect();
-                let content = if properties.is_empty() { serde_json::Value::Null } else { content.into() };
-                to_raw(&json!({"action": "accept", "content": content}))
+            (Self::Form(form), Decision::Approved) => {
+                let content = if form.is_empty() { to_raw(&()) } else { form.content(&answer.answers)? };
+                object_of([("action", "\"accept\""), ("content", content.get())].into_iter())
             }
             (Self::Form(_), Decision::Cancelled) => to_raw(&json!({"action": "cancel", "content": null})),
-            (Self::Form(_), _) => to_raw(&json!({"action": "decline", "content": null})),
+            (Self::Form(_) | Self::NoForm, _) => to_raw(&json!({"action": "decline", "content": null})),
             (Self::Permissions(permissions), Decision::Approved) => match scope {
                 "always" => return Err(too_far),
                 _ => granted(permissions, if scope == "once" { "turn" } else { "session" }),
@@ -389,17 +384,6 @@ impl Wants {
             (Self::Permissions(_), _) => granted(&empty_object(), "turn"),
         };
         Ok(result)
-    }
-}
-
-/// What was written into a field of a form, as its type wants it.
-fn typed(kind: &str, words: &[String]) -> serde_json::Value {
-    let text = words.join(", ");
-    match kind {
-        "array" => words.into(),
-        "boolean" => matches!(text.as_str(), "true" | "yes").into(),
-        "number" | "integer" => text.parse::<serde_json::Number>().map_or_else(|_| text.into(), Into::into),
-        _ => text.into(),
     }
 }
 

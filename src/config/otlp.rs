@@ -1,0 +1,143 @@
+//! `[otlp]`: the collector that spans of runs, turns and tools are sent to.
+
+use hyper::Uri;
+use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
+use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+/// Where spans are sent, and what bounds that.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields, default)]
+pub struct Otlp {
+    /// The URL that takes traces; empty: none are sent.
+    pub endpoint: String,
+    /// Who vouches for the collector, as PEM; empty: those whom the machine trusts.
+    pub ca_file: PathBuf,
+    /// Headers of each request whose values stand in files.
+    pub header_files: BTreeMap<String, PathBuf>,
+    /// Headers of each request whose values stand in environment variables.
+    pub header_env: BTreeMap<String, String>,
+    /// How long it may take to connect.
+    pub connect_timeout_ms: u64,
+    /// How long the collector may take to answer.
+    pub timeout_ms: u64,
+    /// How many spans that are over wait to be sent; one more is dropped.
+    pub queue_spans: usize,
+    /// How many spans are sent at once.
+    pub batch_spans: usize,
+    /// How long a span waits for others.
+    pub interval_ms: u64,
+    /// How many spans may be open at once; one more is not told of.
+    pub max_open_spans: usize,
+}
+
+impl Default for Otlp {
+    fn default() -> Self {
+        Self {
+            endpoint: String::new(),
+            ca_file: PathBuf::new(),
+            header_files: BTreeMap::new(),
+            header_env: BTreeMap::new(),
+            connect_timeout_ms: 5_000,
+            timeout_ms: 10_000,
+            queue_spans: 8_192,
+            batch_spans: 512,
+            interval_ms: 1_000,
+            max_open_spans: 65_536,
+        }
+    }
+}
+
+/// What a build without the feature says of an endpoint.
+const NOT_BUILT: &str =
+    "names a collector, and this framegate was built without OpenTelemetry: cargo build --release --features otel";
+
+impl Otlp {
+    /// What no single value shows: the key to name, and what is wrong with it.
+    pub(super) fn cross_check(&self, found: &mut Vec<(&'static str, String)>) {
+        if self.batch_spans > self.queue_spans {
+            let message = format!("{} is more than otlp.queue_spans, which is {}", self.batch_spans, self.queue_spans);
+            found.push(("otlp.batch_spans", message));
+        }
+        if !self.endpoint.is_empty() {
+            if !cfg!(feature = "otel") {
+                found.push(("otlp.endpoint", NOT_BUILT.to_owned()));
+            }
+            if !is_endpoint(&self.endpoint) {
+                let message = "is no URL of the form http://HOST:PORT/v1/traces, without a user or a query";
+                found.push(("otlp.endpoint", message.to_owned()));
+            }
+        }
+        let lists = [
+            ("otlp.header_files", self.header_files.keys().collect::<Vec<_>>()),
+            ("otlp.header_env", self.header_env.keys().collect()),
+        ];
+        for (key, names) in lists {
+            for name in names {
+                let parsed = HeaderName::from_bytes(name.as_bytes());
+                let is_ours =
+                    |name: &HeaderName| [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(name);
+                if !parsed.is_ok_and(|name| !is_ours(&name)) {
+                    found.push((key, format!("{name:?} is no header's name that could be added")));
+                }
+            }
+        }
+        let lower = |name: &String| name.to_ascii_lowercase();
+        if let Some(twice) =
+            self.header_env.keys().find(|name| self.header_files.keys().any(|known| lower(known) == lower(name)))
+        {
+            found.push(("otlp.header_env", format!("{twice:?} stands in otlp.header_files too")));
+        }
+    }
+}
+
+fn is_endpoint(url: &str) -> bool {
+    url.parse::<Uri>().is_ok_and(|url| {
+        let is_http = matches!(url.scheme_str(), Some("http" | "https"));
+        let is_plain = url.authority().is_some_and(|authority| !authority.as_str().contains('@'));
+        is_http && is_plain && url.host().is_some_and(|host| !host.is_empty()) && url.query().is_none()
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn wrong(otlp: &Otlp) -> String {
+        let mut found = Vec::new();
+        otlp.cross_check(&mut found);
+        found.iter().map(|(key, message)| format!("{key}: {message}\n")).collect()
+    }
+
+    #[test]
+    fn what_is_wrong_is_said() {
+        assert_eq!(wrong(&Otlp::default()), "");
+        for bad in ["collector:4318", "ftp://c/v1/traces", "http://user@c/v1/traces", "http:///x", "http://c/?a=b"] {
+            let otlp = Otlp { endpoint: bad.to_owned(), ..Otlp::default() };
+            assert!(wrong(&otlp).contains("otlp.endpoint: is no URL"), "{bad}");
+        }
+        let otlp = Otlp { batch_spans: 11, queue_spans: 10, ..Otlp::default() };
+        assert_eq!(wrong(&otlp), "otlp.batch_spans: 11 is more than otlp.queue_spans, which is 10\n");
+        assert_eq!(wrong(&Otlp { batch_spans: 10, queue_spans: 10, ..Otlp::default() }), "");
+        let files = [("a b".to_owned(), PathBuf::new()), ("Host".to_owned(), PathBuf::new())];
+        let otlp = Otlp { header_files: files.into(), ..Otlp::default() };
+        assert!(wrong(&otlp).contains("\"a b\" is no header's name") && wrong(&otlp).contains("\"Host\" is no"));
+        let otlp = Otlp {
+            header_files: [("X-Key".to_owned(), PathBuf::from("f"))].into(),
+            header_env: [("x-key".to_owned(), "KEY".to_owned())].into(),
+            ..Otlp::default()
+        };
+        assert!(wrong(&otlp).contains("\"x-key\" stands in otlp.header_files too"));
+    }
+
+    #[test]
+    fn a_build_without_the_feature_says_how_to_get_one_that_has_it() {
+        let message = wrong(&Otlp { endpoint: "http://127.0.0.1:4318/v1/traces".to_owned(), ..Otlp::default() });
+        if cfg!(feature = "otel") {
+            assert_eq!(message, "");
+        } else {
+            assert!(message.contains("cargo build --release --features otel"), "{message}");
+        }
+    }
+}

@@ -1,0 +1,222 @@
+//! What is counted of upstreams: their runs, and the questions of those.
+//!
+//! In: the frames of an upstream's runs, what became of its questions. Out: counts by the upstream's name, which is one of the
+//! configuration's. Never: a label that a runner can make up, a run that is still open when its upstream's task is gone.
+
+use super::Register;
+use crate::runs::{Ingested, RunState, Runs};
+use framegate_translators::frame::{ApprovalResolved, Body, Decision, EndReason, Frame, StreamKind};
+use framegate_translators::pipeline::is_last;
+use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The codes of ends that the proxy tells by itself; a run that ended otherwise is told by the runner's verdict.
+const OWN_ENDS: [&str; 13] = [
+    "client_left",
+    "feed_lost",
+    "interrupted",
+    "limit",
+    "log_failed",
+    "log_full",
+    "proxy_stopping",
+    "run_timeout",
+    "runner_exited",
+    "runner_idle",
+    "stream_ended",
+    "upstream_lost",
+    "upstream_silent",
+];
+
+/// Who may answer a question, as a label.
+const ANSWERERS: [&str; 6] = ["client", "rule", "timeout", "limit", "runner", "end"];
+
+/// The families.
+#[derive(Clone)]
+pub(super) struct Families {
+    started: IntCounterVec,
+    ended: IntCounterVec,
+    open: IntGaugeVec,
+    asked: IntCounterVec,
+    answered: IntCounterVec,
+}
+
+impl Families {
+    pub(super) fn new(to: &Register) -> Self {
+        let upstream = &["upstream"][..];
+        Self {
+            started: to.counters("framegate_upstream_runs_started_total", "Runs of upstreams that began.", upstream),
+            ended: to.counters(
+                "framegate_upstream_runs_ended_total",
+                "Runs of upstreams that ended: by the runner's verdict, or by the code of what ended them otherwise.",
+                &["upstream", "reason"],
+            ),
+            open: to.gauges("framegate_upstream_runs_open", "Runs of upstreams that go on.", upstream),
+            asked: to.counters("framegate_approvals_asked_total", "Questions of runners that wait for an answer.", upstream),
+            answered: to.counters(
+                "framegate_approvals_answered_total",
+                "Questions that are settled: by a client, a rule, the time-out, the limit of questions, the runner itself, or \
+                 the end of what asked.",
+                &["upstream", "by"],
+            ),
+        }
+    }
+
+    /// What counts one upstream; its families begin at 0.
+    pub(super) fn meter(&self, upstream: &str) -> UpstreamMeter {
+        for reason in ["completed", "failed", "interrupted"] {
+            self.ended.with_label_values(&[upstream, reason]);
+        }
+        for by in ANSWERERS {
+            self.answered.with_label_values(&[upstream, by]);
+        }
+        UpstreamMeter {
+            upstream: upstream.to_owned(),
+            started: self.started.with_label_values(&[upstream]),
+            ended: self.ended.clone(),
+            open: self.open.with_label_values(&[upstream]),
+            asked: self.asked.with_label_values(&[upstream]),
+            answered: self.answered.clone(),
+            runs: Vec::new(),
+        }
+    }
+}
+
+/// Counts the runs of one upstream that one task drives.
+pub struct UpstreamMeter {
+    upstream: String,
+    started: IntCounter,
+    ended: IntCounterVec,
+    open: IntGauge,
+    asked: IntCounter,
+    answered: IntCounterVec,
+    /// Those that go on.
+    runs: Vec<Uuid>,
+}
+
+impl UpstreamMeter {
+    /// Frames were kept.
+    pub fn frames(&mut self, frames: &[Arc<Frame>]) {
+        for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
+            if matches!(frame.body, Body::SessionStarted { .. }) {
+                self.began(frame.stream.id);
+            }
+            if let Body::SessionEnded(end) = &frame.body
+                && is_last(frame)
+            {
+                self.over(frame.stream.id, reason_of(end.reason, end.error_code.as_deref()));
+            }
+        }
+    }
+
+    /// A run begins; one that is known changes nothing.
+    pub fn began(&mut self, run: Uuid) {
+        if !self.runs.contains(&run) {
+            self.runs.push(run);
+            self.started.inc();
+            self.open.inc();
+        }
+    }
+
+    /// Nothing more is heard: what was closed meanwhile is told as it stands.
+    pub fn settle(&mut self, runs: &Runs) {
+        for run in std::mem::take(&mut self.runs) {
+            self.runs.push(run);
+            let reason = runs.find((StreamKind::Session, run)).map_or("dropped", |entry| {
+                let status = entry.status();
+                let verdict = match status.state {
+                    RunState::Completed => EndReason::Completed,
+                    RunState::Failed => EndReason::Failed,
+                    // What could not be closed yet will be, as interrupted.
+                    RunState::Interrupted | RunState::Running | RunState::WaitingApproval => EndReason::Interrupted,
+                };
+                reason_of(verdict, status.error_code.as_deref())
+            });
+            self.over(run, reason);
+        }
+    }
+
+    /// An ingest is over, of which nobody told the frames: counts what it made.
+    pub fn told(&mut self, ingested: &Ingested, runs: &Runs) {
+        for entry in ingested.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
+            self.began(entry.stream.id);
+        }
+        self.settle(runs);
+    }
+
+    fn over(&mut self, run: Uuid, reason: &'static str) {
+        let Some(at) = self.runs.iter().position(|open| *open == run) else { return };
+        self.runs.swap_remove(at);
+        self.open.dec();
+        self.ended.with_label_values(&[&self.upstream, reason]).inc();
+    }
+
+    /// A question begins to wait.
+    pub fn asked(&self) {
+        self.asked.inc();
+    }
+
+    /// A question is settled like that. `is_ours`: by an answer that was passed on to the runner.
+    pub fn answered(&self, answer: &ApprovalResolved, is_ours: bool) {
+        let by = match answer.by.as_deref() {
+            Some("policy:timeout") if is_ours => "timeout",
+            Some("policy:limit") if is_ours => "limit",
+            Some(by) if is_ours && by.starts_with("rule:") => "rule",
+            _ if is_ours => "client",
+            _ if answer.decision == Decision::Cancelled => "end",
+            _ => "runner",
+        };
+        self.answered.with_label_values(&[&self.upstream, by]).inc();
+    }
+
+    /// So many questions will have no answer any more.
+    pub fn unanswered(&self, questions: usize) {
+        self.answered.with_label_values(&[&*self.upstream, "end"]).inc_by(questions as u64);
+    }
+}
+
+impl Drop for UpstreamMeter {
+    fn drop(&mut self) {
+        for run in std::mem::take(&mut self.runs) {
+            self.runs.push(run);
+            self.over(run, "dropped");
+        }
+    }
+}
+
+/// Why a run ended, as a label.
+fn reason_of(verdict: EndReason, code: Option<&str>) -> &'static str {
+    let own = OWN_ENDS.into_iter().find(|own| Some(*own) == code);
+    own.unwrap_or_else(|| verdict.as_str())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_a_runner_calls_its_end_is_no_label() {
+        assert_eq!(reason_of(EndReason::Failed, Some("runner_exited")), "runner_exited");
+        assert_eq!(reason_of(EndReason::Failed, Some("made_up_by_the_runner")), "failed");
+        assert_eq!(reason_of(EndReason::Completed, None), "completed");
+    }
+
+    #[test]
+    fn a_run_is_open_until_it_ends_or_its_task_is_gone() {
+        let registry = prometheus::Registry::new();
+        let families = Families::new(&Register(registry));
+        let open = families.open.with_label_values(&["lab"]);
+        let mut meter = families.meter("lab");
+        meter.began(Uuid::from_u128(1));
+        meter.began(Uuid::from_u128(1));
+        meter.began(Uuid::from_u128(2));
+        assert_eq!((meter.started.get(), open.get()), (2, 2));
+        meter.over(Uuid::from_u128(1), "completed");
+        meter.over(Uuid::from_u128(1), "completed");
+        assert_eq!(open.get(), 1);
+        drop(meter);
+        assert_eq!(open.get(), 0);
+        assert_eq!(families.ended.with_label_values(&["lab", "completed"]).get(), 1);
+        assert_eq!(families.ended.with_label_values(&["lab", "dropped"]).get(), 1);
+    }
+}

@@ -1,0 +1,151 @@
+//! Runs of kind `responses` that are started with a prompt, as those of the other kinds are.
+//!
+//! In: a prompt, a model, the conversation that goes on. Out: the request for a streamed response, and its run. Never: a
+//! client's own credentials (there are none with a prompt), a response that ends because whoever asked for it left.
+
+use super::exchange::{Answer, Exchange, Mode};
+use super::{Credentials, Responses};
+use crate::auth::Restriction;
+use crate::stopping::Phase;
+use crate::upstream::client::full;
+use crate::upstream::{Host, StartError, Upstream};
+use async_trait::async_trait;
+use framegate_translators::frame::StreamKind;
+use framegate_translators::host::Opening;
+use framegate_translators::runners::Runner;
+use framegate_translators::runners::open_responses::RUNNER;
+use hyper::header::{ACCEPT, CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Method};
+use serde::Serialize;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+use uuid::Uuid;
+
+/// See the module.
+pub struct Starting {
+    responses: Arc<Responses>,
+    host: Host,
+}
+
+impl Starting {
+    /// Starts runs by that upstream.
+    pub fn new(responses: Arc<Responses>, host: Host) -> Self {
+        Self { responses, host }
+    }
+
+    /// What is asked for.
+    fn body(&self, opening: &Opening) -> Result<Vec<u8>, StartError> {
+        #[derive(Serialize)]
+        struct Asked<'o> {
+            model: &'o str,
+            input: &'o str,
+            #[serde(skip_serializing_if = "Option::is_none")]
+            conversation: Option<&'o str>,
+            stream: bool,
+        }
+        let refused = |why: &str| Err(StartError::Refused(why.to_owned()));
+        if opening.cwd.is_some() {
+            return refused("a response works in no directory; leave cwd out");
+        }
+        if opening.prompt.trim().is_empty() {
+            return refused("the prompt is empty");
+        }
+        let Some(model) = opening.model.as_deref().filter(|model| !model.is_empty()) else {
+            return refused("a response is of a model: name it");
+        };
+        let asked = Asked { model, input: &opening.prompt, conversation: opening.session.as_deref(), stream: true };
+        let body = serde_json::to_vec(&asked).map_err(|error| StartError::Failed(error.to_string()))?;
+        let most = self.responses.settings().max_request_bytes;
+        if body.len() as u64 > most {
+            return refused(&format!("the request has more than {most} bytes (max_request_bytes of its upstream)"));
+        }
+        Ok(body)
+    }
+}
+
+#[async_trait]
+impl Upstream for Starting {
+    fn name(&self) -> &str {
+        &self.responses.settings().name
+    }
+
+    fn kind(&self) -> &'static str {
+        "responses"
+    }
+
+    fn runner(&self) -> &'static Runner {
+        &RUNNER
+    }
+
+    fn path(&self) -> Option<String> {
+        Some(format!("/v1/responses?upstream={}", self.name()))
+    }
+
+    fn takes_prompts(&self) -> bool {
+        self.responses.settings().credentials != Credentials::OfTheClient
+    }
+
+    fn takes_messages(&self) -> bool {
+        false
+    }
+
+    async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
+        if !self.takes_prompts() {
+            let why = "requests to this upstream carry their client's own credentials; ask it by POST /v1/responses";
+            return Err(StartError::Refused(why.to_owned()));
+        }
+        let body = self.body(&opening)?;
+        if self.host.stopping.is_draining() {
+            return Err(StartError::Busy("the proxy is stopping".to_owned()));
+        }
+        let kept = self.host.runs.log().check_writable().await;
+        kept.map_err(|error| StartError::Busy(format!("the response could not be kept: {error}")))?;
+        let settings = self.responses.settings();
+        let place = self.responses.place().ok_or(StartError::Full(settings.max_runs))?;
+        let ingest_place = self.host.ingests.clone().try_acquire_owned();
+        let ingest_place = ingest_place
+            .map_err(|_| StartError::Busy("as many ingests are open as may be (ingest.max_open)".to_owned()))?;
+        let mut headers = HeaderMap::new();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
+        let mut request = self
+            .responses
+            .request(Method::POST, "", &headers, None, full(body))
+            .map_err(|error| StartError::Failed(error.to_string()))?;
+        // Whatever the list of headers that pass from clients.
+        request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        let mut phase = self.host.stopping.phase();
+        let (answer, answered) = oneshot::channel();
+        let host = self.host.clone();
+        let exchange = Exchange {
+            upstream: self.responses.clone(),
+            request,
+            mode: Mode::Translated,
+            make: Box::new(move |framing| {
+                (host.ingest(&RUNNER, framing, restriction), host.runs.metrics().ingest(RUNNER.name))
+            }),
+            document_bytes: self.host.limits.record_bytes,
+            links: self.host.links.clone(),
+            runs: self.host.runs.clone(),
+            stop: Box::pin(async move {
+                let _ = phase.wait_for(|phase| *phase >= Phase::Cutting).await;
+            }),
+            answer,
+        };
+        exchange.spawn((place, ingest_place));
+        match answered.await {
+            Ok(Ok(Answer::Run { ingested, left, .. })) => {
+                // It goes on, whatever becomes of whoever asked.
+                left.disarm();
+                let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
+                run.map(|entry| entry.stream.id)
+                    .ok_or_else(|| StartError::Failed("the upstream's answer is of no run".to_owned()))
+            }
+            Ok(Ok(Answer::Own { status, .. })) => {
+                Err(StartError::Failed(format!("the upstream answered {status}, and no response that is a run")))
+            }
+            Ok(Err(refusal)) => Err(StartError::Failed(refusal.to_string())),
+            Err(_) => Err(StartError::Failed("the request could not be sent".to_owned())),
+        }
+    }
+}

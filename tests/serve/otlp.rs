@@ -1,0 +1,153 @@
+//! `[otlp]`: runs as spans at a scripted collector, which may be slow, away, or refuse.
+
+use crate::client::{get, post};
+use crate::proxy::{Folder, Proxy, recording, refusal};
+use crate::scripted::{Upstream, wait_for_close, whole};
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+fn endpoint(collector: &Upstream) -> String {
+    format!("http://{}/v1/traces", collector.address)
+}
+
+/// The value of an attribute, as text.
+fn attribute(of: &Value, key: &str) -> Option<String> {
+    let found = of["attributes"].as_array()?.iter().find(|attribute| attribute["key"] == key)?;
+    let value = found["value"].as_object()?.values().next()?;
+    Some(value.as_str().map_or_else(|| value.to_string(), str::to_owned))
+}
+
+fn spans(collector: &Upstream) -> Vec<Value> {
+    let mut spans = Vec::new();
+    for request in collector.seen() {
+        let body: Value = serde_json::from_slice(&request.body).unwrap();
+        for resource in body["resourceSpans"].as_array().unwrap() {
+            assert_eq!(attribute(&resource["resource"], "service.name").as_deref(), Some("framegate"));
+            for scope in resource["scopeSpans"].as_array().unwrap() {
+                spans.extend(scope["spans"].as_array().unwrap().iter().cloned());
+            }
+        }
+    }
+    spans
+}
+
+fn counted(proxy: &Proxy, sample: &str) -> u64 {
+    let text = get(proxy.address, "/metrics", &[]).text();
+    let line = text.lines().find_map(|line| line.strip_prefix(sample)).unwrap_or_else(|| panic!("no {sample}"));
+    line.trim().parse().unwrap()
+}
+
+fn wait_until(what: &str, mut is: impl FnMut() -> bool) {
+    let deadline = Instant::now() + Duration::from_secs(30);
+    while !is() {
+        assert!(Instant::now() < deadline, "it never came that {what}");
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+#[test]
+fn a_run_is_a_trace_at_the_collector() {
+    let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"{}"));
+    let folder = Folder::new();
+    let key = folder.write("key", "Bearer of-the-file\n");
+    let proxy = Proxy::with(&[
+        ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)),
+        ("FRAMEGATE__OTLP__INTERVAL_MS", "50"),
+        ("FRAMEGATE__OTLP__HEADER_FILES", &format!("{{ authorization = \"{key}\" }}")),
+        ("FRAMEGATE__OTLP__HEADER_ENV", "{ x-tenant = \"COLLECTOR_TENANT\" }"),
+        ("COLLECTOR_TENANT", "of the variable"),
+    ]);
+    let input = recording("claude-code", "subagent.partial.ndjson");
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &input).json();
+    let run = answer["runs"][0]["run_id"].as_str().unwrap().replace('-', "");
+    wait_until("the run's own span is there", || {
+        spans(&collector).iter().any(|span| span["name"] == "invoke_agent claude-code")
+    });
+    for request in collector.seen() {
+        assert_eq!((&*request.method, &*request.path), ("POST", "/v1/traces"));
+        assert_eq!(request.header("content-type"), "application/json");
+        assert_eq!(request.header("authorization"), "Bearer of-the-file");
+        assert_eq!(request.header("x-tenant"), "of the variable");
+    }
+    let spans = spans(&collector);
+    assert!(spans.iter().all(|span| span["traceId"] == *run), "a trace is a run: {spans:#?}");
+    let root = spans.iter().find(|span| span["name"] == "invoke_agent claude-code").unwrap();
+    assert!(root["parentSpanId"].as_str().is_none_or(str::is_empty), "{root:#}");
+    assert!(attribute(root, "gen_ai.usage.input_tokens").is_some(), "{root:#}");
+    let bash = spans.iter().find(|span| span["name"] == "execute_tool Bash").unwrap();
+    assert_eq!(attribute(bash, "gen_ai.tool.name").as_deref(), Some("Bash"));
+    let agent = spans.iter().find(|span| span["name"] == "execute_tool Agent").unwrap();
+    assert_eq!(bash["parentSpanId"], agent["spanId"]);
+    let nanos = |key: &str| root[key].as_str().unwrap().parse::<u64>().unwrap();
+    assert!(nanos("startTimeUnixNano") < nanos("endTimeUnixNano"));
+    // The prompt, the command, and what they gave stand in the recording, and nowhere here.
+    let sent: Vec<u8> = collector.seen().into_iter().flat_map(|request| request.body).collect();
+    let sent = String::from_utf8(sent).unwrap();
+    for payload in ["SUBTASK-ALPHA", "wc -l", "The helper says"] {
+        assert!(String::from_utf8_lossy(&input).contains(payload) && !sent.contains(payload), "{payload}");
+    }
+    wait_until("all are counted", || counted(&proxy, "framegate_spans_sent_total ") == spans.len() as u64);
+}
+
+#[test]
+fn a_collector_that_never_answers_delays_no_ingest_and_what_it_does_not_take_is_counted() {
+    let collector = Upstream::start(|_, stream| wait_for_close(stream));
+    let proxy = Proxy::with(&[
+        ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)),
+        ("FRAMEGATE__OTLP__TIMEOUT_MS", "60000"),
+        ("FRAMEGATE__OTLP__INTERVAL_MS", "1"),
+        ("FRAMEGATE__OTLP__QUEUE_SPANS", "4"),
+        ("FRAMEGATE__OTLP__BATCH_SPANS", "1"),
+    ]);
+    let input = recording("claude-code", "parallel_tools.partial.ndjson");
+    let begun = Instant::now();
+    for _ in 0..10 {
+        assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &input).status, 201);
+    }
+    // One answer alone would have taken twice as long.
+    assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
+    assert!(counted(&proxy, "framegate_spans_dropped_total{reason=\"queue_full\"} ") >= 10);
+    assert_eq!(counted(&proxy, "framegate_spans_sent_total "), 0);
+    wait_until("a request is there", || collector.seen().len() == 1);
+}
+
+#[test]
+fn what_a_collector_refuses_is_sent_again_and_then_dropped() {
+    let collector = Upstream::start(|_, stream| whole(stream, "503 Service Unavailable", "", b""));
+    let proxy =
+        Proxy::with(&[("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)), ("FRAMEGATE__OTLP__INTERVAL_MS", "10")]);
+    let input = recording("claude-code", "bash_ok.ndjson");
+    assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &input).status, 201);
+    wait_until("they are dropped", || counted(&proxy, "framegate_spans_dropped_total{reason=\"not_taken\"} ") > 0);
+    assert!(collector.seen().len() >= 3, "{} requests", collector.seen().len());
+}
+
+#[test]
+fn what_waits_is_sent_before_the_proxy_stops() {
+    let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"{}"));
+    let mut proxy = Proxy::with(&[
+        ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)),
+        ("FRAMEGATE__OTLP__INTERVAL_MS", "600000"),
+    ]);
+    let input = recording("codex", "exec-command-ok.ndjson");
+    assert_eq!(post(proxy.address, "/v1/ingest/codex", &[], &input).status, 201);
+    assert!(collector.seen().is_empty(), "they wait for others");
+    assert!(proxy.terminate().success());
+    assert!(spans(&collector).iter().any(|span| span["name"] == "invoke_agent codex"));
+}
+
+#[test]
+fn settings_that_cannot_work_are_refused_before_anybody_connects() {
+    let endpoint = ("FRAMEGATE__OTLP__ENDPOINT", "http://127.0.0.1:4318/v1/traces");
+    let no_file = ("FRAMEGATE__OTLP__HEADER_FILES", "{ authorization = \"/no/such/file\" }");
+    assert!(refusal(&[endpoint, no_file]).contains("the header \"authorization\": cannot read /no/such/file"));
+    let no_variable = ("FRAMEGATE__OTLP__HEADER_ENV", "{ x-key = \"NO_SUCH_VARIABLE\" }");
+    assert!(refusal(&[endpoint, no_variable]).contains("there is no variable \"NO_SUCH_VARIABLE\""));
+    let two_lines = [endpoint, ("FRAMEGATE__OTLP__HEADER_ENV", "{ x-key = \"TWO_LINES\" }"), ("TWO_LINES", "a\nb")];
+    let said = refusal(&two_lines);
+    assert!(said.contains("its value cannot stand in a header") && !said.contains("a\nb"), "{said}");
+    let no_roots = Folder::new();
+    let file = no_roots.write("roots.pem", "none");
+    let with_tls = ("FRAMEGATE__OTLP__ENDPOINT", "https://127.0.0.1:4318/v1/traces");
+    assert!(refusal(&[with_tls, ("FRAMEGATE__OTLP__CA_FILE", &file)]).contains("roots.pem"));
+}

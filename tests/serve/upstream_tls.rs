@@ -1,0 +1,157 @@
+//! Upstreams behind TLS: whose certificate is trusted, and what is said where it is not.
+
+use crate::proxy::{Folder, Proxy, recording};
+use crate::responses::{Gate, code};
+use crate::scripted::read;
+use rcgen::{BasicConstraints, CertificateParams, DnType, IsCa, Issuer, KeyPair};
+use std::io::Write;
+use std::net::{SocketAddr, TcpListener};
+use std::process::Command;
+use std::sync::Arc;
+use std::thread;
+use tokio_rustls::rustls::crypto::ring;
+use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
+use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
+
+/// An authority.
+struct Authority {
+    pem: String,
+    issuer: Issuer<'static, KeyPair>,
+}
+
+impl Authority {
+    fn new(name: &str) -> Self {
+        let mut params = CertificateParams::new(Vec::new()).unwrap();
+        params.distinguished_name.push(DnType::CommonName, name);
+        params.is_ca = IsCa::Ca(BasicConstraints::Unconstrained);
+        let key = KeyPair::generate().unwrap();
+        let pem = params.self_signed(&key).unwrap().pem();
+        Self { pem, issuer: Issuer::new(params, key) }
+    }
+
+    /// A server with a certificate of this authority's for that name; it answers every request with these bytes, as an event
+    /// stream.
+    fn serves(&self, name: &str, bytes: Vec<u8>) -> SocketAddr {
+        let key = KeyPair::generate().unwrap();
+        let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
+        let key = PrivateKeyDer::Pkcs8(PrivatePkcs8KeyDer::from(key.serialize_der()));
+        let config = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_no_client_auth()
+            .with_single_cert(vec![certificate.der().clone()], key)
+            .unwrap();
+        let (config, bytes) = (Arc::new(config), Arc::new(bytes));
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for stream in listener.incoming().map_while(Result::ok) {
+                let (config, bytes) = (config.clone(), bytes.clone());
+                thread::spawn(move || {
+                    let mut stream = StreamOwned::new(ServerConnection::new(config).unwrap(), stream);
+                    if read(&mut stream).is_none() {
+                        return;
+                    }
+                    let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n";
+                    let _ = stream.write_all(head.as_bytes()).and_then(|()| stream.write_all(&bytes));
+                    stream.conn.send_close_notify();
+                    let _ = stream.flush();
+                });
+            }
+        });
+        address
+    }
+}
+
+#[test]
+fn an_upstream_is_trusted_by_the_authority_that_is_named_and_by_its_name() {
+    let (ours, other, folder) = (Authority::new("ours"), Authority::new("other"), Folder::new());
+    let trusted = folder.write("ours.pem", &ours.pem);
+    let ca_file = format!("ca_file = \"{trusted}\"");
+    let bytes = recording("open-responses", "scripted__text-valid.sse");
+    let good = ours.serves("127.0.0.1", bytes.clone());
+    let gate = Gate::at(&format!("https://{good}/v1"), &ca_file, &[]);
+    let answer = gate.ask("/v1/responses", &[]);
+    assert_eq!(answer.status, 200);
+    assert!(answer.bytes() == bytes);
+    assert_eq!(gate.wait_for_end()["state"], "completed");
+    let plain = {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = listener.local_addr().unwrap();
+        thread::spawn(move || {
+            for mut stream in listener.incoming().map_while(Result::ok) {
+                let _ = stream.write_all(b"HTTP/1.1 400 Bad Request\r\ncontent-length: 0\r\n\r\n");
+            }
+        });
+        address
+    };
+    for (what, address, told) in [
+        ("an authority that is not trusted", other.serves("127.0.0.1", bytes.clone()), "UnknownIssuer"),
+        ("another name", ours.serves("elsewhere.example", bytes), "not valid for name \"127.0.0.1\""),
+        ("no TLS", plain, "corrupt message"),
+    ] {
+        let gate = Gate::at(&format!("https://{address}/v1"), &ca_file, &[]);
+        for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
+            let answer = gate.ask(path, &[]);
+            // Nothing was sent: it may be tried again.
+            assert_eq!(answer.header("x-should-retry"), "true");
+            assert_eq!(code(answer), (502, "upstream_unreachable".to_owned()), "{what}");
+            let said = gate.ask(path, &[]).json()["error"]["message"].as_str().unwrap().to_owned();
+            assert!(said.contains(told), "{what}: {said}");
+        }
+        assert!(gate.runs().is_empty(), "{what}");
+    }
+}
+
+#[test]
+fn a_feed_is_trusted_alike() {
+    let (ours, other, folder) = (Authority::new("ours"), Authority::new("other"), Folder::new());
+    let trusted = folder.write("ours.pem", &ours.pem);
+    let bytes = recording("opencode", "event-text.sse");
+    let start = |address: SocketAddr| {
+        let folder = Folder::new();
+        let table = format!(
+            "[[upstream]]\nname = \"code\"\nkind = \"sse\"\nurl = \"https://{address}/event\"\nca_file = \"{trusted}\"\n"
+        );
+        let config = folder.write("config.toml", &table);
+        (Proxy::configured_by(&config, &folder.path("log")), folder)
+    };
+    let (proxy, log) = start(ours.serves("127.0.0.1", bytes.clone()));
+    log.wait_for("log", "a run ended");
+    let runs = crate::client::get(proxy.address, "/v1/runs", &[]).json();
+    assert_eq!(runs["data"][0]["state"], "completed", "{runs:#}");
+    for (address, told) in [
+        (other.serves("127.0.0.1", bytes.clone()), "UnknownIssuer"),
+        (ours.serves("elsewhere.example", bytes), "not valid for name"),
+    ] {
+        let (proxy, log) = start(address);
+        let said = log.wait_for("log", "a feed is not connected");
+        assert!(said.contains(told), "{said}");
+        assert_eq!(crate::client::get(proxy.address, "/v1/runs", &[]).json()["data"], serde_json::json!([]));
+    }
+}
+
+#[test]
+fn certificates_that_cannot_be_read_keep_the_proxy_from_starting() {
+    let folder = Folder::new();
+    let nothing = folder.path("nothing.pem").display().to_string();
+    let text = folder.write("text.pem", "no certificate");
+    let broken = folder.write("broken.pem", "-----BEGIN CERTIFICATE-----\n!!!\n-----END CERTIFICATE-----\n");
+    for (file, told) in [(nothing, "No such file"), (text, "BEGIN CERTIFICATE"), (broken, "cannot be read as PEM")] {
+        for kind in ["responses", "sse"] {
+            let table = format!(
+                "[[upstream]]\nname = \"lab\"\nkind = \"{kind}\"\nurl = \"https://127.0.0.1:1/v1\"\nca_file = \"{file}\"\n"
+            );
+            let config = folder.write("config.toml", &table);
+            let output = Command::new(env!("CARGO_BIN_EXE_framegate"))
+                .args(["serve", "--config", &config])
+                .env("FRAMEGATE__SERVER__LISTEN", "127.0.0.1:0")
+                .env("FRAMEGATE__LOG__KIND", "memory")
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(!output.status.success() && said.contains(&file) && said.contains(told), "{kind}: {said}");
+            assert!(said.contains("lab") || kind == "sse", "{said}");
+        }
+    }
+}

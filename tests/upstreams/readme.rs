@@ -1,0 +1,175 @@
+//! The commands of the README, as they stand there, with each of the real runners.
+
+use crate::model::{Model, Say};
+use crate::real::real;
+use crate::real_feed::Server;
+use crate::started::{PATIENCE, Started};
+use serde_json::{Value, json};
+use std::process::Command;
+use std::time::{Duration, Instant};
+
+/// What the README has a client of a host do, in its order.
+struct Commands {
+    list: String,
+    start: String,
+    status: String,
+    approve: String,
+    interrupt: String,
+    say_more: String,
+}
+
+impl Commands {
+    fn read() -> Self {
+        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
+        let section = text.split("\n## As a host\n").nth(1).unwrap().split("\n## ").next().unwrap();
+        let mut lines = section.lines().filter(|line| line.starts_with("curl ")).map(|line| {
+            // Without what is said beside it.
+            line.split("  #").next().unwrap().trim_end().to_owned()
+        });
+        let mut next = |path: &str| {
+            let line = lines.next().unwrap_or_else(|| panic!("the README has no command for {path}"));
+            assert!(line.contains(path), "{line} is none for {path}");
+            line
+        };
+        let commands = Self {
+            list: next("/v1/upstreams"),
+            start: next("/v1/runs -d"),
+            status: next("/v1/runs/$RUN"),
+            approve: next("/approvals/$APPROVAL"),
+            interrupt: next("/interrupt"),
+            say_more: next("/messages"),
+        };
+        assert_eq!(lines.next(), None, "a command that nobody tries");
+        commands
+    }
+}
+
+/// A shell with the names that the commands use.
+struct Shell<'s> {
+    started: &'s Started,
+    upstream: &'s str,
+    names: Vec<(&'static str, String)>,
+}
+
+impl Shell<'_> {
+    fn run(&self, command: &str) -> Value {
+        let command = command
+            .replace("http://127.0.0.1:8080", &format!("http://{}", self.started.proxy.address))
+            .replace("\"claude\"", &format!("\"{}\"", self.upstream));
+        let output =
+            Command::new("sh").args(["-euc", &command]).envs(self.names.iter().cloned()).env("NO_PROXY", "*").output();
+        let output = output.unwrap();
+        assert!(output.status.success(), "{command}: {}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}: {output:?}"))
+    }
+
+    fn knows(&mut self, name: &'static str, value: &Value) -> String {
+        let value = value.as_str().unwrap_or_else(|| panic!("{name}: {value}")).to_owned();
+        self.names.retain(|(known, _)| *known != name);
+        self.names.push((name, value.clone()));
+        value
+    }
+}
+
+/// Waits until that gives something.
+fn until<T>(started: &Started, what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+    let begin = Instant::now();
+    loop {
+        if let Some(found) = found() {
+            return found;
+        }
+        assert!(begin.elapsed() < PATIENCE, "{what}\n{}", started.folder.read("log"));
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+/// Starts a run that asks, answers it, says more to its session, and interrupts what comes of that.
+fn goes_through(started: &Started, upstream: &str, is_done: impl Fn() -> bool) {
+    let commands = Commands::read();
+    let mut shell = Shell { started, upstream, names: Vec::new() };
+    let listed = shell.run(&commands.list);
+    let one = listed["upstreams"].as_array().unwrap().iter().find(|one| one["name"] == upstream);
+    let one = one.unwrap_or_else(|| panic!("{listed}"));
+    assert_eq!((&one["path"], &one["takes_messages"]), (&json!("/v1/runs"), &json!(true)));
+    // A feed may not be connected yet.
+    let run = until(started, "it is not started", || {
+        let told = shell.run(&commands.start);
+        assert!(told["run_id"].is_string() || told["status"] == 503, "{told}");
+        Some(told["run_id"].clone()).filter(Value::is_string)
+    });
+    let first = shell.knows("RUN", &run);
+    let asked = until(started, "nothing is asked", || {
+        let id = shell.run(&commands.status)["pending_approvals"][0].clone();
+        Some(id).filter(Value::is_string)
+    });
+    shell.knows("APPROVAL", &asked);
+    assert!(!is_done(), "it is done before anybody said yes");
+    let answered = shell.run(&commands.approve);
+    assert_eq!((&answered["decision"], &answered["run_id"]), (&json!("approved"), &run), "{answered}");
+    let status = started.wait_for_end(&first);
+    assert_eq!(status["state"], "completed", "{status}\n{}", started.folder.read("log"));
+    assert!(is_done());
+    shell.knows("SESSION", &status["session_id"]);
+    let said = shell.run(&commands.say_more);
+    assert_eq!(said["session_id"], status["session_id"], "{said}");
+    let second = until(started, "no run comes of it", || {
+        let newest = crate::client::get(started.proxy.address, "/v1/runs", &[]).json()["data"][0].clone();
+        Some(newest).filter(|newest| newest["run_id"] != run)
+    });
+    let second = shell.knows("RUN", &second["run_id"]);
+    until(started, "it says nothing", || started.events_so_far(&second).contains("word").then_some(()));
+    let interrupted = shell.run(&commands.interrupt);
+    assert_eq!(interrupted["run_id"], second.as_str(), "{interrupted}");
+    let status = started.wait_for_end(&second);
+    assert_eq!(status["state"], "interrupted", "{status}");
+}
+
+/// A call that has to be asked for, what is said behind it, and a text without an end.
+fn script(call: Say) -> Vec<Vec<Say>> {
+    vec![vec![call], vec![Say::Text("Well.")], vec![Say::Endless("word")]]
+}
+
+fn command(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
+    let model = Model::plays(script(call("echo yes > yes.txt")));
+    let started = real(preset, name, &model, "");
+    goes_through(&started, "real", || started.folder.path("work/yes.txt").exists());
+    started.leaves_nothing();
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn the_commands_of_the_readme_work_with_claude_code() {
+    command("claude-code", "claude", |command| Say::Tool("Bash", json!({"command": command, "description": "a file"})));
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn the_commands_of_the_readme_work_with_codex() {
+    command("codex-app-server", "codex", |command| {
+        let why = "May this be done?";
+        Say::Tool(
+            "exec_command",
+            json!({"cmd": command, "sandbox_permissions": "require_escalated", "justification": why}),
+        )
+    });
+}
+
+#[test]
+#[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
+fn the_commands_of_the_readme_work_with_opencode() {
+    let call = Say::Tool("bash", json!({"command": "echo yes > yes.txt", "description": "writes a file"}));
+    let model = Model::plays(script(call));
+    let server = Server::start(&model);
+    let started = server.followed();
+    goes_through(&started, "code", || server.folder.path("work/yes.txt").exists());
+}
+
+#[test]
+fn the_readme_has_the_commands() {
+    let commands = Commands::read();
+    assert!(
+        commands.start.starts_with("curl http://127.0.0.1:8080/v1/runs -d '{\"upstream\": \"claude\""),
+        "{}",
+        commands.start
+    );
+}

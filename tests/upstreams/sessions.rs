@@ -1,0 +1,163 @@
+//! Several orders for one session: one at a time writes it. How long a runner waits for its next prompt.
+
+use crate::client::{get, post};
+use crate::started::{PATIENCE, Started};
+use serde_json::{Value, json};
+use std::sync::mpsc;
+use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+
+/// The session that the fakes are in, as they call it.
+const THREAD: &str = "01a1ffc9-90a9-7072-b240-f837ac957f3f";
+
+/// A runner of the control protocol that plays `play`.
+fn claude(play: &str, more: &str) -> Started {
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/upstreams/fake/claude.sh");
+    let table = format!(
+        "[[upstream]]\nname = \"fake\"\nkind = \"command\"\npreset = \"claude-code\"\nprogram = \"{program}\"\n\
+         directories = [\"{{folder}}\"]\nenvironment = {{ PLAY = \"{play}\" }}\n{more}\n"
+    );
+    Started::with(&table, &[])
+}
+
+impl Started {
+    fn message(&self, session: &Value, prompt: &str) -> (u16, String) {
+        let path = format!("/v1/sessions/{}/messages", session.as_str().unwrap());
+        let answer = post(self.proxy.address, &path, &[], json!({"prompt": prompt}).to_string().as_bytes());
+        (answer.status, answer.text())
+    }
+
+    fn runs(&self) -> Vec<Value> {
+        get(self.proxy.address, "/v1/runs", &[]).json()["data"].as_array().unwrap().clone()
+    }
+
+    fn wait_for_runs(&self, what: &str, is_so: impl Fn(&[Value]) -> bool) -> Vec<Value> {
+        let begin = Instant::now();
+        loop {
+            let runs = self.runs();
+            if is_so(&runs) {
+                return runs;
+            }
+            assert!(begin.elapsed() < PATIENCE, "{what}: {runs:#?}\n{}", self.folder.read("log"));
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+#[test]
+fn of_many_orders_for_one_session_one_is_carried_out() {
+    let more = "resume_arguments = [\"told\", \"{fixtures}\", \"{session}\"]";
+    let started = Started::fake("told", more);
+    let order = json!({"upstream": "fake", "prompt": "go", "session_id": THREAD});
+    let (tell, told) = mpsc::channel();
+    std::thread::scope(|scope| {
+        for _ in 0..6 {
+            let (tell, order, started) = (tell.clone(), &order, &started);
+            scope.spawn(move || {
+                let answer = started.start(order);
+                let status = answer.status;
+                tell.send((status, answer.json())).unwrap();
+            });
+        }
+        for _ in 0..5 {
+            let (status, problem) = told.recv_timeout(PATIENCE).unwrap();
+            assert_eq!((status, &problem["status"]), (409, &json!(409)), "{problem}");
+            assert_eq!(problem["detail"], "another run of this session is being started");
+        }
+        let programs = started.processes().iter().filter(|words| words.contains("play.sh told")).count();
+        assert_eq!(programs, 1, "{:?}", started.processes());
+        // Another session is no matter of theirs.
+        let starting =
+            scope.spawn(|| started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": "another"})).status);
+        started.folder.write("begin", "");
+        let (status, run) = told.recv_timeout(PATIENCE).unwrap();
+        assert_eq!(status, 201, "{run}");
+        // While it goes on, and by either name of the session.
+        for session in [THREAD, run["session_id"].as_str().unwrap()] {
+            let refused = started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": session}));
+            assert_eq!(refused.status, 409);
+            let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+            assert!(detail.contains("a run of this session goes on"), "{detail}");
+        }
+        started.folder.write("end", "");
+        started.wait_for_end(run["run_id"].as_str().unwrap());
+        assert_eq!(starting.join().unwrap(), 201);
+    });
+    started.wait_for_runs("both end", |runs| runs.len() == 2 && runs.iter().all(|run| run["ended_at_ms"].is_u64()));
+    // Behind its end, the next one may begin, also where the first could not be started.
+    assert_eq!(started.start(&order).status, 201);
+    started.wait_for_no_process();
+}
+
+#[test]
+fn an_order_that_comes_to_nothing_leaves_its_session_free() {
+    let more = "resume_arguments = [\"nothing\", \"{fixtures}\", \"{session}\"]";
+    let started = Started::fake("well", more);
+    let order = json!({"upstream": "fake", "prompt": "go", "session_id": THREAD});
+    for _ in 0..2 {
+        assert_eq!(started.start(&order).status, 502, "and not 409");
+    }
+    started.wait_for_no_process();
+}
+
+#[test]
+fn a_message_and_an_order_for_one_session_do_not_meet() {
+    let started = claude("chat", "linger_ms = 60000\nexit_grace_ms = 60000");
+    let first = started.wait_for_end(&started.run());
+    let session = &first["session_id"];
+    let order = json!({"upstream": "fake", "prompt": "go", "session_id": session});
+    // The message was first: its runner stays, though there is no run of it yet.
+    assert_eq!(started.message(session, "the second").0, 202);
+    let refused = started.start(&order);
+    assert_eq!(refused.status, 409);
+    let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("a run of this session goes on"), "{detail}");
+    // Another message waits its turn.
+    assert_eq!(started.message(session, "the third").0, 202);
+    started.folder.write("answer", "");
+    started.wait_for_runs("three runs", |runs| {
+        runs.len() == 3 && runs.iter().all(|run| run["state"] == "completed" && run["session_id"] == *session)
+    });
+    let heard = started.folder.read("heard");
+    assert!(heard.find("the second").unwrap() < heard.find("the third").unwrap(), "{heard}");
+    // The order was first: the runner is leaving, and takes no message.
+    std::thread::scope(|scope| {
+        let ordered = scope.spawn(|| started.start(&order).status);
+        started.folder.wait_for("eof", "over");
+        let (status, detail) = started.message(session, "too late");
+        assert_eq!(status, 409);
+        assert!(detail.contains("about to leave"), "{detail}");
+        assert_eq!(started.start(&order).status, 409, "one more");
+        started.folder.write("leave", "");
+        assert_eq!(ordered.join().unwrap(), 201);
+    });
+    started.leaves_nothing();
+}
+
+#[test]
+fn a_runner_waits_for_its_next_prompt_as_long_as_it_is_set_to() {
+    let started = claude("chat", "linger_ms = 400");
+    started.folder.write("leave", "");
+    started.folder.write("answer", "");
+    let held = started.held();
+    let run = started.wait_for_end(&started.run());
+    started.wait_for_no_process();
+    let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
+    let waited = now - run["ended_at_ms"].as_u64().unwrap();
+    assert!(waited >= 400, "it left after {waited} ms");
+    let id = run["run_id"].as_str().unwrap();
+    let status = started.wait_for(id, "its exit is not told", |status| status["exit"].is_object());
+    assert_eq!((&status["exit"], &status["state"]), (&json!({"status": 0}), &json!("completed")));
+    let (status, detail) = started.message(&run["session_id"], "too late");
+    assert_eq!(status, 409);
+    assert!(detail.contains("POST /v1/runs with its session_id"), "{detail}");
+    started.lets_go(held);
+}
+
+#[test]
+fn a_runner_that_does_not_leave_is_made_to() {
+    let started = claude("stays", "linger_ms = 0\nexit_grace_ms = 300\nsignal_grace_ms = 300");
+    let run = started.run();
+    let status = started.wait_for(&run, "its exit is not told", |status| status["exit"].is_object());
+    assert_eq!((&status["exit"], &status["state"]), (&json!({"signal": 15}), &json!("completed")), "{status}");
+    started.wait_for_no_process();
+}

@@ -1,0 +1,36 @@
+//! How often each stage allocates, and how much.
+//!
+//! The stages are those of the instruction counts, on the same recordings and sessions. Times are not taken here, because the
+//! allocator that counts costs some.
+//!
+//! `cargo bench -p framegate-translators --bench allocations`
+
+#![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
+
+#[path = "sessions/mod.rs"]
+mod sessions;
+#[path = "stages/mod.rs"]
+mod stages;
+#[path = "instructions/work.rs"]
+mod work;
+
+fn main() {
+    println!("{:44} {:>11} {:>10} {:>8} {:>16}", "allocations", "", "per event", "per KB", "bytes per event");
+    work::each(&mut |part| {
+        if part.warm {
+            (part.run)();
+        }
+        let mut events = 0;
+        let counted = allocation_counter::measure(|| events = (part.run)().events);
+        let each = |count: u64| count as f64 / events.max(1) as f64;
+        assert!(counted.count_total > 0, "{} cannot do without an allocation", part.name);
+        println!(
+            "{:44} {:>11} {:>10.2} {:>8.2} {:>16.0}",
+            part.name,
+            counted.count_total,
+            each(counted.count_total),
+            counted.count_total as f64 / (part.bytes as f64 / 1e3),
+            each(counted.bytes_total),
+        );
+    });
+}

@@ -1,0 +1,71 @@
+//! What was counted, and the file of what was counted before.
+//!
+//! One line for each stage: instructions, bytes of input, events, name; before them the compiler and the kind of processor.
+
+use std::fmt::Write;
+use std::path::PathBuf;
+
+/// What a stage took.
+pub(crate) struct Count {
+    pub(crate) name: String,
+    pub(crate) instructions: u64,
+    pub(crate) bytes: u64,
+    pub(crate) events: u64,
+}
+
+/// What all stages took.
+pub(crate) struct Baseline {
+    pub(crate) compiler: String,
+    pub(crate) machine: String,
+    pub(crate) counts: Vec<Count>,
+}
+
+const HEAD: &str = "\
+# Instructions of each stage: cargo bench -p framegate-translators --bench instructions [-- --write]
+# instructions, bytes of input, events, stage
+";
+
+impl Baseline {
+    pub(crate) fn path() -> PathBuf {
+        PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("benches/instructions/baseline.txt")
+    }
+
+    pub(crate) fn get(&self, name: &str) -> Option<&Count> {
+        self.counts.iter().find(|count| count.name == name)
+    }
+
+    /// The stored one; a message where it cannot be read.
+    pub(crate) fn read() -> Result<Self, String> {
+        let path = Self::path();
+        let told = |what: &dyn std::fmt::Display| format!("{}: {what} (-- --write makes it)", path.display());
+        let text = std::fs::read_to_string(&path).map_err(|error| told(&error))?;
+        let mut read = Self { compiler: String::new(), machine: String::new(), counts: Vec::new() };
+        for line in text.lines().filter(|line| !line.starts_with('#')) {
+            if let Some(compiler) = line.strip_prefix("compiler ") {
+                compiler.clone_into(&mut read.compiler);
+            } else if let Some(machine) = line.strip_prefix("machine ") {
+                machine.clone_into(&mut read.machine);
+            } else {
+                read.counts.push(count(line).ok_or_else(|| told(&format!("{line:?} is no count")))?);
+            }
+        }
+        Ok(read)
+    }
+
+    pub(crate) fn write(&self) {
+        let mut text = HEAD.to_owned();
+        writeln!(text, "compiler {}\nmachine {}", self.compiler, self.machine).unwrap();
+        for Count { name, instructions, bytes, events } in &self.counts {
+            writeln!(text, "{instructions} {bytes} {events} {name}").unwrap();
+        }
+        std::fs::write(Self::path(), text).unwrap();
+    }
+}
+
+fn count(line: &str) -> Option<Count> {
+    let mut words = line.splitn(4, ' ');
+    let mut number = || words.next()?.parse::<u64>().ok();
+    let (instructions, bytes, events) = (number()?, number()?, number()?);
+    let name = words.next()?.to_owned();
+    (instructions > 0 && bytes > 0).then_some(Count { name, instructions, bytes, events })
+}

@@ -1,0 +1,177 @@
+//! How many instructions each stage takes, held against a stored baseline.
+//!
+//! A busy machine changes times and does not change counts, so this runs in CI and fails where a stage needs more than
+//! [`TOLERANCE`] above its baseline, or where a long session costs more for each frame than a short one.
+//!
+//! `cargo bench -p framegate-translators --bench instructions` counts (with valgrind) and compares;
+//! `… --bench instructions -- --write` makes what it counts the new baseline. `cargo test --benches` goes through the stages
+//! uncounted, and checks that each has its baseline.
+//!
+//! Counts depend on the compiler and on what the processor can do, so the baseline names both. Made by another compiler, they
+//! are held to [`TOLERANCE_ELSEWHERE`], which finds what is grossly wrong; on another kind of processor they are not
+//! compared, and that is said. Length is held against itself, so it is checked everywhere.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    clippy::print_stderr,
+    clippy::indexing_slicing,
+    missing_docs,
+    reason = "a benchmark"
+)]
+
+mod baseline;
+mod count;
+#[path = "../sessions/mod.rs"]
+mod sessions;
+#[path = "../stages/mod.rs"]
+mod stages;
+mod work;
+
+use baseline::{Baseline, Count};
+use std::process::ExitCode;
+
+/// By how much a stage may be above its baseline.
+const TOLERANCE: f64 = 0.05;
+/// The same, where another compiler made the baseline.
+const TOLERANCE_ELSEWHERE: f64 = 0.25;
+/// By how much a frame of a long session may cost more than one of a short session.
+const TOLERANCE_OF_LENGTH: f64 = 0.10;
+/// What one more contract may cost for the same frames, as a share of the whole path of the first: the aim, which is told.
+const AIM_OF_ONE_MORE: f64 = 0.35;
+
+fn main() -> ExitCode {
+    let args: Vec<String> = std::env::args().skip(1).collect();
+    let has = |word: &str| args.iter().any(|arg| arg == word);
+    if has(count::COUNTED) {
+        count::counted();
+        return ExitCode::SUCCESS;
+    }
+    if !has("--bench") {
+        return uncounted();
+    }
+    let counts = match count::with_valgrind() {
+        Ok(counts) => counts,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    if has("--write") {
+        counts.write();
+        println!("{} counts are the baseline now: {}", counts.counts.len(), Baseline::path().display());
+    }
+    let known = match Baseline::read() {
+        Ok(known) => known,
+        Err(error) => {
+            eprintln!("{error}");
+            return ExitCode::from(2);
+        }
+    };
+    let worse = compare(&counts, &known) + too_long(&counts);
+    one_more(&counts);
+    if worse > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
+}
+
+/// Goes through every stage once, and checks that the baseline has the stages that there are.
+fn uncounted() -> ExitCode {
+    let mut names = Vec::new();
+    work::each(&mut |part| {
+        let counts = (part.run)();
+        assert!(counts.events > 0, "{} gives nothing", part.name);
+        names.push(part.name.to_owned());
+    });
+    let known = Baseline::read().unwrap();
+    let kept: Vec<&String> = known.counts.iter().map(|count| &count.name).collect();
+    assert_eq!(names.iter().collect::<Vec<_>>(), kept, "the baseline has other stages: write it anew");
+    println!("{} stages, each with a baseline", names.len());
+    ExitCode::SUCCESS
+}
+
+/// Prints every stage; gives how many are worse than they may be.
+fn compare(counts: &Baseline, known: &Baseline) -> usize {
+    let same_compiler = counts.compiler == known.compiler;
+    let same_machine = counts.machine == known.machine;
+    let tolerance = if same_compiler { TOLERANCE } else { TOLERANCE_ELSEWHERE };
+    println!("{:44} {:>14} {:>9} {:>9} {:>9}", "instructions", "", "per byte", "per event", "change");
+    let mut worse = Vec::new();
+    let mut better = 0;
+    for count in &counts.counts {
+        let before = known.counts.iter().find(|known| known.name == count.name);
+        let change = before.map(|before| count.instructions as f64 / before.instructions as f64 - 1.0);
+        println!(
+            "{:44} {:>14} {:>9.1} {:>9.0} {:>9}",
+            count.name,
+            count.instructions,
+            count.instructions as f64 / count.bytes as f64,
+            count.per_event(),
+            change.map_or("new".to_owned(), |change| format!("{:+.1} %", change * 100.0)),
+        );
+        match change {
+            Some(change) if change > tolerance => worse.push((&count.name, change)),
+            Some(change) if change < -tolerance => better += 1,
+            Some(_) => {}
+            None => worse.push((&count.name, f64::INFINITY)),
+        }
+    }
+    let gone = known.counts.iter().filter(|known| counts.counts.iter().all(|count| count.name != known.name)).count();
+    println!("counted on {} by {}", counts.machine, counts.compiler);
+    if !same_machine {
+        eprintln!("NOT compared: the baseline is of another kind of processor ({})", known.machine);
+        return 0;
+    }
+    if !same_compiler {
+        eprintln!(
+            "the baseline was made by another compiler ({}): {:.0} % are tolerated instead of {:.0} %; -- --write makes it anew",
+            known.compiler,
+            tolerance * 100.0,
+            TOLERANCE * 100.0,
+        );
+    }
+    for (name, change) in &worse {
+        eprintln!("{name} takes {:+.1} % of its baseline, {:.0} % are tolerated", change * 100.0, tolerance * 100.0);
+    }
+    if gone > 0 {
+        eprintln!("{gone} stages of the baseline are gone: write it anew");
+    }
+    if better > 0 {
+        println!("{better} stages take less than their baseline by more than the tolerance: -- --write keeps the gain");
+    }
+    worse.len() + gone
+}
+
+/// Prints what length costs; gives how many sessions it costs more than it may.
+fn too_long(counts: &Baseline) -> usize {
+    let mut worse = 0;
+    for long in &counts.counts {
+        let Some(name) = long.name.strip_suffix(work::LONG) else { continue };
+        let Some(short) = counts.get(&format!("{name}{}", work::SHORT)) else { continue };
+        let ratio = long.per_event() / short.per_event();
+        println!("{name:44} a frame of a long session takes {ratio:.3} of one of a short session");
+        if ratio > 1.0 + TOLERANCE_OF_LENGTH {
+            eprintln!("{name}: length costs {ratio:.2}, {:.2} is tolerated", 1.0 + TOLERANCE_OF_LENGTH);
+            worse += 1;
+        }
+    }
+    worse
+}
+
+/// Prints what a second contract costs for frames that there are already.
+fn one_more(counts: &Baseline) {
+    for count in &counts.counts {
+        let Some((runner, contract)) = count.name.split_once(work::MORE) else { continue };
+        // Beside the contract that writes least; that one beside the default.
+        let first = if contract == "sse.v1" { "frames.v2" } else { "sse.v1" };
+        let Some(whole) = counts.get(&format!("{runner}{}{first}", work::WHOLE)) else { continue };
+        let share = count.instructions as f64 / whole.instructions as f64;
+        let beside =
+            if share > AIM_OF_ONE_MORE { format!(", above the aim of {AIM_OF_ONE_MORE}") } else { String::new() };
+        println!("{runner}: {contract} beside {first} costs {share:.2} of the first{beside}");
+    }
+}
+
+impl Count {
+    fn per_event(&self) -> f64 {
+        self.instructions as f64 / self.events.max(1) as f64
+    }
+}

@@ -1,0 +1,156 @@
+//! What is counted: a fixed part of the recordings through each stage, and sessions of two lengths.
+
+use crate::sessions::{self, Shape};
+use crate::stages::{self, Counts, Encoders};
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::encode::Events;
+use framegate_translators::frame::Frame;
+use framegate_translators::redact::{Rules, Settings};
+use framegate_translators::runners::{RUNNERS, Runner};
+use framegate_translators::schema::Schemas;
+use std::collections::HashMap;
+use std::hint::black_box;
+use std::sync::Arc;
+
+/// How the names of stages are made: runner, then what is done.
+pub(crate) const WHOLE: &str = " whole path ";
+pub(crate) const MORE: &str = " one more contract ";
+pub(crate) const SHORT: &str = ", short";
+pub(crate) const LONG: &str = ", long";
+
+/// How many pieces a short session has, and how many times as many a long one.
+const SHORT_PIECES: usize = 500;
+const TIMES: usize = 12;
+
+/// The recordings that are gone through: what runners do, in some tens of kilobytes. By name, so that more recordings change nothing.
+const RECORDINGS: &[(&str, &[&str])] = &[
+    (
+        "claude-code",
+        &[
+            "bash_ok.partial.ndjson",
+            "parallel_tools.partial.ndjson",
+            "subagent.partial.ndjson",
+            "task_tools.ndjson",
+            "compact_manual.ndjson",
+        ],
+    ),
+    (
+        "codex",
+        &[
+            "appserver-mixed.ndjson",
+            "appserver-subagent.ndjson",
+            "appserver-two-turns.ndjson",
+            "exec-command-ok.ndjson",
+            "exec-mixed-session.ndjson",
+            "exec-parallel-commands.ndjson",
+            "exec-reasoning-text.ndjson",
+        ],
+    ),
+    (
+        "opencode",
+        &["event-subagent.sse", "event-tools.sse", "event-text.sse", "run-parallel.ndjson", "run-edit.ndjson"],
+    ),
+    (
+        "open-responses",
+        &[
+            "aimock__mixed.sse",
+            "azure-agentserver__parallel.sse",
+            "hf-responses-js__texttool.sse",
+            "litellm__texttool.sse",
+            "ogx__reasoning.sse",
+            "scripted__parallel-interleaved.sse",
+            "scripted__reasoning-summary.sse",
+        ],
+    ),
+];
+
+/// One thing that is counted.
+pub(crate) struct Part<'a> {
+    pub(crate) name: &'a str,
+    pub(crate) bytes: u64,
+    /// Whether it is done once before it is counted, so that what is made once (compiled schemas, checked outlines) is there.
+    pub(crate) warm: bool,
+    pub(crate) run: &'a mut dyn FnMut() -> Counts,
+}
+
+/// Calls `tell` with each part, in an order that never changes.
+pub(crate) fn each(tell: &mut dyn FnMut(Part<'_>)) {
+    for runner in RUNNERS {
+        stages_of(runner, tell);
+    }
+    for session in sessions::all() {
+        length_of(session, tell);
+    }
+}
+
+fn stages_of(runner: &'static Runner, tell: &mut dyn FnMut(Part<'_>)) {
+    let (_, names) = RECORDINGS.iter().find(|(name, _)| *name == runner.name).unwrap();
+    let all: HashMap<String, Vec<u8>> = stages::recordings(runner).into_iter().collect();
+    let inputs: Vec<&Vec<u8>> = names.iter().map(|name| &all[*name]).collect();
+    let bytes = inputs.iter().map(|input| input.len() as u64).sum();
+    let frames: Vec<Vec<Frame>> = inputs.iter().map(|input| stages::decode(stages::ingest(runner), input)).collect();
+    let rules = Arc::new(Rules::new(Settings::default()).unwrap());
+    let redacting = || stages::ingest(runner).redacting(rules.clone());
+    // Large enough never to grow: growing would be counted in whatever stage it falls.
+    let mut out = Vec::with_capacity(4 << 20);
+    let mut part = |name: &str, run: &mut dyn FnMut() -> Counts| {
+        tell(Part { name: &format!("{}{name}", runner.name), bytes, warm: true, run });
+    };
+    part(" floor, Value round trip", &mut || inputs.iter().map(|input| stages::round_trip(input, &mut out)).sum());
+    part(" floor, typed and raw", &mut || inputs.iter().map(|input| stages::typed(input, &mut out)).sum());
+    let counted = |frames: Vec<Frame>| Counts { events: frames.len() as u64, bytes_out: 0 };
+    part(" decode", &mut || inputs.iter().map(|input| counted(stages::decode(stages::ingest(runner), input))).sum());
+    part(" redact and decode", &mut || inputs.iter().map(|input| counted(stages::decode(redacting(), input))).sum());
+    for contract in CONTRACTS {
+        let schemas = (!contract.schemas.is_empty()).then(|| Schemas::compile(contract.schemas).unwrap());
+        let schemas = schemas.as_ref();
+        part(&format!("{WHOLE}{}", contract.name), &mut || {
+            inputs.iter().map(|input| stages::whole(redacting(), input, contract, schemas, &mut out)).sum()
+        });
+        part(&format!("{MORE}{}", contract.name), &mut || {
+            frames.iter().map(|frames| stages::encode(frames, contract, schemas, &mut out)).sum()
+        });
+    }
+}
+
+/// A session of two lengths, decoded, and decoded and encoded into every contract at once.
+fn length_of(session: &sessions::Session, tell: &mut dyn FnMut(Part<'_>)) {
+    let runner = RUNNERS.iter().find(|runner| runner.name == session.runner).unwrap();
+    let pieces = if session.shape == Shape::Output { SHORT_PIECES / 10 } else { SHORT_PIECES };
+    for (length, pieces) in [(SHORT, pieces), (LONG, pieces * TIMES)] {
+        let input = session.bytes(pieces);
+        let mut part = |what: &str, run: &mut dyn FnMut() -> Counts| {
+            tell(Part {
+                name: &format!("{} {what}{length}", session.name),
+                bytes: input.len() as u64,
+                warm: false,
+                run,
+            });
+        };
+        let mut said = 0;
+        part("decode", &mut || {
+            let mut counts = Counts::default();
+            stages::decode_into(stages::ingest(runner), &input, &mut |frame| {
+                counts.events += 1;
+                said += usize::from(frame.body.kind() == session.gives);
+                black_box(&frame);
+            });
+            counts
+        });
+        assert_eq!(said, pieces, "{}: every piece gives one {}", session.name, session.gives);
+        part("every contract", &mut || {
+            let mut counts = Counts::default();
+            let mut encoders: Vec<Encoders> = CONTRACTS.iter().map(Encoders::new).collect();
+            let mut events = Events::default();
+            stages::decode_into(stages::ingest(runner), &input, &mut |frame| {
+                counts.events += 1;
+                for encoder in &mut encoders {
+                    events.clear();
+                    encoder.frame(&frame, &mut events);
+                    counts.bytes_out += events.iter().map(|event| event.payload.len() as u64).sum::<u64>();
+                }
+            });
+            counts
+        });
+    }
+}

@@ -1,0 +1,242 @@
+//! The forms of MCP servers, which ask a person by way of the runner that they serve.
+//!
+//! In: the schema of a form, what somebody wrote into it. Out: its fields, in the order in which the schema has them; the
+//! content that the server gets. Never: a form whose fields are no simple ones taken for one that can be filled in, content
+//! that its own schema does not let through.
+
+use crate::frame::RawJson;
+use crate::host::Unsayable;
+use crate::json::{Json, Kind, Object, to_raw};
+use serde_json::Value;
+
+/// How the frames call the tool that such a question is about.
+pub(crate) const TOOL: &str = "mcp_elicitation";
+
+/// The most fields that a form may have.
+const MOST_FIELDS: usize = 64;
+
+/// A form that can be filled in with one answer for each of its fields. One without fields is a question for a bare yes.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Form {
+    fields: Vec<Field>,
+}
+
+#[derive(Clone, Debug)]
+struct Field {
+    name: String,
+    holds: Holds,
+    /// What may be chosen; empty: anything.
+    choices: Vec<String>,
+    is_required: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Holds {
+    Text,
+    Number,
+    Whole,
+    YesOrNo,
+    Texts,
+}
+
+impl Form {
+    /// Reads the schema of a form; without one, there is nothing to fill in.
+    ///
+    /// # Errors
+    /// Why nobody can fill it in here, in words.
+    pub(crate) fn read(schema: Option<&Object<'_>>) -> Result<Self, String> {
+        let Some(schema) = schema else { return Ok(Self::default()) };
+        let Some(properties) = schema.object("properties") else { return Ok(Self::default()) };
+        let required: Vec<String> = texts(&schema.items("required"));
+        let mut fields = Vec::new();
+        for (name, value) in properties.iter() {
+            let cannot = |why: &str| format!("its field {name:?} {why}");
+            if fields.len() == MOST_FIELDS {
+                return Err(format!("it has more than {MOST_FIELDS} fields"));
+            }
+            let field = value.object().ok_or_else(|| cannot("is not described"))?;
+            let holds = match field.str("type").as_deref() {
+                Some("string") => Holds::Text,
+                Some("number") => Holds::Number,
+                Some("integer") => Holds::Whole,
+                Some("boolean") => Holds::YesOrNo,
+                Some("array") if is_of_texts(&field) => Holds::Texts,
+                Some(other) => return Err(cannot(&format!("is of the type {other:?}"))),
+                None => return Err(cannot("has no type")),
+            };
+            let (name, is_required) = (name.to_owned(), required.iter().any(|required| required == name));
+            fields.push(Field { name, holds, choices: choices(&field, holds), is_required });
+        }
+        Ok(Self { fields })
+    }
+
+    /// Whether there is nothing to fill in.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.fields.is_empty()
+    }
+
+    /// What the server gets: field by field, what was written into it. A field that may be left out is, where nothing was.
+    ///
+    /// # Errors
+    /// What does not fit its field.
+    pub(crate) fn content(&self, answers: &[Vec<String>]) -> Result<RawJson, Unsayable> {
+        if answers.len() > self.fields.len() {
+            let (fields, given) = (self.fields.len(), answers.len());
+            return Err(Unsayable::Unfit(format!("the form has {fields} fields, and there are {given} answers")));
+        }
+        let none = Vec::new();
+        let answers = answers.iter().chain(std::iter::repeat(&none));
+        let mut content: Vec<(&str, RawJson)> = Vec::new();
+        for (field, words) in self.fields.iter().zip(answers) {
+            if let Some(value) = field.value(words)? {
+                content.push((&field.name, to_raw(&value)));
+            }
+        }
+        Ok(object_of(content.iter().map(|(name, value)| (*name, value.get()))))
+    }
+}
+
+impl Field {
+    fn value(&self, words: &[String]) -> Result<Option<Value>, Unsayable> {
+        let unfit = |wants: &str| Unsayable::Unfit(format!("the field {:?} wants {wants}", self.name));
+        let is_missing = words.iter().all(String::is_empty);
+        if is_missing && !self.is_required {
+            return Ok(None);
+        }
+        if is_missing && self.holds != Holds::Texts {
+            return Err(unfit("an answer"));
+        }
+        if !self.choices.is_empty() && words.iter().any(|word| !self.choices.contains(word)) {
+            return Err(unfit(&format!("one of {}", self.choices.join(", "))));
+        }
+        if self.holds == Holds::Texts {
+            return Ok(Some(words.iter().filter(|word| !word.is_empty()).cloned().collect()));
+        }
+        let [word] = words else { return Err(unfit("one answer")) };
+        let number = || word.trim().parse::<serde_json::Number>();
+        Ok(Some(match self.holds {
+            Holds::Text | Holds::Texts => word.as_str().into(),
+            Holds::Number => number().map_err(|_| unfit("a number"))?.into(),
+            Holds::Whole => {
+                let number = number().ok().filter(|number| number.is_i64() || number.is_u64());
+                number.ok_or_else(|| unfit("a whole number"))?.into()
+            }
+            Holds::YesOrNo => match word.trim() {
+                "true" | "yes" => true.into(),
+                "false" | "no" => false.into(),
+                _ => return Err(unfit("true or false")),
+            },
+        }))
+    }
+}
+
+fn texts(items: &[Json<'_>]) -> Vec<String> {
+    items.iter().filter_map(|item| Some(item.str()?.into_owned())).collect()
+}
+
+/// A list of which several of a few texts are chosen.
+fn is_of_texts(field: &Object<'_>) -> bool {
+    let Some(items) = field.object("items") else { return false };
+    let kind = items.str("type");
+    kind.as_deref() == Some("string")
+        || (kind.is_none() && (items.get("enum").is_some() || items.get("anyOf").is_some()))
+}
+
+/// What may be chosen, in any of the ways in which a schema says so.
+fn choices(field: &Object<'_>, holds: Holds) -> Vec<String> {
+    let items = field.object("items").filter(|_| holds == Holds::Texts);
+    let field = items.as_ref().unwrap_or(field);
+    let plain = texts(&field.items("enum"));
+    let of = |list: Vec<Json<'_>>| -> Vec<String> {
+        list.into_iter().filter_map(|one| Some(one.object()?.str("const")?.into_owned())).collect()
+    };
+    [plain, of(field.items("oneOf")), of(field.items("anyOf"))]
+        .into_iter()
+        .find(|list| !list.is_empty())
+        .unwrap_or_default()
+}
+
+/// An object of fields whose values stand as they are, in this order.
+pub(crate) fn object_of<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> RawJson {
+    let entries: Vec<String> = fields.map(|(name, value)| format!("{}:{value}", to_raw(name))).collect();
+    let text = format!("{{{}}}", entries.join(","));
+    Json::parse(&text)
+        .ok()
+        .filter(|json| json.kind() == Kind::Object)
+        .map_or_else(crate::json::empty_object, Json::to_raw)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use serde_json::json;
+
+    fn form(schema: &Value) -> Result<Form, String> {
+        let text = schema.to_string();
+        Form::read(Object::parse(&text).as_ref())
+    }
+
+    fn filled(form: &Form, answers: &[&[&str]]) -> Result<Value, String> {
+        let answers: Vec<Vec<String>> =
+            answers.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect();
+        let content = form.content(&answers).map_err(|error| error.to_string())?;
+        Ok(serde_json::from_str(content.get()).unwrap())
+    }
+
+    #[test]
+    fn each_field_takes_what_its_type_lets_through() {
+        let schema = r#"{"properties": {
+            "zone": {"type": "string"}, "count": {"type": "integer"}, "share": {"type": "number"},
+            "sure": {"type": "boolean"}, "size": {"type": "string", "enum": ["S", "L"]},
+            "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}},
+            "required": ["zone", "sure"]}"#;
+        let form = Form::read(Object::parse(schema).as_ref()).unwrap();
+        let whole = filled(&form, &[&["here"], &["3"], &["0.5"], &["yes"], &["L"], &["a", "b"]]).unwrap();
+        assert_eq!(
+            whole,
+            json!({"zone": "here", "count": 3, "share": 0.5, "sure": true, "size": "L", "tags": ["a", "b"]})
+        );
+        assert_eq!(filled(&form, &[&["x"], &[], &[""], &["no"]]).unwrap(), json!({"zone": "x", "sure": false}));
+        for (answers, told) in [
+            (&[&["x"][..]][..], "the field \"sure\" wants an answer"),
+            (&[&[][..], &[], &[], &["true"]], "the field \"zone\" wants an answer"),
+            (&[&["x"], &["1.5"], &[], &["true"]], "the field \"count\" wants a whole number"),
+            (&[&["x"], &[], &["much"], &["true"]], "the field \"share\" wants a number"),
+            (&[&["x"], &[], &[], &["perhaps"]], "the field \"sure\" wants true or false"),
+            (&[&["x"], &[], &[], &["true"], &["M"]], "the field \"size\" wants one of S, L"),
+            (&[&["x"], &[], &[], &["true"], &[], &["a", "c"]], "the field \"tags\" wants one of a, b"),
+            (&[&["x", "y"], &[], &[], &["true"]], "the field \"zone\" wants one answer"),
+            (&[&[], &[], &[], &[], &[], &[], &["more"]], "the form has 6 fields, and there are 7 answers"),
+        ] {
+            assert_eq!(filled(&form, answers).unwrap_err(), told);
+        }
+    }
+
+    #[test]
+    fn what_is_no_form_of_simple_fields_cannot_be_filled_in() {
+        for (property, told) in [
+            (json!({"type": "object"}), "its field \"a\" is of the type \"object\""),
+            (json!({"type": "array", "items": {"type": "object"}}), "its field \"a\" is of the type \"array\""),
+            (json!({}), "its field \"a\" has no type"),
+            (json!(true), "its field \"a\" is not described"),
+        ] {
+            assert_eq!(form(&json!({"properties": {"a": property}})).unwrap_err(), told);
+        }
+        let many = |count: usize| -> serde_json::Map<String, Value> {
+            (0..count).map(|nth| (nth.to_string(), json!({"type": "string"}))).collect()
+        };
+        assert!(form(&json!({"properties": many(MOST_FIELDS)})).is_ok());
+        assert_eq!(form(&json!({"properties": many(MOST_FIELDS + 1)})).unwrap_err(), "it has more than 64 fields");
+        assert!(form(&json!({})).unwrap().is_empty() && Form::read(None).unwrap().is_empty());
+    }
+
+    #[test]
+    fn choices_with_titles_are_chosen_by_their_values() {
+        let schema = json!({"properties": {
+            "one": {"type": "string", "oneOf": [{"const": "r", "title": "Red"}, {"const": "b", "title": "Blue"}]},
+            "some": {"type": "array", "items": {"anyOf": [{"const": "x", "title": "X"}]}}}});
+        let form = form(&schema).unwrap();
+        assert_eq!(filled(&form, &[&["r"], &["x"]]).unwrap(), json!({"one": "r", "some": ["x"]}));
+        assert!(filled(&form, &[&["Red"]]).is_err());
+    }
+}
