@@ -42,6 +42,9 @@ pub struct Breach {
     pub message: String,
 }
 
+/// Breaches of others' objects as they are told: each a JSON pointer, and what is wrong.
+pub(crate) type Told<'i, 'b> = &'i mut dyn Iterator<Item = (&'b str, &'b str)>;
+
 /// The compiled schemas of one contract.
 pub struct Schemas {
     by_kind: HashMap<&'static str, Compiled, RandomState>,
@@ -185,7 +188,7 @@ impl Schemas {
         kind: &str,
         object: Json<'_>,
         fields: Fields<'_, '_>,
-        tell: &dyn Fn(&mut dyn Iterator<Item = (&str, &str)>) -> Faults,
+        tell: &dyn Fn(Told<'_, '_>) -> Faults,
     ) -> Faults {
         if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
             if let Some(faults) = layouts.faults(shape, fields) {

@@ -353,7 +353,7 @@ fn meant(
 fn items_of<'s>(looks: &[Look<'s>]) -> Option<Vec<Look<'s>>> {
     let mut items = Vec::new();
     for Look { shape, way } in looks {
-        let mut look = Look { shape: *shape, way: way.clone() };
+        let mut look = Look { shape, way: way.clone() };
         if let Some(shape) = shape.by_type.as_ref().and_then(|by_type| by_type.shape(Kind::Array)) {
             look = Look { shape, way: after(way, Step::Type(Kind::Array)) };
         }
