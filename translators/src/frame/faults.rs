@@ -58,6 +58,16 @@ impl Deref for Faults {
     }
 }
 
+/// Equal to what a slice of the same texts is equal to.
+impl<T: ?Sized> PartialEq<T> for Faults
+where
+    [String]: PartialEq<T>,
+{
+    fn eq(&self, other: &T) -> bool {
+        **self == *other
+    }
+}
+
 impl FromIterator<String> for Faults {
     fn from_iter<T: IntoIterator<Item = String>>(faults: T) -> Self {
         Self::from(Vec::from_iter(faults))

@@ -4,6 +4,7 @@
 //! that is stepped over; that is what makes it many times faster than parsing again. Text that is no JSON gives `None` or
 //! nonsense, never a panic or an endless loop.
 
+use super::Json;
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -106,6 +107,11 @@ impl<'a> Scan<'a> {
                 self.text.get(start..self.at).filter(|text| !text.is_empty())
             }
         }
+    }
+
+    /// Takes a value, whatever it is.
+    pub(crate) fn json(&mut self) -> Option<Json<'a>> {
+        self.value().map(Json)
     }
 
     fn container(&mut self) -> Option<&'a str> {

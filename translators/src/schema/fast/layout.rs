@@ -10,7 +10,9 @@ use super::fields::{front, is_of};
 use super::found::{Found, Place};
 use super::told::TYPES_KNOWN;
 use super::{ObjectShape, Rest, Shape};
+use crate::json::scan::Scan;
 use crate::json::{Fields, Json, Kind};
+use std::borrow::Cow;
 
 /// An object of more fields than these, those of the objects in it among them, has no layout.
 const MOST_FIELDS: usize = 96;
@@ -20,6 +22,9 @@ const MOST_BYTES: usize = 2 << 10;
 
 /// A word that is longer than this, in bytes, is looked at each time.
 const WORD: usize = 48;
+
+/// So is an array of more items than these: they come in too many ways.
+const ITEMS: usize = 2;
 
 /// The layout of an object.
 #[derive(Debug)]
@@ -46,8 +51,10 @@ enum Meant {
     Of(u8),
     /// It is this text.
     Text(Box<str>),
-    /// It is an object, and has the next so many slots.
+    /// It is an object; the next so many slots are its fields and what is in them.
     Object(usize),
+    /// It is an array; the next so many slots are its items and what is in them.
+    Items(usize),
     /// It is looked at each time.
     Looked(Box<Looked>),
 }
@@ -66,8 +73,9 @@ struct Looked {
 enum Step {
     Property(usize),
     Branch(usize),
-    /// What holds for objects.
-    Object,
+    /// What holds for values of this type.
+    Type(Kind),
+    Items,
 }
 
 /// A shape that looks at a value.
@@ -80,56 +88,105 @@ struct Look<'s> {
 impl Shape {
     /// The layout of an object of which it is sure what is wrong with it; `None` where it has none.
     pub(in super::super) fn layout(&self, fields: Fields<'_, '_>) -> Option<Layout> {
-        let mut slots = Vec::new();
+        let (mut slots, mut bytes) = (Vec::new(), 0);
         let looks = [Look { shape: self, way: Vec::new() }];
-        Objects::of(&looks, fields)?.learn(fields, &mut slots, &mut 0)?;
-        Some(Layout(slots.into()))
+        Objects::of(&looks, fields)?.learn(fields, &mut slots, &mut bytes)?;
+        (bytes <= MOST_BYTES).then(|| Layout(slots.into()))
     }
 
     /// Whether an object has this layout, which was learnt by this shape.
     pub(in super::super) fn is_laid_out(&self, layout: &Layout, fields: Fields<'_, '_>) -> bool {
-        let mut looked = Vec::new();
-        agrees(&layout.0, fields, &mut looked)
-            && looked.into_iter().all(|(known, value)| known.is_found_by(self, value) == Some(true))
+        let mut left = Vec::new();
+        agrees(&layout.0, fields, &mut left)
+            && left.into_iter().all(|(known, value)| known.is_found_by(self, value) == Some(true))
     }
 
     fn at(&self, way: &[Step]) -> Option<&Self> {
         way.iter().try_fold(self, |shape, step| match *step {
             Step::Property(at) => shape.object.as_ref()?.properties.get(at).map(|(_, property)| property),
             Step::Branch(at) => shape.object.as_ref()?.variants.as_ref()?.branch(at),
-            Step::Object => shape.by_type.as_ref()?.shape(Kind::Object),
+            Step::Type(kind) => shape.by_type.as_ref()?.shape(kind),
+            Step::Items => shape.array.as_ref()?.items.as_deref(),
         })
     }
 }
 
-/// Compares what is cheap to compare; gives what is left to be looked at.
-fn agrees<'l, 'a>(mut slots: &'l [Slot], fields: Fields<'_, 'a>, looked: &mut Vec<(&'l Looked, Json<'a>)>) -> bool {
+/// What is left to be looked at.
+type Left<'l, 'a> = Vec<(&'l Looked, Json<'a>)>;
+
+/// Compares an object that is taken apart, as far as that is cheap.
+fn agrees<'l, 'a>(mut slots: &'l [Slot], fields: Fields<'_, 'a>, left: &mut Left<'l, 'a>) -> bool {
     for (key, value, inner) in fields.iter() {
         let Some((slot, rest)) = slots.split_first() else { return false };
         slots = rest;
         if **key != *slot.key {
             return false;
         }
-        let fits = match &slot.value {
-            Meant::Of(types) => is_of(*types, value),
-            Meant::Text(text) => value.text() == &**text,
-            Meant::Object(count) => match (slots.split_at_checked(*count), inner) {
-                (Some((own, rest)), Some(inner)) => {
-                    slots = rest;
-                    agrees(own, inner, looked)
-                }
-                _ => false,
-            },
-            Meant::Looked(known) => {
-                looked.push((known, value));
+        let fits = match (&slot.value, inner) {
+            (Meant::Of(types), _) => is_of(*types, value),
+            (Meant::Text(text), _) => value.text() == &**text,
+            (Meant::Looked(known), _) => {
+                left.push((known, value));
                 true
             }
+            (Meant::Object(_), Some(inner)) => slot.own(&mut slots).is_some_and(|own| agrees(own, inner, left)),
+            (Meant::Object(_) | Meant::Items(_), _) => slot.reads(&mut slots, &mut Scan::new(value.text()), left),
         };
         if !fits {
             return false;
         }
     }
     slots.is_empty()
+}
+
+impl Slot {
+    /// The slots of what is in the value, which are the first of those that follow.
+    fn own<'l>(&self, following: &mut &'l [Self]) -> Option<&'l [Self]> {
+        let (Meant::Object(count) | Meant::Items(count)) = &self.value else { return None };
+        let (own, rest) = following.split_at_checked(*count)?;
+        *following = rest;
+        Some(own)
+    }
+
+    /// Compares the value that comes, as far as that is cheap.
+    fn reads<'l, 'a>(&'l self, following: &mut &'l [Self], scan: &mut Scan<'a>, left: &mut Left<'l, 'a>) -> bool {
+        match &self.value {
+            Meant::Object(_) => self.own(following).is_some_and(|own| reads_object(own, scan, left)),
+            Meant::Items(_) => self.own(following).is_some_and(|own| reads_items(own, scan, left)),
+            Meant::Of(types) => scan.json().is_some_and(|value| is_of(*types, value)),
+            Meant::Text(text) => scan.value() == Some(&**text),
+            Meant::Looked(known) => scan.json().map(|value| left.push((known, value))).is_some(),
+        }
+    }
+}
+
+/// Compares an object that is not taken apart.
+fn reads_object<'l, 'a>(mut slots: &'l [Slot], scan: &mut Scan<'a>, left: &mut Left<'l, 'a>) -> bool {
+    if scan.peek() != Some(b'{') {
+        return false;
+    }
+    while let Some(key) = scan.key() {
+        let Some((slot, rest)) = slots.split_first() else { return false };
+        slots = rest;
+        if key.inner != &*slot.key || !slot.reads(&mut slots, scan, left) {
+            return false;
+        }
+    }
+    slots.is_empty() && scan.take(b'}')
+}
+
+fn reads_items<'l, 'a>(mut slots: &'l [Slot], scan: &mut Scan<'a>, left: &mut Left<'l, 'a>) -> bool {
+    if !scan.take(b'[') {
+        return false;
+    }
+    while scan.begin_item() {
+        let Some((slot, rest)) = slots.split_first() else { return false };
+        slots = rest;
+        if !slot.reads(&mut slots, scan, left) {
+            return false;
+        }
+    }
+    slots.is_empty() && scan.take(b']')
 }
 
 impl Looked {
@@ -168,7 +225,7 @@ impl<'s> Objects<'s> {
             }
             shape.told.as_ref()?;
             if let Some(shape) = shape.by_type.as_ref().and_then(|by_type| by_type.shape(Kind::Object)) {
-                looks.push(Look { shape, way: after(&way, Step::Object) });
+                looks.push(Look { shape, way: after(&way, Step::Type(Kind::Object)) });
             } else if let Some(object) = &shape.object {
                 if let Some(variants) = &object.variants {
                     this.deciding.push(variants.key());
@@ -184,28 +241,15 @@ impl<'s> Objects<'s> {
 
     fn learn(&self, fields: Fields<'_, '_>, slots: &mut Vec<Slot>, bytes: &mut usize) -> Option<()> {
         for (key, value, inner) in fields.iter() {
-            *bytes += key.len();
-            if slots.len() == MOST_FIELDS || *bytes > MOST_BYTES {
-                return None;
-            }
+            // What has escapes in it is compared as it is spelled.
+            let Cow::Borrowed(key) = *key else { return None };
             let looks = self.at(key)?;
-            let place = slots.len();
-            // What is not known yet of an object: its slots come behind its own.
-            slots.push(Slot { key: (**key).into(), value: Meant::Object(0) });
-            let meant = if self.deciding.contains(&&**key) {
-                text(value, bytes)
-            } else {
-                let plain = looks.iter().fold(TYPES_KNOWN, |all, look| all & look.shape.plain());
-                match inner {
-                    _ if is_of(plain, value) => Meant::Of(plain),
-                    Some(inner) => {
-                        Self::of(&looks, inner)?.learn(inner, slots, bytes)?;
-                        Meant::Object(slots.len() - place - 1)
-                    }
-                    None => looked(&looks, value, bytes)?,
+            slot(key, slots, bytes, |slots, bytes| {
+                if self.deciding.contains(&key) {
+                    return Some(text(value, bytes));
                 }
-            };
-            slots.get_mut(place)?.value = meant;
+                meant(&looks, value, inner, slots, bytes)
+            })?;
         }
         Some(())
     }
@@ -232,6 +276,81 @@ fn after(way: &[Step], step: Step) -> Vec<Step> {
     let mut way = way.to_vec();
     way.push(step);
     way
+}
+
+/// Adds a slot; behind it, those that `meant` adds are what is in its value.
+fn slot(
+    key: &str,
+    slots: &mut Vec<Slot>,
+    bytes: &mut usize,
+    meant: impl FnOnce(&mut Vec<Slot>, &mut usize) -> Option<Meant>,
+) -> Option<()> {
+    *bytes += key.len();
+    if slots.len() == MOST_FIELDS || *bytes > MOST_BYTES {
+        return None;
+    }
+    let place = slots.len();
+    slots.push(Slot { key: key.into(), value: Meant::Of(0) });
+    let value = match meant(slots, bytes)? {
+        Meant::Object(_) => Meant::Object(slots.len() - place - 1),
+        Meant::Items(_) => Meant::Items(slots.len() - place - 1),
+        other => other,
+    };
+    slots.get_mut(place)?.value = value;
+    Some(())
+}
+
+/// What decides what is wrong with a value; the slots of what is in it are added.
+fn meant(
+    looks: &[Look<'_>],
+    value: Json<'_>,
+    inner: Option<Fields<'_, '_>>,
+    slots: &mut Vec<Slot>,
+    bytes: &mut usize,
+) -> Option<Meant> {
+    let plain = looks.iter().fold(TYPES_KNOWN, |all, look| all & look.shape.plain());
+    if is_of(plain, value) {
+        return Some(Meant::Of(plain));
+    }
+    match (value.kind(), inner) {
+        (Kind::Object, Some(inner)) => Objects::of(looks, inner)?.learn(inner, slots, bytes)?,
+        (Kind::Object, None) => {
+            let object = value.object()?;
+            Objects::of(looks, object.fields())?.learn(object.fields(), slots, bytes)?;
+        }
+        (Kind::Array, _) => {
+            let items = value.items();
+            let are_few = (1..=ITEMS).contains(&items.len()) && items.iter().all(|item| item.kind() == Kind::Object);
+            let Some(looks) = items_of(looks).filter(|_| are_few) else { return looked(looks, value, bytes) };
+            for item in items {
+                slot("", slots, bytes, |slots, bytes| meant(&looks, item, None, slots, bytes))?;
+            }
+            return Some(Meant::Items(0));
+        }
+        _ => return looked(looks, value, bytes),
+    }
+    Some(Meant::Object(0))
+}
+
+/// The shapes that look at the items of an array; `None` where more than those and their number decides.
+fn items_of<'s>(looks: &[Look<'s>]) -> Option<Vec<Look<'s>>> {
+    let mut items = Vec::new();
+    for Look { shape, way } in looks {
+        let mut look = Look { shape: *shape, way: way.clone() };
+        if let Some(shape) = shape.by_type.as_ref().and_then(|by_type| by_type.shape(Kind::Array)) {
+            look = Look { shape, way: after(way, Step::Type(Kind::Array)) };
+        }
+        if look.shape.any {
+            continue;
+        }
+        if look.shape.told.as_ref()?.has_branches || look.shape.by_type.is_some() {
+            return None;
+        }
+        if let Some(shape) = look.shape.array.as_ref().and_then(|array| array.items.as_deref()) {
+            items.push(Look { shape, way: after(&look.way, Step::Items) });
+        }
+    }
+    Some(items)
 }
 
 fn text(value: Json<'_>, bytes: &mut usize) -> Meant {

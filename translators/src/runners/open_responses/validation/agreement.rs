@@ -343,6 +343,50 @@ fn texts_and_numbers_are_no_part_of_a_layout() {
 }
 
 #[test]
+fn few_items_are_part_of_a_layout() {
+    let kind = "response.output_item.done";
+    let schemas = known(kind).unwrap().schemas().unwrap();
+    let alike = |one: &str, other: &str| {
+        let (Front::Value(_, one, _), Front::Value(_, other, _)) = (front(one), front(other)) else {
+            panic!("no JSON")
+        };
+        schemas.laid_out_alike(kind, one.fields(), other.fields())
+    };
+    let part = r#"{"type":"output_text","text":"a","annotations":[]}"#;
+    let event = |parts: &str| {
+        format!(r#"{{"type":"{kind}","item":{{"type":"message","id":"m","status":"completed","content":[{parts}]}}}}"#)
+    };
+    let one = event(part);
+    for (other, expected) in [
+        (event(&part.replace("\"a\"", "\"quo\\\"te and a much longer text than there was\"")), true),
+        (event(&part.replace(':', " :\n")), true),
+        (event(&part.replace("[]", "[{}]")), false),
+        (event(&part.replace("\"a\"", "null")), false),
+        (event(&part.replace("text\":", "t\\u0065xt\":")), false),
+        (event(&part.replace("output_text", "summary_text")), false),
+        (event(&part.replace("[]}", "[],\"x\":1}")), false),
+        (event(&part.replace(",\"annotations\":[]", "")), false),
+        (event(&format!("{part},{part}")), false),
+        (event("1"), false),
+        (event(""), false),
+        (one.replace("\"id\":\"m\"", "\"id\":\"n\""), true),
+        (one.replace("\"completed\"", "\"incomplete\""), false),
+    ] {
+        assert_eq!(alike(&one, &other), Some(expected), "{other}");
+    }
+    let broken = event(r#"{"type":"output_text","text":1},{"type":"refusal"}"#);
+    assert_eq!(alike(&broken, &broken.replace(":1}", ":2}")), Some(true), "it is broken in the same way");
+    assert_eq!(alike(&broken, &broken.replace(":1}", ":\"2\"}")), Some(false));
+    let many = event(&[part; 3].join(","));
+    assert_eq!(
+        alike(&many, &event(&[part; 4].join(","))),
+        Some(true),
+        "many items are looked at, and nothing is found"
+    );
+    assert_eq!(alike(&many, &many.replace("\"a\"", "1")), Some(false));
+}
+
+#[test]
 fn too_many_breaches_are_left_to_the_full_validator() {
     let items = |count: usize| format!("[{}]", vec!["1"; count].join(","));
     let text = |count| format!(r#"{{"type":"response.output_text.delta","logprobs":{}}}"#, items(count));
