@@ -64,3 +64,59 @@ impl Layouts {
         from.iter().chain(before).take(PLACES)
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::json::Json;
+
+    fn shape() -> Shape {
+        let schema = r#"{"type":"object","properties":{"w":{"type":"string","enum":["x","y"]},"n":{"type":"integer"},
+            "o":{"type":"string"},"p":{"type":"string"}}}"#;
+        Shape::compile(Json::parse(schema).unwrap()).unwrap()
+    }
+
+    /// Learns what is wrong with an object; what was known of it before.
+    fn check(layouts: &Layouts, shape: &Shape, text: &str) -> Option<Vec<String>> {
+        let object = Json::parse(text).unwrap();
+        let fields = object.object().unwrap();
+        let known = layouts.faults(shape, fields.fields()).map(|faults| faults.to_vec());
+        let found = shape.found_in(object, fields.fields()).unwrap();
+        let told: Faults = found.iter().map(|(pointer, _, message)| [pointer, message].join(" ")).collect();
+        layouts.learn(shape, fields.fields(), &told);
+        if let Some(known) = &known {
+            assert_eq!(*known, *told, "{text}");
+        }
+        known
+    }
+
+    #[test]
+    fn of_one_layout_the_same_is_said() {
+        let (layouts, shape) = (Layouts::default(), shape());
+        assert_eq!(check(&layouts, &shape, r#"{"w":"x","n":1}"#), None);
+        assert_eq!(check(&layouts, &shape, r#"{"w":"x","n":23}"#), Some(vec![]));
+        assert_eq!(check(&layouts, &shape, r#"{"w":"y","n":1}"#), None, "the same keys, another word");
+        assert_eq!(check(&layouts, &shape, r#"{"w":"x","n":1.5}"#), None, "the same keys, another type");
+        let broken = Some(vec!["/n value is not of type \"integer\"".to_owned()]);
+        assert_eq!(check(&layouts, &shape, r#"{"w":"x","n":2.5}"#), broken);
+        assert_eq!(check(&layouts, &shape, r#"{"n":2,"w":"x"}"#), None, "another order");
+    }
+
+    #[test]
+    fn no_more_layouts_are_kept_than_there_is_room_for() {
+        let (layouts, shape) = (Layouts::of(4), shape());
+        let object = |nth: usize| format!(r#"{{"n":{nth},"k{nth}":1}}"#);
+        assert!((0..9).all(|nth| check(&layouts, &shape, &object(nth)).is_none()));
+        let known: Vec<usize> = (0..9).filter(|&nth| check(&layouts, &shape, &object(nth)).is_some()).collect();
+        assert_eq!(known, [0, 1, 2, 3], "the first ones stay");
+        // Nor are more kept of the same keys than places are looked at.
+        let layouts = Layouts::of(64);
+        let object = |nth: usize| {
+            let word = |bit: usize| nth >> bit & 1 == 1;
+            format!(r#"{{"w":{},"n":{},"o":{},"p":{}}}"#, word(0), word(1), word(2), word(3))
+        };
+        assert!((0..16).all(|nth| check(&layouts, &shape, &object(nth)).is_none()));
+        let known = (0..16).filter(|&nth| check(&layouts, &shape, &object(nth)).is_some()).count();
+        assert_eq!(known, PLACES);
+    }
+}

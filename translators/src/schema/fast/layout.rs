@@ -2,7 +2,7 @@
 //!
 //! In: an object that was checked and taken apart, and its shape. Out: its layout: its keys in their order, and of each value
 //! what decides what is wrong with it. Never: a layout of two objects with which different things are wrong; a value, besides
-//! words that the schema knows, `null`, `true` and `false`.
+//! short words that decide, `null`, `true` and `false`.
 //!
 //! What one server sends has few layouts, so what is wrong with an object is most often known once its keys are compared.
 
@@ -20,7 +20,7 @@ const MOST_FIELDS: usize = 96;
 /// Nor has one whose keys and words are longer than this, in bytes.
 const MOST_BYTES: usize = 2 << 10;
 
-/// A word that is longer than this, in bytes, is looked at each time.
+/// A word that is longer than this, in bytes, is looked at each time; an object that such a one decides has no layout.
 const WORD: usize = 48;
 
 /// So is an array of more items than these: they come in too many ways.
@@ -40,8 +40,25 @@ pub(in super::super) fn print(fields: Fields<'_, '_>) -> u64 {
 /// A field.
 #[derive(Debug)]
 struct Slot {
-    key: Box<str>,
+    key: Key,
     value: Meant,
+}
+
+#[derive(Debug)]
+struct Key {
+    /// The first bytes, so that most keys are compared without a call.
+    front: u64,
+    text: Box<str>,
+}
+
+impl Key {
+    fn of(text: &str) -> Self {
+        Self { front: front(text), text: text.into() }
+    }
+
+    fn is(&self, text: &str) -> bool {
+        self.text.len() == text.len() && self.front == front(text) && (text.len() <= 8 || *self.text == *text)
+    }
 }
 
 /// What is known of a value.
@@ -119,7 +136,7 @@ fn agrees<'l, 'a>(mut slots: &'l [Slot], fields: Fields<'_, 'a>, left: &mut Left
     for (key, value, inner) in fields.iter() {
         let Some((slot, rest)) = slots.split_first() else { return false };
         slots = rest;
-        if **key != *slot.key {
+        if !slot.key.is(key) {
             return false;
         }
         let fits = match (&slot.value, inner) {
@@ -168,7 +185,7 @@ fn reads_object<'l, 'a>(mut slots: &'l [Slot], scan: &mut Scan<'a>, left: &mut L
     while let Some(key) = scan.key() {
         let Some((slot, rest)) = slots.split_first() else { return false };
         slots = rest;
-        if key.inner != &*slot.key || !slot.reads(&mut slots, scan, left) {
+        if !slot.key.is(key.inner) || !slot.reads(&mut slots, scan, left) {
             return false;
         }
     }
@@ -246,7 +263,7 @@ impl<'s> Objects<'s> {
             let looks = self.at(key)?;
             slot(key, slots, bytes, |slots, bytes| {
                 if self.deciding.contains(&key) {
-                    return Some(text(value, bytes));
+                    return (value.text().len() <= WORD).then(|| text(value, bytes));
                 }
                 meant(&looks, value, inner, slots, bytes)
             })?;
@@ -290,7 +307,7 @@ fn slot(
         return None;
     }
     let place = slots.len();
-    slots.push(Slot { key: key.into(), value: Meant::Of(0) });
+    slots.push(Slot { key: Key::of(key), value: Meant::Of(0) });
     let value = match meant(slots, bytes)? {
         Meant::Object(_) => Meant::Object(slots.len() - place - 1),
         Meant::Items(_) => Meant::Items(slots.len() - place - 1),
