@@ -575,7 +575,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     assert_eq!(host.decisions(), decisions);
     // Codex: the same form, in the same order.
     let mut host = codex();
-    let mut codex_form = |host: &mut Host, id: u64, schema: &str| {
+    let codex_form = |host: &mut Host, id: u64, schema: &str| {
         let params = format!(
             r#"{{"threadId":"T","mode":"form","serverName":"docs","message":"Where?","requestedSchema":{schema}}}"#
         );
