@@ -15,13 +15,24 @@ const DIGITS: usize = 15;
 pub(crate) fn one_run(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
     told("floor: the same through a relay of bytes", floor(records));
-    told("latency of a record, sse.v1, one run, 10,000 events/s", measured(1, records));
+    told("latency of a record, sse.v1, one run, 10,000 events/s", measured(1, records, &[]));
+    let dir = std::env::temp_dir().join(format!("framegate-latency-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    let path = dir.join("framegate.db");
+    let settings = [
+        ("FRAMEGATE__LOG__KIND", "sqlite"),
+        ("FRAMEGATE__LOG__FSYNC", "interval"),
+        ("FRAMEGATE__LOG__PATH", path.to_str().unwrap()),
+    ];
+    let times = measured(1, records, &settings);
+    let _ = std::fs::remove_dir_all(&dir);
+    told("the same, log on disk, fsync = interval", times);
 }
 
 pub(crate) fn many_runs(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
     let what = format!("latency of a record, sse.v1, {} runs, together 10,000 events/s", scale.runs);
-    told(&what, measured(scale.runs, records));
+    told(&what, measured(scale.runs, records, &[]));
 }
 
 fn told(what: &str, mut times: Vec<u64>) {
@@ -32,8 +43,8 @@ fn told(what: &str, mut times: Vec<u64>) {
 }
 
 /// Each record says when it was written; the event says it again.
-fn measured(runs: usize, records: usize) -> Vec<u64> {
-    let proxy = Proxy::start(&[]);
+fn measured(runs: usize, records: usize, settings: &[(&str, &str)]) -> Vec<u64> {
+    let proxy = Proxy::start(settings);
     let start = Instant::now();
     let mut readers = Vec::new();
     let mut uploads: Vec<Upload> = (0..runs)

@@ -26,6 +26,7 @@ pub(crate) struct Scale {
     pub(crate) idle_clients: [usize; 2],
     pub(crate) stored_records: [usize; 2],
     pub(crate) flat_runs: usize,
+    pub(crate) long_run: usize,
 }
 
 const WHOLE: Scale = Scale {
@@ -36,6 +37,7 @@ const WHOLE: Scale = Scale {
     idle_clients: [1_000, 10_000],
     stored_records: [500, 500_000],
     flat_runs: 200,
+    long_run: 5_000_000,
 };
 
 /// What `cargo test --benches` runs, so that this cannot rot.
@@ -47,6 +49,7 @@ const QUICK: Scale = Scale {
     idle_clients: [10, 50],
     stored_records: [500, 5_000],
     flat_runs: 4,
+    long_run: 40_000,
 };
 
 /// A part of the load, and how it is asked for.
@@ -59,13 +62,14 @@ fn main() {
         return;
     }
     let words: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [Part; 6] = [
+    let parts: [Part; 7] = [
         ("latency", latency::one_run),
         ("runs", latency::many_runs),
         ("fanout", fanout::one_run_to_many),
         ("idle", idle::clients),
         ("stored", stored::frames_and_resuming),
         ("flat", stored::flat),
+        ("one-run", stored::one_run),
     ];
     for word in &words {
         assert!(parts.iter().any(|(name, _)| name == word), "there is no part {word:?}");

@@ -60,6 +60,11 @@ fn resume(proxy: &Proxy, run: &str, contract: &str, cursor: &str, frames: u64, r
 
 /// Ingests one run; gives the size of its records.
 fn ingest(proxy: &Proxy, session: usize, records: usize) -> usize {
+    ingest_watched(proxy, session, records, &mut || {})
+}
+
+/// The same, looked at behind each piece.
+fn ingest_watched(proxy: &Proxy, session: usize, records: usize, look: &mut dyn FnMut()) -> usize {
     let mut upload = Upload::start(proxy.address);
     upload.send(&records::opening(session));
     let (mut batch, mut bytes) = (Vec::new(), 0);
@@ -69,6 +74,7 @@ fn ingest(proxy: &Proxy, session: usize, records: usize) -> usize {
             bytes += batch.len();
             upload.send(&batch);
             batch.clear();
+            look();
         }
     }
     upload.send(&records::closing(session));
@@ -94,4 +100,45 @@ pub(crate) fn flat(scale: Scale) {
             format!("{least} to {most} MiB ({:.0} frames/s taken)", frames as f64 / took.as_secs_f64())
         }),
     );
+}
+
+/// How many frames of one run are kept while it goes on.
+const KEPT: &str = "20000";
+
+/// One run that goes on and on, in a log that keeps the last frames of it.
+pub(crate) fn one_run(scale: Scale) {
+    for kind in ["memory", "sqlite"] {
+        let dir = std::env::temp_dir().join(format!("framegate-load-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("framegate.db");
+        let proxy = Proxy::start(&[
+            ("FRAMEGATE__LOG__KIND", kind),
+            ("FRAMEGATE__LOG__PATH", path.to_str().unwrap()),
+            ("FRAMEGATE__LOG__FSYNC", "interval"),
+            ("FRAMEGATE__LOG__RUN_MAX_FRAMES", KEPT),
+        ]);
+        let (mut sizes, mut pieces, begin) = (Vec::new(), 0_usize, Instant::now());
+        ingest_watched(&proxy, 1, scale.long_run / 2, &mut || {
+            pieces += 1;
+            if pieces.is_multiple_of(10) {
+                sizes.extend(proxy.resident().map(|bytes| bytes >> 20));
+            }
+        });
+        let took = begin.elapsed();
+        let run = proxy.newest_run();
+        let frames = proxy.frames(&run);
+        // The first tenth fills what is kept. The halves behind it show whether it grows.
+        let full = &sizes[sizes.len() / 10..];
+        let most = |sizes: &[u64]| sizes.iter().max().copied().unwrap_or_default();
+        let (first, second) = full.split_at(full.len() / 2);
+        row(
+            &format!("memory over one run of {frames} frames, {KEPT} kept, {kind} log"),
+            &full.iter().min().map_or_else(not_told, |least| {
+                let (first, second, rate) = (most(first), most(second), frames as f64 / took.as_secs_f64());
+                format!("{least} to {first} MiB, then up to {second} MiB ({rate:.0} frames/s taken)")
+            }),
+        );
+        drop(proxy);
+        let _ = std::fs::remove_dir_all(&dir);
+    }
 }

@@ -11,14 +11,29 @@ use std::hint::black_box;
 /// How many events of each type are checked.
 const OF_EACH_KIND: usize = 20;
 
-/// An event as it is, and with a time that is none.
+/// A way to break an event: its name, and what makes of a valid text a broken one.
+pub(crate) type Way = (&'static str, fn(&str) -> Option<String>);
+
+/// The ways that are measured.
+pub(crate) const WAYS: [Way; 3] = [("time", spoil_time), ("missing", leave_time_out), ("surplus", add_field)];
+
+/// The time that every envelope has.
+const TIMES: [&str; 4] = ["\"timestamp_ms\":", "\"ts\":", "\"timestamp\":", "\"occurred_at\":"];
+
+/// An event as it is, and broken in one way.
 pub(crate) struct Sample {
     kind: &'static str,
     pub(crate) valid: String,
     pub(crate) broken: String,
 }
 
-pub(crate) fn few_of_each_kind(frames: &[Vec<Frame>], contract: &'static Contract) -> Vec<Sample> {
+/// Some events of each type; those that the way does break.
+pub(crate) fn few_of_each_kind(
+    frames: &[Vec<Frame>],
+    contract: &'static Contract,
+    schemas: &Schemas,
+    (_, break_one): Way,
+) -> Vec<Sample> {
     let mut counts: HashMap<&str, usize> = HashMap::new();
     let mut samples = Vec::new();
     for frames in frames.iter().take(200) {
@@ -32,7 +47,8 @@ pub(crate) fn few_of_each_kind(frames: &[Vec<Frame>], contract: &'static Contrac
                 *count += 1;
                 if *count <= OF_EACH_KIND {
                     let valid = std::str::from_utf8(event.payload).unwrap().to_owned();
-                    samples.extend(break_one(event.kind, valid));
+                    let broken = break_one(&valid).filter(|broken| schemas.check_text(event.kind, broken).is_err());
+                    samples.extend(broken.map(|broken| Sample { kind: event.kind, valid, broken }));
                 }
             }
         }
@@ -40,21 +56,26 @@ pub(crate) fn few_of_each_kind(frames: &[Vec<Frame>], contract: &'static Contrac
     samples
 }
 
-/// Spoils the time that every envelope has.
-fn break_one(kind: &'static str, valid: String) -> Option<Sample> {
-    for (key, wrong) in [
-        ("\"timestamp_ms\":", "true,\"_\":"),
-        ("\"ts\":\"", "no "),
-        ("\"timestamp\":\"", "no "),
-        ("\"occurred_at\":\"", "no "),
-    ] {
-        if let Some(at) = valid.find(key) {
-            let mut broken = valid.clone();
-            broken.insert_str(at + key.len(), wrong);
-            return Some(Sample { kind, valid, broken });
-        }
+/// Makes a time of the envelope none: a string one of no format, a number one a truth.
+fn spoil_time(valid: &str) -> Option<String> {
+    let (at, key) = TIMES.iter().find_map(|key| Some((valid.find(key)?, key)))?;
+    let mut broken = valid.to_owned();
+    let value = at + key.len();
+    match valid[value..].strip_prefix('"') {
+        Some(_) => broken.insert_str(value + 1, "no "),
+        None => broken.insert_str(value, "true,\"_\":"),
     }
-    None
+    Some(broken)
+}
+
+/// Gives the time another name, so that it is missing and another field is there.
+fn leave_time_out(valid: &str) -> Option<String> {
+    TIMES.iter().find(|key| valid.contains(**key)).map(|key| valid.replacen(key, "\"_\":", 1))
+}
+
+/// Adds a field, which breaks the schema of a closed object alone.
+fn add_field(valid: &str) -> Option<String> {
+    Some(valid.replacen('{', "{\"_\":null,", 1))
 }
 
 pub(crate) fn check(schemas: &Schemas, event: &Sample, text: &str, is_valid: bool) -> Counts {

@@ -14,7 +14,7 @@ mod breaches;
 mod stages;
 mod table;
 
-use breaches::{check, few_of_each_kind};
+use breaches::{WAYS, check, few_of_each_kind};
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
 use framegate_translators::encode::Events;
 use framegate_translators::frame::Frame;
@@ -164,15 +164,17 @@ fn stages_of<'a>(
     }));
     if let Some(schemas) = checks {
         // The same events, whole and with one thing wrong: what a breach costs beside a check that finds nothing.
-        let samples = Rc::new(few_of_each_kind(frames, contract));
-        let broken = samples.clone();
-        let bytes = samples.iter().map(|sample| sample.valid.len()).sum();
-        stages.push(Stage::new(format!("check {name}"), bytes, move || {
-            samples.iter().map(|event| check(schemas, event, &event.valid, true)).sum()
-        }));
-        stages.push(Stage::new(format!("check broken {name}"), bytes, move || {
-            broken.iter().map(|event| check(schemas, event, &event.broken, false)).sum()
-        }));
+        for way in WAYS {
+            let samples = Rc::new(few_of_each_kind(frames, contract, schemas, way));
+            let broken = samples.clone();
+            let bytes = samples.iter().map(|sample| sample.valid.len()).sum();
+            stages.push(Stage::new(format!("check for {} {name}", way.0), bytes, move || {
+                samples.iter().map(|event| check(schemas, event, &event.valid, true)).sum()
+            }));
+            stages.push(Stage::new(format!("check broken {} {name}", way.0), bytes, move || {
+                broken.iter().map(|event| check(schemas, event, &event.broken, false)).sum()
+            }));
+        }
     }
 }
 
@@ -219,9 +221,12 @@ fn shares(stages: &[Stage<'_>]) {
         if let (Some(encode), Some(checked), Some(whole)) = (encode, checked, seconds("whole path", name)) {
             println!("validation is {:.0} % of the whole path of {name}", (checked - encode) / whole * 100.0);
         }
-        if let (Some(valid), Some(broken)) = (of("check", name), of("check broken", name)) {
-            let ratio = broken.seconds_an_event() / valid.seconds_an_event();
-            println!("a broken event costs {ratio:.1} times a valid one in {name}");
+        for (way, _) in WAYS {
+            let of = |what: &str| of(&format!("{what} {way}"), name).filter(|stage| stage.counts.events > 0);
+            if let (Some(valid), Some(broken)) = (of("check for"), of("check broken")) {
+                let ratio = broken.seconds_an_event() / valid.seconds_an_event();
+                println!("a broken event ({way}) costs {ratio:.1} times a valid one in {name}");
+            }
         }
         // Beside the contract that writes least; that one beside the default.
         let first = if name == "sse.v1" { "frames.v2" } else { "sse.v1" };

@@ -66,6 +66,17 @@ impl Held {
         }
     }
 
+    /// A stream refers to it no more.
+    fn release(&mut self, key: u128, stream: StreamId) {
+        let is_last = self.kept.get_mut(&key).is_some_and(|kept| {
+            kept.streams.remove(&stream);
+            kept.streams.is_empty()
+        });
+        if is_last {
+            self.remove(key);
+        }
+    }
+
     fn make_room(&mut self, bytes: u64, max_bytes: u64) {
         while self.bytes + bytes > max_bytes {
             let Some((number, key)) = self.order.pop_front() else { return };
@@ -123,16 +134,25 @@ impl ArtifactStore for MemoryStore {
         Ok(found.map(|kept| kept.streams.iter().copied().collect()).unwrap_or_default())
     }
 
+    async fn let_go(&self, stream: StreamId, digests: &[[u8; 32]]) -> Result<(), StoreError> {
+        let mut held = self.held();
+        for digest in digests {
+            let key = Key::Digest(*digest).front();
+            if let Some(keys) = held.of_stream.get_mut(&stream) {
+                keys.retain(|other| *other != key);
+                if keys.is_empty() {
+                    held.of_stream.remove(&stream);
+                }
+            }
+            held.release(key, stream);
+        }
+        Ok(())
+    }
+
     async fn drop_run(&self, stream: StreamId) -> Result<(), StoreError> {
         let mut held = self.held();
         for key in held.of_stream.remove(&stream).unwrap_or_default() {
-            let is_last = held.kept.get_mut(&key).is_some_and(|kept| {
-                kept.streams.remove(&stream);
-                kept.streams.is_empty()
-            });
-            if is_last {
-                held.remove(key);
-            }
+            held.release(key, stream);
         }
         Ok(())
     }

@@ -99,6 +99,13 @@ pub trait ArtifactStore: Send + Sync + 'static {
     /// Whatever keeps the store from dropping it.
     async fn drop_run(&self, stream: StreamId) -> Result<(), StoreError>;
 
+    /// No frame of the stream that is kept refers to the artifacts with these digests any more: what no other stream refers to
+    /// goes.
+    ///
+    /// # Errors
+    /// Whatever keeps the store from dropping it.
+    async fn let_go(&self, stream: StreamId, digests: &[[u8; 32]]) -> Result<(), StoreError>;
+
     /// How many bytes are kept, and how many artifacts; `None` where that is not known at little cost.
     async fn usage(&self) -> Option<(u64, u64)> {
         None

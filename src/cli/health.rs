@@ -1,8 +1,14 @@
 //! `framegate health [URL]`: asks a proxy whether it lives, for container runtimes and scripts that have no HTTP client.
 //!
+//! Without a URL it is the proxy that the configuration describes, at its port on this machine, over TLS where it has a
+//! certificate. That certificate is then the one that is trusted, whatever name is in it. Never: an answer taken from a server
+//! that has not proved who it is, where it speaks TLS.
+//!
 //! Exit code 0: it answers with 2xx. 1: it answers with something else, or not at all, or not in time.
 
 use super::{EXIT_CLEAN, EXIT_FINDINGS};
+use crate::config::Sources;
+use crate::upstream::client::roots;
 use anyhow::{Context, anyhow, bail};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -10,16 +16,31 @@ use hyper::header::{AUTHORIZATION, HOST};
 use hyper::{Request, StatusCode, Uri};
 use hyper_util::rt::TokioIo;
 use std::io::Write;
-use std::path::PathBuf;
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 use std::time::Duration;
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::TcpStream;
+use tokio_rustls::TlsConnector;
+use tokio_rustls::rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use tokio_rustls::rustls::crypto::{CryptoProvider, ring, verify_tls12_signature, verify_tls13_signature};
+use tokio_rustls::rustls::pki_types::pem::PemObject;
+use tokio_rustls::rustls::pki_types::{CertificateDer, ServerName, UnixTime};
+use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error as RustlsError, SignatureScheme};
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Where to ask, over plain HTTP; without a path, /healthz
-    #[arg(value_name = "URL", default_value = "http://127.0.0.1:8080/healthz")]
-    url: String,
+    /// Where to ask, http:// or https://; without a path, /healthz [default: where the configured proxy listens]
+    #[arg(value_name = "URL")]
+    url: Option<String>,
+    /// The configuration file, for a proxy that no URL names [default: config.toml, if it is there]
+    #[arg(long, value_name = "FILE", conflicts_with = "url")]
+    config: Option<PathBuf>,
+    /// A file with the certificates to trust, as PEM [default: those of the machine]
+    #[arg(long, value_name = "FILE", requires = "url")]
+    ca_file: Option<PathBuf>,
     /// A file with the token to send
     #[arg(long, value_name = "FILE", env = "FRAMEGATE__SERVER__TOKEN_FILE")]
     token_file: Option<PathBuf>,
@@ -29,7 +50,15 @@ pub(super) struct Args {
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
-    let url = url(&args.url)?;
+    let (url, trust) = match &args.url {
+        Some(text) => (url(text)?, Trust::Roots(args.ca_file.as_deref())),
+        None => {
+            let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
+            let certificate = config.tls.certificate_file;
+            let scheme = if certificate.as_os_str().is_empty() { "http" } else { "https" };
+            (url(&format!("{scheme}://{}", here(config.server.listen)))?, Trust::Certificate(certificate))
+        }
+    };
     let token = match args.token_file.as_ref().filter(|path| !path.as_os_str().is_empty()) {
         None => None,
         Some(path) => {
@@ -40,7 +69,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
     let limit = Duration::from_millis(args.timeout_ms);
     let answer = runtime.block_on(async {
-        tokio::time::timeout(limit, ask(&url, token.as_deref()))
+        tokio::time::timeout(limit, ask(&url, &trust, token.as_deref()))
             .await
             .unwrap_or_else(|_| Err(anyhow!("no answer within {} ms", args.timeout_ms)))
     });
@@ -59,22 +88,115 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn url(text: &str) -> anyhow::Result<Uri> {
     let url: Uri = text.parse().with_context(|| format!("{text:?} is no URL"))?;
-    if url.scheme_str() != Some("http") || url.host().is_none_or(str::is_empty) {
-        bail!("{text:?} is no URL of the form http://HOST:PORT/PATH; health asks over plain HTTP alone");
+    let scheme = url.scheme_str().unwrap_or_default();
+    if !matches!(scheme, "http" | "https") || url.host().is_none_or(str::is_empty) {
+        bail!("{text:?} is no URL of the form http://HOST:PORT/PATH or https://HOST:PORT/PATH");
     }
     let path = url.path_and_query().map_or("/", |path| path.as_str());
     let path = if path == "/" { "/healthz" } else { path };
     let authority = url.authority().map_or("", |authority| authority.as_str());
-    format!("http://{authority}{path}").parse().with_context(|| format!("{text:?} is no URL"))
+    format!("{scheme}://{authority}{path}").parse().with_context(|| format!("{text:?} is no URL"))
 }
 
 /// How much of an answer is shown, in bytes.
 const SHOWN: usize = 16 << 10;
 
-async fn ask(url: &Uri, token: Option<&str>) -> anyhow::Result<(StatusCode, String)> {
+/// Whom to believe.
+enum Trust<'a> {
+    /// Those whose certificate is signed by one of that file, or of the machine, for the name that is asked.
+    Roots(Option<&'a Path>),
+    /// The one who has this certificate.
+    Certificate(PathBuf),
+}
+
+/// An address at which this machine reaches what listens there.
+fn here(mut listen: SocketAddr) -> SocketAddr {
+    match listen.ip() {
+        IpAddr::V4(ip) if ip.is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),
+        IpAddr::V6(ip) if ip.is_unspecified() => listen.set_ip(Ipv6Addr::LOCALHOST.into()),
+        _ => {}
+    }
+    listen
+}
+
+fn tls(trust: &Trust<'_>) -> anyhow::Result<ClientConfig> {
+    let provider = Arc::new(ring::default_provider());
+    let builder = ClientConfig::builder_with_provider(provider.clone()).with_safe_default_protocol_versions()?;
+    Ok(match trust {
+        Trust::Roots(file) => builder.with_root_certificates(roots(*file)?).with_no_client_auth(),
+        Trust::Certificate(file) => {
+            let read = CertificateDer::from_pem_file(file);
+            let certificate = read.map_err(|error| anyhow!("cannot use {}: {error}", file.display()))?;
+            let only = OnlyThis { certificate, provider };
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(only)).with_no_client_auth()
+        }
+    })
+}
+
+/// Believes the one who has a certificate, whatever is in it.
+#[derive(Debug)]
+struct OnlyThis {
+    certificate: CertificateDer<'static>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl ServerCertVerifier for OnlyThis {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        _: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, RustlsError> {
+        if *end_entity == self.certificate {
+            return Ok(ServerCertVerified::assertion());
+        }
+        Err(RustlsError::General("it has another certificate than the configured one".to_owned()))
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, RustlsError> {
+        verify_tls12_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        certificate: &CertificateDer<'_>,
+        signed: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, RustlsError> {
+        verify_tls13_signature(message, certificate, signed, &self.provider.signature_verification_algorithms)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        self.provider.signature_verification_algorithms.supported_schemes()
+    }
+}
+
+async fn ask(url: &Uri, trust: &Trust<'_>, token: Option<&str>) -> anyhow::Result<(StatusCode, String)> {
+    let is_tls = url.scheme_str() == Some("https");
+    let host = url.host().unwrap_or_default().trim_matches(['[', ']']);
+    let port = url.port_u16().unwrap_or(if is_tls { 443 } else { 80 });
+    let stream = TcpStream::connect((host, port)).await.context("cannot connect")?;
+    if !is_tls {
+        return say(stream, url, token).await;
+    }
+    let name = ServerName::try_from(host.to_owned()).context("no name that a certificate could be for")?;
+    let stream = TlsConnector::from(Arc::new(tls(trust)?)).connect(name, stream).await.context("no TLS")?;
+    say(stream, url, token).await
+}
+
+async fn say(
+    stream: impl AsyncRead + AsyncWrite + Send + Unpin + 'static,
+    url: &Uri,
+    token: Option<&str>,
+) -> anyhow::Result<(StatusCode, String)> {
     let host = url.host().unwrap_or_default();
-    let port = url.port_u16().unwrap_or(80);
-    let stream = TcpStream::connect((host.trim_matches(['[', ']']), port)).await.context("cannot connect")?;
     let (mut sender, connection) = hyper::client::conn::http1::handshake(TokioIo::new(stream)).await?;
     tokio::spawn(connection);
     let path = url.path_and_query().map_or("/healthz", |path| path.as_str());
@@ -104,11 +226,20 @@ mod tests {
             ("http://localhost:8080", "http://localhost:8080/healthz"),
             ("http://localhost:8080/", "http://localhost:8080/healthz"),
             ("http://[::1]:9/readyz", "http://[::1]:9/readyz"),
+            ("https://proxy.example/", "https://proxy.example/healthz"),
         ] {
             assert_eq!(url(given).unwrap().to_string(), asked);
         }
-        for wrong in ["", "localhost:8080", "https://localhost", "/healthz", "http://"] {
+        for wrong in ["", "localhost:8080", "ftp://localhost", "/healthz", "http://"] {
             assert!(url(wrong).is_err(), "{wrong}");
+        }
+    }
+
+    #[test]
+    fn what_listens_everywhere_is_asked_here() {
+        let asked = [("0.0.0.0:1", "127.0.0.1:1"), ("[::]:2", "[::1]:2"), ("10.0.0.1:3", "10.0.0.1:3")];
+        for (listen, expected) in asked {
+            assert_eq!(here(listen.parse().unwrap()).to_string(), expected);
         }
     }
 }

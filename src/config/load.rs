@@ -172,7 +172,7 @@ mod tests {
                 defaults[section].as_dict().unwrap()[key].to_num().is_some()
             })
             .collect();
-        let mut ranged: Vec<String> = super::super::RANGES.iter().map(|(key, ..)| (*key).to_owned()).collect();
+        let mut ranged: Vec<String> = super::super::ranges::RANGES.iter().map(|(key, ..)| (*key).to_owned()).collect();
         ranged.sort();
         assert_eq!(numbers, ranged);
         assert!(load(SHIPPED, &[], &[]).is_ok());

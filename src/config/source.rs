@@ -79,7 +79,7 @@ impl Source {
                     report(path, unknown(&what, key, known.keys().map(String::as_str)));
                     return false;
                 };
-                let Some(message) = misfit(&path, value, default, super::RANGES) else { return true };
+                let Some(message) = misfit(&path, value, default, super::ranges::RANGES) else { return true };
                 report(path, message);
                 false
             });

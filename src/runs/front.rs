@@ -17,7 +17,7 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How many frames lie between two marks that are kept in the log.
+/// How many frames lie between two marks that are made as a stream grows.
 pub(super) const MARK_EVERY: u64 = 4096;
 
 /// How much an encoder may hold at a mark that only saves time, in bytes.
@@ -28,6 +28,13 @@ const WAITING: usize = 256;
 
 /// How many frames are read at a time.
 const AT_ONCE: usize = 512;
+
+/// How far behind a mark the one before it may be, beside a part of the stream.
+const REACH: u64 = 16 * MARK_EVERY;
+
+/// How many frames go through the encoders in a row: whoever has something live to do on the same thread waits for that long,
+/// some tenths of a millisecond.
+const IN_A_ROW: usize = 32;
 
 /// A front goes in pieces of an eighth of what may be kept, but no larger than this many frames, or bytes: an append waits
 /// for it.
@@ -48,6 +55,11 @@ pub struct FrontBounds {
 }
 
 impl FrontBounds {
+    /// Whether anything ever goes.
+    pub(super) fn is_bounded(&self) -> bool {
+        *self != Self::default()
+    }
+
     fn most_ms(&self) -> Option<u64> {
         self.max_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX))
     }
@@ -99,15 +111,14 @@ impl Runs {
     /// Frames were appended to a stream, `more` bytes of them, and it had `before` of them before: lets go what is too much.
     pub(super) async fn bound_front(&self, entry: &Arc<Entry>, before: u64, more: u64) {
         let frames = entry.tail.borrow().frames;
-        if self.log.is_durable()
-            && frames / MARK_EVERY > before / MARK_EVERY
+        if frames / MARK_EVERY > before / MARK_EVERY
             && let Some(scribe) = self.scribe.get()
         {
             // A full queue is one that is worked at.
             let _ = scribe.try_send(entry.id());
         }
         let FrontBounds { max_frames, max_bytes, .. } = self.fronts;
-        if self.fronts == FrontBounds::default() {
+        if !self.fronts.is_bounded() {
             return;
         }
         let (gone, is_due) = {
@@ -176,6 +187,12 @@ impl Runs {
         entry.front().gone = Some(gone);
         entry.status().pruned_frames = to;
         self.feed.forget_front(entry.id(), to);
+        let artifacts = entry.referred().before(to);
+        if let Some(store) = self.artifacts().filter(|_| !artifacts.is_empty())
+            && let Err(error) = store.let_go(entry.id(), &artifacts).await
+        {
+            tracing::warn!(stream = %entry.stream.id, %error, "artifacts of a front that is gone could not be dropped");
+        }
         tracing::debug!(stream = %entry.stream.id, frames = to, "the front of a stream made room");
         Ok(())
     }
@@ -229,20 +246,22 @@ impl Runs {
                 Some(first) if first.seq == at => {}
                 _ => return Err(LogError::Gone { stream: entry.stream.id, frames: at }),
             }
-            for frame in &frames {
-                places.iter_mut().for_each(|(_, place)| place.pass(frame, &mut scratch));
+            for some in frames.chunks(IN_A_ROW) {
+                for frame in some {
+                    places.iter_mut().for_each(|(_, place)| place.pass(frame, &mut scratch));
+                }
+                tokio::task::yield_now().await;
             }
             at += frames.len() as u64;
-            tokio::task::yield_now().await;
         }
         Ok(())
     }
 
-    /// Begins to keep marks of long streams, in the background, so that a reader after a restart need not go through all of
-    /// one. Ends with the runs.
+    /// Begins to make marks of long streams, in the background, so that the first reader in a contract need not go through all
+    /// of one; a log that outlives the process keeps them. Ends with the runs.
     pub fn start_marking(self: &Arc<Self>) {
         let (scribe, mut streams) = mpsc::channel(WAITING);
-        if !self.log.is_durable() || self.scribe.set(scribe).is_err() {
+        if self.scribe.set(scribe).is_err() {
             return;
         }
         let runs = Arc::downgrade(self);
@@ -257,7 +276,7 @@ impl Runs {
         });
     }
 
-    /// Keeps the marks that a stream is due.
+    /// Makes the marks that a stream is due.
     ///
     /// # Errors
     /// The log's.
@@ -268,12 +287,16 @@ impl Runs {
             return Ok(());
         }
         let mut places = self.places_before(entry, at, false).await?;
+        // An encoder that holds too much to be kept leaves no marks: it is not brought from far behind again and again.
+        places.retain(|(_, place)| place.frame + REACH + at / 64 >= at);
         while at <= frames {
             self.pass(entry, &mut places, at).await?;
             let is_small = |place: &Place| place.encoder.held_bytes() <= MARK_BYTES;
-            let worth = places.iter().filter(|(_, place)| is_small(place));
-            let marks: Vec<Mark> = worth.filter_map(|(marks, place)| marks.mark(place)).collect();
-            self.log.keep_marks(entry.id(), marks).await?;
+            if self.log.is_durable() {
+                let worth = places.iter().filter(|(_, place)| is_small(place));
+                let marks: Vec<Mark> = worth.filter_map(|(marks, place)| marks.mark(place)).collect();
+                self.log.keep_marks(entry.id(), marks).await?;
+            }
             places.iter().for_each(|(marks, place)| marks.note(place));
             entry.marked.store(at, Ordering::Relaxed);
             at += MARK_EVERY;
@@ -287,7 +310,7 @@ impl Runs {
             return;
         }
         let changed = self.entries().into_iter().filter(|entry| entry.has_counted.swap(false, Ordering::Relaxed));
-        let summaries: Vec<Summary> = changed.map(|entry| Summary::of(entry.id(), &entry.status())).collect();
+        let summaries: Vec<Summary> = changed.map(|entry| Summary::of(entry.id(), &mut entry.status())).collect();
         if summaries.is_empty() {
             return;
         }

@@ -8,6 +8,7 @@ mod follow;
 mod front;
 mod lag;
 mod recovery;
+mod referred;
 mod repeat;
 mod responses;
 mod shared;
@@ -34,6 +35,7 @@ use framegate_translators::encode::{EncoderOptions, NewEncoder};
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::warnings::Warning;
 use front::Front;
+use referred::Referred;
 use shared::Turns;
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -73,6 +75,9 @@ pub struct Runs {
     watcher: Option<Arc<dyn Watcher>>,
 }
 
+/// How long a run's final text may be to be kept with its status, in bytes.
+const STATUS_TEXT: usize = 1 << 10;
+
 /// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
 pub const VIEW_BYTES: usize = 4 << 20;
 
@@ -105,15 +110,21 @@ impl Touched {
         Self { id: stream_id(first), stream: first.stream.clone(), entry, status, warned: Vec::new() }
     }
 
-    fn summary(&self) -> Summary {
-        Summary::of(self.id, &self.status)
+    fn summary(&mut self) -> Summary {
+        Summary::of(self.id, &mut self.status)
     }
 }
 
 impl Summary {
-    fn of(stream: StreamId, status: &RunStatus) -> Self {
+    fn of(stream: StreamId, status: &mut RunStatus) -> Self {
+        // A long text stands in the run's last frame, and is read from there again.
+        let long = status.final_text.take_if(|text| text.len() > STATUS_TEXT);
         // Numbers, words and texts under names of ours: that has a JSON form.
-        Self { stream, status: serde_json::to_string(status).unwrap_or_default() }
+        let told = serde_json::to_string(status).unwrap_or_default();
+        if long.is_some() {
+            status.final_text = long;
+        }
+        Self { stream, status: told }
     }
 }
 
@@ -128,6 +139,8 @@ pub struct Entry {
     status: Mutex<RunStatus>,
     views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
     front: Mutex<Front>,
+    /// What frames refer to whose turn to go may come.
+    referred: Mutex<Referred>,
     /// Held by the one who drops its front.
     dropping: tokio::sync::Mutex<()>,
     /// Up to which frame its marks are kept.
@@ -192,6 +205,16 @@ impl Runs {
         let Some(store) = self.artifacts() else { return };
         for artifact in artifacts {
             let (run, id) = (artifact.stream.id, artifact.id());
+            let entry = self.find((artifact.stream.kind, run)).filter(|_| self.fronts.is_bounded());
+            // While its front goes, nothing is stored of the stream: it might be what the front alone refers to.
+            let _turn = match &entry {
+                Some(entry) => {
+                    let turn = entry.dropping.lock().await;
+                    entry.referred().stored(&artifact);
+                    Some(turn)
+                }
+                None => None,
+            };
             if let Err(error) = store.put(Arc::new(artifact)).await {
                 self.metrics.artifact_failed();
                 tracing::warn!(%run, artifact = &*id, %error, "an artifact could not be stored");
@@ -237,7 +260,8 @@ impl Runs {
                 known.status.observe(frame, &mut known.warned);
             }
         }
-        let summaries = if self.log.is_durable() { touched.iter().map(Touched::summary).collect() } else { Vec::new() };
+        let summaries =
+            if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
         let begun = Moment::now();
         let kept = self.log.append(&frames, summaries).await;
         self.metrics.appended(begun.elapsed(), kept.is_ok());
@@ -268,6 +292,10 @@ impl Runs {
         self.forget_dropped().await;
         for (entry, before) in fronts {
             let mine = frames.iter().filter(|frame| stream_id(frame) == entry.id());
+            if self.artifacts.is_some() && self.fronts.is_bounded() {
+                let mut referred = entry.referred();
+                mine.clone().for_each(|frame| referred.frame(frame));
+            }
             self.bound_front(&entry, before, mine.map(|frame| weight(frame)).sum()).await;
         }
         Ok(frames)
@@ -314,7 +342,7 @@ impl Runs {
         let summary = {
             let mut status = entry.status();
             status.exit = Some(exit);
-            Summary::of(entry.id(), &status)
+            Summary::of(entry.id(), &mut status)
         };
         if let Err(error) = self.log.keep_status(vec![summary]).await {
             tracing::warn!(run = %entry.id().1, %error, "how a runner left could not be kept");
@@ -390,6 +418,7 @@ impl Entry {
             status: Mutex::new(status),
             views: Mutex::default(),
             front: Mutex::default(),
+            referred: Mutex::default(),
             dropping: tokio::sync::Mutex::default(),
             marked: AtomicU64::default(),
             has_counted: AtomicBool::default(),
@@ -398,6 +427,10 @@ impl Entry {
 
     fn front(&self) -> MutexGuard<'_, Front> {
         self.front.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn referred(&self) -> MutexGuard<'_, Referred> {
+        self.referred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// The front of the stream, where that is not kept any more.

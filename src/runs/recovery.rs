@@ -1,13 +1,13 @@
 //! The start on a log that was there before.
 //!
 //! In: what the log has kept. Out: every stream known again, as it was; what was open when the proxy stopped is closed, and
-//! its runs end as interrupted. Never: a frame of a stream that is over read for it.
+//! its runs end as interrupted. Never: a frame of a stream that is over read for it, but the last of a run whose final text is long.
 
 use super::front::Front;
 use super::{Entry, RunStatus, Runs};
 use crate::log::{KeptStream, LogError, MarkAt};
 use framegate_translators::encode::{Encoder, Events, NewEncoder};
-use framegate_translators::frame::{Frame, Stream, StreamKind};
+use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
 use framegate_translators::ledger::Reopened;
 use std::collections::HashSet;
 use std::sync::Arc;
@@ -30,15 +30,36 @@ impl Runs {
             .collect();
         for kept in streams {
             let is_thread = kept.stream.kind == StreamKind::Thread;
+            let is_run = kept.stream.kind == StreamKind::Session;
             // A thread never ends. Something can be open in it only where its session's run was broken off.
             let is_open = if is_thread { broken.contains(&kept.stream.session.id) } else { !kept.ended };
             let status = if is_open { None } else { known_status(&kept) };
             match status {
-                Some(status) => self.learn(&kept, status, now_ms),
+                Some(mut status) => {
+                    if is_run && status.final_text.is_none() {
+                        status.final_text = self.final_text(&kept).await;
+                    }
+                    self.learn(&kept, status, now_ms);
+                }
                 None => self.reopen(&kept, is_open, now_ms).await?,
             }
         }
         Ok(())
+    }
+
+    /// The final text of a run that is over, as its last frame has it.
+    async fn final_text(&self, kept: &KeptStream) -> Option<String> {
+        let stream = &kept.stream;
+        match self.log.read((stream.kind, stream.id), kept.frames.checked_sub(1)?, 1).await {
+            Ok(frames) => match &frames.first()?.body {
+                Body::SessionEnded(end) => end.final_text.clone(),
+                _ => None,
+            },
+            Err(error) => {
+                tracing::warn!(run = %stream.id, %error, "the end of a run could not be read");
+                None
+            }
+        }
     }
 
     fn learn(&self, kept: &KeptStream, mut status: RunStatus, now_ms: u64) {

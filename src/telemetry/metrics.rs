@@ -6,8 +6,11 @@
 //! The `prometheus` crate and not `prometheus-client`: the latter writes OpenMetrics 1.0 only, whose names of counters a
 //! scraper of 0.0.4 takes for untyped. Without its default features it brings no protobuf.
 
+mod meters;
+mod register;
 mod upstreams;
 
+pub use meters::{ClientMeter, IngestMeter};
 pub use upstreams::UpstreamMeter;
 
 use crate::runs::Lag;
@@ -16,11 +19,10 @@ use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, S
 use framegate_translators::runners::RUNNERS;
 use framegate_translators::warnings::Warning;
 use hyper::{Method, StatusCode};
-use prometheus::core::Collector;
 use prometheus::{
-    Encoder, Histogram, HistogramOpts, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry,
-    TextEncoder,
+    Encoder, Histogram, HistogramVec, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Registry, TextEncoder,
 };
+use register::Register;
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -31,10 +33,6 @@ pub const CONTENT_TYPE: &str = prometheus::TEXT_FORMAT;
 
 /// The route label of a request for a path that there is not.
 pub const NO_ROUTE: &str = "none";
-
-/// Upper bounds of durations, in seconds.
-const SECONDS: &[f64] =
-    &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
 /// How a stream stands on the wire, as a label.
 pub const WIRES: [&str; 2] = ["sse", "ndjson"];
@@ -97,39 +95,6 @@ pub struct Kept {
     pub log: Option<(u64, u64)>,
     /// Bytes and number of artifacts.
     pub artifacts: Option<(u64, u64)>,
-}
-
-/// Registers metrics; each name stands once in the source, so registering cannot fail.
-struct Register(Registry);
-
-impl Register {
-    fn add<C: Collector + Clone + 'static>(&self, made: prometheus::Result<C>) -> C {
-        #[expect(clippy::expect_used, reason = "names and labels are constants, which the tests go through")]
-        let metric = made.expect("a metric's name and labels are valid");
-        #[expect(clippy::expect_used, reason = "as above: no name stands twice")]
-        self.0.register(Box::new(metric.clone())).expect("a metric's name is its own");
-        metric
-    }
-
-    fn counters(&self, name: &str, help: &str, labels: &[&str]) -> IntCounterVec {
-        self.add(IntCounterVec::new(Opts::new(name, help), labels))
-    }
-
-    fn counter(&self, name: &str, help: &str) -> IntCounter {
-        self.add(IntCounter::new(name, help))
-    }
-
-    fn gauges(&self, name: &str, help: &str, labels: &[&str]) -> IntGaugeVec {
-        self.add(IntGaugeVec::new(Opts::new(name, help), labels))
-    }
-
-    fn gauge(&self, name: &str, help: &str) -> IntGauge {
-        self.add(IntGauge::new(name, help))
-    }
-
-    fn seconds(name: &str, help: &str) -> HistogramOpts {
-        HistogramOpts::new(name, help).buckets(SECONDS.to_vec())
-    }
 }
 
 impl Default for Metrics {
@@ -487,60 +452,4 @@ fn runner_of(provider: &str) -> &'static str {
 
 fn signed(number: u64) -> i64 {
     i64::try_from(number).unwrap_or(i64::MAX)
-}
-
-/// Counts one ingest, until it is dropped.
-pub struct IngestMeter {
-    runner: &'static str,
-    open: IntGauge,
-    bytes: IntCounter,
-    ended: IntCounterVec,
-    reason: &'static str,
-}
-
-impl IngestMeter {
-    /// Bytes came in.
-    pub fn bytes(&self, more: usize) {
-        self.bytes.inc_by(more as u64);
-    }
-
-    /// It is over; a short word says why.
-    pub fn end(mut self, reason: &'static str) {
-        self.reason = reason;
-    }
-}
-
-impl Drop for IngestMeter {
-    fn drop(&mut self) {
-        self.open.dec();
-        self.ended.with_label_values(&[self.runner, self.reason]).inc();
-    }
-}
-
-/// Counts what one client is given, until it is dropped.
-pub struct ClientMeter {
-    number: u64,
-    open: IntGauge,
-    bytes: IntCounter,
-    events: IntCounter,
-    latency: Histogram,
-    metrics: Arc<Metrics>,
-}
-
-impl ClientMeter {
-    /// The client is given events.
-    pub fn sent(&self, bytes: usize, events: u64, waited: Option<Duration>) {
-        self.bytes.inc_by(bytes as u64);
-        self.events.inc_by(events);
-        if let Some(waited) = waited {
-            self.latency.observe(waited.as_secs_f64());
-        }
-    }
-}
-
-impl Drop for ClientMeter {
-    fn drop(&mut self) {
-        self.open.dec();
-        self.metrics.readers.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
-    }
 }

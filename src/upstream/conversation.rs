@@ -464,9 +464,8 @@ impl Listener for Conversation {
             match &frame.body {
                 Body::SessionStarted { .. } => self.run_began(frame),
                 Body::ApprovalRequested(request) => {
-                    if self.questions.add(stream, Question::new(request)) {
-                        self.meter.asked();
-                    }
+                    let is_new = self.questions.add(stream, Question::new(request));
+                    self.meter.asked(u64::from(is_new));
                 }
                 Body::ApprovalResolved(answer) => {
                     let is_ours = self.is_underway(stream, answer);

@@ -1,7 +1,7 @@
 //! `[otlp]`: runs as spans at a scripted collector, which may be slow, away, or refuse.
 
-use crate::client::{get, post};
-use crate::proxy::{Folder, Proxy, recording, refusal};
+use crate::client::{Upload, get, post};
+use crate::proxy::{Folder, Proxy, recording, refusal, refusal_of};
 use crate::scripted::{Upstream, wait_for_close, whole};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -50,15 +50,22 @@ fn a_run_is_a_trace_at_the_collector() {
     let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"{}"));
     let folder = Folder::new();
     let key = folder.write("key", "Bearer of-the-file\n");
-    let proxy = Proxy::with(&[
-        ("FRAMEGATE__OTLP__ENDPOINT", &endpoint(&collector)),
-        ("FRAMEGATE__OTLP__INTERVAL_MS", "50"),
-        ("FRAMEGATE__OTLP__HEADER_FILES", &format!("{{ authorization = \"{key}\" }}")),
-        ("FRAMEGATE__OTLP__HEADER_ENV", "{ x-tenant = \"COLLECTOR_TENANT\" }"),
-        ("COLLECTOR_TENANT", "of the variable"),
-    ]);
+    let settings = format!(
+        "[otlp]\nendpoint = \"{}\"\ninterval_ms = 50\nheader_files = {{ authorization = \"{key}\" }}\n\
+         header_env = {{ x-tenant = \"COLLECTOR_TENANT\" }}\n",
+        endpoint(&collector)
+    );
+    let config = folder.write("config.toml", &settings);
+    let proxy = Proxy::configured_with(&config, &folder.path("log"), &[("COLLECTOR_TENANT", "of the variable")]);
     let input = recording("claude-code", "subagent.partial.ndjson");
-    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &input).json();
+    // In two pieces, without the times of back then: the run takes a while.
+    let input = String::from_utf8(input).unwrap().replace("\"timestamp\":", "\"was\":").into_bytes();
+    let (first, second) = input.split_at(input.len() / 2);
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
+    upload.send(first);
+    std::thread::sleep(Duration::from_millis(50));
+    upload.send(second);
+    let answer = upload.finish().json();
     let run = answer["runs"][0]["run_id"].as_str().unwrap().replace('-', "");
     wait_until("the run's own span is there", || {
         spans(&collector).iter().any(|span| span["name"] == "invoke_agent claude-code")
@@ -79,7 +86,7 @@ fn a_run_is_a_trace_at_the_collector() {
     let agent = spans.iter().find(|span| span["name"] == "execute_tool Agent").unwrap();
     assert_eq!(bash["parentSpanId"], agent["spanId"]);
     let nanos = |key: &str| root[key].as_str().unwrap().parse::<u64>().unwrap();
-    assert!(nanos("startTimeUnixNano") < nanos("endTimeUnixNano"));
+    assert!(nanos("startTimeUnixNano") < nanos("endTimeUnixNano"), "{root:#}");
     // The prompt, the command, and what they gave stand in the recording, and nowhere here.
     let sent: Vec<u8> = collector.seen().into_iter().flat_map(|request| request.body).collect();
     let sent = String::from_utf8(sent).unwrap();
@@ -138,16 +145,19 @@ fn what_waits_is_sent_before_the_proxy_stops() {
 
 #[test]
 fn settings_that_cannot_work_are_refused_before_anybody_connects() {
-    let endpoint = ("FRAMEGATE__OTLP__ENDPOINT", "http://127.0.0.1:4318/v1/traces");
-    let no_file = ("FRAMEGATE__OTLP__HEADER_FILES", "{ authorization = \"/no/such/file\" }");
-    assert!(refusal(&[endpoint, no_file]).contains("the header \"authorization\": cannot read /no/such/file"));
-    let no_variable = ("FRAMEGATE__OTLP__HEADER_ENV", "{ x-key = \"NO_SUCH_VARIABLE\" }");
-    assert!(refusal(&[endpoint, no_variable]).contains("there is no variable \"NO_SUCH_VARIABLE\""));
-    let two_lines = [endpoint, ("FRAMEGATE__OTLP__HEADER_ENV", "{ x-key = \"TWO_LINES\" }"), ("TWO_LINES", "a\nb")];
-    let said = refusal(&two_lines);
+    let folder = Folder::new();
+    let refused = |lines: &str| {
+        let text = format!("[otlp]\nendpoint = \"http://127.0.0.1:4318/v1/traces\"\n{lines}\n");
+        refusal_of(&folder.write("config.toml", &text), &[("TWO_LINES", "a\nb")])
+    };
+    let said = refused("header_files = { authorization = \"/no/such/file\" }");
+    assert!(said.contains("the header \"authorization\": cannot read /no/such/file"), "{said}");
+    let said = refused("header_env = { x-key = \"NO_SUCH_VARIABLE\" }");
+    assert!(said.contains("there is no variable \"NO_SUCH_VARIABLE\""), "{said}");
+    let said = refused("header_env = { x-key = \"TWO_LINES\" }");
     assert!(said.contains("its value cannot stand in a header") && !said.contains("a\nb"), "{said}");
-    let no_roots = Folder::new();
-    let file = no_roots.write("roots.pem", "none");
+    let roots = folder.write("roots.pem", "none");
     let with_tls = ("FRAMEGATE__OTLP__ENDPOINT", "https://127.0.0.1:4318/v1/traces");
-    assert!(refusal(&[with_tls, ("FRAMEGATE__OTLP__CA_FILE", &file)]).contains("roots.pem"));
+    let said = refusal(&[with_tls, ("FRAMEGATE__OTLP__CA_FILE", &roots)]);
+    assert!(said.contains("roots.pem"), "{said}");
 }

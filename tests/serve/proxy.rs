@@ -95,7 +95,17 @@ fn command(settings: &[(&str, &str)]) -> Command {
 
 /// Starts a proxy that must refuse to; gives what it says.
 pub fn refusal(settings: &[(&str, &str)]) -> String {
-    let mut child = command(settings).stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
+    refused(&mut command(settings))
+}
+
+/// The same, by a configuration file, with settings on top.
+#[cfg(feature = "otel")]
+pub fn refusal_of(config: &str, settings: &[(&str, &str)]) -> String {
+    refused(command(settings).args(["--config", config]))
+}
+
+fn refused(command: &mut Command) -> String {
+    let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
     assert!(!child.wait().unwrap().success(), "it started: {text}");

@@ -58,6 +58,41 @@ fn ask(address: SocketAddr, trusted: &Certificate) -> std::io::Result<String> {
 }
 
 #[test]
+fn the_binary_asks_a_proxy_that_speaks_tls_how_it_is() {
+    let (folder, own) = (Folder::new(), certificate());
+    let files = install(&folder, &own);
+    let proxy = start(&folder, &files, &[]);
+    let address = proxy.address.to_string();
+    let health = |args: &[&str], certificate: Option<&str>| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
+        command.arg("health").args(["--timeout-ms", "30000"]).args(args).current_dir(folder.path("."));
+        if let Some(certificate) = certificate {
+            let key = ("FRAMEGATE__TLS__KEY_FILE", &*files[1].1);
+            let settings = [("FRAMEGATE__SERVER__LISTEN", &*address), (files[0].0, certificate), key];
+            command.envs(settings);
+        }
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].concat();
+        (output.status.code(), String::from_utf8(text).unwrap())
+    };
+    let (url, ca) = (format!("https://localhost:{}", proxy.address.port()), files[0].1.as_str());
+    let (code, text) = health(&[&url, "--ca-file", ca], None);
+    assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
+    // Nobody on this machine trusts that certificate; and it is for no address.
+    assert_eq!(health(&[&url], None).0, Some(1));
+    let (code, text) = health(&[&format!("https://{address}"), "--ca-file", ca], None);
+    assert!(code == Some(1) && text.contains("no TLS"), "{text}");
+    // As the proxy's own configuration says: its certificate is known.
+    let (code, text) = health(&[], Some(ca));
+    assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
+    let other = folder.write("other.pem", &certificate().cert.pem());
+    let (code, text) = health(&[], Some(&other));
+    assert!(code == Some(1) && text.contains("another certificate than the configured one"), "{text}");
+    let (code, text) = health(&[], Some(&files[1].1));
+    assert!(code == Some(1) && text.contains("cannot use"), "{text}");
+}
+
+#[test]
 fn the_proxy_speaks_tls_with_the_version_that_is_negotiated() {
     let (folder, own) = (Folder::new(), certificate());
     let proxy = start(&folder, &install(&folder, &own), &[]);

@@ -3,13 +3,21 @@
 use crate::client::{get, post};
 use crate::proxy::Proxy;
 use crate::scratch::{Scratch, frames, wait};
-use framegate::artifacts::{ArtifactStore, Key, StoreError};
+use framegate::artifacts::{ArtifactStore, Key, MemoryStore, StoreError};
+use framegate::config::GateMode;
+use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, SqliteLog, stream_id};
-use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
-use framegate_translators::frame::{FileChangeKind, Frame, Name, StreamKind};
+use framegate::log::{FrameLog, MemoryLog, SqliteLog, stream_id};
+use framegate::runs::{FrontBounds, Runs};
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Bounds, Patched};
+use framegate_translators::encode::EncoderOptions;
+use framegate_translators::frame::{Body, FileChangeKind, Frame, Name, StreamKind};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::sequence::Identity;
 use serde_json::{Value, json};
 use std::sync::Arc;
+use uuid::Uuid;
 
 fn artifact(first: &Frame, byte: u8, size: usize) -> Arc<Artifact> {
     Arc::new(Artifact {
@@ -48,6 +56,80 @@ fn an_artifact_comes_back_whole_by_both_of_its_keys() {
     other[31] = 0;
     assert!(wait(log.get(Key::Digest(other))).unwrap().is_none());
     assert!(wait(log.get(Key::Digest([1; 32]))).unwrap().is_none());
+}
+
+/// A run whose every tool has an output that goes into an artifact: its frames, and the artifacts.
+fn tools(run: u128, outputs: &[&str]) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
+    let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
+    let bounds = Bounds { inline_bytes: 10, preview_bytes: 5, max_bytes: 1 << 20, max_open_bytes: 1 << 20 };
+    let runner = framegate_translators::runners::runner("claude-code").unwrap();
+    let mut ingest = Ingest::new(runner, None, Limits::default(), identity).with_artifacts(bounds);
+    let mut records = vec![json!({"type": "system", "subtype": "init", "model": "m", "tools": []})];
+    for (nth, output) in outputs.iter().enumerate() {
+        let id = format!("toolu_{nth}");
+        let call = json!({"type": "tool_use", "id": id, "name": "Bash", "input": {"command": "ls"}});
+        let result = json!({"type": "tool_result", "tool_use_id": id, "content": output, "is_error": false});
+        records.push(
+            json!({"type": "assistant", "message": {"id": format!("m{nth}"), "role": "assistant", "content": [call]}}),
+        );
+        records.push(json!({"type": "user", "message": {"role": "user", "content": [result]}}));
+    }
+    let session = "a2d54fc6-831a-4f18-8adb-000000000001";
+    let mut frames = Vec::new();
+    for mut record in records {
+        record["session_id"] = json!(session);
+        frames.extend(ingest.feed(format!("{record}\n").as_bytes(), 1).map(Arc::new));
+    }
+    (frames, ingest.take_artifacts())
+}
+
+/// What only the front of a run refers to goes with it; what a later frame refers to stays.
+fn artifacts_go_with_the_front(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
+    let outputs =
+        ["the first output, which is long", "one that comes twice, and is long", "one that comes twice, and is long"];
+    let (frames, artifacts) = tools(7, &outputs);
+    let bounds = Bounds { inline_bytes: 10, preview_bytes: 5, max_bytes: 1 << 20, max_open_bytes: 1 << 20 };
+    let fronts = FrontBounds { max_frames: Some(1 << 20), ..FrontBounds::default() };
+    let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap())
+        .with_artifacts(store.clone(), bounds)
+        .with_front_bounds(fronts, EncoderOptions::default());
+    let keys: Vec<Key> = artifacts.iter().map(|artifact| Key::Digest(artifact.digest)).collect();
+    assert_eq!(keys.len(), 3, "each output is told");
+    let is_there = |key: Key| wait(store.get(key)).unwrap().is_some();
+    let of_two = |body: &Body| matches!(body, Body::ToolEnded { .. });
+    let ends: Vec<u64> = frames.iter().filter(|frame| of_two(&frame.body)).map(|frame| frame.seq).collect();
+    wait(async {
+        // The first two are stored when the run is not known yet, the last one when it is.
+        let mut artifacts = artifacts.into_iter();
+        runs.store(artifacts.by_ref().take(2).collect()).await;
+        let known = frames.iter().position(|frame| frame.seq == ends[1]).unwrap() + 1;
+        runs.append(&frames[..known]).await.unwrap();
+        runs.store(artifacts.collect()).await;
+        let entry = runs.find((StreamKind::Session, Uuid::from_u128(7))).unwrap();
+        // The tool's end still refers to what it wrote.
+        runs.drop_front(&entry, ends[0], 5).await.unwrap();
+        assert!(store.get(keys[0]).await.unwrap().is_some());
+        runs.drop_front(&entry, ends[0] + 1, 5).await.unwrap();
+        assert!(store.get(keys[0]).await.unwrap().is_none());
+        // Its last frame is still to come.
+        runs.drop_front(&entry, ends[1], 5).await.unwrap();
+        assert!(store.get(keys[1]).await.unwrap().is_some());
+        runs.append(&frames[known..]).await.unwrap();
+        runs.drop_front(&entry, ends[1] + 1, 5).await.unwrap();
+        assert!(store.get(keys[2]).await.unwrap().is_some());
+        let (bytes, count) = store.usage().await.unwrap();
+        assert!(count == 1 && bytes >= outputs[2].len() as u64, "{count} of {bytes} bytes");
+    });
+    assert!(is_there(keys[2]));
+}
+
+#[test]
+fn what_only_a_front_refers_to_goes_with_it_in_memory_and_on_disk() {
+    let memory = MemoryLog::new(1 << 30, 100);
+    artifacts_go_with_the_front(Arc::new(memory), Arc::new(MemoryStore::new(1 << 20)));
+    let scratch = Scratch::new("artifact-front");
+    let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
+    artifacts_go_with_the_front(log.clone(), log);
 }
 
 #[test]

@@ -22,3 +22,4 @@ mod front;
 mod proxy;
 mod restart;
 mod scratch;
+mod texts;

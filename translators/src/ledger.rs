@@ -5,16 +5,18 @@
 //! session's thread stream).
 
 mod blocks;
+mod calls;
+mod closing;
 mod open;
+mod place;
 mod quiet;
 mod reopen;
 #[cfg(test)]
 mod tool_tests;
 
-use crate::derived::uuid_v5;
 use crate::frame::{
-    ApprovalRequested, ApprovalResolved, Body, Decision, EndReason, Faults, Frame, Name, OutputStream, ProviderEvent,
-    RUN_ENDED_FIRST, RawJson, SessionEnded, Stream, StreamKind, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
+    ApprovalResolved, Body, Faults, Frame, Name, ProviderEvent, RUN_ENDED_FIRST, RawJson, SessionEnded, Stream,
+    StreamKind,
 };
 use crate::json::Utf16Text;
 use crate::sequence::{Identity, Sequencer, StreamKey};
@@ -24,90 +26,9 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 pub use blocks::BlockKind;
+pub use place::{Block, Place, RunEnd, STREAM_ENDED};
 pub use quiet::QUIET_MS;
 pub use reopen::{PROXY_RESTARTED, Reopened};
-
-/// A stream, and the tool call in whose name a subagent speaks on it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
-    /// The stream.
-    pub stream: StreamKey,
-    /// The subagent's tool call; `None` for the main thread.
-    pub parent: Option<Uuid>,
-}
-
-impl Place {
-    /// The main thread of a stream.
-    pub fn main(stream: StreamKey) -> Self {
-        Self { stream, parent: None }
-    }
-}
-
-/// A block of a message: where its text goes.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Block<'a> {
-    /// Text or reasoning.
-    pub kind: BlockKind,
-    /// The message's id.
-    pub message_id: &'a str,
-    /// The block's place in the message.
-    pub index: u32,
-}
-
-impl<'a> Block<'a> {
-    /// A block of the assistant's text.
-    pub fn text(message_id: &'a str, index: u32) -> Self {
-        Self { kind: BlockKind::Text, message_id, index }
-    }
-
-    /// A block of reasoning.
-    pub fn reasoning(message_id: &'a str, index: u32) -> Self {
-        Self { kind: BlockKind::Reasoning, message_id, index }
-    }
-}
-
-/// How a run ends, as far as the decoder says it.
-#[derive(Clone, Debug)]
-pub struct RunEnd {
-    /// The verdict.
-    pub reason: EndReason,
-    /// The final text, where the runner's own word is better than the last whole text block.
-    pub final_text: Option<String>,
-    /// A stable code where the run failed.
-    pub error_code: Option<Name>,
-    /// What a person is told where the run failed.
-    pub message: Option<String>,
-}
-
-impl RunEnd {
-    /// The run went well.
-    pub fn completed() -> Self {
-        Self { reason: EndReason::Completed, final_text: None, error_code: None, message: None }
-    }
-
-    /// The run failed.
-    pub fn failed(code: impl Into<Name>, message: impl Into<String>) -> Self {
-        Self {
-            reason: EndReason::Failed,
-            final_text: None,
-            error_code: Some(code.into()),
-            message: Some(message.into()),
-        }
-    }
-
-    /// The run was stopped.
-    pub fn interrupted(code: impl Into<Name>, message: impl Into<String>) -> Self {
-        Self { reason: EndReason::Interrupted, ..Self::failed(code, message) }
-    }
-}
-
-/// The code of a run whose stream ended without the runner's own end.
-pub const STREAM_ENDED: &str = "stream_ended";
-
-/// A subagent is spoken of by its id; one that the runner left nameless has this one.
-fn named(subagent_id: &str) -> &str {
-    if subagent_id.is_empty() { "unnamed" } else { subagent_id }
-}
 
 /// The book of one ingest.
 #[derive(Debug)]
@@ -445,224 +366,5 @@ impl Ledger {
     /// What the deltas of an open block have said so far; `None` where the block is not open.
     pub fn said(&self, place: Place, block: Block<'_>) -> Option<&str> {
         self.open.get(&place.stream)?.blocks.said(place.parent, block)
-    }
-
-    /// The names of a call: `scope` keeps equal call ids of different runs or sessions apart.
-    pub fn tool(&self, scope: Uuid, call_id: &str) -> Tool {
-        Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id: Name::from(call_id) }
-    }
-
-    /// The model wants a tool to run.
-    pub fn tool_proposed(&mut self, place: Place, call: ToolCall) {
-        self.emit(place, Body::ToolCallProposed(Box::new(call)));
-    }
-
-    /// A tool runs. A call that already runs, or is over, is not started again.
-    pub fn tool_started(&mut self, place: Place, call: ToolCall, timeout_ms: Option<u64>) {
-        let time_ms = self.time_ms;
-        if self.book(place.stream).start_tool(&call, place.parent, time_ms) {
-            self.emit(place, Body::ToolStarted { call: Box::new(call), timeout_ms });
-        }
-    }
-
-    /// Whether a call was started and is not over.
-    pub fn tool_runs(&self, stream: StreamKey, tool: &Tool) -> bool {
-        self.open.get(&stream).is_some_and(|open| open.tool_runs(tool))
-    }
-
-    /// Whether a call was started, be it over or not.
-    pub fn tool_known(&self, stream: StreamKey, tool: &Tool) -> bool {
-        self.open.get(&stream).is_some_and(|open| open.tool_runs(tool) || open.tool_is_over(tool))
-    }
-
-    /// The name of a call that runs.
-    pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<Name> {
-        self.open.get(&stream)?.tool_name(tool)
-    }
-
-    /// A piece of a tool's output.
-    pub fn tool_output(&mut self, place: Place, tool: &Tool, stream: OutputStream, chunk: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
-        let (tool, chunk) = (tool.clone(), chunk.into());
-        let body = match stream {
-            OutputStream::Stderr => Body::ToolStderr { tool, chunk },
-            OutputStream::Stdout | OutputStream::Pty => Body::ToolStdout { tool, chunk },
-        };
-        self.emit(place, body);
-    }
-
-    /// The beginning of a tool's standard output, where only pieces of what follows it were told so far.
-    pub fn tool_output_front(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
-        self.emit(place, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
-    }
-
-    /// A tool ran to its end. `duration_ms` is the runner's own figure; without one it is the time since the start. A
-    /// call that is already over stays as it is; one that never started is started first, without a name.
-    pub fn tool_ended(
-        &mut self,
-        place: Place,
-        tool: &Tool,
-        exit_code: i32,
-        duration_ms: Option<u64>,
-        artifacts: Option<RawJson>,
-    ) {
-        let Some(place) = self.for_output(place, tool) else { return };
-        let time_ms = self.time_ms;
-        let since_start = self.book(place.stream).end_tool(tool, time_ms);
-        let duration_ms = duration_ms.unwrap_or(since_start);
-        self.emit(place, Body::ToolEnded { tool: tool.clone(), exit_code, duration_ms, artifacts });
-    }
-
-    /// A tool never ran, was refused, or was cut off. A call that is already over stays as it is.
-    pub fn tool_failed(&mut self, place: Place, tool: &Tool, error: impl Into<String>) {
-        let Some(place) = self.for_output(place, tool) else { return };
-        let time_ms = self.time_ms;
-        self.book(place.stream).end_tool(tool, time_ms);
-        self.emit(place, Body::ToolFailed { tool: tool.clone(), error: error.into() });
-    }
-
-    /// The runner asks. A question that is already open is not asked again.
-    pub fn approval_requested(&mut self, place: Place, request: ApprovalRequested) {
-        if self.book(place.stream).ask(&request.approval_id, place.parent) {
-            self.emit(place, Body::ApprovalRequested(Box::new(request)));
-        }
-    }
-
-    /// The answer. One to a question that is not open is left out.
-    pub fn approval_resolved(&mut self, stream: StreamKey, answer: ApprovalResolved) {
-        if let Some(parent) = self.book(stream).answer(&answer.approval_id) {
-            self.emit(Place { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
-        }
-    }
-
-    /// Whether a question waits for its answer.
-    pub fn approval_waits(&self, stream: StreamKey, approval_id: &str) -> bool {
-        self.open.get(&stream).is_some_and(|open| open.asks(approval_id))
-    }
-
-    /// A subagent begins. One that already works is not begun again.
-    pub fn subagent_started(
-        &mut self,
-        place: Place,
-        subagent_id: &str,
-        tool_id: Option<Uuid>,
-        agent: Option<Name>,
-        task: Option<String>,
-        depth: u32,
-    ) {
-        let subagent_id = Name::from(named(subagent_id));
-        if self.book(place.stream).begin_subagent(&subagent_id, place.parent) {
-            self.emit(place, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
-        }
-    }
-
-    /// A subagent is done. One that does not work is left out.
-    pub fn subagent_ended(&mut self, stream: StreamKey, subagent_id: &str, status: &str, summary: Option<String>) {
-        if let Some((subagent_id, parent)) = self.book(stream).end_subagent(named(subagent_id)) {
-            let body = Body::SubagentEnded { subagent_id, status: Name::from(status), summary };
-            self.emit(Place { stream, parent }, body);
-        }
-    }
-
-    // --- inside ----------------------------------------------------------------------------------------------------
-
-    /// The book of a stream; that of its session's thread once the stream is closed.
-    fn book(&mut self, stream: StreamKey) -> &mut Open {
-        let stream = if self.is_open(stream) { stream } else { self.thread() };
-        self.open.entry(stream).or_default()
-    }
-
-    fn end_task(&mut self, stream: StreamKey, why: &str) {
-        let Some(task_id) = self.stream(stream).map(|stream| stream.id) else { return };
-        let body = Body::Task(Box::new(TaskEvent::Status {
-            task_id,
-            status: TaskStatus::Failed,
-            exit_code: None,
-            started_at_ms: None,
-            ended_at_ms: Some(self.time_ms),
-            artifacts: None,
-            error: Some(why.to_owned()),
-        }));
-        self.emit(Place::main(stream), body);
-        self.close_task(stream);
-    }
-
-    /// Where a call's output or end goes: the place it started at; `None` where the call, or its run, is already over.
-    fn for_output(&mut self, place: Place, tool: &Tool) -> Option<Place> {
-        if !self.is_open(place.stream) {
-            return None;
-        }
-        let book = self.book(place.stream);
-        if let Some(parent) = book.tool_parent(tool) {
-            return Some(Place { stream: place.stream, parent });
-        }
-        if book.tool_is_over(tool) {
-            return None;
-        }
-        let call = ToolCall {
-            tool: tool.clone(),
-            name: Name::from(""),
-            kind: ToolKind::Other,
-            args: crate::json::empty_object(),
-        };
-        self.tool_started(place, call, None);
-        Some(place)
-    }
-
-    fn close_all(&mut self, stream: StreamKey, why: &str) {
-        self.close_open(stream, why);
-        self.turn_ended(stream, None);
-    }
-
-    fn close_open(&mut self, stream: StreamKey, why: &str) {
-        let Some(open) = self.open.get_mut(&stream) else { return };
-        let (blocks, approvals, tools, subagents) = open.take_all();
-        for (parent, bodies) in blocks {
-            self.emit_all(Place { stream, parent }, bodies);
-        }
-        for (approval_id, parent) in approvals {
-            let body = Body::ApprovalResolved(Box::new(ApprovalResolved {
-                approval_id,
-                decision: Decision::Cancelled,
-                by: None,
-                reason: Some(why.to_owned()),
-                scope: None,
-            }));
-            self.emit(Place { stream, parent }, body);
-        }
-        for (tool, parent) in tools {
-            self.emit(Place { stream, parent }, Body::ToolFailed { tool, error: why.to_owned() });
-        }
-        for (subagent_id, parent) in subagents {
-            let body = Body::SubagentEnded { subagent_id, status: Name::from("interrupted"), summary: None };
-            self.emit(Place { stream, parent }, body);
-        }
-    }
-
-    fn emit_all(&mut self, place: Place, bodies: impl IntoIterator<Item = Body>) {
-        for body in bodies {
-            self.emit(place, body);
-        }
-    }
-
-    fn emit(&mut self, place: Place, body: Body) {
-        // The run's opening is not derived from the record: the record is the first thing in it.
-        if !matches!(body, Body::SessionStarted { .. }) {
-            self.record_on(place.stream);
-        }
-        self.number(place, body);
-    }
-
-    fn number(&mut self, place: Place, body: Body) {
-        let frame = self.sequencer.frame(place.stream, self.time_ms, place.parent, body).or_else(|body| {
-            // The stream is over. What still comes belongs to its session.
-            let thread = self.thread();
-            self.sequencer.frame(thread, self.time_ms, place.parent, body)
-        });
-        if let Ok(frame) = frame {
-            self.quiet.note(place, &frame);
-            self.frames.push(frame);
-        }
     }
 }

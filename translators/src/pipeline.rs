@@ -4,26 +4,28 @@
 //! Never: waiting, a record without its `provider_event`, state that grows with the length of the input.
 
 use crate::artifacts::{Artifact, Artifacts, Bounds};
-use crate::contracts::Contract;
-use crate::decode::{Decoder, Record};
-use crate::drift::{DriftKey, DriftKind, LiveDrift};
-use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
-use crate::frame::{ApprovalResolved, Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
-use crate::framing::{Framing, Limits, Reader, Unit};
-use crate::json::{Json, Kind, Object, one_line};
+use crate::decode::Record;
+use crate::drift::{DriftKey, LiveDrift};
+use crate::frame::{ApprovalResolved, Body, Frame, StreamKind};
+use crate::framing::{Framing, Limits, Reader};
 use crate::ledger::{Ledger, RunEnd};
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
-use crate::records::{self, Part};
-use crate::redact::{Redacted, Redactor, Rules};
+use crate::redact::{Redactor, Rules};
 use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
 
 mod holding;
+mod state;
+mod translator;
 
 use holding::Holding;
+use state::State;
+
+pub(crate) use state::sse_block;
+pub use translator::Translator;
 
 /// Who hears the records of an input as they came, before anything is redacted in them; each once, in order.
 pub type Ear<'e> = &'e mut dyn FnMut(&Record<'_>);
@@ -54,24 +56,6 @@ struct Reading {
     redactor: Option<Redactor>,
     state: State,
 }
-
-struct State {
-    decoder: Box<dyn Decoder>,
-    ledger: Ledger,
-    records: u64,
-    /// How many of the records were heard as they came.
-    heard: u64,
-    preview_bytes: usize,
-    doubt: Doubt,
-    mistaken: Option<Recognised>,
-    drift: Option<LiveDrift>,
-    runner: &'static str,
-    /// The last event names: there are few, and frames share them.
-    names: VecDeque<Name>,
-}
-
-/// So many event names are remembered.
-const NAMES: usize = 8;
 
 impl Ingest {
     /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
@@ -373,263 +357,6 @@ impl Reading {
         self.read_rest(now_ms);
         self.state.decoder.end(&mut self.state.ledger);
         self.state.ledger.finish(now_ms);
-    }
-}
-
-impl State {
-    /// Lets somebody hear what a unit holds.
-    fn tell(&mut self, unit: &Unit<'_>, ear: Ear<'_>) {
-        records::read(unit, &mut |part| {
-            if let Part::Value { json, fields, .. } = part {
-                ear(&Record { json, fields, event_name: unit.event_name, index: self.heard, offset: unit.offset });
-            }
-            self.heard += 1;
-        });
-    }
-
-    fn redacted(&mut self, redacted: Redacted<'_>) {
-        self.unit(&redacted.unit, redacted.paths, redacted.now_ms);
-    }
-
-    fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {
-        records::read(unit, &mut |part| match part {
-            Part::Value { json, fields, source, whole, broken } => {
-                self.record(unit, json, fields, source, whole, broken, redacted, now_ms);
-            }
-            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Faults::NONE, redacted, now_ms),
-            Part::Invalid { bytes, error } => {
-                self.opaque(unit, ProviderStatus::InvalidJson, bytes, Faults::from(vec![error]), redacted, now_ms);
-            }
-        });
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "the parts of one record, used once")]
-    fn record(
-        &mut self,
-        unit: &Unit<'_>,
-        json: Json<'_>,
-        fields: Object<'_>,
-        source: &[u8],
-        whole: bool,
-        broken: Option<&str>,
-        redacted: &[String],
-        now_ms: u64,
-    ) {
-        let mut errors: Faults = broken.map(str::to_owned).into_iter().collect();
-        let is_object = json.kind() == Kind::Object;
-        if !is_object {
-            errors.push(format!("not a JSON object but {}", json.kind().as_str()));
-        }
-        // A document may span lines, and so may the data of an SSE event; a frame may not.
-        let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
-        let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
-        let mut redacted_paths = Vec::new();
-        if data.is_some() {
-            redacted_paths.extend(redacted.iter().map(|pointer| format!("/data{pointer}")));
-        }
-        if !exact && !redacted.is_empty() {
-            redacted_paths.push("/raw".to_owned());
-        }
-        let event_name = self.event_name(unit);
-        let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
-        let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
-        self.ledger.begin(
-            Box::new(ProviderEvent {
-                status: ProviderStatus::Event,
-                event_name,
-                data,
-                raw: (!exact).then(|| source.into()),
-                block: if whole { block_of(unit) } else { None },
-                sse: is_sse(unit),
-                errors,
-                response_errors: Faults::NONE,
-                drift,
-                redacted_paths,
-            }),
-            now_ms,
-        );
-        if let Some(other) = self.doubt.record(&record) {
-            self.mistaken = Some(other);
-        }
-        self.decoder.record(&record, &mut self.ledger);
-        self.close_record();
-    }
-
-    fn opaque(
-        &mut self,
-        unit: &Unit<'_>,
-        status: ProviderStatus,
-        bytes: &[u8],
-        errors: Faults,
-        redacted: &[String],
-        now_ms: u64,
-    ) {
-        let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
-        let event_name = self.event_name(unit);
-        let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
-        self.ledger.begin(
-            Box::new(ProviderEvent {
-                status,
-                event_name,
-                data: None,
-                raw: Some(kept.into()),
-                block: block_of(unit),
-                sse: is_sse(unit),
-                errors,
-                response_errors: Faults::NONE,
-                drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
-                redacted_paths: if redacted.is_empty() { Vec::new() } else { vec!["/raw".to_owned()] },
-            }),
-            now_ms,
-        );
-        self.decoder.opaque(status == ProviderStatus::Done, &mut self.ledger);
-        self.close_record();
-    }
-
-    fn event_name(&mut self, unit: &Unit<'_>) -> Option<Name> {
-        let said = unit.event_name?;
-        if let Some(known) = self.names.iter().find(|name| ***name == *said) {
-            return Some(known.clone());
-        }
-        let name = Name::from(said);
-        self.names.truncate(NAMES - 1);
-        self.names.push_front(name.clone());
-        Some(name)
-    }
-
-    fn close_record(&mut self) {
-        self.ledger.settle();
-        self.records += 1;
-    }
-}
-
-/// Outside SSE, a unit says what it is.
-fn is_sse(unit: &Unit<'_>) -> bool {
-    !std::ptr::eq(unit.bytes, unit.payload)
-}
-
-/// The SSE block, where the event's name and data are not enough to print it again.
-fn block_of(unit: &Unit<'_>) -> Option<Box<[u8]>> {
-    (is_sse(unit) && !is_usual_block(unit)).then(|| unit.bytes.into())
-}
-
-/// Whether an event's block is [`sse_block`].
-fn is_usual_block(unit: &Unit<'_>) -> bool {
-    let behind_name =
-        |name: &str| unit.bytes.strip_prefix(b"event: ")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\n");
-    let rest = unit.event_name.map_or(Some(unit.bytes), behind_name);
-    rest.and_then(|rest| rest.strip_prefix(b"data: ")) == Some(unit.payload)
-}
-
-/// The SSE block that an event has unless it says otherwise.
-pub(crate) fn sse_block(event_name: Option<&str>, payload: &[u8]) -> Vec<u8> {
-    let mut block = Vec::with_capacity(payload.len() + 32);
-    if let Some(name) = event_name {
-        block.extend_from_slice(b"event: ");
-        block.extend_from_slice(name.as_bytes());
-        block.push(b'\n');
-    }
-    block.extend_from_slice(b"data: ");
-    block.extend_from_slice(payload);
-    block
-}
-
-/// The encoder of each open stream; `None` where the contract leaves the stream out.
-#[derive(Default)]
-struct Encoders {
-    /// The stream of the last frame: most frames are of the same stream as the one before.
-    current: Option<(Arc<Stream>, Slot)>,
-    others: HashMap<(StreamKind, Uuid), Slot>,
-}
-
-type Slot = Option<Box<dyn Encoder>>;
-
-impl Encoders {
-    fn of(&mut self, stream: &Arc<Stream>, new: impl FnOnce() -> Slot) -> Option<&mut dyn Encoder> {
-        if !self.current.as_ref().is_some_and(|(current, _)| Arc::ptr_eq(current, stream)) {
-            let next = self.others.remove(&(stream.kind, stream.id)).unwrap_or_else(new);
-            if let Some((last, encoder)) = self.current.replace((stream.clone(), next)) {
-                self.others.insert((last.kind, last.id), encoder);
-            }
-        }
-        match &mut self.current {
-            Some((_, Some(encoder))) => Some(&mut **encoder),
-            _ => None,
-        }
-    }
-
-    /// The stream of the last frame is over.
-    fn forget(&mut self) {
-        self.current = None;
-    }
-}
-
-/// Reads one runner's output into one contract's events.
-pub struct Translator {
-    ingest: Ingest,
-    contract: &'static Contract,
-    options: EncoderOptions,
-    encoders: Encoders,
-    events: Events,
-}
-
-impl Translator {
-    /// A translator at the start of its input.
-    pub fn new(ingest: Ingest, contract: &'static Contract, options: EncoderOptions) -> Self {
-        Self { ingest, contract, options, encoders: Encoders::default(), events: Events::default() }
-    }
-
-    /// Takes the next bytes; `sink` gets each frame with the events that it gives rise to.
-    pub fn feed(
-        &mut self,
-        chunk: &[u8],
-        now_ms: u64,
-        sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
-    ) {
-        let frames = self.ingest.feed(chunk, now_ms);
-        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
-    }
-
-    /// Lets the records go that wait, if it is time; see [`Ingest::deadline`].
-    pub fn flush(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
-        let frames = self.ingest.flush(now_ms);
-        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
-    }
-
-    /// The input is over.
-    pub fn finish(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
-        let frames = self.ingest.finish(now_ms);
-        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
-    }
-
-    /// How many records came so far.
-    pub fn records(&self) -> u64 {
-        self.ingest.records()
-    }
-
-    /// The ingest that it translates.
-    pub fn ingest(&mut self) -> &mut Ingest {
-        &mut self.ingest
-    }
-}
-
-fn encode(
-    frames: std::vec::Drain<'_, Frame>,
-    contract: &Contract,
-    options: &EncoderOptions,
-    encoders: &mut Encoders,
-    events: &mut Events,
-    sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
-) {
-    for frame in frames {
-        events.clear();
-        if let Some(encoder) = encoders.of(&frame.stream, || (contract.encoder)(&frame.stream, options)) {
-            encoder.frame(&frame, events);
-        }
-        sink(&frame, &mut events.iter());
-        if is_last(&frame) {
-            encoders.forget();
-        }
     }
 }
 

@@ -226,6 +226,12 @@ fn codex_decisions_are_the_hosts_and_told_once() {
     assert_eq!(played("appserver-filechange-approval").decisions(), ["approved by ann", "rejected by ann"]);
 }
 
+/// A yes with what was chosen, question by question.
+fn chosen(given: &[&[&str]]) -> Answer {
+    let words = |words: &&[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    Answer { answers: given.iter().map(words).collect(), ..decided(Decision::Approved) }
+}
+
 /// A host with a thread and a running turn.
 fn codex() -> Host {
     let mut host = Host::new("codex");
@@ -271,9 +277,6 @@ fn codex_answers_have_the_form_that_each_question_wants() {
     let input = json!({"questions": [{"id": "a", "question": "A?"}, {"id": "b", "question": "B?"}]});
     let none = json!({});
     let permissions = json!({"permissions": {"network": {"enabled": true}}});
-    let words =
-        |words: &[&[&str]]| words.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect();
-    let chosen = |given: &[&[&str]]| Answer { answers: words(given), ..decided(Decision::Approved) };
     let cases: Vec<(&str, &Value, Answer, Value)> = vec![
         ("item/commandExecution/requestApproval", &command, scoped("session"), json!({"decision": "acceptForSession"})),
         (
@@ -572,7 +575,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     assert_eq!(host.decisions(), decisions);
     // Codex: the same form, in the same order.
     let mut host = codex();
-    let mut codex_form = |host: &mut Host, id: u64, schema: &str| {
+    let codex_form = |host: &mut Host, id: u64, schema: &str| {
         let params = format!(
             r#"{{"threadId":"T","mode":"form","serverName":"docs","message":"Where?","requestedSchema":{schema}}}"#
         );

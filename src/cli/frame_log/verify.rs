@@ -34,6 +34,15 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
     if orphans > 0 {
         findings.push(format!("{orphans} frames belong to no stream"));
     }
+    let dangling: i64 = database.connection.query_row(
+        "SELECT count(*) FROM frames f LEFT JOIN frames s ON s.stream = f.stream AND s.seq = f.source \
+         WHERE f.source IS NOT NULL AND (s.seq IS NULL OR s.seq >= f.seq OR s.source IS NOT NULL)",
+        [],
+        |row| row.get(0),
+    )?;
+    if dangling > 0 {
+        findings.push(format!("{dangling} frames lack a part that no earlier frame has"));
+    }
     artifacts(database, &mut findings)?;
     marks(database, &mut findings)?;
     for finding in &findings {

@@ -1,13 +1,14 @@
 //! What is appended, in the form in which it is kept.
 //!
-//! In: frames, where they were made: the one thread that writes does not turn them to JSON. Out: rows. Never: a frame in two
-//! rows, rows of two streams in one part.
+//! In: frames, where they were made: the one thread that writes does not turn them to JSON. Out: rows, and which texts later
+//! appends may refer to. Never: a frame in two rows, rows of two streams in one part.
 
 use super::streams_of;
+use super::texts::{Finder, Hole, Known, Texts};
 use super::writer::ROW_BYTES;
 use crate::log::{StreamId, Summary};
 use framegate_translators::frame::stored;
-use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::frame::{Body, Frame, Stream};
 use framegate_translators::pipeline::is_last;
 use std::ops::Range;
 use std::sync::Arc;
@@ -36,32 +37,52 @@ pub(super) struct FrameRow {
     pub(super) time_ms: u64,
     pub(super) kind: &'static str,
     pub(super) parent: Option<Uuid>,
+    /// The whole of it.
     pub(super) body: Range<usize>,
+    /// What of it is not kept again.
+    pub(super) hole: Option<Hole>,
+}
+
+/// What later appends of streams may refer to, once this one is kept; `None` where a stream is over.
+pub(super) type Learnt = Vec<(StreamId, Option<Known>)>;
+
+impl FrameRow {
+    /// The bytes that are kept of it.
+    pub(super) fn bytes(&self) -> u64 {
+        (self.body.len() - self.hole.as_ref().map_or(0, |hole| hole.part.len())) as u64 + ROW_BYTES
+    }
 }
 
 impl Append {
-    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Self {
-        let mut bodies = Vec::new();
-        let row = |frame: &Arc<Frame>, bodies: &mut Vec<u8>| {
+    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>, texts: &Texts) -> (Self, Learnt) {
+        let (mut bodies, mut learnt) = (Vec::new(), Learnt::new());
+        let row = |frame: &Arc<Frame>, finder: &mut Finder, bodies: &mut Vec<u8>| {
             let start = bodies.len();
             stored::write_body(&frame.body, bodies);
+            let (body, is_record) = (start..bodies.len(), matches!(frame.body, Body::ProviderEvent(_)));
             FrameRow {
                 seq: frame.seq,
                 time_ms: frame.timestamp_ms,
                 kind: frame.body.kind(),
                 parent: frame.parent_tool_id,
-                body: start..bodies.len(),
+                hole: finder.next(frame.seq, body.clone(), is_record, bodies),
+                body,
             }
         };
         let streams: Vec<Part> = streams_of(frames)
             .filter_map(|(id, group)| {
                 let stream = group.first()?.stream.clone();
-                let rows = group.iter().map(|frame| row(frame, &mut bodies)).collect();
-                Some(Part { id, stream, rows, ended: group.last().is_some_and(|last| is_last(last)) })
+                // A stream may have several parts.
+                let told = learnt.iter().rposition(|(known, _)| *known == id).map(|at| learnt.swap_remove(at).1);
+                let mut finder = Finder::new(told.unwrap_or_else(|| texts.of(id)));
+                let rows = group.iter().map(|frame| row(frame, &mut finder, &mut bodies)).collect();
+                let ended = group.last().is_some_and(|last| is_last(last));
+                learnt.push((id, if ended { None } else { finder.into_known(&bodies) }));
+                Some(Part { id, stream, rows, ended })
             })
             .collect();
-        let bytes = bodies.len() as u64 + ROW_BYTES * frames.len() as u64;
+        let bytes = streams.iter().flat_map(|part| &part.rows).map(FrameRow::bytes).sum();
         let closing = frames.iter().any(|frame| is_last(frame));
-        Self { streams, bodies, summaries, bytes, closing }
+        (Self { streams, bodies, summaries, bytes, closing }, learnt)
     }
 }

@@ -3,12 +3,13 @@
 //! In: artifacts, before their frames. Out: an artifact by its hash, or the front of it. Never: two copies of the same bytes,
 //! more bytes than are configured (those that were written first go), an artifact that no stream refers to.
 
-use super::database::told;
+use super::database::{give_back, told};
+use super::writer::Writer;
 use super::{Job, SqliteLog};
 use crate::artifacts::{ArtifactStore, Key, StoreError};
 use crate::log::{LogError, StreamId};
 use async_trait::async_trait;
-use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched};
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched, id_of};
 use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{FileChangeKind, Name, StreamKind};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -41,10 +42,48 @@ impl ArtifactStore for SqliteLog {
         self.ask(Job::Look).await.ok()?.artifacts
     }
 
+    async fn let_go(&self, stream: StreamId, digests: &[[u8; 32]]) -> Result<(), StoreError> {
+        let hashes: Vec<String> = digests.iter().map(id_of).collect();
+        Ok(self.ask(|done| Job::write(done, move |writer| writer.let_go(stream, &hashes))).await??)
+    }
+
     async fn drop_run(&self, _: StreamId) -> Result<(), StoreError> {
         // They went with the stream's frames, in one transaction.
         Ok(())
     }
+}
+
+impl Writer {
+    fn let_go(&mut self, stream: StreamId, hashes: &[String]) -> Result<(), LogError> {
+        let freed =
+            let_go(self.database(), stream, hashes).map_err(|error| self.failed("cannot be written", &error))?;
+        self.artifacts_went(freed);
+        give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
+    }
+}
+
+/// A stream refers to these no more: what nobody else refers to goes. Gives how many bytes went.
+fn let_go(database: &Connection, (kind, id): StreamId, hashes: &[String]) -> rusqlite::Result<u64> {
+    let transaction = database.unchecked_transaction()?;
+    let mut freed = 0;
+    for hash in hashes {
+        transaction
+            .prepare_cached(
+                "DELETE FROM artifact_references WHERE kind = ?1 AND stream_id = ?2 \
+                 AND artifact = (SELECT key FROM artifacts WHERE hash = ?3)",
+            )?
+            .execute((kind.as_str(), id.to_string(), hash))?;
+        let gone: Option<u64> = transaction
+            .prepare_cached(
+                "DELETE FROM artifacts WHERE hash = ?1 \
+                 AND NOT EXISTS (SELECT 1 FROM artifact_references WHERE artifact = artifacts.key) RETURNING bytes",
+            )?
+            .query_row([hash], |row| row.get(0))
+            .optional()?;
+        freed += gone.unwrap_or_default();
+    }
+    transaction.commit()?;
+    Ok(freed)
 }
 
 /// How many bytes of artifacts there are.

@@ -15,9 +15,9 @@ use std::sync::Arc;
 impl Writer {
     pub(super) fn drop_front(&mut self, id: StreamId, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
         let Some(key) = self.key_of(id) else { return Ok(()) };
-        let freed =
+        let bytes =
             drop_front(self.database(), key, gone, marks).map_err(|error| self.failed("cannot be written", &error))?;
-        self.freed(id, freed);
+        self.cut(id, gone.frames, bytes);
         give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
     }
 
@@ -51,26 +51,42 @@ impl Writer {
     }
 }
 
-/// Drops a front in a transaction of its own; gives how many bytes went.
+/// Drops a front in a transaction of its own; gives how many bytes the stream has then. Texts that only the front has, and
+/// that later frames refer to, go into those.
 fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> rusqlite::Result<u64> {
     let transaction = database.unchecked_transaction()?;
     let freed: u64 = transaction
         .prepare_cached("SELECT coalesce(sum(octet_length(body) + ?3), 0) FROM frames WHERE stream = ?1 AND seq < ?2")?
         .query_row((key, gone.frames, ROW_BYTES), |row| row.get(0))?;
+    let kept: u64 = transaction
+        .prepare_cached(
+            "SELECT coalesce(sum(source_bytes), 0) FROM frames WHERE stream = ?1 AND source < ?2 AND seq >= ?2",
+        )?
+        .query_row((key, gone.frames), |row| row.get(0))?;
+    transaction
+        .prepare_cached(
+            "UPDATE frames SET body = (SELECT body FROM bodies WHERE bodies.position = frames.position), \
+             hole_at = NULL, source = NULL, source_at = NULL, source_bytes = NULL \
+             WHERE stream = ?1 AND source < ?2 AND seq >= ?2",
+        )?
+        .execute((key, gone.frames))?;
     transaction.prepare_cached("DELETE FROM frames WHERE stream = ?1 AND seq < ?2")?.execute((key, gone.frames))?;
     transaction.prepare_cached("DELETE FROM marks WHERE stream = ?1 AND frame < ?2")?.execute((key, gone.frames))?;
     marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
-    transaction
+    let bytes = transaction
         .prepare_cached(
-            "UPDATE streams SET pruned_frames = :frames, pruned_last_ms = :last, pruned_ms = :now, bytes = bytes - :freed, \
-             status = json_set(status, '$.pruned_frames', :frames) WHERE key = :key",
+            "UPDATE streams SET pruned_frames = :frames, pruned_last_ms = :last, pruned_ms = :now, bytes = bytes - :freed + :kept, \
+             status = json_set(status, '$.pruned_frames', :frames) WHERE key = :key RETURNING bytes",
         )?
-        .execute(named_params! {
-            ":frames": gone.frames, ":last": gone.last_ms.cast_signed(), ":now": gone.pruned_ms.cast_signed(),
-            ":freed": freed, ":key": key,
-        })?;
+        .query_row(
+            named_params! {
+                ":frames": gone.frames, ":last": gone.last_ms.cast_signed(), ":now": gone.pruned_ms.cast_signed(),
+                ":freed": freed, ":kept": kept, ":key": key,
+            },
+            |row| row.get(0),
+        )?;
     transaction.commit()?;
-    Ok(freed)
+    Ok(bytes)
 }
 
 /// A cursor as a column has it.

@@ -5,13 +5,16 @@
 //! writes, a reader that waits for the writer.
 //!
 //! One thread writes. It puts all appends that wait for it into one transaction, so that a sync of the disk is shared; the
-//! queue to it is bounded, and whoever appends waits for his answer. Readers have connections of their own (WAL).
+//! queue to it is bounded, and whoever appends waits for his answer. Another one moves what was written to its place. Readers
+//! have connections of their own (WAL).
 
 mod append;
 mod artifacts;
+mod checkpoint;
 mod database;
 mod front;
 mod reader;
+mod texts;
 mod writer;
 
 pub(crate) use database::integrity;
@@ -32,6 +35,7 @@ use std::path::PathBuf;
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
+use texts::Texts;
 use tokio::sync::{mpsc, oneshot};
 use writer::{Job, Writer};
 
@@ -98,6 +102,7 @@ impl Options {
 struct Shared {
     streams: RwLock<HashMap<StreamId, (i64, Arc<Stream>)>>,
     dropped: Mutex<Vec<StreamId>>,
+    texts: Texts,
 }
 
 impl Shared {
@@ -114,6 +119,7 @@ impl Shared {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         for id in ids {
             streams.remove(id);
+            self.texts.learn(*id, None);
         }
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(ids);
     }
@@ -177,8 +183,13 @@ impl Drop for SqliteLog {
 #[async_trait]
 impl FrameLog for SqliteLog {
     async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
-        let append = Append::new(frames, summaries);
-        self.ask(|done| Job::Append(append, done)).await?
+        let (append, learnt) = Append::new(frames, summaries, &self.shared.texts);
+        self.ask(|done| Job::Append(append, done)).await??;
+        for (stream, known) in learnt {
+            let key = self.shared.find(stream).map(|(key, _)| key);
+            self.shared.texts.learn(stream, known.zip(key).map(|(known, key)| known.of_stream(key)));
+        }
+        Ok(())
     }
 
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {

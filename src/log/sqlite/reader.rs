@@ -78,8 +78,9 @@ pub fn read_frames(
     max: usize,
 ) -> Result<Vec<Arc<Frame>>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
-    let sql = "SELECT seq, time_ms, parent_tool_id, body FROM frames WHERE stream = :stream AND seq >= :from \
-               ORDER BY seq LIMIT :max";
+    let sql = "SELECT f.seq, f.time_ms, f.parent_tool_id, f.body, f.hole_at, f.source_at, f.source_bytes, s.body FROM frames f \
+               LEFT JOIN frames s ON s.stream = f.stream AND s.seq = f.source \
+               WHERE f.stream = :stream AND f.seq >= :from ORDER BY f.seq LIMIT :max";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let (from, max) = (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(max).unwrap_or(i64::MAX));
     let mut rows = statement.query(named_params! {":stream": key, ":from": from, ":max": max}).map_err(failed)?;
@@ -109,6 +110,24 @@ fn frame_of(row: &Row<'_>, path: &Path, stream: &Arc<Stream>) -> Result<(Frame, 
     let parent_tool_id =
         parent.map(Uuid::try_parse).transpose().map_err(|error| damaged("the parent_tool_id", error.to_string()))?;
     let text = row.get_ref(3).map_err(failed)?.as_bytes().map_err(|error| damaged("the body", error.to_string()))?;
+    let mut whole = Vec::new();
+    let text = match row.get::<_, Option<usize>>(4).map_err(failed)? {
+        None => text,
+        Some(hole) => {
+            let (at, bytes): (usize, usize) = (row.get(5).map_err(failed)?, row.get(6).map_err(failed)?);
+            let source = row.get_ref(7).map_err(failed)?.as_bytes_or_null().ok().flatten().unwrap_or_default();
+            let part = at.checked_add(bytes).and_then(|end| source.get(at..end));
+            let (Some((front, back)), Some(part)) = (text.split_at_checked(hole), part) else {
+                return Err(damaged(
+                    "the body",
+                    "a part of it stands in another frame, and that one has it not".to_owned(),
+                ));
+            };
+            whole.reserve(text.len() + bytes);
+            [front, part, back].into_iter().for_each(|piece| whole.extend_from_slice(piece));
+            &whole
+        }
+    };
     let body = read_body(text).map_err(|error| damaged("the body", error.to_string()))?;
     Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, body }, text.len()))
 }

@@ -4,7 +4,9 @@
 //! transaction for each append where several wait, an append that fails because another one in its transaction did.
 
 use super::append::Append;
+use super::checkpoint::Checkpointer;
 use super::database::{Lock, give_back, told};
+use super::texts::Hole;
 use super::{Fsync, Options, Shared, artifacts};
 use crate::artifacts::StoreError;
 use crate::log::{LogError, StreamId};
@@ -82,6 +84,8 @@ struct Held {
     frames: u64,
     bytes: u64,
     ended: bool,
+    /// How many frames are gone from its front.
+    gone: u64,
 }
 
 /// Streams as they will be once the transaction is through.
@@ -94,8 +98,9 @@ struct Changes {
 }
 
 pub(super) struct Writer {
+    /// At its end, what there is is moved; then the database is closed, then the lock is given back.
+    checkpointer: Checkpointer,
     database: Connection,
-    /// Held as long as the writer lives.
     _lock: Lock,
     options: Options,
     shared: Arc<Shared>,
@@ -121,9 +126,10 @@ impl Writer {
             streams.iter().map(|(id, (key, _))| (*key, *id)).collect()
         };
         let load = |key: i64| {
-            let sql = "SELECT frames, bytes, ended, stored_ms FROM streams WHERE key = ?1";
+            let sql = "SELECT frames, bytes, ended, stored_ms, pruned_frames FROM streams WHERE key = ?1";
             database.prepare_cached(sql)?.query_row([key], |row| {
-                Ok((Held { key, frames: row.get(0)?, bytes: row.get(1)?, ended: row.get(2)? }, row.get::<_, u64>(3)?))
+                let (frames, bytes, ended, gone) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(4)?);
+                Ok((Held { key, frames, bytes, ended, gone }, row.get::<_, u64>(3)?))
             })
         };
         for (key, id) in ids {
@@ -138,7 +144,9 @@ impl Writer {
         let ended = over.into_iter().map(|(.., id)| id).collect();
         let artifact_bytes =
             artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
-        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes: all, artifact_bytes, unsynced: false })
+        let checkpointer = Checkpointer::new(&options.path, options.fsync)?;
+        let (bytes, unsynced) = (all, false);
+        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes, artifact_bytes, checkpointer, unsynced })
     }
 
     /// Works until nobody can ask any more.
@@ -166,7 +174,8 @@ impl Writer {
                 self.commit(group);
             }
         }
-        self.sync();
+        // It is done before the database is closed.
+        self.checkpointer.ask();
     }
 
     fn look(&self) -> Look {
@@ -199,12 +208,18 @@ impl Writer {
         self.held.get(&id).map(|held| held.key)
     }
 
-    /// So many bytes of a stream went.
-    pub(super) fn freed(&mut self, id: StreamId, bytes: u64) {
+    /// The front of a stream went, and it has so many bytes now.
+    pub(super) fn cut(&mut self, id: StreamId, gone: u64, bytes: u64) {
         if let Some(held) = self.held.get_mut(&id) {
-            held.bytes = held.bytes.saturating_sub(bytes);
+            self.bytes = self.bytes.saturating_sub(held.bytes) + bytes;
+            (held.bytes, held.gone) = (bytes, gone);
         }
-        self.bytes = self.bytes.saturating_sub(bytes);
+        self.unsynced = true;
+    }
+
+    /// So many bytes of artifacts went.
+    pub(super) fn artifacts_went(&mut self, bytes: u64) {
+        self.artifact_bytes = self.artifact_bytes.saturating_sub(bytes);
         self.unsynced = true;
     }
 
@@ -283,6 +298,7 @@ impl Writer {
             self.shared.insert(key, stream);
         }
         self.unsynced = true;
+        self.checkpointer.wrote(changes.bytes);
         Ok(results)
     }
 
@@ -309,14 +325,14 @@ impl Writer {
     fn insert(&self, append: &Append, changes: &mut Changes, now_ms: u64) -> rusqlite::Result<()> {
         let database = &self.database;
         let mut frame = database.prepare_cached(
-            "INSERT INTO frames (stream, seq, time_ms, type, parent_tool_id, body) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6)",
+            "INSERT INTO frames (stream, seq, time_ms, type, parent_tool_id, body, hole_at, source, source_at, source_bytes) \
+             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
         )?;
         let mut progress = database.prepare_cached(
             "UPDATE streams SET last_ms = max(last_ms, :last_ms), stored_ms = :now, frames = :frames, bytes = :bytes, \
              ended = :ended, status = coalesce(:status, status) WHERE key = :key",
         )?;
-        let mut id = [0; 36];
+        let (mut id, mut pieces) = ([0; 36], Vec::new());
         for (nth, part) in append.streams.iter().enumerate() {
             let Some((first, last)) = part.rows.first().zip(part.rows.last()) else { continue };
             let mut held = match changes.held.get(&part.id).or_else(|| self.held.get(&part.id)) {
@@ -329,11 +345,23 @@ impl Writer {
             };
             let mut bytes = 0;
             for row in &part.rows {
-                let body = append.bodies.get(row.body.clone()).unwrap_or_default();
+                let mut body = append.bodies.get(row.body.clone()).unwrap_or_default();
+                // Since the hole was found, the frame that has the text may have gone.
+                let is_there = |hole: &&Hole| hole.source >= held.gone && hole.key.is_none_or(|key| key == held.key);
+                let hole = row.hole.as_ref().filter(is_there);
+                if let Some(Hole { part, .. }) = hole {
+                    pieces.clear();
+                    pieces.extend_from_slice(body.get(..part.start).unwrap_or_default());
+                    pieces.extend_from_slice(body.get(part.end..).unwrap_or_default());
+                    body = &pieces;
+                }
+                let (at, source) = (hole.map(|hole| hole.part.start), hole.map(|hole| hole.source));
+                let (source_at, length) = (hole.map(|hole| hole.source_at), hole.map(|hole| hole.part.len()));
                 let parent = row.parent.map(|parent| &*parent.hyphenated().encode_lower(&mut id));
                 // By position: names would be looked up for each frame.
-                frame.execute((held.key, row.seq, row.time_ms.cast_signed(), row.kind, parent, Text(body)))?;
-                bytes += body.len() as u64 + ROW_BYTES;
+                let (body, ms) = (Text(body), row.time_ms.cast_signed());
+                frame.execute((held.key, row.seq, ms, row.kind, parent, &body, at, source, source_at, length))?;
+                bytes += body.0.len() as u64 + ROW_BYTES;
             }
             held.frames += part.rows.len() as u64;
             held.bytes += bytes;
@@ -404,19 +432,10 @@ impl Writer {
                 self.drop_stream(oldest);
             }
         }
-        if matches!(self.options.fsync, Fsync::Interval(_)) {
-            self.sync();
-        }
-    }
-
-    /// Moves what is in the write-ahead log to the database, and syncs both.
-    fn sync(&mut self) {
-        if std::mem::take(&mut self.unsynced)
-            && let Err(error) = self.database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()))
-        {
-            let error = self.failed("cannot be written", &error);
-            tracing::error!(%error, "the frame log could not be synced");
-            self.unsynced = true;
+        let is_due = self.unsynced || self.checkpointer.has_failed();
+        if matches!(self.options.fsync, Fsync::Interval(_)) && is_due {
+            self.unsynced = false;
+            self.checkpointer.ask();
         }
     }
 }

@@ -416,21 +416,44 @@ async fn the_first_reader_after_a_restart_begins_near_where_he_resumes() {
     }
     let runs = Runs::new(disk.open(), Gate::new(GateMode::Off).unwrap());
     runs.recover(0).await.unwrap();
+    begins_near(&runs, &frames).await;
+}
+
+#[tokio::test]
+async fn the_first_reader_of_a_contract_in_memory_begins_near_where_he_resumes() {
+    let frames = frames_of(&long(6_000));
+    let runs = Arc::new(Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Off).unwrap()));
+    runs.start_marking();
+    for chunk in frames.chunks(500) {
+        runs.append(chunk).await.unwrap();
+    }
+    let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
+    // In the background; it is done when it is done.
+    let deadline = std::time::Instant::now() + Duration::from_secs(60);
+    while entry.marked.load(Ordering::Relaxed) + 4096 <= frames.len() as u64 {
+        assert!(std::time::Instant::now() < deadline, "no marks are made");
+        tokio::time::sleep(Duration::from_millis(5)).await;
+    }
+    begins_near(&runs, &frames).await;
+}
+
+/// Whether readers in every contract begin near where they resume, and get what they would have got.
+async fn begins_near(runs: &Runs, frames: &[Arc<Frame>]) {
     let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
     for contract in CONTRACTS {
         for experimental in [false, true] {
             let options = EncoderOptions { experimental, ..EncoderOptions::default() };
-            let (lines, ids, _) = reference(contract, &options, &frames, 0);
+            let (lines, ids, _) = reference(contract, &options, frames, 0);
             for at in [lines.len() - 3, lines.len() / 2] {
                 let mut reader = runs.reader(&entry, contract, &options).unwrap();
-                let window = reader.view.start(&runs, MarkAt::Event(at as u64)).await.unwrap().unwrap();
+                let window = reader.view.start(runs, MarkAt::Event(at as u64)).await.unwrap().unwrap();
                 let frame = frames.len() as u64 * at as u64 / lines.len() as u64;
                 assert!(window.next_frame() + 5_000 > frame, "{}: {} of {frame}", contract.name, window.next_frame());
-                assert_eq!(bites(&runs, &mut reader, at as u64).await, lines[at..].concat(), "{}", contract.name);
+                assert_eq!(bites(runs, &mut reader, at as u64).await, lines[at..].concat(), "{}", contract.name);
                 if ids[at] != EventId::None {
                     let mut reader = runs.reader(&entry, contract, &options).unwrap();
-                    let next = reader.after(&runs, &ids[at]).await.unwrap().unwrap() as usize;
-                    assert!(next > at && lines[next..].concat() == bites(&runs, &mut reader, next as u64).await);
+                    let next = reader.after(runs, &ids[at]).await.unwrap().unwrap() as usize;
+                    assert!(next > at && lines[next..].concat() == bites(runs, &mut reader, next as u64).await);
                 }
             }
         }

@@ -151,9 +151,9 @@ impl UpstreamMeter {
         self.ended.with_label_values(&[&self.upstream, reason]).inc();
     }
 
-    /// A question begins to wait.
-    pub fn asked(&self) {
-        self.asked.inc();
+    /// So many questions begin to wait.
+    pub fn asked(&self, questions: u64) {
+        self.asked.inc_by(questions);
     }
 
     /// A question is settled like that. `is_ours`: by an answer that was passed on to the runner.

@@ -200,7 +200,8 @@ fn told(error: &dyn Error) -> String {
     text
 }
 
-fn roots(ca_file: Option<&Path>) -> Result<RootCertStore, ClientError> {
+/// The certificates of a file, or those that the machine trusts.
+pub(crate) fn roots(ca_file: Option<&Path>) -> Result<RootCertStore, ClientError> {
     let mut store = RootCertStore::empty();
     let Some(path) = ca_file else {
         let found = rustls_native_certs::load_native_certs();

@@ -180,6 +180,9 @@ impl Upstream for SseUpstream {
     }
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
+        if !self.takes_prompts() {
+            return Err(StartError::Refused("this feed's server takes no prompts".to_owned()));
+        }
         // The feed's runs are made by nobody in particular, so that what somebody may not make must be known before.
         if !restriction.is_open() {
             let detail = "the token is restricted, and this upstream's runs are not made in its name";

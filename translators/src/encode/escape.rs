@@ -7,13 +7,9 @@
 pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
     // Room for what text usually needs, so that its runs find it there.
-    out.reserve(rest.len() + rest.len() / 16 + 2);
+    out.reserve(rest.len() + rest.len() / 16 + 10);
     out.push(b'"');
-    loop {
-        let (run, tail) = rest.split_at(clean(rest));
-        out.extend_from_slice(run);
-        let [byte, tail @ ..] = tail else { break };
-        rest = tail;
+    while let Some(&byte) = plain(&mut rest, out) {
         let short = match byte {
             b'"' => b'"',
             b'\\' => b'\\',
@@ -33,20 +29,27 @@ pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// How many bytes from the start on need no escape.
-fn clean(text: &[u8]) -> usize {
-    let mut at = 0;
-    let mut words = text.chunks_exact(8);
-    for word in words.by_ref() {
+/// Copies the bytes that need no escape; takes the one behind them, which needs one.
+fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
+    while let Some((word, tail)) = text.split_first_chunk::<8>() {
         // Little-endian, so that the first byte's flag is the lowest: it is exact, those above it may be borrows of it.
-        let special = specials(word.try_into().map_or(0, u64::from_le_bytes));
+        let special = specials(u64::from_le_bytes(*word));
+        // All eight, whose number is known here, and then without those that were too many: cheaper than to copy a few.
+        out.extend_from_slice(word);
         if special != 0 {
-            return at + special.trailing_zeros() as usize / 8;
+            let size = special.trailing_zeros() as usize / 8;
+            out.truncate(out.len() - 8 + size);
+            *text = text.get(size + 1..).unwrap_or_default();
+            return word.get(size);
         }
-        at += 8;
+        *text = tail;
     }
-    let tail = words.remainder();
-    at + tail.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(tail.len())
+    let size = text.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(text.len());
+    let (run, tail) = text.split_at(size);
+    out.extend_from_slice(run);
+    let special = tail.first();
+    *text = tail.get(1..).unwrap_or_default();
+    special
 }
 
 /// Flags the control characters, quotes and backslashes of eight bytes; the lowest flag is right, and none is missing.

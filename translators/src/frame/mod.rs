@@ -5,14 +5,30 @@
 //! what serde is told here is the form in which frames are kept ([`stored`]), no contract's.
 //! Never: a contract's or a runner's own vocabulary.
 
+mod approvals;
 mod body;
+mod course;
 mod faults;
+mod files;
+mod messages;
+mod record;
+mod skills;
 pub mod stored;
 mod stream;
+mod tasks;
+mod tools;
 
+pub use approvals::*;
 pub use body::*;
+pub use course::*;
 pub use faults::Faults;
+pub use files::*;
+pub use messages::*;
+pub use record::*;
+pub use skills::*;
 pub use stream::*;
+pub use tasks::*;
+pub use tools::*;
 
 use crate::derived::numbered;
 use std::sync::Arc;

@@ -107,9 +107,9 @@ impl Check<'_> {
         let mut escaped = false;
         loop {
             let rest = self.bytes.get(self.at..)?;
-            let at = special(rest)?;
+            let (at, rest) = special(rest)?;
             self.at += at + 1;
-            match rest.get(at..)? {
+            match rest {
                 [b'"', ..] => return Some(escaped),
                 [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 1,
                 [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) => self.at += 5,
@@ -211,20 +211,23 @@ impl Check<'_> {
     }
 }
 
-/// The next byte that may not stand in a string as it is: a quote, a backslash or a control character.
-fn special(text: &[u8]) -> Option<usize> {
+/// The next byte that may not stand in a string as it is: a quote, a backslash or a control character. Gives its place, and the
+/// text from there on.
+#[inline]
+fn special(text: &[u8]) -> Option<(usize, &[u8])> {
     let mut rest = text;
     while let Some((bytes, tail)) = rest.split_first_chunk() {
         let word = u64::from_le_bytes(*bytes);
         let controls = word.wrapping_sub(ones(b' ')) & !word & ones(0x80);
         let found = super::scan::marks(word) | controls;
         if found != 0 {
-            return Some(text.len() - rest.len() + found.trailing_zeros() as usize / 8);
+            let rest = rest.get(found.trailing_zeros() as usize / 8..)?;
+            return Some((text.len() - rest.len(), rest));
         }
         rest = tail;
     }
-    let at = rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?;
-    Some(text.len() - rest.len() + at)
+    let rest = rest.get(rest.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' '))?..)?;
+    Some((text.len() - rest.len(), rest))
 }
 
 #[cfg(test)]

@@ -8,8 +8,8 @@ use super::scan::{marks, ones};
 /// The text; `None` where the ordinary parser must say.
 pub(super) fn unescape(inner: &str) -> Option<String> {
     let mut rest = inner.as_bytes();
-    // No escape is shorter than what it stands for.
-    let mut out = Vec::with_capacity(rest.len());
+    // No escape is shorter than what it stands for; and eight bytes are written where fewer count.
+    let mut out = Vec::with_capacity(rest.len() + 8);
     loop {
         rest = plain(rest, &mut out);
         let Some((b'\\', behind)) = rest.split_first() else {
@@ -41,12 +41,13 @@ fn plain<'t>(mut text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     while let Some((bytes, tail)) = text.split_first_chunk() {
         let word = u64::from_le_bytes(*bytes);
         let found = marks(word) | (word.wrapping_sub(ones(b' ')) & !word & ones(0x80));
+        // All eight, whose number is known here, and then without those that were too many: cheaper than to copy a few.
+        out.extend_from_slice(bytes);
         if found != 0 {
             let size = found.trailing_zeros() as usize / 8;
-            out.extend_from_slice(bytes.get(..size).unwrap_or_default());
+            out.truncate(out.len() - 8 + size);
             return text.get(size..).unwrap_or_default();
         }
-        out.extend_from_slice(bytes);
         text = tail;
     }
     let size = text.iter().position(|byte| matches!(byte, b'"' | b'\\' | ..b' ')).unwrap_or(text.len());

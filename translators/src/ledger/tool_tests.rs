@@ -1,6 +1,7 @@
 //! Tools in the ledger: told once, closed before their turn, outputs in whichever order they come.
 
 use super::*;
+use crate::frame::{OutputStream, Tool, ToolCall, ToolKind};
 
 fn kinds(ledger: &mut Ledger) -> Vec<&'static str> {
     ledger.take().map(|frame| frame.body.kind()).collect()

@@ -56,8 +56,15 @@ pub(super) struct Found<'t> {
 pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
     for (row, pieces) in table.iter().enumerate() {
         let Some(parent) = down(text, pieces.parent) else { continue };
+        // Ways that begin alike are gone once as far as they do.
+        let mut begun: Option<(&str, Option<&'t str>)> = None;
         for (leaf, way) in pieces.leaves.iter().enumerate() {
-            let Some(value) = down(parent, way) else { continue };
+            let Some((key, rest)) = way.split_first() else { continue };
+            let (_, inner) = *match &mut begun {
+                Some(same) if same.0 == *key => same,
+                other => other.insert((key, down(parent, &[key]))),
+            };
+            let Some(value) = inner.and_then(|inner| down(inner, rest)) else { continue };
             let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { continue };
             let start = (inner.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
             return Some(Found { place: start..start + inner.len(), row, leaf, text, parent });

@@ -10,6 +10,7 @@ use crate::frame::{
 };
 use crate::json::Utf16Text;
 use crate::ledger::{Block, BlockKind, Ledger, Place};
+use std::borrow::Cow;
 use std::collections::VecDeque;
 use uuid::Uuid;
 
@@ -141,8 +142,8 @@ impl Stage<'_> {
         self.ledger.tool_output(self.place, &tool, OutputStream::Stdout, piece);
     }
 
-    pub(super) fn output(&mut self, call_id: &str, stream: OutputStream, chunk: &str) {
-        if !chunk.is_empty() {
+    pub(super) fn output(&mut self, call_id: &str, stream: OutputStream, chunk: impl Into<String> + AsRef<str>) {
+        if !chunk.as_ref().is_empty() {
             let tool = self.tool(call_id);
             self.ledger.tool_output(self.place, &tool, stream, chunk);
         }
@@ -150,7 +151,7 @@ impl Stage<'_> {
 
     /// The whole output. What pieces said already is not said again; they may lack the beginning, which the runner does
     /// not stream.
-    pub(super) fn whole_output(&mut self, call_id: &str, whole: &str) {
+    pub(super) fn whole_output(&mut self, call_id: &str, whole: Cow<'_, str>) {
         let Some(streamed) = self.turn.streamed.remove(call_id) else {
             self.output(call_id, OutputStream::Stdout, whole);
             return;

@@ -14,14 +14,14 @@ pub(super) fn command(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     }
     let output = item.str("aggregated_output", "aggregatedOutput").unwrap_or_default();
     let exit_code = item.get("exit_code", "exitCode").and_then(Json::i64);
-    end_command(stage, &item.id, &output, item.status(), exit_code, item.duration_ms());
+    end_command(stage, &item.id, output, item.status(), exit_code, item.duration_ms());
 }
 
 /// A command is over, or never ran.
 pub(in super::super) fn end_command(
     stage: &mut Stage<'_>,
     call_id: &str,
-    output: &str,
+    output: Cow<'_, str>,
     status: Option<Status>,
     exit_code: Option<i64>,
     duration_ms: Option<u64>,

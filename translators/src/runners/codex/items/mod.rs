@@ -182,7 +182,7 @@ fn simple(stage: &mut Stage<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
         return;
     }
     let path = item.str("saved_path", "savedPath").or_else(|| item.str("file_id", "fileId"));
-    stage.output(&item.id, OutputStream::Stdout, &path.unwrap_or_default());
+    stage.output(&item.id, OutputStream::Stdout, path.unwrap_or_default());
     let failure = item.get("failure", "failure");
     if let Some(failure) = failure {
         stage.output(&item.id, OutputStream::Stderr, &content_text(failure));

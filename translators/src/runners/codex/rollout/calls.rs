@@ -176,7 +176,9 @@ fn end(stage: &mut Stage<'_>, id: &str, text: &str) {
     match &*name {
         "bash" => match report {
             Report::Running => {}
-            Report::Exited { code, output, wall_ms } => end_command(stage, id, output, None, Some(code), wall_ms),
+            Report::Exited { code, output, wall_ms } => {
+                end_command(stage, id, output.into(), None, Some(code), wall_ms)
+            }
             Report::Other => stage.fail(id, text),
         },
         "file_change" => {

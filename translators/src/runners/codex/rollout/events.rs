@@ -118,12 +118,12 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
             let output = match event.str("aggregated_output") {
                 Some(whole) => whole,
                 None => {
-                    stage.output(&id, OutputStream::Stdout, &text("stdout"));
-                    stage.output(&id, OutputStream::Stderr, &text("stderr"));
+                    stage.output(&id, OutputStream::Stdout, text("stdout"));
+                    stage.output(&id, OutputStream::Stderr, text("stderr"));
                     Cow::Borrowed("")
                 }
             };
-            end_command(stage, &id, &output, status(event), event.i64("exit_code"), duration_ms(event));
+            end_command(stage, &id, output, status(event), event.i64("exit_code"), duration_ms(event));
         }
         "patch_apply_begin" => {
             approved(stage, &id);

@@ -1,0 +1,64 @@
+//! Counters that one ingest or one client holds for as long as it lasts.
+//!
+//! In: what it was given or gave. Out: counts by its labels. Never: something open that is counted when its holder is gone.
+
+use super::Metrics;
+use prometheus::{Histogram, IntCounter, IntCounterVec, IntGauge};
+use std::sync::{Arc, PoisonError};
+use std::time::Duration;
+
+/// Counts one ingest, until it is dropped.
+pub struct IngestMeter {
+    pub(super) runner: &'static str,
+    pub(super) open: IntGauge,
+    pub(super) bytes: IntCounter,
+    pub(super) ended: IntCounterVec,
+    pub(super) reason: &'static str,
+}
+
+impl IngestMeter {
+    /// Bytes came in.
+    pub fn bytes(&self, more: usize) {
+        self.bytes.inc_by(more as u64);
+    }
+
+    /// It is over; a short word says why.
+    pub fn end(mut self, reason: &'static str) {
+        self.reason = reason;
+    }
+}
+
+impl Drop for IngestMeter {
+    fn drop(&mut self) {
+        self.open.dec();
+        self.ended.with_label_values(&[self.runner, self.reason]).inc();
+    }
+}
+
+/// Counts what one client is given, until it is dropped.
+pub struct ClientMeter {
+    pub(super) number: u64,
+    pub(super) open: IntGauge,
+    pub(super) bytes: IntCounter,
+    pub(super) events: IntCounter,
+    pub(super) latency: Histogram,
+    pub(super) metrics: Arc<Metrics>,
+}
+
+impl ClientMeter {
+    /// The client is given events.
+    pub fn sent(&self, bytes: usize, events: u64, waited: Option<Duration>) {
+        self.bytes.inc_by(bytes as u64);
+        self.events.inc_by(events);
+        if let Some(waited) = waited {
+            self.latency.observe(waited.as_secs_f64());
+        }
+    }
+}
+
+impl Drop for ClientMeter {
+    fn drop(&mut self) {
+        self.open.dec();
+        self.metrics.readers.open.lock().unwrap_or_else(PoisonError::into_inner).remove(&self.number);
+    }
+}

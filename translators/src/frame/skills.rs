@@ -1,0 +1,34 @@
+//! Skills (`skill_*`).
+
+use super::{Name, RawJson};
+use serde::{Deserialize, Serialize};
+
+/// Something that happened to a skill (planned v2 types of the document).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the document's own fields, under its names")]
+pub enum SkillEvent {
+    CatalogUpdated { count: u64, roots: Vec<String>, collisions: Option<RawJson> },
+    Loaded { name: Name, path: String, digest: String, frontmatter: RawJson, warnings: Option<Vec<String>> },
+    Invoked { name: Name, args: Option<RawJson>, mode: SkillMode, effective_allowed_tools: Option<Vec<String>> },
+    Warning { name: Option<Name>, kind: Name, detail: String },
+}
+
+/// Who asked for a skill.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the document's own words")]
+pub enum SkillMode {
+    Manual,
+    Auto,
+}
+
+impl SkillMode {
+    /// The word of the wire form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Manual => "manual",
+            Self::Auto => "auto",
+        }
+    }
+}

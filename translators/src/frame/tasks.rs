@@ -1,0 +1,108 @@
+//! Background tasks (`tool_task_*`).
+
+use super::{Name, OutputStream, RawJson};
+use serde::{Deserialize, Serialize};
+use uuid::Uuid;
+
+/// Something that happened to a background task (planned v2 types of the document).
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the document's own fields, under its names")]
+pub enum TaskEvent {
+    Spawned {
+        task_id: Uuid,
+        tool_name: Name,
+        args: RawJson,
+        cwd: Option<String>,
+        title: Option<String>,
+        execution_mode: ExecutionMode,
+        origin_session_id: Option<Uuid>,
+        artifacts: Option<RawJson>,
+    },
+    Status {
+        task_id: Uuid,
+        status: TaskStatus,
+        exit_code: Option<i32>,
+        started_at_ms: Option<u64>,
+        ended_at_ms: Option<u64>,
+        artifacts: Option<RawJson>,
+        error: Option<String>,
+    },
+    CancelRequested {
+        task_id: Uuid,
+        reason: String,
+    },
+    Cancelled {
+        task_id: Uuid,
+        reason: String,
+        wall_time_ms: Option<u64>,
+    },
+    OutputDelta {
+        task_id: Uuid,
+        stream: OutputStream,
+        chunk: String,
+        artifacts: Option<RawJson>,
+    },
+    StdinWritten {
+        task_id: Uuid,
+        chunk_b64: String,
+    },
+    Resized {
+        task_id: Uuid,
+        rows: u16,
+        cols: u16,
+    },
+    Signalled {
+        task_id: Uuid,
+        signal: String,
+    },
+}
+
+/// How a task's process is connected.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the document's own words")]
+pub enum ExecutionMode {
+    Pipes,
+    Pty,
+}
+
+impl ExecutionMode {
+    /// The word of the wire form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Pipes => "pipes",
+            Self::Pty => "pty",
+        }
+    }
+}
+
+/// Where a task stands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[allow(missing_docs, reason = "the document's own words")]
+pub enum TaskStatus {
+    Queued,
+    Running,
+    Exited,
+    Cancelled,
+    Failed,
+}
+
+impl TaskStatus {
+    /// The word of the wire form.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Queued => "queued",
+            Self::Running => "running",
+            Self::Exited => "exited",
+            Self::Cancelled => "cancelled",
+            Self::Failed => "failed",
+        }
+    }
+
+    /// Whether nothing follows it.
+    pub fn is_terminal(self) -> bool {
+        matches!(self, Self::Exited | Self::Cancelled | Self::Failed)
+    }
+}

@@ -1,0 +1,110 @@
+//! An ingest and one contract: bytes in, events out.
+//!
+//! In: bytes. Out: each frame, with the events that it gives rise to. Never: an encoder whose stream is over.
+
+use super::{Ingest, is_last};
+use crate::contracts::Contract;
+use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
+use crate::frame::{Frame, Stream, StreamKind};
+use std::collections::HashMap;
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// The encoder of each open stream; `None` where the contract leaves the stream out.
+#[derive(Default)]
+struct Encoders {
+    /// The stream of the last frame: most frames are of the same stream as the one before.
+    current: Option<(Arc<Stream>, Slot)>,
+    others: HashMap<(StreamKind, Uuid), Slot>,
+}
+
+type Slot = Option<Box<dyn Encoder>>;
+
+impl Encoders {
+    fn of(&mut self, stream: &Arc<Stream>, new: impl FnOnce() -> Slot) -> Option<&mut dyn Encoder> {
+        if !self.current.as_ref().is_some_and(|(current, _)| Arc::ptr_eq(current, stream)) {
+            let next = self.others.remove(&(stream.kind, stream.id)).unwrap_or_else(new);
+            if let Some((last, encoder)) = self.current.replace((stream.clone(), next)) {
+                self.others.insert((last.kind, last.id), encoder);
+            }
+        }
+        match &mut self.current {
+            Some((_, Some(encoder))) => Some(&mut **encoder),
+            _ => None,
+        }
+    }
+
+    /// The stream of the last frame is over.
+    fn forget(&mut self) {
+        self.current = None;
+    }
+}
+
+/// Reads one runner's output into one contract's events.
+pub struct Translator {
+    ingest: Ingest,
+    contract: &'static Contract,
+    options: EncoderOptions,
+    encoders: Encoders,
+    events: Events,
+}
+
+impl Translator {
+    /// A translator at the start of its input.
+    pub fn new(ingest: Ingest, contract: &'static Contract, options: EncoderOptions) -> Self {
+        Self { ingest, contract, options, encoders: Encoders::default(), events: Events::default() }
+    }
+
+    /// Takes the next bytes; `sink` gets each frame with the events that it gives rise to.
+    pub fn feed(
+        &mut self,
+        chunk: &[u8],
+        now_ms: u64,
+        sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
+    ) {
+        let frames = self.ingest.feed(chunk, now_ms);
+        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
+    }
+
+    /// Lets the records go that wait, if it is time; see [`Ingest::deadline`].
+    pub fn flush(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
+        let frames = self.ingest.flush(now_ms);
+        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
+    }
+
+    /// The input is over.
+    pub fn finish(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
+        let frames = self.ingest.finish(now_ms);
+        encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
+    }
+
+    /// How many records came so far.
+    pub fn records(&self) -> u64 {
+        self.ingest.records()
+    }
+
+    /// The ingest that it translates.
+    pub fn ingest(&mut self) -> &mut Ingest {
+        &mut self.ingest
+    }
+}
+
+fn encode(
+    frames: std::vec::Drain<'_, Frame>,
+    contract: &Contract,
+    options: &EncoderOptions,
+    encoders: &mut Encoders,
+    events: &mut Events,
+    sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
+) {
+    for frame in frames {
+        events.clear();
+        if let Some(encoder) = encoders.of(&frame.stream, || (contract.encoder)(&frame.stream, options)) {
+            encoder.frame(&frame, events);
+        }
+        sink(&frame, &mut events.iter());
+        if is_last(&frame) {
+            encoders.forget();
+        }
+    }
+}
