@@ -107,7 +107,8 @@ fn decide(started: &Started, run: &str, decision: &str) {
 fn is_told_everywhere(started: &Started, run: &str, text: &str) {
     for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
         let events = started.events(run, contract);
-        assert!(events.iter().any(|event| event.to_string().contains(text)), "{contract} does not say {text:?}");
+        let said = events.iter().any(|event| event.to_string().contains(text));
+        assert!(said, "{contract} does not say {text:?}: {events:#?}");
     }
 }
 

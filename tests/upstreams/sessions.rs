@@ -134,6 +134,7 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
 }
 
 #[test]
+#[expect(clippy::disallowed_methods, reason = "the end of a run is told by the same clock")]
 fn a_runner_waits_for_its_next_prompt_as_long_as_it_is_set_to() {
     let started = claude("chat", "linger_ms = 400");
     started.folder.write("leave", "");
