@@ -72,7 +72,7 @@ impl Agents {
             }
         }
         if let Some(error) = item.get("error", "error") {
-            stage.output(&item.id, OutputStream::Stderr, &error_text(error));
+            stage.output(&item.id, OutputStream::Stderr, error_text(error));
         }
         match item.status() {
             Some(Status::Declined) => stage.fail(&item.id, "declined"),

@@ -169,7 +169,7 @@ fn web_search(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     stage.turn.searches.retain(|id| **id != *item.id);
     stage.begin(&item.id, "web_search", ToolKind::Search, || item.rest(&["results"]));
     if let Some(results) = item.get("results", "results") {
-        stage.output(&item.id, OutputStream::Stdout, &content_text(results));
+        stage.output(&item.id, OutputStream::Stdout, content_text(results));
     }
     stage.end(&item.id, 0, item.duration_ms());
 }
@@ -185,7 +185,7 @@ fn simple(stage: &mut Stage<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
     stage.output(&item.id, OutputStream::Stdout, path.unwrap_or_default());
     let failure = item.get("failure", "failure");
     if let Some(failure) = failure {
-        stage.output(&item.id, OutputStream::Stderr, &content_text(failure));
+        stage.output(&item.id, OutputStream::Stderr, content_text(failure));
     }
     let failed = failure.is_some() || item.status() == Some(Status::Failed);
     stage.end(&item.id, i32::from(failed), item.duration_ms());

@@ -15,7 +15,7 @@ pub(super) fn mcp(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     }
     let result = item.get("result", "result");
     if let Some(result) = result {
-        stage.output(&item.id, OutputStream::Stdout, &result_text(result));
+        stage.output(&item.id, OutputStream::Stdout, result_text(result));
     }
     let error = item.get("error", "error").map(error_text);
     if let Some(error) = &error {
@@ -45,10 +45,10 @@ pub(super) fn dynamic(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
         return;
     }
     if let Some(content) = item.get("content_items", "contentItems") {
-        stage.output(&item.id, OutputStream::Stdout, &content_text(content));
+        stage.output(&item.id, OutputStream::Stdout, content_text(content));
     }
     if let Some(error) = item.get("error", "error") {
-        stage.output(&item.id, OutputStream::Stderr, &error_text(error));
+        stage.output(&item.id, OutputStream::Stderr, error_text(error));
     }
     let well = item.get("success", "success").and_then(Json::bool).unwrap_or(item.status() != Some(Status::Failed));
     stage.end(&item.id, i32::from(!well), item.duration_ms());
@@ -59,7 +59,7 @@ pub(super) fn function_output(stage: &mut Stage<'_>, item: &Item<'_>) {
     let name = item.str("name", "name").unwrap_or_default();
     stage.begin(&item.id, &name, ToolKind::Other, crate::json::empty_object);
     if let Some(output) = item.get("output", "output") {
-        stage.output(&item.id, OutputStream::Stdout, &content_text(output));
+        stage.output(&item.id, OutputStream::Stdout, content_text(output));
     }
     stage.end(&item.id, 0, item.duration_ms());
 }

@@ -236,12 +236,12 @@ fn mcp_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
     let result = event.object("result").unwrap_or_default();
     let mut failed = false;
     if let Some(good) = result.some("Ok") {
-        stage.output(id, OutputStream::Stdout, &result_text(good));
+        stage.output(id, OutputStream::Stdout, result_text(good));
         let says_error = |fields: Object<'_>| fields.bool("isError").or_else(|| fields.bool("is_error"));
         failed = good.object().and_then(says_error).unwrap_or_default();
     }
     if let Some(bad) = result.some("Err") {
-        stage.output(id, OutputStream::Stderr, &error_text(bad));
+        stage.output(id, OutputStream::Stderr, error_text(bad));
         failed = true;
     }
     stage.end(id, i32::from(failed), duration_ms(event));
