@@ -243,7 +243,13 @@ impl Conversation {
             }
         }
         let id = approval_id.to_owned();
-        Err(if answered { SayError::Answered(id) } else { SayError::NoQuestion(id) })
+        // The run may end between the look for its link and this one; what it asked is forgotten then.
+        let is_over = of_session.is_none() && to.is_some_and(|(kind, _)| kind == StreamKind::Session);
+        Err(match answered {
+            true => SayError::Answered(id),
+            false if is_over => SayError::Gone,
+            false => SayError::NoQuestion(id),
+        })
     }
 
     /// Puts an answer to a question into words.

@@ -31,6 +31,7 @@ pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
 
 /// Copies the bytes that need no escape; takes the one behind them, which needs one.
 fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
+    let mut words = 0;
     while let Some((word, tail)) = text.split_first_chunk::<8>() {
         // Little-endian, so that the first byte's flag is the lowest: it is exact, those above it may be borrows of it.
         let special = specials(u64::from_le_bytes(*word));
@@ -43,6 +44,15 @@ fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
             return word.get(size);
         }
         *text = tail;
+        words += 1;
+        // What was plain for a while is likely to be so for longer.
+        while words > 1
+            && let Some((block, tail)) = text.split_first_chunk::<32>()
+            && is_plain(block)
+        {
+            out.extend_from_slice(block);
+            *text = tail;
+        }
     }
     let size = text.iter().position(|&byte| byte < 0x20 || byte == b'"' || byte == b'\\').unwrap_or(text.len());
     let (run, tail) = text.split_at(size);
@@ -50,6 +60,12 @@ fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
     let special = tail.first();
     *text = tail.get(1..).unwrap_or_default();
     special
+}
+
+/// Whether nothing in the block needs an escape.
+fn is_plain(block: &[u8; 32]) -> bool {
+    let (words, _) = block.as_chunks::<8>();
+    words.iter().fold(0, |flags, word| flags | specials(u64::from_le_bytes(*word))) == 0
 }
 
 /// Flags the control characters, quotes and backslashes of eight bytes; the lowest flag is right, and none is missing.
@@ -77,7 +93,7 @@ mod tests {
     #[test]
     fn every_character_below_256_at_every_place() {
         for code in 0..=255u8 {
-            for before in 0..18 {
+            for before in 0..70 {
                 let text = format!("{}{}tail of it", "x".repeat(before), char::from(code));
                 assert_eq!(written(&text), serde_json::to_string(&text).unwrap());
             }

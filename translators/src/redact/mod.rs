@@ -429,6 +429,8 @@ mod tests {
         #[test]
         fn what_leaves_nothing_is_not_remembered(text in text()) {
             let rules = &*RULES_OF_ALL;
+            // A piece stands inside a JSON string, so a quote in it has an escape before it, and what has an escape is looked at.
+            let text = text.replace('"', "\\\"");
             if !rules.is_worth_a_look(format!("{{\"delta\":\"{text}\"}}").as_bytes()) && rules.leaves_nothing(text.as_bytes()) {
                 let finding = rules.scan(text.as_bytes());
                 prop_assert!(finding.hits.is_empty() && finding.tail.is_none(), "{}: {:?}", text, finding);
