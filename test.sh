@@ -12,9 +12,13 @@ for component in rustfmt clippy; do
 done
 
 cargo fmt --all --check
-cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo clippy --workspace --all-targets --features framegate/otel --locked -- -D warnings
+cargo clippy --locked -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
-cargo test --workspace --locked
+# Everything is tested with what is not built by default; that it builds without is seen above. One set of features and of
+# packages in all of them, so that nothing is built twice.
+tests=(cargo test --workspace --features framegate/otel --locked)
+"${tests[@]}"
 not_done=()
 
 if command -v cargo-deny >/dev/null; then
@@ -31,13 +35,13 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
     if [ ! -f "$compiler" ] || [ "$(node -p "require('./$compiler').version")" != "$wanted" ]; then
         npm ci --prefix tests/node
     fi
-    cargo test -p framegate-translators --test published --locked -- --ignored
+    "${tests[@]}" --test published -- --ignored
 else
     not_done+=("node or npm is missing: schemas/types/ was NOT compiled with TypeScript (https://nodejs.org)")
 fi
 
 # Clients of others read the proxy's streams; their libraries have pinned versions and hashes.
-ignored_clients() { cargo test --test serve --locked -- --ignored "$1"; }
+ignored_clients() { "${tests[@]}" --test serve -- --ignored "$1"; }
 if command -v node >/dev/null && command -v npm >/dev/null; then
     # npm notes what it has installed: anything else than the lock file is installed again.
     if ! npm ls --prefix tests/clients --all >/dev/null 2>&1; then
@@ -71,8 +75,8 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
         else
             not_done+=("no network namespace is to be had: the real runners were NOT kept from the network")
         fi
-        cargo test --test upstreams --locked --no-run
-        ${alone[@]+"${alone[@]}"} cargo test --test upstreams --locked --offline -- --ignored --test-threads 2
+        "${tests[@]}" --test upstreams --no-run
+        ${alone[@]+"${alone[@]}"} "${tests[@]}" --test upstreams --offline -- --ignored --test-threads 2
     else
         not_done+=("npm could not install tests/runners: the real runners were NOT started")
     fi
@@ -92,13 +96,8 @@ else
     not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
 fi
 
-# What is not built by default.
-cargo clippy --all-targets --features otel --locked -- -D warnings
-cargo test --features otel --lib --test serve --locked -- spans otlp
-
 # The benchmarks run once, shortly, so that they cannot rot.
-cargo test --benches --locked
-cargo test -p framegate-translators --bench long_session --bench allocations --bench instructions --locked
+"${tests[@]}" --bench '*'
 
 # The instructions of each stage are held against those of the baseline.
 if [ "${CI:-}" = true ] && ! command -v valgrind >/dev/null && command -v apt-get >/dev/null; then

@@ -324,7 +324,7 @@ fn the_end_of_a_run_closes_its_questions_and_its_link() {
     assert_eq!((talk.conversation.open_runs(), talk.conversation.deadline()), (0, None));
     assert!(talk.links.find(RUN).is_none(), "nobody speaks to a run that is over");
     assert!(talk.links.find_session(SESSION).is_some(), "its session may have more of them");
-    assert!(outcome(talk.answer("a", Decision::Approved)).contains("no question"));
+    assert!(outcome(talk.answer("a", Decision::Approved)).contains("it is over"));
     let links = talk.links.clone();
     drop(talk);
     assert!(links.find_session(SESSION).is_none());
