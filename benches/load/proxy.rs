@@ -20,6 +20,8 @@ impl Proxy {
             .current_dir(std::env::temp_dir())
             .env("FRAMEGATE__SERVER__LISTEN", "127.0.0.1:0")
             .env("FRAMEGATE__SERVER__MAX_CONNECTIONS", "100000")
+            .env("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS", "100000")
+            .env("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS_PER_CLIENT", "100000")
             .env("FRAMEGATE__INGEST__MAX_OPEN", "100000")
             .env("FRAMEGATE__TELEMETRY__FILTER", "error")
             // Each one begins with nothing: a run of an earlier one is not what is measured.
