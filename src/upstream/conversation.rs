@@ -20,7 +20,7 @@ use crate::runs::Runs;
 use crate::telemetry::metrics::UpstreamMeter;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, Name, StreamKind};
-use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
+use framegate_translators::host::{Answer, Dialogue, Opening, SETTLED, Sending, Unsayable, Wish};
 use framegate_translators::pipeline::is_last;
 use questions::{Own, Question, Questions, State};
 use std::collections::VecDeque;
@@ -291,6 +291,7 @@ impl Conversation {
             let policy = &self.policy;
             let own = match question.state {
                 _ if question.is_too_much => Some(Own::too_many()),
+                _ if asked.unanswerable.is_some() => asked.unanswerable.clone().map(Own::unanswerable),
                 State::New => policy
                     .rule(&self.upstream, &question.tool_name, asked.args.as_ref().unwrap_or(&question.args))
                     .and_then(|rule| {
@@ -433,6 +434,10 @@ impl Own {
         Self { decision: Decision::Rejected, by: "policy:limit".to_owned(), reason: Some(reason) }
     }
 
+    fn unanswerable(why: String) -> Self {
+        Self { decision: Decision::Rejected, by: "policy:unanswerable".to_owned(), reason: Some(why) }
+    }
+
     fn too_late(policy: &Policy, wants_answers: bool) -> Self {
         let is_yes = policy.allow_unanswered && !wants_answers;
         let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
@@ -457,7 +462,7 @@ impl Listener for Conversation {
                 && theirs.approval_id == ours.approval_id
                 && theirs.by.is_none()
                 // What became of the call tells the answer as good as it can; that it was withdrawn is the runner's word.
-                && theirs.decision != Decision::Cancelled
+                && (theirs.decision != Decision::Cancelled || theirs.reason.as_deref() == Some(SETTLED))
             {
                 **theirs = ours.clone();
             }

@@ -62,7 +62,12 @@ pub struct Asked {
     pub args: Option<RawJson>,
     /// Whether a choice or a text is wanted, so that a bare yes is no answer.
     pub wants_answers: bool,
+    /// Why nobody can answer it here, in words; a host rejects it at once, for this reason. `None` where somebody can.
+    pub unanswerable: Option<String>,
 }
+
+/// The reason in an `approval_resolved` frame where a runner says that a question is settled, and not how.
+pub const SETTLED: &str = "settled; the runner does not say how";
 
 /// What is to be sent to the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]

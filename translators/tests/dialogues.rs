@@ -516,19 +516,12 @@ fn claude_codes_other_requests_get_an_answer_too() {
             json!({"subtype": "hook_callback"}),
             json!({"subtype": "error", "request_id": "r", "error": "this host answers no hook_callback requests"}),
         ),
-        (
-            json!({"subtype": "elicitation", "mcp_server_name": "docs", "message": "Where?",
-                "requested_schema": {"properties": {"place": {"type": "object"}}}}),
-            json!({"subtype": "success", "request_id": "r", "response": {"action": "decline"}}),
-        ),
         (json!({}), json!({"subtype": "error", "request_id": "r", "error": "this host answers no nameless requests"})),
     ] {
         let line = json!({"type": "control_request", "request_id": "r", "request": request});
         host.hear(format!("{line}\n").as_bytes());
         assert_eq!(host.lines().pop().unwrap()["response"], expected);
     }
-    let why = "the form of the MCP server \"docs\" cannot be filled in here, for its field \"place\" is of the type \"object\": Where?";
-    assert!(host.frames.iter().any(|frame| matches!(&frame.body, Body::LogEmitted { message, .. } if message == why)));
 }
 
 /// Fields in an order of their own, which is the order of the answers.
@@ -586,9 +579,47 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
     host.answer(&asked[0].approval_id, chosen(&[&["here"], &["2"]])).unwrap();
     assert_eq!(host.lines().last(), Some(&json!({"id": 7, "result": content})));
-    assert!(codex_form(&mut host, 8, r#"{"properties":{"place":{"type":"object"}}}"#).is_empty());
+    // One that nobody can fill in here is asked about all the same; the host refuses it, and says why.
+    let why = "its field \"place\" is of the type \"object\"";
+    let unfit = r#"{"properties":{"place":{"type":"object"}}}"#;
+    let asked = codex_form(&mut host, 8, unfit);
+    assert_eq!(host.dialogue.asked(&asked[0].approval_id).unwrap().unanswerable.as_deref(), Some(why));
+    assert_eq!(host.answer(&asked[0].approval_id, chosen(&[&["x"]])), Err(Unsayable::Unfit(why.to_owned())));
+    host.answer(&asked[0].approval_id, decided(Decision::Rejected)).unwrap();
     let declined = json!({"id": 8, "result": {"action": "decline", "content": null}});
     assert_eq!(host.lines().last(), Some(&declined));
+    // What redaction takes from the frames, the host still has.
+    let secret = r#"{"properties":{"password":{"type":"string"}}}"#;
+    let asked = codex_form(&mut host, 9, secret);
+    assert!(asked[0].args.get().contains("[REDACTED"), "{}", asked[0].args);
+    host.answer(&asked[0].approval_id, chosen(&[&["p"]])).unwrap();
+    assert_eq!(host.lines().last().unwrap()["result"]["content"], json!({"password": "p"}));
+    for scope in ["session", "always"] {
+        let asked = codex_form(&mut host, 10, FORM);
+        let lasting = Answer { answers: vec![vec!["here".into()]], ..scoped(scope) };
+        let refused = host.answer("request-10", lasting);
+        assert!(matches!(refused, Err(Unsayable::NoWord(_))), "{asked:?} {refused:?}");
+    }
+    // Another client's answer to a form may have been any; only the answer to questions is one.
+    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":10}}\n");
+    codex_asks(&mut host, &json!(11), "item/tool/requestUserInput", json!({"questions": []}));
+    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":11}}\n");
+    let decisions = host.decisions();
+    assert_eq!(decisions[decisions.len() - 2..], ["cancelled by runner", "approved by runner"]);
+    let settled = |frame: &Frame| matches!(&frame.body, Body::ApprovalResolved(answer) if answer.reason.as_deref() == Some(framegate_translators::host::SETTLED));
+    assert_eq!(host.frames.iter().filter(|frame| settled(frame)).count(), 1);
+    // Claude Code: alike.
+    let mut host = Host::new("claude-code");
+    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    let asked = claude(&mut host, "f", "form", unfit);
+    assert_eq!(host.dialogue.asked("f").unwrap().unanswerable.as_deref(), Some(why), "{asked:?}");
+    host.answer("f", decided(Decision::Rejected)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
+    claude(&mut host, "g", "form", secret);
+    let lasting = Answer { answers: vec![vec!["p".into()]], ..scoped("always") };
+    assert!(matches!(host.answer("g", lasting), Err(Unsayable::NoWord(_))));
+    host.answer("g", chosen(&[&["p"]])).unwrap();
+    assert_eq!(response(&mut host)["response"]["content"], json!({"password": "p"}));
 }
 
 #[test]

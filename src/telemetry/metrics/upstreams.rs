@@ -29,7 +29,7 @@ const OWN_ENDS: [&str; 13] = [
 ];
 
 /// Who may answer a question, as a label.
-const ANSWERERS: [&str; 6] = ["client", "rule", "timeout", "limit", "runner", "end"];
+const ANSWERERS: [&str; 7] = ["client", "rule", "timeout", "limit", "unanswerable", "runner", "end"];
 
 /// The families.
 #[derive(Clone)]
@@ -161,6 +161,7 @@ impl UpstreamMeter {
         let by = match answer.by.as_deref() {
             Some("policy:timeout") if is_ours => "timeout",
             Some("policy:limit") if is_ours => "limit",
+            Some("policy:unanswerable") if is_ours => "unanswerable",
             Some(by) if is_ours && by.starts_with("rule:") => "rule",
             _ if is_ours => "client",
             _ if answer.decision == Decision::Cancelled => "end",

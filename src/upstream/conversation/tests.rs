@@ -46,7 +46,8 @@ impl Dialogue for Words {
     fn asked(&self, approval_id: &str) -> Option<Asked> {
         let wants_answers = approval_id.starts_with('?');
         let args = Some(to_raw(&json!({"command": format!("do {approval_id}")})));
-        self.asked.iter().any(|asked| asked == approval_id).then_some(Asked { args, wants_answers })
+        let unanswerable = approval_id.starts_with('!').then(|| "it is no form".to_owned());
+        self.asked.iter().any(|asked| asked == approval_id).then_some(Asked { args, wants_answers, unanswerable })
     }
 }
 
@@ -207,6 +208,16 @@ fn what_nobody_answers_in_time_is_decided_as_configured() {
     talk.conversation.step(0);
     talk.conversation.step(1_000);
     assert_eq!(talk.send(), ["a approved", "?b timed_out"], "a bare yes is no answer to a question");
+}
+
+#[test]
+fn what_nobody_can_answer_is_refused_at_once_and_told() {
+    let allow = vec![Rule::new("all", Verdict::Allow)];
+    let mut talk = Talk::new(Policy { rules: allow, ..patient() });
+    talk.ask("!a");
+    talk.conversation.step(0);
+    assert_eq!(talk.send(), ["!a rejected"]);
+    assert_eq!(talk.resolved(), ["!a rejected by policy:unanswerable"]);
 }
 
 #[test]

@@ -4,9 +4,11 @@
 //! content that the server gets. Never: a form whose fields are no simple ones taken for one that can be filled in, content
 //! that its own schema does not let through.
 
-use crate::frame::RawJson;
-use crate::host::Unsayable;
+use crate::frame::{Decision, RawJson};
+use crate::host::{Answer, Unsayable};
 use crate::json::{Json, Kind, Object, to_raw};
+use crate::schema::compile_foreign;
+use jsonschema::Validator;
 use serde_json::Value;
 
 /// How the frames call the tool that such a question is about.
@@ -19,6 +21,8 @@ const MOST_FIELDS: usize = 64;
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     fields: Vec<Field>,
+    /// What the content as a whole is held against; `None` where there are no fields.
+    schema: Option<Validator>,
 }
 
 #[derive(Clone, Debug)]
@@ -40,13 +44,23 @@ enum Holds {
 }
 
 impl Form {
-    /// Reads the schema of a form; without one, there is nothing to fill in.
+    /// What a server asks for in that mode. Where it is an address that somebody is to go to, there is nothing to fill in: a
+    /// bare yes says that they will. A mode that is not known, or none, is a form.
     ///
     /// # Errors
     /// Why nobody can fill it in here, in words.
-    pub(crate) fn read(schema: Option<&Object<'_>>) -> Result<Self, String> {
-        let Some(schema) = schema else { return Ok(Self::default()) };
-        let Some(properties) = schema.object("properties") else { return Ok(Self::default()) };
+    pub(crate) fn asked(mode: Option<&str>, schema: Option<Json<'_>>) -> Result<Self, String> {
+        let schema = schema.filter(|_| mode != Some("url"));
+        schema.map_or_else(|| Ok(Self::default()), Self::read)
+    }
+
+    fn read(schema: Json<'_>) -> Result<Self, String> {
+        let text = schema.text();
+        let schema = schema.object().ok_or("its schema is no object")?;
+        let Some(properties) = schema.object("properties").filter(|properties| properties.iter().next().is_some())
+        else {
+            return Ok(Self::default());
+        };
         let required: Vec<String> = texts(&schema.items("required"));
         let mut fields = Vec::new();
         for (name, value) in properties.iter() {
@@ -67,7 +81,8 @@ impl Form {
             let (name, is_required) = (name.to_owned(), required.iter().any(|required| required == name));
             fields.push(Field { name, holds, choices: choices(&field, holds), is_required });
         }
-        Ok(Self { fields })
+        let schema = compile_foreign(text).map_err(|error| format!("its schema cannot be used: {error}"))?;
+        Ok(Self { fields, schema: Some(schema) })
     }
 
     /// Whether there is nothing to fill in.
@@ -86,14 +101,44 @@ impl Form {
         }
         let none = Vec::new();
         let answers = answers.iter().chain(std::iter::repeat(&none));
-        let mut content: Vec<(&str, RawJson)> = Vec::new();
+        let mut content: Vec<(&str, Value)> = Vec::new();
         for (field, words) in self.fields.iter().zip(answers) {
             if let Some(value) = field.value(words)? {
-                content.push((&field.name, to_raw(&value)));
+                content.push((&field.name, value));
             }
         }
-        Ok(object_of(content.iter().map(|(name, value)| (*name, value.get()))))
+        let whole: Value = content.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
+        let breach = self.schema.as_ref().and_then(|schema| schema.iter_errors(&whole).next());
+        if let Some(breach) = breach {
+            // Without the value: it may be a secret.
+            let place = breach.instance_path().as_str().trim_start_matches('/').to_owned();
+            return Err(Unsayable::Unfit(format!("the field {place:?} does not fit its schema: {}", breach.masked())));
+        }
+        let values: Vec<(&str, RawJson)> = content.iter().map(|(name, value)| (*name, to_raw(value))).collect();
+        Ok(object_of(values.iter().map(|(name, value)| (*name, value.get()))))
     }
+
+    /// What the server gets to hear: its `action`, and the `content` of a form that is filled in.
+    ///
+    /// # Errors
+    /// What does not fit its field, or a yes that is to reach farther than this once.
+    pub(crate) fn response(&self, answer: &Answer) -> Result<(&'static str, Option<RawJson>), Unsayable> {
+        Ok(match answer.decision {
+            Decision::Approved if !matches!(answer.scope.as_deref(), None | Some("once")) => {
+                return Err(Unsayable::NoWord("what an MCP server asks is answered once, not for longer"));
+            }
+            Decision::Approved if self.is_empty() => ("accept", None),
+            Decision::Approved => ("accept", Some(self.content(&answer.answers)?)),
+            Decision::Cancelled => ("cancel", None),
+            Decision::Rejected | Decision::TimedOut => ("decline", None),
+        })
+    }
+}
+
+/// What is asked, for those who are to answer: the request without what says where it was asked.
+pub(crate) fn args_of(request: &Object<'_>, but: &[&str]) -> RawJson {
+    let told = request.iter().filter(|(key, value)| !but.contains(key) && !value.is_null());
+    object_of(told.map(|(key, value)| (key, value.text())))
 }
 
 impl Field {
@@ -103,7 +148,9 @@ impl Field {
         if is_missing && !self.is_required {
             return Ok(None);
         }
-        if is_missing && self.holds != Holds::Texts {
+        // One empty text is an answer where a text is wanted: whether it may be empty, the schema says.
+        let is_text = self.holds == Holds::Text && !words.is_empty();
+        if is_missing && !is_text && self.holds != Holds::Texts {
             return Err(unfit("an answer"));
         }
         if !self.choices.is_empty() && words.iter().any(|word| !self.choices.contains(word)) {
@@ -172,8 +219,11 @@ mod tests {
     use serde_json::json;
 
     fn form(schema: &Value) -> Result<Form, String> {
-        let text = schema.to_string();
-        Form::read(Object::parse(&text).as_ref())
+        form_of(&schema.to_string())
+    }
+
+    fn form_of(schema: &str) -> Result<Form, String> {
+        Form::asked(Some("form"), Some(Json::parse(schema).unwrap()))
     }
 
     fn filled(form: &Form, answers: &[&[&str]]) -> Result<Value, String> {
@@ -190,7 +240,7 @@ mod tests {
             "sure": {"type": "boolean"}, "size": {"type": "string", "enum": ["S", "L"]},
             "tags": {"type": "array", "items": {"type": "string", "enum": ["a", "b"]}}},
             "required": ["zone", "sure"]}"#;
-        let form = Form::read(Object::parse(schema).as_ref()).unwrap();
+        let form = form_of(schema).unwrap();
         let whole = filled(&form, &[&["here"], &["3"], &["0.5"], &["yes"], &["L"], &["a", "b"]]).unwrap();
         assert_eq!(
             whole,
@@ -227,7 +277,51 @@ mod tests {
         };
         assert!(form(&json!({"properties": many(MOST_FIELDS)})).is_ok());
         assert_eq!(form(&json!({"properties": many(MOST_FIELDS + 1)})).unwrap_err(), "it has more than 64 fields");
-        assert!(form(&json!({})).unwrap().is_empty() && Form::read(None).unwrap().is_empty());
+        assert!(form(&json!({})).unwrap().is_empty() && Form::asked(None, None).unwrap().is_empty());
+        assert_eq!(form(&json!("text")).unwrap_err(), "its schema is no object");
+        let text = json!({"properties": {"a": {"type": "string"}}}).to_string();
+        let of_mode = |mode| Form::asked(mode, Some(Json::parse(&text).unwrap())).unwrap().is_empty();
+        assert!(of_mode(Some("url")));
+        assert!(!of_mode(None) && !of_mode(Some("form")) && !of_mode(Some("wizard")));
+    }
+
+    #[test]
+    fn the_content_fits_the_whole_schema() {
+        let of = |field: Value| form(&json!({"properties": {"a": field}, "required": ["a"]})).unwrap();
+        for (field, words, told) in [
+            (json!({"type": "integer", "maximum": 5}), &["99"][..], "maximum of 5"),
+            (json!({"type": "integer", "enum": [1, 2]}), &["7"], "1 or 2"),
+            (json!({"type": "string", "maxLength": 2}), &["abc"], "longer than 2 characters"),
+            (json!({"type": "string", "pattern": "^[a-z]+$"}), &["A"], "does not match"),
+            (json!({"type": "string", "format": "email"}), &["nobody"], "\"email\""),
+            (json!({"type": "string", "minLength": 1}), &[""], "shorter than 1 character"),
+            (json!({"type": "array", "items": {"type": "string"}, "minItems": 1}), &[], "less than 1 item"),
+            (json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}), &["x", "x"], "non-unique"),
+        ] {
+            let error = filled(&of(field), &[words]).unwrap_err();
+            assert!(error.starts_with("the field \"a\" does not fit its schema: ") && error.contains(told), "{error}");
+            assert!(
+                words.iter().all(|word| word.len() < 2 || !error.contains(word)),
+                "the value may be a secret: {error}"
+            );
+        }
+        assert_eq!(filled(&of(json!({"type": "string"})), &[&[""]]).unwrap(), json!({"a": ""}));
+        assert_eq!(filled(&of(json!({"type": "string", "enum": ["", "x"]})), &[&[""]]).unwrap(), json!({"a": ""}));
+        // Other drafts' forms are forms too; what would have to be fetched, or is no schema, cannot be used.
+        let old =
+            json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"type": "string"}}});
+        assert_eq!(filled(&form(&old).unwrap(), &[&["x"]]).unwrap(), json!({"a": "x"}));
+        for field in [
+            json!({"type": "string", "pattern": "("}),
+            json!({"type": "string", "minLength": "many"}),
+            json!({"type": "string", "allOf": [{"$ref": "https://example.com/other.json"}]}),
+        ] {
+            let error = form(&json!({"properties": {"a": field}})).unwrap_err();
+            assert!(error.starts_with("its schema cannot be used: "), "{error}");
+        }
+        let nested = format!("{}{{}}{}", "{\"allOf\":[".repeat(100_000), "]}".repeat(100_000));
+        let deep = format!(r#"{{"properties":{{"a":{{"type":"string","not":{nested}}}}}}}"#);
+        assert!(Json::parse(&deep).map_or(true, |deep| Form::asked(None, Some(deep)).is_err()));
     }
 
     #[test]

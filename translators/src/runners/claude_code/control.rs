@@ -3,7 +3,7 @@
 //! In: `control_*` records. Out: questions, and their answers as far as the stream shows them: the host answers on the
 //! runner's standard input, so what became of the call tells the decision. Never: a question left without an end.
 
-use super::super::elicitation::{self, Form};
+use super::super::elicitation;
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name, RawJson};
@@ -54,15 +54,9 @@ impl Claude {
         self.asks.insert(Name::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
     }
 
-    /// An MCP server asks. What is no form that somebody could fill in is told with the reason; hosts decline it.
+    /// An MCP server asks. Whether anybody can answer it is the host's affair, and another one may where ours cannot.
     fn elicitation(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
         let message = request.str("message").unwrap_or_default();
-        if let Err(reason) = form_of(request) {
-            let server = request.str("mcp_server_name").unwrap_or_default();
-            let told =
-                format!("the form of the MCP server {server:?} cannot be filled in here, for {reason}: {message}");
-            return self.log(LogLevel::Warn, Some(told), ledger);
-        }
         if id.is_empty() {
             return self.log(LogLevel::Info, Some(message), ledger);
         }
@@ -123,17 +117,9 @@ impl Claude {
     }
 }
 
-/// The form that an MCP server wants filled in, or why nobody can.
-pub(super) fn form_of(request: &Object<'_>) -> Result<Form, String> {
-    let is_form = request.str("mode").as_deref().is_none_or(|mode| mode == "form");
-    // Where it is an address that somebody is to go to, a bare yes says that they will.
-    Form::read(request.object("requested_schema").filter(|_| is_form).as_ref())
-}
-
 /// What an MCP server asks, for those who are to answer.
 pub(super) fn form_args(request: &Object<'_>) -> RawJson {
-    let told = request.iter().filter(|(key, value)| *key != "subtype" && !value.is_null());
-    elicitation::object_of(told.map(|(key, value)| (key, value.text())))
+    elicitation::args_of(request, &["subtype"])
 }
 
 fn resolve(ask: &Ask, decision: Decision, by: Option<Name>, reason: Option<String>, ledger: &mut Ledger) {

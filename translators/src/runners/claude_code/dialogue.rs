@@ -5,7 +5,7 @@
 //! has no word for it; a permission whose input is not, byte for byte, what was asked for.
 
 use super::super::elicitation::{Form, object_of};
-use super::control::{form_args, form_of};
+use super::control::form_args;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
 use crate::host::{Answer, Asked, Dialogue, Opening, Sending, Unsayable, Waiting, Wish};
@@ -26,22 +26,23 @@ pub(super) struct Control {
     /// Prompts that wait for the answer to the first request.
     prompts: Option<Vec<String>>,
     requests: u64,
+    /// What is asked, by the id of its request.
     asks: Waiting<Ask>,
-    forms: Waiting<Elicited>,
 }
 
-/// What an MCP server asks.
 #[derive(Debug)]
-struct Elicited {
-    request_id: String,
-    form: Form,
-    args: RawJson,
+enum Ask {
+    Permission(Permission),
+    /// What an MCP server asks: its form, or why nobody can fill that in here.
+    Elicitation {
+        form: Result<Form, String>,
+        args: RawJson,
+    },
 }
 
 /// A permission that is asked for.
 #[derive(Debug)]
-struct Ask {
-    request_id: String,
+struct Permission {
     input: RawJson,
     /// Rules that would allow the like of it from now on.
     rules: Vec<RawJson>,
@@ -71,9 +72,7 @@ impl Dialogue for Control {
         match fields.str("type").as_deref() {
             Some("control_request") => self.asked_for(fields),
             Some("control_cancel_request") => {
-                let withdrawn = fields.str("request_id").unwrap_or_default();
-                self.asks.remove(&withdrawn);
-                self.forms.remove(&withdrawn);
+                self.asks.remove(&fields.str("request_id").unwrap_or_default());
             }
             Some("control_response") => {
                 let response = fields.object("response").unwrap_or_default();
@@ -84,10 +83,7 @@ impl Dialogue for Control {
                 }
             }
             // The turn is over, and with it whatever it asked.
-            Some("result") => {
-                self.asks.retain(|_| false);
-                self.forms.retain(|_| false);
-            }
+            Some("result") => self.asks.retain(|_| false),
             _ => {}
         }
     }
@@ -99,20 +95,11 @@ impl Dialogue for Control {
                 None => self.prompt(text),
             },
             Wish::Interrupt => self.request(&json!({"subtype": "interrupt"})),
-            Wish::Answer { approval_id, answer } if self.forms.get(approval_id).is_some() => {
-                let response = self.forms.get(approval_id).map(|asked| asked.response(answer)).transpose()?;
-                if let (Some(response), Some(asked)) = (response, self.forms.remove(approval_id)) {
-                    let request_id = &asked.request_id;
-                    self.respond(&Success { subtype: "success", request_id, response: &response });
-                }
-            }
             Wish::Answer { approval_id, answer } => {
                 let no_question = || Unsayable::NoQuestion(approval_id.clone());
-                let ask = self.asks.get(approval_id).ok_or_else(no_question)?;
-                let response = ask.response(answer)?;
-                let request_id = ask.request_id.clone();
+                let response = self.asks.get(approval_id).ok_or_else(no_question)?.response(answer)?;
                 self.asks.remove(approval_id);
-                self.respond(&Success { subtype: "success", request_id: &request_id, response: &response });
+                self.respond(&Success { subtype: "success", request_id: approval_id, response: &response });
             }
             Wish::Close => self.out.push(Sending::EndOfInput),
         }
@@ -124,11 +111,18 @@ impl Dialogue for Control {
     }
 
     fn asked(&self, approval_id: &str) -> Option<Asked> {
-        if let Some(asked) = self.forms.get(approval_id) {
-            return Some(Asked { args: Some(asked.args.clone()), wants_answers: !asked.form.is_empty() });
-        }
-        let ask = self.asks.get(approval_id)?;
-        Some(Asked { args: Some(ask.input.clone()), wants_answers: !ask.questions.is_empty() })
+        Some(match self.asks.get(approval_id)? {
+            Ask::Permission(asked) => Asked {
+                args: Some(asked.input.clone()),
+                wants_answers: !asked.questions.is_empty(),
+                unanswerable: None,
+            },
+            Ask::Elicitation { form, args } => Asked {
+                args: Some(args.clone()),
+                wants_answers: form.as_ref().is_ok_and(|form| !form.is_empty()),
+                unanswerable: form.as_ref().err().cloned(),
+            },
+        })
     }
 }
 
@@ -139,22 +133,12 @@ impl Control {
         match (request.str("subtype").as_deref(), request_id) {
             // The decoder names the question alike: by its request, or else by its call; only the former can be answered.
             (Some("can_use_tool"), Some(request_id)) => {
-                let ask = Ask::read(request_id.into_owned(), &request);
-                let id = ask.request_id.clone();
-                self.asks.insert(&id, ask);
+                self.asks.insert(&request_id, Ask::Permission(Permission::read(&request)));
             }
-            (Some("elicitation"), Some(request_id)) => match form_of(&request) {
-                Ok(form) => {
-                    let asked = Elicited { request_id: request_id.into_owned(), form, args: form_args(&request) };
-                    let id = asked.request_id.clone();
-                    self.forms.insert(&id, asked);
-                }
-                // The decoder tells why.
-                Err(_) => {
-                    let response = json!({"action": "decline"});
-                    self.respond(&json!({"subtype": "success", "request_id": request_id, "response": response}));
-                }
-            },
+            (Some("elicitation"), Some(request_id)) => {
+                let form = Form::asked(request.str("mode").as_deref(), request.some("requested_schema"));
+                self.asks.insert(&request_id, Ask::Elicitation { form, args: form_args(&request) });
+            }
             (subtype, Some(request_id)) => {
                 let error = format!("this host answers no {} requests", subtype.unwrap_or("nameless"));
                 self.respond(&json!({"subtype": "error", "request_id": request_id, "error": error}));
@@ -194,24 +178,26 @@ impl Control {
     }
 }
 
-impl Elicited {
+impl Ask {
     fn response(&self, answer: &Answer) -> Result<RawJson, Unsayable> {
-        let action = match answer.decision {
-            Decision::Approved if self.form.is_empty() => "accept",
-            Decision::Approved => {
-                let content = self.form.content(&answer.answers)?;
-                let accept = [("action", "\"accept\""), ("content", content.get())];
-                return Ok(object_of(accept.into_iter()));
-            }
-            Decision::Cancelled => "cancel",
-            Decision::Rejected | Decision::TimedOut => "decline",
+        let (form, none) = match self {
+            Self::Permission(asked) => return asked.response(answer),
+            Self::Elicitation { form, .. } => (form, Form::default()),
         };
-        Ok(to_raw(&json!({"action": action})))
+        let form = match form {
+            Ok(form) => form,
+            Err(why) if answer.decision == Decision::Approved => return Err(Unsayable::Unfit(why.clone())),
+            Err(_) => &none,
+        };
+        let (action, content) = form.response(answer)?;
+        let action = to_raw(action);
+        let content = content.as_ref().map(|content| ("content", content.get()));
+        Ok(object_of([("action", action.get())].into_iter().chain(content)))
     }
 }
 
-impl Ask {
-    fn read(request_id: String, request: &Object<'_>) -> Self {
+impl Permission {
+    fn read(request: &Object<'_>) -> Self {
         let input = request.get("input").filter(|input| input.object().is_some());
         let is_rule = |suggestion: &&Json<'_>| {
             suggestion.object().is_some_and(|fields| fields.str("type").as_deref() == Some("addRules"))
@@ -221,7 +207,6 @@ impl Ask {
         let questions = questions.map(|input| input.items("questions")).unwrap_or_default();
         let text = |question: Json<'_>| Some(question.object()?.str("question")?.into_owned());
         Self {
-            request_id,
             input: input.map_or_else(crate::json::empty_object, Json::to_raw),
             rules: request.items("permission_suggestions").iter().filter(is_rule).map(|rule| rule.to_raw()).collect(),
             questions: questions.into_iter().filter_map(text).collect(),
@@ -275,11 +260,6 @@ fn for_the_session(rule: &RawJson) -> RawJson {
 /// An object with one field set; the others as they are.
 fn with_field(object: &RawJson, key: &str, value: &RawJson) -> RawJson {
     let fields = Json::new(object).object().unwrap_or_default();
-    let mut entries: Vec<String> = Vec::new();
-    for (name, other) in fields.iter().filter(|(name, _)| *name != key) {
-        entries.push(format!("{}:{}", to_raw(name), other.text()));
-    }
-    entries.push(format!("{}:{}", to_raw(key), value));
-    let text = format!("{{{}}}", entries.join(","));
-    Json::parse(&text).map_or_else(|_| object.clone(), Json::to_raw)
+    let others = fields.iter().filter(|(name, _)| *name != key).map(|(name, other)| (name, other.text()));
+    object_of(others.chain([(key, value.get())]))
 }

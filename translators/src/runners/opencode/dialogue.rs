@@ -122,7 +122,7 @@ impl Dialogue for Client {
 
     fn asked(&self, approval_id: &str) -> Option<Asked> {
         let ask = self.asks.get(approval_id)?;
-        Some(Asked { args: ask.args.clone(), wants_answers: ask.wants == Wants::Answers })
+        Some(Asked { args: ask.args.clone(), wants_answers: ask.wants == Wants::Answers, unanswerable: None })
     }
 
     fn refusal(&self) -> Option<&str> {

@@ -4,11 +4,12 @@
 //! items in question. Out: `approval_requested` and `approval_resolved`. Never: a client's id taken for a server's; the two
 //! count from 0 each, so an approval's id says whose it is.
 
-use super::super::super::elicitation::{self, Form};
+use super::super::super::elicitation;
 use super::super::items::{Status, changes_of, command_args, edit_args};
 use super::super::snake;
 use super::super::stage::Stage;
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name, RawJson};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name, RawJson};
+use crate::host::SETTLED;
 use crate::json::{Json, Kind, Object};
 use crate::ledger::Ledger;
 use crate::sequence::StreamKey;
@@ -26,6 +27,8 @@ struct Asked {
     thread: Name,
     /// The item in question, whose fate tells the answer.
     item: Option<Name>,
+    /// Whether the answer may be a no, so that one that is settled may be either.
+    may_be_refused: bool,
     stream: StreamKey,
 }
 
@@ -63,18 +66,8 @@ impl Approvals {
             }
             // Nothing that happens afterwards tells the answer to these.
             "item/tool/requestUserInput" => ("request_user_input", question(params), None),
-            "mcpServer/elicitation/request" => match form_of(params) {
-                Ok(_) => (elicitation::TOOL, question(params), None),
-                // Clients decline it.
-                Err(reason) => {
-                    let word = |key| params.str(key).unwrap_or_default();
-                    let (server, message) = (word("serverName"), word("message"));
-                    let told = format!(
-                        "the form of the MCP server {server:?} cannot be filled in here, for {reason}: {message}"
-                    );
-                    return stage.log(LogLevel::Warn, told);
-                }
-            },
+            // Whether anybody can answer it is the client's affair, and another one may where ours cannot.
+            "mcpServer/elicitation/request" => (elicitation::TOOL, question(params), None),
             "item/permissions/requestApproval" => ("request_permissions", question(params), None),
             _ => return,
         };
@@ -87,6 +80,7 @@ impl Approvals {
             id: approval_id.clone(),
             thread: Name::from(thread),
             item: item.as_deref().map(Name::from),
+            may_be_refused: method != "item/tool/requestUserInput",
             stream: stage.place.stream,
         });
         let reason = params.str("reason").or_else(|| params.str("message")).map(Cow::into_owned);
@@ -111,7 +105,12 @@ impl Approvals {
         let settled = |asked: &Asked| asked.id == id && asked.item.is_none();
         if let Some(at) = self.open.iter().position(settled) {
             let asked = self.open.remove(at);
-            resolve(&asked, Decision::Approved, Some("answered"), None, ledger);
+            // A yes that nobody said must not stand in an audit.
+            let (decision, reason) = match asked.may_be_refused {
+                true => (Decision::Cancelled, SETTLED),
+                false => (Decision::Approved, "answered"),
+            };
+            resolve(&asked, decision, Some(reason), None, ledger);
         }
     }
 
@@ -158,15 +157,7 @@ fn resolve(asked: &Asked, decision: Decision, reason: Option<&str>, scope: Optio
 /// What a question is about, without the ids that say where it was asked.
 fn question(params: &Object<'_>) -> RawJson {
     const BOOKS: [&str; 5] = ["threadId", "turnId", "itemId", "startedAtMs", "environmentId"];
-    let told = params.iter().filter(|(key, value)| !BOOKS.contains(key) && !value.is_null());
-    elicitation::object_of(told.map(|(key, value)| (key, value.text())))
-}
-
-/// The form that an MCP server wants filled in, or why nobody can.
-pub(super) fn form_of(params: &Object<'_>) -> Result<Form, String> {
-    let is_form = params.str("mode").as_deref() != Some("url");
-    // Where it is an address that somebody is to go to, a bare yes says that they will.
-    Form::read(params.object("requestedSchema").filter(|_| is_form).as_ref())
+    elicitation::args_of(params, &BOOKS)
 }
 
 /// What an answer decides, and how far it reaches; `None` where it is no answer to a question.

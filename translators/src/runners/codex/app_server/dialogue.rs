@@ -7,7 +7,7 @@
 
 use super::super::super::elicitation::{Form, object_of};
 use super::super::items::command_args;
-use super::approvals::{approval_id, form_of};
+use super::approvals::approval_id;
 use super::thread_of;
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
@@ -77,10 +77,8 @@ enum Wants {
     Review,
     /// The questions, by their ids.
     Answers(Vec<String>),
-    /// A form.
-    Form(Form),
-    /// A form that nobody can fill in here.
-    NoForm,
+    /// A form, or why nobody can fill it in here.
+    Form(Result<Form, String>),
     /// What is asked for.
     Permissions(RawJson),
 }
@@ -138,10 +136,14 @@ impl Dialogue for Client {
         let ask = self.asks.get(approval_id)?;
         let wants_answers = match &ask.wants {
             Wants::Answers(_) => true,
-            Wants::Form(form) => !form.is_empty(),
-            Wants::Decision { .. } | Wants::Review | Wants::NoForm | Wants::Permissions(_) => false,
+            Wants::Form(form) => form.as_ref().is_ok_and(|form| !form.is_empty()),
+            Wants::Decision { .. } | Wants::Review | Wants::Permissions(_) => false,
         };
-        Some(Asked { args: ask.args.clone(), wants_answers })
+        let unanswerable = match &ask.wants {
+            Wants::Form(form) => form.as_ref().err().cloned(),
+            _ => None,
+        };
+        Some(Asked { args: ask.args.clone(), wants_answers, unanswerable })
     }
 
     fn refusal(&self) -> Option<&str> {
@@ -160,10 +162,6 @@ impl Client {
             }
             return self.line(&Line { id: &id.to_raw(), error: &error });
         };
-        if matches!(wants, Wants::NoForm) {
-            // The decoder tells why.
-            return self.respond(&id.to_raw(), &to_raw(&json!({"action": "decline", "content": null})));
-        }
         let ask = Ask { id: id.to_raw(), thread: thread_of(params).into_owned(), args, wants };
         self.asks.insert(&approval_id(id), ask);
     }
@@ -330,7 +328,9 @@ impl Wants {
                 let id = |question: Json<'_>| Some(question.object()?.str("id")?.into_owned());
                 (Self::Answers(params.items("questions").into_iter().filter_map(id).collect()), None)
             }
-            "mcpServer/elicitation/request" => (form_of(params).map_or(Self::NoForm, Self::Form), None),
+            "mcpServer/elicitation/request" => {
+                (Self::Form(Form::asked(params.str("mode").as_deref(), params.some("requestedSchema"))), None)
+            }
             "item/permissions/requestApproval" => {
                 (Self::Permissions(params.some("permissions").map_or_else(empty_object, Json::to_raw)), None)
             }
@@ -361,6 +361,7 @@ impl Wants {
             },
             (Self::Review, Decision::Cancelled) => to_raw(&json!({"decision": "abort"})),
             (Self::Review, _) => to_raw(&json!({"decision": "denied"})),
+            (Self::Answers(_), Decision::Approved) if scope != "once" => return Err(too_far),
             (Self::Answers(questions), _) => {
                 let none = Vec::new();
                 let given = if approved { &answer.answers } else { &none };
@@ -371,12 +372,13 @@ impl Wants {
                     .collect();
                 to_raw(&json!({"answers": answers}))
             }
-            (Self::Form(form), Decision::Approved) => {
-                let content = if form.is_empty() { to_raw(&()) } else { form.content(&answer.answers)? };
-                object_of([("action", "\"accept\""), ("content", content.get())].into_iter())
+            (Self::Form(Err(why)), Decision::Approved) => return Err(Unsayable::Unfit(why.clone())),
+            (Self::Form(form), _) => {
+                let none = Form::default();
+                let (action, content) = form.as_ref().unwrap_or(&none).response(answer)?;
+                let (action, content) = (to_raw(action), content.unwrap_or_else(|| to_raw(&())));
+                object_of([("action", action.get()), ("content", content.get())].into_iter())
             }
-            (Self::Form(_), Decision::Cancelled) => to_raw(&json!({"action": "cancel", "content": null})),
-            (Self::Form(_) | Self::NoForm, _) => to_raw(&json!({"action": "decline", "content": null})),
             (Self::Permissions(permissions), Decision::Approved) => match scope {
                 "always" => return Err(too_far),
                 _ => granted(permissions, if scope == "once" { "turn" } else { "session" }),
