@@ -20,6 +20,7 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
 use tokio_rustls::TlsAcceptor;
+use tokio_rustls::rustls::ServerConfig;
 
 /// What an HTTP/2 client begins with (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
@@ -34,28 +35,37 @@ enum Version {
 }
 
 /// Serves the connection until it ends, or until `watcher` tells it to.
+///
+/// Each step is a future in a box of its own: most connections idle, and one keeps only the room of what it is at.
 pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, watcher: Watcher) {
-    let live = shared.control.live();
-    let settings = shared.settings.clone();
-    let stopping = shared.closing.clone();
-    if let Some(tls) = &live.tls {
-        let handshake = TlsAcceptor::from(tls.config.clone()).accept(stream);
-        let Some(outcome) = within(settings.tls_handshake, &stopping, handshake).await else { return };
-        match outcome {
-            Ok(stream) => {
-                let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
-                let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-                speak(stream, version, shared, watcher).await;
+    let tls = shared.control.live().tls.as_ref().map(|tls| tls.config.clone());
+    match tls {
+        Some(config) => Box::pin(secured(stream, config, shared, watcher)).await,
+        None => {
+            if let Some((stream, version)) = Box::pin(begun(stream, &shared)).await {
+                Box::pin(speak(stream, version, shared, watcher)).await;
             }
-            Err(error) => tracing::debug!(%error, "a TLS handshake failed"),
         }
-        return;
     }
-    let Some(outcome) = within(settings.header_read_timeout, &stopping, Begun::read(stream)).await else { return };
-    match outcome {
-        Ok((stream, version)) => speak(stream, version, shared, watcher).await,
-        Err(error) => tracing::debug!(%error, "a connection ended before its first request"),
+}
+
+async fn secured(stream: TcpStream, config: Arc<ServerConfig>, shared: Arc<Shared>, watcher: Watcher) {
+    let handshake = Box::pin(TlsAcceptor::from(config).accept(stream));
+    match within(shared.settings.tls_handshake, &shared.closing, handshake).await {
+        Some(Ok(stream)) => {
+            let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
+            let version = if is_http2 { Version::Http2 } else { Version::Http1 };
+            Box::pin(speak(stream, version, shared, watcher)).await;
+        }
+        Some(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
+        None => {}
     }
+}
+
+/// The connection with the version that its first bytes tell.
+async fn begun(stream: TcpStream, shared: &Shared) -> Option<(Begun, Version)> {
+    let outcome = within(shared.settings.header_read_timeout, &shared.closing, Begun::read(stream)).await?;
+    outcome.inspect_err(|error| tracing::debug!(%error, "a connection ended before its first request")).ok()
 }
 
 /// What a connection does before its first request; `None` where that takes too long, or the server stops.
@@ -91,7 +101,7 @@ where
                 .max_buf_size(settings.max_header_bytes.max(8192))
                 .half_close(true)
                 .serve_connection(stream, service);
-            watcher.watch(connection).await
+            Box::pin(watcher.watch(connection)).await
         }
         Version::Http2 => {
             // Streams that are opened and reset at once are counted by the library, which closes the connection for it.
@@ -103,7 +113,7 @@ where
                 .keep_alive_interval(settings.http2_ping)
                 .keep_alive_timeout(settings.http2_ping_timeout)
                 .serve_connection(stream, service);
-            watcher.watch(connection).await
+            Box::pin(watcher.watch(connection)).await
         }
     };
     if let Err(error) = ended {
@@ -146,6 +156,11 @@ impl AsyncRead for Begun {
                 let taken = rest.get(..rest.len().min(into.remaining())).unwrap_or_default();
                 into.put_slice(taken);
                 this.given += taken.len();
+                // What came with it in the same read: a reader that gets a part first makes its buffer twice as large. An
+                // error here is the next read's.
+                if this.given == this.end {
+                    let _ = Pin::new(&mut this.stream).poll_read(context, into);
+                }
                 Poll::Ready(Ok(()))
             }
             None => Pin::new(&mut this.stream).poll_read(context, into),
