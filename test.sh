@@ -7,6 +7,13 @@ if ! command -v cargo >/dev/null; then
     echo "cargo is missing: install Rust (https://rustup.rs), then run this again" >&2
     exit 2
 fi
+# Dependencies have C in them.
+for tool in cc make; do
+    if ! command -v "$tool" >/dev/null; then
+        echo "$tool is missing: install a C compiler and make (apt-get install build-essential), then run this again" >&2
+        exit 2
+    fi
+done
 for component in rustfmt clippy; do
     cargo "${component/rustfmt/fmt}" --version >/dev/null 2>&1 || rustup component add "$component"
 done
@@ -14,6 +21,7 @@ done
 cargo fmt --all --check
 cargo clippy --workspace --all-targets --features framegate/otel --locked -- -D warnings
 cargo clippy --locked -- -D warnings
+cargo clippy --locked --no-default-features -- -D warnings
 RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked
 # Everything is tested with what is not built by default; that it builds without is seen above. One set of features and of
 # packages in all of them, so that nothing is built twice.

@@ -28,6 +28,11 @@ use std::rc::Rc;
 use std::sync::Arc;
 use table::{FLOOR, Stage};
 
+/// The program's own.
+#[cfg(feature = "jemalloc")]
+#[global_allocator]
+static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
+
 const ROUNDS: usize = 5;
 /// Bytes of input for each round; the recordings are repeated up to it.
 const INPUT_BYTES: usize = 50 << 20;
