@@ -22,7 +22,11 @@
 //! state that grows with the input, JSON that is none afterwards.
 
 mod assigned;
+mod channel;
+#[cfg(test)]
+mod cuts;
 mod hold;
+mod levels;
 mod pieces;
 mod record;
 mod rules;

@@ -4,8 +4,8 @@
 //! sees it; the value of a secret's key is a secret whatever it is. What is no JSON is looked at as text. Never: a change of
 //! anything but the insides of strings and the numbers under a secret's key.
 
+use super::levels::unescape;
 use super::rules::{EXEMPT, canonical};
-use super::text::unescape;
 use super::{Edit, Rules, With};
 use std::ops::Range;
 
@@ -61,7 +61,14 @@ fn text(rules: &Rules, text: &[u8], base: usize, pointer: &str, edits: &mut Vec<
         base + range.start..base + range.end
     };
     for hit in finding.hits {
-        edits.push(Edit { place: place(hit.place), rule: hit.rule, with: With::Mark, pointer: pointer.to_owned() });
+        // Nothing ends the one that is open.
+        let end = if hit.open.is_some() { said.len() } else { hit.place.end };
+        edits.push(Edit {
+            place: place(hit.place.start..end),
+            rule: hit.rule,
+            with: With::Mark,
+            pointer: pointer.to_owned(),
+        });
     }
     // A text that stops in the middle of what is certainly a secret: one that was cut, or is not yet all there.
     if let Some((tail, rule)) = finding.tail.filter(|(tail, _)| tail.open.is_some() && tail.from < said.len()) {
