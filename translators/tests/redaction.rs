@@ -381,6 +381,7 @@ fn what_is_signed_or_no_secret_stays() {
         r#"{"type":"x","text":"risk-averse sk-learn task-sk-1 AKIA ghp_ http://localhost:8080/x https://a.b:443/@x"}"#,
         r#"{"type":"x","text":"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----"}"#,
         r#"{"type":"x","password":null,"secret":"","token":true}"#,
+        r#"{"type":"x","properties":{"password":{"type":"string"},"token":{"type":"array","items":{"type":"string"}}}}"#,
         r#"{"type":"x","text":"set \"password\": {\"type\": \"string\"} and Authorization: required"}"#,
     ] {
         assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);

@@ -33,7 +33,11 @@ struct Key {
     is_secret: bool,
     is_exempt: bool,
     is_logprobs: bool,
+    is_type: bool,
 }
+
+/// The types of JSON Schema. In a description of what a secret looks like they say nothing of it, and without them it is none.
+const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
 
 /// Looks through a record; `skip` is the inside of a string that somebody else looks at.
 pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> Look {
@@ -102,6 +106,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                     level.key = Some(Key {
                         is_secret: rules.in_json && !level.in_logprobs && rules.keys.has_canonical(&spelling),
                         is_exempt: EXEMPT.contains(&spelling.as_str()),
+                        is_type: spelling == "type",
                         is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
                     });
                     let known = look.edits.len();
@@ -122,7 +127,8 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                         if skip.is_some_and(|skip| skip.start == start) {
                             // Read together with the pieces before it.
                         } else if (key.is_secret || in_secret) && !inner.is_empty() {
-                            if !inner.starts_with(b"[REDACTED:") {
+                            let says_nothing = in_secret && key.is_type && TYPES.contains(&inner);
+                            if !says_nothing && !inner.starts_with(b"[REDACTED:") {
                                 let edit = Edit {
                                     place: start..end,
                                     rule: rules.key_rule,
