@@ -22,6 +22,7 @@ use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, Name, StreamKind};
 use framegate_translators::host::{Answer, Dialogue, Opening, SETTLED, Sending, Unsayable, Wish};
 use framegate_translators::pipeline::is_last;
+use framegate_translators::redact::{Rules, words_of};
 use questions::{Own, Question, Questions, State};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -49,6 +50,8 @@ pub struct Setup {
     pub links: Arc<Links>,
     /// Counts the runs, and the questions.
     pub meter: UpstreamMeter,
+    /// What is kept out of frames; `None` where nothing is redacted.
+    pub redaction: Option<Arc<Rules>>,
 }
 
 /// See the module.
@@ -66,6 +69,7 @@ pub struct Conversation {
     underway: Option<Underway>,
     resolutions: Vec<(StreamId, ApprovalResolved)>,
     meter: UpstreamMeter,
+    redaction: Option<Arc<Rules>>,
     begun: u64,
 }
 
@@ -104,7 +108,7 @@ impl Conversation {
     /// A conversation in which nothing was said yet, and what comes to be said in it: for [`Conversation::said`].
     pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Said>) {
         let (link, said) = Link::new();
-        let Setup { dialogue, upstream, policy, links, meter } = setup;
+        let Setup { dialogue, upstream, policy, links, meter, redaction } = setup;
         let conversation = Self {
             dialogue,
             upstream,
@@ -118,6 +122,7 @@ impl Conversation {
             underway: None,
             resolutions: Vec::new(),
             meter,
+            redaction,
             begun: 0,
         };
         (conversation, said)
@@ -266,11 +271,19 @@ impl Conversation {
         if asked.wants_answers && answer.decision == Decision::Approved && answer.answers.is_empty() {
             return Err(Unsayable::NoWord("this question wants a choice or a text: give it in `answers`"));
         }
+        let rules = self.redaction.as_deref();
+        let told = self.questions.find(stream, approval_id).map(|question| question.args.clone());
+        let args: Vec<_> = asked.args.iter().chain(&told).collect();
+        let reason = match (&answer.reason, rules) {
+            (Some(reason), Some(rules)) => Some(rules.without_secrets(reason)),
+            (Some(reason), None) => Some(reason.clone()),
+            (None, _) => words_of(rules, &args, &answer.answers),
+        };
         let resolved = ApprovalResolved {
             approval_id: approval_id.clone(),
             decision: answer.decision,
             by: by.map(Name::from),
-            reason: answer.reason.clone().or_else(|| words_of(&answer.answers)),
+            reason,
             scope: answer.scope.clone(),
         };
         dialogue.say(None, &Wish::Answer { approval_id: approval_id.clone(), answer })?;
@@ -494,11 +507,4 @@ impl Listener for Conversation {
         }
         self.meter.frames(frames);
     }
-}
-
-/// What was chosen or written, for the frame.
-fn words_of(answers: &[Vec<String>]) -> Option<String> {
-    let words: Vec<String> = answers.iter().map(|words| words.join(", ")).collect();
-    let words = words.join("\n");
-    (!words.is_empty()).then_some(words)
 }

@@ -477,3 +477,53 @@ fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
         json!({"action": "accept", "content": {"zone": "here", "count": 2}})
     );
 }
+
+#[test]
+fn what_is_written_into_a_secrets_field_is_told_the_runner_alone() {
+    let (password, note) = ("hunter two", format!("use {SECRET}"));
+    let claude_code = claude_table("login", "");
+    let codex = claude_table("secrets", "").replace("claude-code", "codex-app-server").replace("claude.sh", "codex.sh");
+    let answers = json!(["ann", password, note]);
+    for (table, id, answers, heard, told) in [
+        (&claude_code, "ask-one", &answers, "answers", "ann\n[REDACTED:key]\nuse [REDACTED:github-token]"),
+        (&codex, "request-0", &json!(["ann", password]), "heard", "ann\n[REDACTED:key]"),
+        (
+            &format!("[redaction]\nenabled = false\n{codex}"),
+            "request-0",
+            &json!(["ann", password]),
+            "heard",
+            "ann\n[REDACTED:key]",
+        ),
+    ] {
+        let started = Started::with(table, &[("FRAMEGATE__TELEMETRY__FILTER", "info")]);
+        let run = started.run();
+        started.wait_for_question(&run, id);
+        let answer = started.answer(&run, id, &json!({"decision": "approved", "answers": answers}));
+        assert_eq!(answer.status, 200, "{id}");
+        started.folder.write("leave", "");
+        started.wait_for_end(&run);
+        assert_eq!(started.decisions(&run), [format!("{id} approved by anonymous: {told}")]);
+        assert!(started.folder.read(heard).contains(password), "the runner has it");
+        for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
+            let events = serde_json::to_string(&started.events(&run, contract)).unwrap();
+            assert!(!events.contains(password) && !events.contains(SECRET), "{contract}: {events}");
+        }
+        assert!(!started.folder.read("log").contains(password));
+    }
+}
+
+#[test]
+fn a_secret_in_a_reason_is_told_the_runner_alone() {
+    let started = claude("two", "");
+    let run = started.run();
+    started.wait_for_question(&run, "ask-one");
+    let reason = format!("with {SECRET} it works");
+    let answer = started.answer(&run, "ask-one", &json!({"decision": "rejected", "reason": reason}));
+    assert_eq!(answer.status, 200);
+    started.wait_for_question(&run, "ask-two");
+    assert_eq!(started.decide(&run, "ask-two", "approved"), 200);
+    started.wait_for_end(&run);
+    assert!(started.folder.read("answers").contains(&reason), "the model reads it");
+    let told = "ask-one rejected by anonymous: with [REDACTED:github-token] it works";
+    assert_eq!(started.decisions(&run), [told, "ask-two approved by anonymous: -"]);
+}

@@ -155,7 +155,8 @@ impl Ingest {
     }
 
     /// A question in an open stream has its answer from the host, at `now_ms`; gives the frame that says so. The runner's own
-    /// word for it, which may follow, is then no second answer. Nothing comes where the question is not open there.
+    /// word for it, which may follow, is then no second answer. Nothing comes where the question is not open there. What is answered
+    /// stands in no record, so it is told as it is: [`crate::redact::words_of`] keeps secrets out of it.
     pub fn resolve(
         &mut self,
         stream: (StreamKind, Uuid),

@@ -62,6 +62,17 @@ fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
+/// The text as JSON in JSON spells it: the inside of a string, in a string, so many times.
+fn escaped(text: &str, levels: usize) -> String {
+    (0..levels).fold(text.to_owned(), |text, _| {
+        let string = quoted(&text);
+        string[1..string.len() - 1].to_owned()
+    })
+}
+
+/// How often texts are escaped beyond what their records do.
+const LEVELS: std::ops::RangeInclusive<usize> = 0..=2;
+
 fn redacting(runner: &Runner, rules: &Arc<Rules>) -> Ingest {
     Ingest::new(runner, None, Limits::default(), identity()).redacting(rules.clone())
 }
@@ -236,19 +247,21 @@ const EXCEPTIONS: &[&str] = &[];
 #[test]
 fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
     for runner in RUNNERS {
-        for (name, before, secret) in SECRETS {
-            let text = format!("Well: {before}{secret}{}", behind(name));
-            let from = text.find(secret).unwrap();
-            let cuts: Vec<usize> = (from.saturating_sub(before.len())..=from + secret.len()).collect();
-            for cut in cuts {
+        for ((name, before, secret), levels) in
+            SECRETS.iter().flat_map(|secret| LEVELS.map(move |level| (secret, level)))
+        {
+            let text = escaped(&format!("Well: \n{before}{secret}{}", behind(name)), levels);
+            let expected = escaped(&format!("Well: \n{before}[REDACTED:{name}]{}", behind(name)), levels);
+            let (first, last) = ("Well: ".len(), text.len() - escaped(behind(name), levels).len());
+            for cut in first..=last + 1 {
                 let bytes = input(runner.name, &[&text[..cut], &text[cut..]]);
                 let frames = frames_of(runner, &bytes);
-                let expected = format!("Well: {before}[REDACTED:{name}]{}", behind(name));
-                assert_eq!(said(&frames), expected, "{} {name} cut at {cut}", runner.name);
-                // The other contracts are functions of these frames; one cut in eight is looked at in all of them.
-                for contract in CONTRACTS.iter().filter(|contract| cut % 8 == 0 || contract.name == "frames.v2") {
+                let what = format!("{} {name}, {levels} levels, cut at {cut}", runner.name);
+                assert_eq!(said(&frames), expected, "{what}");
+                // The other contracts are functions of these frames; one cut in sixteen is looked at in all of them.
+                for contract in CONTRACTS.iter().filter(|contract| cut % 16 == 0 || contract.name == "frames.v2") {
                     let out = redacted(runner, contract, &bytes);
-                    assert_eq!(leaks(&out, secret), None, "{} {} {name} cut at {cut}", runner.name, contract.name);
+                    assert_eq!(leaks(&out, secret), None, "{} {what}", contract.name);
                 }
             }
         }
@@ -293,9 +306,10 @@ fn a_secret_planted_in_a_recording_is_in_no_contracts_output_however_the_bytes_a
 fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
     for runner in RUNNERS {
         for (name, before, secret) in SECRETS {
-            let text = format!("Well: {before}{secret}{}", behind(name));
-            let from = text.find(secret).unwrap();
-            for cut in from..=from + secret.len() {
+            let levels = name.len() % 3;
+            let text = escaped(&format!("Well: \n{before}{secret}{}", behind(name)), levels);
+            let from = text.find(&escaped(secret, levels)).unwrap();
+            for cut in from - 2..=from + escaped(secret, levels).len() {
                 let lines = stream(runner.name, &[&text[..cut], &text[cut..]]);
                 let chunks: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
                 for contract in CONTRACTS.iter().filter(|contract| ["raw", "frames.v2"].contains(&contract.name)) {
@@ -367,6 +381,7 @@ fn what_is_signed_or_no_secret_stays() {
         r#"{"type":"x","text":"risk-averse sk-learn task-sk-1 AKIA ghp_ http://localhost:8080/x https://a.b:443/@x"}"#,
         r#"{"type":"x","text":"-----BEGIN PUBLIC KEY-----\nMIIBIjANBgkqhkiG9w0BAQEFAAOCAQ8A\n-----END PUBLIC KEY-----"}"#,
         r#"{"type":"x","password":null,"secret":"","token":true}"#,
+        r#"{"type":"x","properties":{"password":{"type":"string"},"token":{"type":"array","items":{"type":"string"}}}}"#,
         r#"{"type":"x","text":"set \"password\": {\"type\": \"string\"} and Authorization: required"}"#,
     ] {
         assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
@@ -568,15 +583,16 @@ proptest! {
 
     #[test]
     fn any_secret_cut_anywhere_in_three_is_found(
-        at in 0..SECRETS.len(), who in 0..RUNNERS.len(), front in "[a-z .,\n]{0,20} ", one in 0.0..1.0f64, two in 0.0..1.0f64,
+        at in 0..SECRETS.len(), who in 0..RUNNERS.len(), levels in LEVELS, front in "[a-z .,\n]{0,20} ", one in 0.0..1.0f64, two in 0.0..1.0f64,
     ) {
         let (name, before, secret) = SECRETS[at];
-        let text = format!("{front}{before}{secret}{}", behind(name));
+        let text = escaped(&format!("{front}{before}{secret}{}", behind(name)), levels);
         let cut = |part: f64| (text.len() as f64 * part) as usize;
         let (first, second) = (cut(one.min(two)), cut(one.max(two)));
         let bytes = input(RUNNERS[who].name, &[&text[..first], &text[first..second], &text[second..]]);
         let frames = frames_of(&RUNNERS[who], &bytes);
-        prop_assert_eq!(said(&frames), format!("{front}{before}[REDACTED:{name}]{}", behind(name)));
+        let expected = escaped(&format!("{front}{before}[REDACTED:{name}]{}", behind(name)), levels);
+        prop_assert_eq!(said(&frames), expected);
         let v2 = CONTRACTS.iter().find(|contract| contract.name == "frames.v2").unwrap();
         let out = redacted(&RUNNERS[who], v2, &bytes);
         prop_assert_eq!(leaks(&out, secret), None);

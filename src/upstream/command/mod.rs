@@ -115,6 +115,7 @@ impl CommandUpstream {
             policy: self.host.policy.clone(),
             links: self.host.links.clone(),
             meter: self.host.runs.metrics().upstream(&self.name),
+            redaction: self.host.redaction.clone(),
         });
         conversation.open(&opening);
         let mut writer = Writer::new(started.input);

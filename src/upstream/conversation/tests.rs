@@ -72,6 +72,7 @@ impl Talk {
             policy: Arc::new(policy),
             links: links.clone(),
             meter: Metrics::new().upstream("here"),
+            redaction: Some(Arc::new(Rules::new(framegate_translators::redact::Settings::default()).expect("rules"))),
         };
         let session = Arc::new(FrameSession { id: SESSION, name: Arc::from("own-name") });
         let stream =

@@ -114,6 +114,7 @@ impl Feed {
             policy: host.policy.clone(),
             links: host.links.clone(),
             meter: host.runs.metrics().upstream(&settings.name),
+            redaction: host.redaction.clone(),
         });
         let ingest = host.ingest(settings.runner, Some(Framing::Sse), Arc::default()).unfollowed();
         Self {

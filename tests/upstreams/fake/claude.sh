@@ -72,6 +72,13 @@ form)
     until_there leave
     end over
     ;;
+# An MCP server of its own asks for a password.
+login)
+    say '{"type":"control_request","request_id":"ask-one","request":{"subtype":"elicitation","mcp_server_name":"docs","message":"Who?","mode":"form","requested_schema":{"type":"object","properties":{"name":{"type":"string"},"password":{"type":"string"},"note":{"type":"string"}},"required":["name","password"]}}}'
+    read -r answer && say "$answer" >>answers
+    until_there leave
+    end over
+    ;;
 # Takes its question back.
 withdraws)
     ask one Bash '{"command":"x"}'

@@ -32,6 +32,14 @@ say '{"id":1,"result":{"thread":{"id":"'"$thread"'","turns":[]}}}'
 hear # turn/start
 say '{"id":2,"result":{"turn":{"id":"t1","items":[],"status":"inProgress"}}}'
 turn started t1 inProgress
+if [ "$PLAY" = secrets ]; then
+    say '{"method":"item/tool/requestUserInput","id":0,"params":{"threadId":"'"$thread"'","turnId":"t1","itemId":"i","questions":[{"id":"who","header":"Who","question":"Who?","isOther":true,"isSecret":false,"options":null},{"id":"pin","header":"Pin","question":"The pin?","isOther":true,"isSecret":true,"options":null}]}}'
+    hear
+    say '{"method":"serverRequest/resolved","params":{"threadId":"'"$thread"'","requestId":0}}'
+    turn completed t1 completed
+    while read -r line; do say "$line" >>heard; done
+    exit 0
+fi
 ask 0 "touch allowed"
 ask 1 "rm -f precious"
 hear # turn/interrupt

@@ -2,10 +2,11 @@
 //!
 //! Never: units in another order than they came in, a unit that waits when no tail needs it.
 
+use super::channel::{Channel, Segment};
+use super::levels::{Map, unescape};
 use super::pieces::{Found, MARK, Piece, Pieces, find};
 use super::record::{look, plain};
-use super::shape::{Open, Tail};
-use super::text::{Map, unescape};
+use super::text::Finding;
 use super::{Edit, Rules, With};
 use crate::framing::Unit;
 use memchr::memmem;
@@ -43,29 +44,9 @@ pub struct Redactor {
     mark: memmem::Finder<'static>,
 }
 
-/// What is remembered of a text.
-#[derive(Debug, Default)]
-struct Channel {
-    /// Its end, from where the next piece is read on.
-    carry: Vec<u8>,
-    segments: Vec<Segment>,
-    tail: Option<(Tail, usize)>,
-    /// It ended inside a secret, of this rule.
-    open: Option<(Open, usize)>,
-}
-
-/// What part of a carry came with which unit.
-#[derive(Clone, Debug)]
-struct Segment {
-    unit: u64,
-    place: Range<usize>,
-    /// Where it begins in the unit's piece.
-    offset: usize,
-}
-
 /// What is to be changed in a unit.
 #[derive(Debug, Default)]
-struct Change {
+pub(super) struct Change {
     edits: Vec<Edit>,
     /// Whether there may be a secret elsewhere in the unit than in its record.
     is_suspect: bool,
@@ -75,8 +56,9 @@ struct Change {
     pointer: String,
 }
 
+/// A unit that waits.
 #[derive(Debug)]
-struct Held {
+pub(super) struct Held {
     bytes: Vec<u8>,
     /// `None` where the unit is its payload.
     payload: Option<Vec<u8>>,
@@ -90,8 +72,6 @@ struct Held {
 
 /// How many texts are remembered at once; more than these are not written at the same time.
 const CHANNELS: usize = 256;
-/// How much of a text is remembered at most.
-const CARRY: usize = 16 << 10;
 /// What a waiting unit takes besides its bytes.
 const OVERHEAD: usize = 256;
 
@@ -175,51 +155,35 @@ impl Redactor {
     fn read(&mut self, unit: &Unit<'_>, number: u64, piece: &Piece, change: &mut Change) -> bool {
         let raw = unit.payload.get(piece.place.clone()).unwrap_or_default();
         let (said, map) = unescape(raw);
-        let mut channel = self.channels.remove(&piece.channel).unwrap_or_default();
         change.base = piece.place.start;
         change.map = map;
-        let mut begin = 0;
-        if let Some((open, rule)) = channel.open.take() {
-            let (size, still) = open.swallow(&said);
-            begin = size;
-            if size > 0 {
-                change.pointer = piece.pointer(self.table);
-                change.redact(0..size, rule, With::Nothing);
-            }
-            if let Some(still) = still {
-                channel.open = Some((still, rule));
-                self.channels.insert(piece.channel, channel);
-                return false;
-            }
-        }
-        let fresh = said.get(begin..).unwrap_or_default();
-        let finding = if channel.carry.is_empty() {
-            self.rules.scan(fresh)
-        } else {
-            let known = channel.carry.len();
-            channel.carry.extend_from_slice(fresh);
-            channel.segments.push(Segment { unit: number, place: known..channel.carry.len(), offset: begin });
-            self.rules.scan(&channel.carry)
-        };
-        if finding.hits.is_empty() && finding.tail.is_none() {
+        let known = self.channels.remove(&piece.channel);
+        let is_new = known.is_none();
+        let mut channel = known.unwrap_or_default();
+        let open = channel.open.take();
+        // A text of which nothing is remembered is mostly one of which nothing is to be.
+        let finding = is_new.then(|| self.rules.scan(&said));
+        if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
-        if channel.carry.is_empty() {
-            channel.carry = fresh.to_vec();
-            channel.segments = vec![Segment { unit: number, place: 0..fresh.len(), offset: begin }];
-        }
-        change.pointer = piece.pointer(self.table);
+        channel.add(&said, number);
         let first = self.next - 1 - self.queue.len() as u64;
-        let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
-        for hit in &finding.hits {
-            target.redact(&channel.segments, &hit.place, hit.rule);
-        }
-        channel.open = finding.hits.last().and_then(|hit| hit.open.clone().map(|open| (open, hit.rule)));
-        channel.tail = None;
-        let keeps = finding.tail.filter(|(tail, _)| channel.carry.len() - tail.start <= CARRY);
-        match keeps {
-            Some((tail, rule)) if channel.open.is_none() => channel.keep(tail, rule),
-            _ => channel.forget(),
+        let is_over = match open {
+            None => true,
+            Some((open, rule)) => {
+                change.pointer = piece.pointer(self.table);
+                let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
+                channel.go_on(&open, rule, &mut target)
+            }
+        };
+        if is_over {
+            let finding = finding.unwrap_or_else(|| self.rules.scan(&channel.carry));
+            if finding.is_empty() {
+                return false;
+            }
+            change.pointer = piece.pointer(self.table);
+            let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
+            channel.found(finding, &mut target);
         }
         let waits = channel.holds();
         if channel.open.is_some() || channel.tail.is_some() {
@@ -381,17 +345,16 @@ fn field_of(line: &[u8]) -> &[u8] {
 }
 
 /// The units that an edit may be made in.
-struct Target<'t> {
-    queue: &'t mut VecDeque<Held>,
+pub(super) struct Target<'t> {
+    pub(super) queue: &'t mut VecDeque<Held>,
     /// The number of the first one in the queue.
-    first: u64,
-    now: Option<(u64, &'t mut Change)>,
+    pub(super) first: u64,
+    pub(super) now: Option<(u64, &'t mut Change)>,
 }
 
 impl Target<'_> {
-    /// Redacts a place of a carry in all units that it came with; the mark stands in the first one that is still here.
-    fn redact(&mut self, segments: &[Segment], place: &Range<usize>, rule: usize) {
-        let mut with = With::Mark;
+    /// Redacts a place of a carry in all units that it came with; the mark, if any, stands in the first one that is still here.
+    pub(super) fn redact(&mut self, segments: &[Segment], place: &Range<usize>, rule: usize, mut with: With) {
         for segment in segments {
             let (start, end) = (place.start.max(segment.place.start), place.end.min(segment.place.end));
             if start >= end {
@@ -418,46 +381,15 @@ impl Change {
     fn redact(&mut self, place: Range<usize>, rule: usize, with: With) {
         let place = self.map.range(&place);
         let place = self.base + place.start..self.base + place.end;
-        self.edits.push(Edit { place, rule, with, pointer: self.pointer.clone() });
-    }
-}
-
-impl Channel {
-    fn holds(&self) -> bool {
-        self.tail.as_ref().is_some_and(|(tail, _)| tail.holds)
-    }
-
-    /// Remembers the text from a tail on.
-    fn keep(&mut self, tail: Tail, rule: usize) {
-        let start = tail.start;
-        self.carry.drain(..start);
-        self.segments.retain(|segment| segment.place.end > start);
-        for segment in &mut self.segments {
-            let cut = start.saturating_sub(segment.place.start);
-            segment.offset += cut;
-            segment.place = segment.place.start.saturating_sub(start)..segment.place.end - start;
-        }
-        self.tail = Some((Tail { start: 0, from: tail.from - start, ..tail }, rule));
-    }
-
-    fn forget(&mut self) {
-        self.carry.clear();
-        self.segments.clear();
-        self.tail = None;
-    }
-
-    /// Decides without the next piece: what is certainly a secret's beginning is one.
-    fn give_up(&mut self, queue: &mut VecDeque<Held>, first: u64) {
-        let Some((tail, rule)) = &mut self.tail else { return };
-        if !std::mem::replace(&mut tail.holds, false) {
+        // What waits is read again with each piece, and the last reading knows best what it is.
+        let covers = |edit: &&mut Edit| edit.place.start <= place.start && place.end <= edit.place.end;
+        if let Some(known) = self.edits.iter_mut().find(covers) {
+            if known.place == place && known.with == with {
+                known.rule = rule;
+            }
             return;
         }
-        if let Some(open) = tail.open.take() {
-            let (place, rule) = (tail.from..self.carry.len(), *rule);
-            Target { queue, first, now: None }.redact(&self.segments, &place, rule);
-            self.forget();
-            self.open = Some((open, rule));
-        }
+        self.edits.push(Edit { place, rule, with, pointer: self.pointer.clone() });
     }
 }
 

@@ -21,8 +21,13 @@
 //! Never: a decision that depends on how the bytes of the input were cut (units decide; time does, where the caller says so), a
 //! state that grows with the input, JSON that is none afterwards.
 
+mod answers;
 mod assigned;
+mod channel;
+#[cfg(test)]
+mod cuts;
 mod hold;
+mod levels;
 mod pieces;
 mod record;
 mod rules;
@@ -30,6 +35,7 @@ mod shape;
 mod sieve;
 mod text;
 
+pub use answers::words_of;
 pub use hold::{Redacted, Redactor};
 pub use pieces::Pieces;
 pub use rules::DEFAULT_KEYS;

@@ -4,8 +4,8 @@
 //! sees it; the value of a secret's key is a secret whatever it is. What is no JSON is looked at as text. Never: a change of
 //! anything but the insides of strings and the numbers under a secret's key.
 
+use super::levels::unescape;
 use super::rules::{EXEMPT, canonical};
-use super::text::unescape;
 use super::{Edit, Rules, With};
 use std::ops::Range;
 
@@ -33,7 +33,11 @@ struct Key {
     is_secret: bool,
     is_exempt: bool,
     is_logprobs: bool,
+    is_type: bool,
 }
+
+/// The types of JSON Schema. In a description of what a secret looks like they say nothing of it, and without them it is none.
+const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
 
 /// Looks through a record; `skip` is the inside of a string that somebody else looks at.
 pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> Look {
@@ -61,7 +65,14 @@ fn text(rules: &Rules, text: &[u8], base: usize, pointer: &str, edits: &mut Vec<
         base + range.start..base + range.end
     };
     for hit in finding.hits {
-        edits.push(Edit { place: place(hit.place), rule: hit.rule, with: With::Mark, pointer: pointer.to_owned() });
+        // Nothing ends the one that is open.
+        let end = if hit.open.is_some() { said.len() } else { hit.place.end };
+        edits.push(Edit {
+            place: place(hit.place.start..end),
+            rule: hit.rule,
+            with: With::Mark,
+            pointer: pointer.to_owned(),
+        });
     }
     // A text that stops in the middle of what is certainly a secret: one that was cut, or is not yet all there.
     if let Some((tail, rule)) = finding.tail.filter(|(tail, _)| tail.open.is_some() && tail.from < said.len()) {
@@ -95,6 +106,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                     level.key = Some(Key {
                         is_secret: rules.in_json && !level.in_logprobs && rules.keys.has_canonical(&spelling),
                         is_exempt: EXEMPT.contains(&spelling.as_str()),
+                        is_type: spelling == "type",
                         is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
                     });
                     let known = look.edits.len();
@@ -115,7 +127,8 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                         if skip.is_some_and(|skip| skip.start == start) {
                             // Read together with the pieces before it.
                         } else if (key.is_secret || in_secret) && !inner.is_empty() {
-                            if !inner.starts_with(b"[REDACTED:") {
+                            let says_nothing = in_secret && key.is_type && TYPES.contains(&inner);
+                            if !says_nothing && !inner.starts_with(b"[REDACTED:") {
                                 let edit = Edit {
                                     place: start..end,
                                     rule: rules.key_rule,

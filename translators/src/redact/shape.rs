@@ -35,10 +35,10 @@ pub(super) struct Tail {
 pub(super) enum Open {
     /// As long as the class lasts, and at most so many bytes.
     Class(Class, usize),
-    /// Up to a quote.
-    Quote { escaped: bool, left: usize },
-    /// Up to the armour's end; the last bytes were these.
-    Pem { last: Vec<u8>, left: usize },
+    /// Up to a quote of the level that it was found at.
+    Quote { level: usize, left: usize },
+    /// Up to the armour's end, at the level that it was found at; the last bytes there were these.
+    Pem { level: usize, last: Vec<u8>, left: usize },
 }
 
 /// The longest value of a key, and the longest private key.
@@ -46,25 +46,35 @@ pub(super) const LONGEST: usize = 32 << 10;
 pub(super) const LONGEST_NAME: usize = 256;
 
 impl Open {
-    /// How much of a text still belongs to the secret, and what is still open then.
+    /// The level that it ends at, where not each can end it.
+    pub(super) fn level(&self) -> Option<usize> {
+        match self {
+            Self::Class(..) => None,
+            Self::Quote { level, .. } | Self::Pem { level, .. } => Some(*level),
+        }
+    }
+
+    /// How much of a text, at one level, still belongs to the secret, and what is still open then.
     pub(super) fn swallow(self, text: &[u8]) -> (usize, Option<Self>) {
         match self {
             Self::Class(class, left) => {
                 let run = run(text, 0, class).min(left);
                 (run, (run == text.len() && run < left).then_some(Self::Class(class, left - run)))
             }
-            Self::Quote { escaped, left } => {
-                let end = quote(text, 0, escaped).unwrap_or(text.len()).min(left);
-                (end, (end == text.len() && end < left).then(|| Self::Quote { escaped, left: left - end }))
+            Self::Quote { level, left } => {
+                let closing = quote(text, 0);
+                let end = closing.unwrap_or(text.len()).min(left);
+                let is_open = closing.is_none() && end < left;
+                (end, is_open.then(|| Self::Quote { level, left: left - end }))
             }
-            Self::Pem { mut last, left } => {
+            Self::Pem { level, mut last, left } => {
                 let known = last.len();
                 last.extend_from_slice(text);
-                let end = pem_end(&last, 0).map_or_else(|| run(text, 0, armour), |end| end.saturating_sub(known));
+                let end = pem_end(&last, 0).map_or_else(|| armoured(text, 0), |end| end.saturating_sub(known));
                 let end = end.min(left);
                 let is_open = end == text.len() && end < left && pem_end(&last, 0).is_none();
                 let cut = last.len().saturating_sub(LONGEST_NAME);
-                (end, is_open.then(|| Self::Pem { last: last.split_off(cut), left: left - end }))
+                (end, is_open.then(|| Self::Pem { level, last: last.split_off(cut), left: left - end }))
             }
         }
     }
@@ -75,25 +85,21 @@ pub(super) fn run(text: &[u8], from: usize, class: Class) -> usize {
     rest.iter().position(|byte| !class(*byte)).unwrap_or(rest.len())
 }
 
-/// Where a quoted text ends: at a quote, or at the backslashes before one where the quotes themselves are escaped.
-fn quote(text: &[u8], from: usize, escaped: bool) -> Option<usize> {
+/// Where a quoted text ends.
+fn quote(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
     loop {
         let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
         if text.get(found) == Some(&b'"') {
             return Some(found);
         }
-        let slashes = run(text, found, |byte| byte == b'\\');
-        let behind = text.get(found + slashes);
-        if behind == Some(&b'"') && (escaped || slashes.is_multiple_of(2)) {
-            return Some(if escaped { found } else { found + slashes });
-        }
-        at = found + slashes + 1;
+        // What stands behind a backslash is escaped.
+        at = found + 2;
     }
 }
 
-/// What is found at the literal `at`, which is `len` bytes long.
-pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize) -> Found {
+/// What is found at the literal `at`, which is `len` bytes long, in a text at one of its levels.
+pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize, level: usize) -> Found {
     let body = at + len;
     match shape {
         Shape::Token { class, min, max, sure } => {
@@ -119,7 +125,7 @@ pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize) -> Found {
         }
         Shape::After { words, class, min, max } => after(text, at, body, words, class, min, max),
         Shape::Jwt => jwt(text, at),
-        Shape::Pem => pem(text, at, body),
+        Shape::Pem => pem(text, at, body, level),
         Shape::Url => url(text, at, body),
     }
 }
@@ -227,11 +233,22 @@ fn armour(byte: u8) -> bool {
     base64_or_space(byte) || matches!(byte, b'\\' | b'-' | b':' | b',')
 }
 
+/// How long an armoured key goes on. The backslashes before a quote are the quote's.
+fn armoured(text: &[u8], from: usize) -> usize {
+    let count = run(text, from, armour);
+    let end = from + count;
+    if text.get(end) != Some(&b'"') {
+        return count;
+    }
+    let said = text.get(from..end).unwrap_or_default();
+    count - said.iter().rev().take_while(|byte| **byte == b'\\').count()
+}
+
 fn base64_or_space(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || matches!(byte, b'+' | b'/' | b'=')
 }
 
-fn pem(text: &[u8], at: usize, body: usize) -> Found {
+fn pem(text: &[u8], at: usize, body: usize, level: usize) -> Found {
     let head = || Found::Tail(Tail { start: at, from: at, holds: true, open: None });
     let title = run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
     if body + title == text.len() && title < 64 {
@@ -252,11 +269,11 @@ fn pem(text: &[u8], at: usize, body: usize) -> Found {
     if let Some(end) = pem_end(window, inside) {
         return Found::Full(at..end, None);
     }
-    let count = run(window, inside, armour);
+    let count = armoured(window, inside);
     let end = inside + count;
     let said = window.get(inside..end).unwrap_or_default().iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
     let last = || window.get(end.saturating_sub(LONGEST_NAME).max(inside)..end).unwrap_or_default().to_vec();
-    let open = || Some(Open::Pem { last: last(), left: LONGEST.saturating_sub(count) });
+    let open = || Some(Open::Pem { level, last: last(), left: LONGEST.saturating_sub(count) });
     if end == text.len() && said < 16 {
         return Found::Tail(Tail { start: at, from: at, holds: true, open: open().filter(|_| said > 0) });
     }
@@ -318,8 +335,8 @@ fn url(text: &[u8], at: usize, body: usize) -> Found {
     Found::Full(password..end, None)
 }
 
-/// The value of a quoted key in a text: `"key": "value"`. `at` lies in the key.
-pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, escaped: bool) -> Found {
+/// The value of a quoted key in a text at one of its levels: `"key": "value"`. `at` lies in the key.
+pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, level: usize) -> Found {
     let in_name = name_byte;
     let front = text.get(..at).unwrap_or_default();
     let before = front.iter().rev().take(LONGEST_NAME).take_while(|byte| in_name(**byte)).count();
@@ -355,10 +372,10 @@ pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, es
     if value == text.len() {
         return name_only(context, text);
     }
-    match quote(text, value, false) {
+    match quote(text, value) {
         Some(end) if end == value => Found::No,
         Some(end) => Found::Full(value..end, None),
-        None => Found::Full(value..text.len(), Some(Open::Quote { escaped, left: LONGEST })),
+        None => Found::Full(value..text.len(), Some(Open::Quote { level, left: LONGEST })),
     }
 }
 

@@ -6,14 +6,11 @@
 
 use super::Rules;
 use super::assigned::{assigned, front};
+use super::levels::Reading;
 use super::rules::name_byte;
 use super::shape::{Found, LONGEST_NAME, Open, Tail, find, is_inside_a_word, keyed};
 use aho_corasick::AhoCorasick;
-use std::borrow::Cow;
 use std::ops::Range;
-
-/// How often escapes are read; a text that is escaped more often is looked at as far as that.
-const LEVELS: usize = 4;
 
 /// How much of a text is read again with its next piece where patterns are configured.
 const CONTEXT: usize = 256;
@@ -34,111 +31,33 @@ pub(super) struct Finding {
     pub(super) tail: Option<(Tail, usize)>,
 }
 
-/// Where the bytes of a text without escapes stand in the text with them.
-#[derive(Clone, Debug, Default)]
-pub(super) struct Map {
-    /// The place without and with escapes behind each escape.
-    steps: Vec<(usize, usize)>,
-}
-
-impl Map {
-    pub(super) fn place(&self, at: usize) -> usize {
-        let before = self.steps.partition_point(|step| step.0 <= at);
-        let (plain, escaped) = before.checked_sub(1).and_then(|at| self.steps.get(at)).copied().unwrap_or_default();
-        escaped + (at - plain)
-    }
-
-    pub(super) fn range(&self, range: &Range<usize>) -> Range<usize> {
-        self.place(range.start)..self.place(range.end)
-    }
-}
-
-/// Reads a text's escapes; what is no escape stays.
-pub(super) fn unescape(text: &[u8]) -> (Cow<'_, [u8]>, Map) {
-    let Some(first) = memchr::memchr(b'\\', text) else { return (Cow::Borrowed(text), Map::default()) };
-    let mut plain = Vec::with_capacity(text.len());
-    let mut map = Map::default();
-    plain.extend_from_slice(text.get(..first).unwrap_or_default());
-    let mut at = first;
-    while let Some(&byte) = text.get(at) {
-        if byte != b'\\' {
-            let rest = text.get(at..).unwrap_or_default();
-            let size = memchr::memchr(b'\\', rest).unwrap_or(rest.len());
-            plain.extend_from_slice(rest.get(..size).unwrap_or_default());
-            at += size;
-            continue;
-        }
-        let short = match text.get(at + 1) {
-            Some(b'n') => b'\n',
-            Some(b'r') => b'\r',
-            Some(b't') => b'\t',
-            Some(b'b') => 8,
-            Some(b'f') => 12,
-            Some(&mark @ (b'"' | b'\\' | b'/')) => mark,
-            Some(b'u') => {
-                if let Some(unit) = text.get(at + 2..at + 6).and_then(hex) {
-                    let mut buffer = [0; 4];
-                    let char = char::from_u32(unit).unwrap_or(char::REPLACEMENT_CHARACTER);
-                    plain.extend_from_slice(char.encode_utf8(&mut buffer).as_bytes());
-                    at += 6;
-                    map.steps.push((plain.len(), at));
-                } else {
-                    plain.push(byte);
-                    at += 1;
-                }
-                continue;
-            }
-            _ => {
-                plain.push(byte);
-                at += 1;
-                continue;
-            }
-        };
-        plain.push(short);
-        at += 2;
-        map.steps.push((plain.len(), at));
-    }
-    (Cow::Owned(plain), map)
-}
-
-fn hex(digits: &[u8]) -> Option<u32> {
-    digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
-}
-
 impl Rules {
     /// Looks through a text and what its escapes hide.
     pub(super) fn scan(&self, text: &[u8]) -> Finding {
         let mut finding = Finding::default();
-        self.level(text, 1, &mut finding);
-        let mut level = Cow::Borrowed(text);
-        let mut maps: Vec<Map> = Vec::new();
-        while maps.len() + 1 < LEVELS {
-            if memchr::memchr(b'\\', &level).is_none() {
+        let mut reading = Reading::new(text);
+        loop {
+            let mut inner = Finding::default();
+            self.level(&reading, &mut inner);
+            let place = |place: Range<usize>| reading.out(place.start)..reading.out(place.end);
+            finding.hits.extend(inner.hits.into_iter().map(|hit| Hit { place: place(hit.place), ..hit }));
+            if let Some((tail, rule)) = inner.tail {
+                let (start, from) = (reading.out(tail.start), reading.out(tail.from));
+                merge(&mut finding.tail, Tail { start, from, ..tail }, rule);
+            }
+            if !reading.descend() {
                 break;
             }
-            let (plain, map) = unescape(&level);
-            let plain = plain.into_owned();
-            maps.push(map);
-            let mut inner = Finding::default();
-            self.level(&plain, maps.len() + 1, &mut inner);
-            let out = |place: usize| maps.iter().rev().fold(place, |place, map| map.place(place));
-            finding.hits.extend(
-                inner.hits.into_iter().map(|hit| Hit { place: out(hit.place.start)..out(hit.place.end), ..hit }),
-            );
-            if let Some((tail, rule)) = inner.tail {
-                merge(&mut finding.tail, Tail { start: out(tail.start), from: out(tail.from), ..tail }, rule);
-            }
-            level = Cow::Owned(plain);
-        }
-        if let Some(start) = broken_escape(text) {
-            merge(&mut finding.tail, Tail { start, from: start, holds: true, open: None }, 0);
         }
         if !self.patterns.is_empty() {
             // How much of a text a pattern needs is not known: each piece waits for the next one.
             let start = text.len().saturating_sub(CONTEXT);
             merge(&mut finding.tail, Tail { start, from: text.len(), holds: true, open: None }, 0);
         }
-        finding.settle();
+        if let Some((tail, _)) = &mut finding.tail {
+            tail.start = reading.whole_from(tail.start);
+        }
+        finding.settle(text.len());
         finding
     }
 
@@ -161,7 +80,8 @@ impl Rules {
         self.finder.is_match(text.get(text.len() - size..).unwrap_or_default())
     }
 
-    fn level(&self, text: &[u8], level: usize, finding: &mut Finding) {
+    fn level(&self, reading: &Reading<'_>, finding: &mut Finding) {
+        let text = reading.known();
         // A format's own name says more than that a key stands before it: keys in plain text come last.
         let mut keys: Vec<usize> = Vec::new();
         for found in self.finder.find_overlapping_iter(text) {
@@ -171,7 +91,7 @@ impl Rules {
                     if is_exact && !self.is_spelt(found.pattern().as_usize(), literal) {
                         continue;
                     }
-                    (find(shape, text, found.start(), found.len()), rule)
+                    (find(shape, text, found.start(), found.len(), reading.level()), rule)
                 }
                 Some(Literal::Key) => {
                     if self.in_text {
@@ -180,7 +100,7 @@ impl Rules {
                     if !self.in_json {
                         continue;
                     }
-                    (keyed(text, found.start(), |key| self.keys.has(key), level > 1), self.key_rule)
+                    (keyed(text, found.start(), |key| self.keys.has(key), reading.level()), self.key_rule)
                 }
                 None => continue,
             };
@@ -198,12 +118,15 @@ impl Rules {
             }
         }
         for (rule, pattern) in &self.patterns {
-            for found in pattern.find_iter(text).filter(|found| !found.range().is_empty()) {
+            for found in pattern.find_iter(reading.text()).filter(|found| !found.range().is_empty()) {
                 finding.hits.push(Hit { place: found.range(), rule: *rule, open: None });
             }
         }
         if let Some(tail) = self.front_of_literal(text) {
             merge(&mut finding.tail, tail, 0);
+        }
+        if reading.is_broken() {
+            merge(&mut finding.tail, nothing_yet(text.len()), 0);
         }
     }
 
@@ -265,15 +188,9 @@ fn scheme_before(text: &[u8], colon: usize) -> usize {
     front.iter().rev().take(32).take_while(|byte| byte.is_ascii_alphanumeric() || **byte == b'+').count()
 }
 
-/// A backslash at the end, or the front of `\u0000`: what it escapes comes next.
-fn broken_escape(text: &[u8]) -> Option<usize> {
-    let from = text.len().saturating_sub(5);
-    let end = text.get(from..)?;
-    let slash = from + end.iter().rposition(|&byte| byte == b'\\')?;
-    let rest = text.get(slash + 1..)?;
-    let is_front = rest.is_empty() || (rest.first() == Some(&b'u') && rest.iter().skip(1).all(u8::is_ascii_hexdigit));
-    let slashes = text.get(..slash)?.iter().rev().take_while(|&&byte| byte == b'\\').count();
-    (is_front && slashes.is_multiple_of(2)).then_some(slash)
+/// The tail that an escape is which is not whole.
+fn nothing_yet(at: usize) -> Tail {
+    Tail { start: at, from: at, holds: true, open: None }
 }
 
 fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
@@ -295,8 +212,13 @@ fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
 }
 
 impl Finding {
-    /// Puts the hits in order, one where several lie over each other, and drops a tail that lies in one.
-    fn settle(&mut self) {
+    /// Whether there is nothing to redact, and nothing to remember.
+    pub(super) fn is_empty(&self) -> bool {
+        self.hits.is_empty() && self.tail.is_none()
+    }
+
+    /// Puts the hits in order, one where several lie over each other, and drops a tail that lies in one. `size` is the text's.
+    fn settle(&mut self, size: usize) {
         self.hits.sort_by_key(|hit| (hit.place.start, usize::MAX - hit.place.end));
         let mut kept: Vec<Hit> = Vec::with_capacity(self.hits.len());
         for hit in self.hits.drain(..) {
@@ -305,19 +227,21 @@ impl Finding {
                     if hit.place.end > last.place.end {
                         last.place.end = hit.place.end;
                         last.open = hit.open;
+                    } else if hit.place.end == last.place.end && last.open.is_none() {
+                        last.open = hit.open;
                     }
                 }
                 _ => kept.push(hit),
             }
         }
         self.hits = kept;
-        if let (Some(last), Some((tail, _))) = (self.hits.last(), &mut self.tail) {
-            let end = last.place.end;
-            if tail.from < end || last.open.is_some() {
-                self.tail = None;
-            } else {
-                tail.start = tail.start.max(end);
-            }
+        let Some(last) = self.hits.last_mut().filter(|last| last.open.is_some()) else { return };
+        // What may be a longer secret, and is one if nothing follows, goes before the one in it.
+        let is_within = |tail: &Tail| tail.open.is_some() && tail.from <= last.place.start;
+        if self.tail.as_ref().is_some_and(|(tail, _)| is_within(tail)) {
+            last.open = None;
+        } else {
+            self.tail = (last.place.end < size).then(|| (nothing_yet(last.place.end), 0));
         }
     }
 }

@@ -1,0 +1,178 @@
+//! What somebody answered to a runner's question, in words.
+//!
+//! In: the question's arguments, the answers to it. Out: words for a frame, without what is secret in them. Never: an answer to
+//! something that the question itself calls a secret, or whose name is a secret's key.
+
+use super::record::plain;
+use super::rules::KEY_RULE;
+use super::{Rules, With};
+use crate::frame::RawJson;
+use crate::json::{Json, Object};
+
+/// What one answer is to.
+struct Wanted {
+    /// What it is called, in all ways in which the question says so.
+    names: Vec<String>,
+    /// The question says itself that it is a secret.
+    is_secret: bool,
+}
+
+/// What was chosen or written, question by question, each on a line; `None` where nothing was. `args` are the arguments of the
+/// question, as far as anybody has them. Without rules, what the question itself calls a secret is kept back all the same.
+pub fn words_of(rules: Option<&Rules>, args: &[&RawJson], answers: &[Vec<String>]) -> Option<String> {
+    let read: Vec<Vec<Wanted>> = args.iter().map(|args| wanted(args)).collect();
+    let is_secret = |nth: usize| {
+        read.iter().any(|wanted| {
+            let is_one = |wanted: &Wanted| {
+                let has = |name: &String| rules.is_some_and(|rules| rules.is_secret_name(name));
+                wanted.is_secret || wanted.names.iter().any(has)
+            };
+            // Beyond the questions, nobody knows what is answered.
+            wanted.get(nth).map_or_else(|| wanted.iter().any(is_one), is_one)
+        })
+    };
+    let word = |nth: usize, words: &Vec<String>| {
+        let said = words.join(", ");
+        match rules {
+            _ if !said.is_empty() && is_secret(nth) => format!("[REDACTED:{KEY_RULE}]"),
+            Some(rules) => rules.without_secrets(&said),
+            None => said,
+        }
+    };
+    let lines: Vec<String> = answers.iter().enumerate().map(|(nth, words)| word(nth, words)).collect();
+    let told = lines.join("\n");
+    (!told.is_empty()).then_some(told)
+}
+
+impl Rules {
+    /// A text that stands in no record, with marks where its secrets were.
+    pub fn without_secrets(&self, text: &str) -> String {
+        let mut edits = Vec::new();
+        plain(self, text.as_bytes(), &mut edits);
+        edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
+        let (mut told, mut done) = (String::with_capacity(text.len()), 0);
+        for edit in edits {
+            if edit.place.start >= done {
+                told.push_str(text.get(done..edit.place.start).unwrap_or_default());
+                if edit.with != With::Nothing {
+                    told.push_str(&self.mark(edit.rule));
+                }
+            }
+            done = done.max(edit.place.end);
+        }
+        told.push_str(text.get(done..).unwrap_or_default());
+        told
+    }
+
+    /// Whether something of this name is a secret: a key, or a sentence that ends in one (`Your API key?`).
+    fn is_secret_name(&self, name: &str) -> bool {
+        self.in_json && self.keys.has(name.trim_matches(|char: char| !char.is_alphanumeric()))
+    }
+}
+
+/// What a question wants to know, in order: its questions, or the fields of its form.
+fn wanted(args: &RawJson) -> Vec<Wanted> {
+    let Some(args) = Json::new(args).object() else { return Vec::new() };
+    let questions: Vec<Object<'_>> = args.items("questions").into_iter().filter_map(Json::object).collect();
+    if !questions.is_empty() {
+        return in_doubt(questions.iter().map(question).collect());
+    }
+    let schema = args.object("requestedSchema").or_else(|| args.object("requested_schema"));
+    let Some(fields) = schema.and_then(|schema| schema.object("properties")) else { return Vec::new() };
+    fields.iter().map(|(name, about)| field(name, about.object())).collect()
+}
+
+fn question(question: &Object<'_>) -> Wanted {
+    let names = ["id", "header", "question"].into_iter().filter_map(|key| Some(question.str(key)?.into_owned()));
+    let is_secret = ["isSecret", "is_secret"].into_iter().any(|key| question.bool(key) == Some(true));
+    Wanted { names: names.collect(), is_secret }
+}
+
+fn field(name: &str, about: Option<Object<'_>>) -> Wanted {
+    let about = about.unwrap_or_default();
+    let names = std::iter::once(name.to_owned()).chain(about.str("title").map(|title| title.into_owned()));
+    let is_secret = about.str("format").as_deref() == Some("password") || about.bool("writeOnly") == Some(true);
+    Wanted { names: names.collect(), is_secret }
+}
+
+/// Questions without a name of theirs are passed over by those that answer them: then it is not known which answer is to which.
+fn in_doubt(wanted: Vec<Wanted>) -> Vec<Wanted> {
+    let (first, mut rest) = (wanted.first().map(|wanted| wanted.names.len()), wanted.iter());
+    if rest.all(|wanted| Some(wanted.names.len()) == first) {
+        return wanted;
+    }
+    let is_secret = wanted.iter().any(|wanted| wanted.is_secret);
+    let names: Vec<String> = wanted.iter().flat_map(|wanted| wanted.names.iter().cloned()).collect();
+    wanted.iter().map(|_| Wanted { names: names.clone(), is_secret }).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::Settings;
+    use super::*;
+    use crate::json::to_raw;
+    use serde_json::{Value, json};
+
+    fn told(args: &Value, answers: &[&[&str]]) -> Option<String> {
+        told_by(Some(&Rules::new(Settings::default()).unwrap()), args, answers)
+    }
+
+    fn told_by(rules: Option<&Rules>, args: &Value, answers: &[&[&str]]) -> Option<String> {
+        let answers: Vec<Vec<String>> =
+            answers.iter().map(|words| words.iter().map(|&word| word.to_owned()).collect()).collect();
+        words_of(rules, &[&to_raw(args)], &answers)
+    }
+
+    #[test]
+    fn what_the_question_calls_a_secret_is_not_told() {
+        let args = json!({"questions": [{"id": "who", "isSecret": false}, {"id": "pin", "isSecret": true}]});
+        let answers: &[&[&str]] = &[&["ann"], &["hunter two"]];
+        assert_eq!(told(&args, answers).unwrap(), "ann\n[REDACTED:key]");
+        assert_eq!(told_by(None, &args, answers).unwrap(), "ann\n[REDACTED:key]", "without rules too");
+        assert_eq!(told(&args, &[&["ann"], &[""]]).unwrap(), "ann\n", "nothing was written there");
+        assert_eq!(told(&args, &[&["ann"], &["x"], &["y"]]).unwrap(), "ann\n[REDACTED:key]\n[REDACTED:key]");
+        let form = json!({"requestedSchema": {"properties": {
+            "pin": {"type": "string", "format": "password"}, "code": {"type": "string", "writeOnly": true}}}});
+        assert_eq!(told_by(None, &form, &[&["1"], &["2"]]).unwrap(), "[REDACTED:key]\n[REDACTED:key]");
+    }
+
+    #[test]
+    fn what_has_a_secrets_name_is_not_told() {
+        for schema in ["requestedSchema", "requested_schema"] {
+            let form = json!({schema: {"properties": {
+                "zone": {"type": "string"}, "password": {"type": "string"}, "dbApiKey": {}, "one": {"title": "API token"}}}});
+            let answers: &[&[&str]] = &[&["here"], &["hunter two"], &["h2"], &["h3"]];
+            let mark = "[REDACTED:key]";
+            assert_eq!(told(&form, answers).unwrap(), format!("here\n{mark}\n{mark}\n{mark}"));
+            assert_eq!(told_by(None, &form, answers).unwrap(), "here\nhunter two\nh2\nh3");
+            let rules = Rules::new(Settings { disabled: vec!["key".to_owned()], ..Settings::default() }).unwrap();
+            assert_eq!(told_by(Some(&rules), &form, answers).unwrap(), "here\nhunter two\nh2\nh3");
+        }
+        for question in ["What is the API key?", "Your database password:"] {
+            let args = json!({"questions": [{"question": question}, {"question": "Which colour?"}]});
+            assert_eq!(told(&args, &[&["hunter"], &["Red", "Blue"]]).unwrap(), "[REDACTED:key]\nRed, Blue");
+        }
+    }
+
+    #[test]
+    fn where_it_is_not_known_what_an_answer_is_to_none_is_told() {
+        let args = json!({"questions": [{"header": "who"}, {"id": "pin", "header": "pin", "isSecret": true}]});
+        assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
+        let args = json!({"questions": [{"header": "who"}, {"id": "what", "header": "what"}]});
+        assert_eq!(told(&args, &[&["me"]]).unwrap(), "me");
+    }
+
+    #[test]
+    fn a_secret_in_an_answer_is_one_wherever_it_is_written() {
+        let secret = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
+        for args in [json!({}), json!({"questions": [{"id": "what"}]}), json!([]), json!({"questions": 1})] {
+            let said = format!("it is {secret}, and {secret}");
+            let mark = "[REDACTED:github-token]";
+            assert_eq!(told(&args, &[&["a", &said]]).unwrap(), format!("a, it is {mark}, and {mark}"));
+            assert_eq!(told(&args, &[&["DB_PASSWORD=q7ZkVx2m9pp"]]).unwrap(), "DB_PASSWORD=[REDACTED:assignment]");
+            assert_eq!(told(&args, &[&["plain \u{e9} \\n text"]]).unwrap(), "plain \u{e9} \\n text");
+            assert_eq!(told(&args, &[&[], &[""]]).as_deref(), Some("\n"));
+            assert_eq!(told(&args, &[]), None);
+        }
+    }
+}

@@ -1,0 +1,177 @@
+//! However a text is cut into pieces, what is redacted of it is the same.
+
+use super::*;
+use crate::framing::Unit;
+use proptest::prelude::*;
+use std::sync::{Arc, LazyLock};
+
+static ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings::default()).unwrap()));
+
+const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
+
+/// What pieces say when they were redacted; with a wait that is too long behind each of them, if so wanted.
+fn told(pieces: &[&str], is_slow: bool) -> String {
+    let mut redactor = Redactor::new(ALL.clone(), TABLE);
+    let mut out = String::new();
+    let mut sink = |redacted: Redacted<'_>| {
+        let record: serde_json::Value = serde_json::from_slice(redacted.unit.payload).unwrap();
+        out.push_str(record["delta"].as_str().unwrap());
+    };
+    for piece in pieces {
+        let record = serde_json::json!({"id": 1, "delta": piece}).to_string();
+        let bytes = record.as_bytes();
+        let unit = Unit { bytes, payload: bytes, event_name: None, offset: 0, oversized: None, cut: false };
+        redactor.unit(&unit, 0, &mut sink);
+        if is_slow {
+            redactor.flush(&mut sink);
+        }
+    }
+    redactor.flush(&mut sink);
+    assert!(redactor.deadline().is_none(), "nothing waits any more");
+    out
+}
+
+/// The text in a string of JSON, spelt in one of three ways.
+fn wrapped(text: &str, spelling: usize) -> String {
+    let quoted = serde_json::Value::from(text).to_string();
+    let plain = quoted.trim_start_matches('"');
+    let inner = &quoted[1..quoted.len() - 1];
+    assert!(plain.len() <= inner.len() + 2);
+    match spelling {
+        0 => format!("{{\"cmd\":\"{inner}\",\"n\":1}}"),
+        1 => format!("{{\"cmd\": \"{}\"}}", inner.replace('/', "\\/")),
+        _ => {
+            let ascii: String = inner
+                .chars()
+                .map(|char| match char {
+                    '_' | '-' | '=' | '@' | 'g' => format!("\\u{:04x}", u32::from(char)),
+                    char if char.is_ascii() => char.to_string(),
+                    char => {
+                        let mut units = [0; 2];
+                        char.encode_utf16(&mut units).iter().map(|unit| format!("\\u{unit:04X}")).collect()
+                    }
+                })
+                .collect();
+            format!("{{\"cmd\":\"{ascii}\"}}")
+        }
+    }
+}
+
+const BODY: &str = "q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
+
+/// What has a secret in it, and what must be gone.
+fn secrets() -> Vec<(String, String)> {
+    let pem = format!("{BODY}{BODY}\n{BODY}+/{BODY}==");
+    let jwt = format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{BODY}");
+    [
+        (format!(" ghp_{BODY} "), BODY),
+        (format!("\nghp_{BODY}\n"), BODY),
+        (format!("\nsk-ant-api03-{BODY}\n"), BODY),
+        (format!("\r\nrk_live_{BODY}\""), BODY),
+        (format!("\tnpm_{BODY}\t"), BODY),
+        ("\n\nAKIAQ7ZK2MVXP4TWJ8RB\n".to_owned(), "AKIAQ7ZK2MVXP4TWJ8RB"),
+        (format!("\n{jwt}\n"), &jwt[20..]),
+        (format!("\n-----BEGIN RSA PRIVATE KEY-----\n{pem}\n-----END RSA PRIVATE KEY-----\n"), BODY),
+        ("\ngit clone https://joe:q7Zk%Vx-2m@host/x\n".to_owned(), "q7Zk%Vx-2m"),
+        ("\nDB_PASSWORD=\"q7ZkVx2m/9pp\" && x\n".to_owned(), "q7ZkVx2m/9pp"),
+        ("\nDB_PASSWORD=q7ZkVx2m/9pp\n".to_owned(), "q7ZkVx2m/9pp"),
+        ("\nexport API_TOKEN='q7ZkVx2m/9pp'\n".to_owned(), "q7ZkVx2m/9pp"),
+        ("\ntoken: q7ZkVx2m9pp\nE".to_owned(), "q7ZkVx2m9pp"),
+        ("\n- password: \"q7ZkVx2m9pp\"\n".to_owned(), "q7ZkVx2m9pp"),
+        ("\n{\"api_key\": \"q7Zk\\\"Vx/2m\\\\9pp\", \"n\": 1}\n".to_owned(), "q7Zk"),
+        ("\n{\"a\":1,\"password\":\n\"q7 Zk Vx2m9pp\"}\n".to_owned(), "Vx2m9pp"),
+        ("\ncurl -H \"Authorization: Bearer q7Zk/Vx2m+9pp==\" x\n".to_owned(), "q7Zk/Vx2m+9pp"),
+        ("\n//registry.npmjs.org/:_authToken=q7Zk/Vx2m9pp\n".to_owned(), "q7Zk/Vx2m9pp"),
+        ("\nAWS_SECRET_ACCESS_KEY=wJq7rXUtnFEMI/K7MDENG/bPxRfiCYzT3vLm9pQs\n".to_owned(), "FEMI/K7MDENG/bPx"),
+    ]
+    .map(|(text, gone)| (text, gone.to_owned()))
+    .to_vec()
+}
+
+/// Text with secrets, and much that is escaped in a string.
+fn text() -> impl Strategy<Value = String> {
+    let filler = prop::sample::select(
+        &[
+            "a",
+            "an",
+            "in",
+            "fn n",
+            "réf",
+            "😀",
+            "\n",
+            "\n\n",
+            "\t",
+            "\"",
+            "\\",
+            "\\\\",
+            "/",
+            "C:\\new\\",
+            "\\n",
+            " ",
+            " x ",
+            "{",
+            "}",
+            ".",
+            ": ",
+        ][..],
+    );
+    let part = prop_oneof![
+        4 => filler.prop_map(str::to_owned),
+        1 => any::<prop::sample::Index>().prop_map(|at| at.get(&secrets()).0.clone()),
+    ];
+    prop::collection::vec(part, 1..10).prop_map(|parts| parts.concat())
+}
+
+fn cut<'t>(text: &'t str, cuts: &[f64]) -> Vec<&'t str> {
+    let mut places: Vec<usize> = cuts.iter().map(|part| (text.len() as f64 * part) as usize).collect();
+    places.sort_unstable();
+    let mut pieces = Vec::new();
+    let mut rest = text;
+    for place in places.into_iter().rev() {
+        let place = (0..=place.min(rest.len())).rev().find(|at| rest.is_char_boundary(*at)).unwrap_or_default();
+        let (front, back) = rest.split_at(place);
+        pieces.insert(0, back);
+        rest = front;
+    }
+    pieces.insert(0, rest);
+    pieces
+}
+
+fn each_char(text: &str) -> Vec<&str> {
+    text.char_indices().map(|(at, char)| &text[at..at + char.len_utf8()]).collect()
+}
+
+fn wrap(text: &str, spellings: &[usize]) -> String {
+    spellings.iter().fold(text.to_owned(), |text, spelling| wrapped(&text, *spelling))
+}
+
+#[test]
+fn each_secret_at_each_level_is_gone_wherever_it_is_cut() {
+    let levels: &[&[usize]] = &[&[], &[0], &[1], &[2], &[0, 0], &[0, 1], &[1, 0], &[2, 0], &[0, 2], &[0, 0, 0]];
+    for (secret, gone) in secrets() {
+        for spellings in levels {
+            let text = wrap(&format!("a{secret}b c"), spellings);
+            let whole = told(&[&text], false);
+            assert!(whole.contains("[REDACTED:") && !whole.contains(&gone), "{spellings:?} {text}\n{whole}");
+            for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                let (front, back) = text.split_at(at);
+                assert_eq!(told(&[front, back], false), whole, "{spellings:?} cut: {front}|{back}");
+            }
+            assert_eq!(told(&each_char(&text), false), whole, "{spellings:?} {text}");
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn a_cut_changes_nothing(
+        text in text(), spellings in prop::collection::vec(0..3usize, 0..3), cuts in prop::collection::vec(0.0..1.0f64, 1..3),
+    ) {
+        let text = wrap(&text, &spellings);
+        let whole = told(&[&text], false);
+        prop_assert_eq!(told(&cut(&text, &cuts), false), whole.as_str(), "{:?}", cut(&text, &cuts));
+        prop_assert_eq!(told(&each_char(&text), false), whole, "each char of {}", text);
+    }
+}
