@@ -7,6 +7,8 @@ mod ahead;
 mod bounds;
 mod drift;
 mod pump;
+#[cfg(test)]
+mod tests;
 mod whose;
 
 pub use bounds::{Beyond, Bounds};
