@@ -2,7 +2,7 @@
 //!
 //! In: chunks of one input, in order. Out: appends, one at a time, in the same order. Never: an append that does not wait for
 //! the one before it, an answer before the frames that it speaks of are kept, more than [`AHEAD_BYTES`] behind an append, what
-//! the last chunk made aside.
+//! the last piece of input made aside.
 //!
 //! A log in memory is through with an append at once, and there is nothing to read ahead of. One on disk shares its transaction,
 //! and its sync, among the chunks that came while it was busy.
@@ -18,8 +18,11 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-/// How many bytes of frames and artifacts may wait behind an append. A chunk that might bring more of them waits itself.
-pub(super) const AHEAD_BYTES: u64 = 128 << 10;
+/// How many bytes of frames and artifacts may wait behind an append. What might bring more of them waits itself.
+pub(super) const AHEAD_BYTES: u64 = 512 << 10;
+
+/// How many bytes of input are taken in at a time behind an append.
+const PIECE_BYTES: usize = 16 << 10;
 
 /// Frames that go into the log together, and the artifacts that they refer to.
 #[derive(Default)]
@@ -84,14 +87,27 @@ impl Ahead {
     /// # Errors
     /// Why nothing more is taken.
     pub(super) async fn take(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
-        let arrived = Moment::now();
-        while self.is_busy() && self.next.bytes + chunk.len() as u64 > AHEAD_BYTES {
-            let went_on = self.go_on().await;
-            self.or_close(went_on).await?;
+        let (arrived, mut rest) = (Moment::now(), chunk);
+        loop {
+            // While an append is under way, in pieces, so that what they make is no more than there is room for. Where they are
+            // cut means nothing.
+            let cut = if self.is_busy() { rest.len().min(PIECE_BYTES) } else { rest.len() };
+            if self.is_busy() && self.next.bytes + cut as u64 > AHEAD_BYTES {
+                let went_on = self.go_on().await;
+                self.or_close(went_on).await?;
+                continue;
+            }
+            let (piece, behind) = rest.split_at(cut);
+            let frames = self.ingest.pipeline.feed(piece, Clock::System.now_ms()).map(Arc::new).collect();
+            let gathered = self.gather(frames, arrived).await;
+            self.or_close(gathered).await?;
+            if behind.is_empty() || self.ingest.is_unknown() {
+                return Ok(());
+            }
+            rest = behind;
+            let looked = self.look().await;
+            self.or_close(looked).await?;
         }
-        let frames = self.ingest.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
-        let gathered = self.gather(frames, arrived).await;
-        self.or_close(gathered).await
     }
 
     /// Waits for something; meanwhile appends go on, and what waited too long for more input is let go. `None` where the last
@@ -183,6 +199,15 @@ impl Ahead {
         self.under_way = None;
         self.over(kept)?;
         self.begin().await
+    }
+
+    /// Goes on where the append is through, and does not wait for it.
+    async fn look(&mut self) -> Result<(), Lost> {
+        let mut on = pin!(self.go_on());
+        match poll_fn(|context| Poll::Ready(on.as_mut().poll(context))).await {
+            Poll::Ready(went_on) => went_on,
+            Poll::Pending => Ok(()),
+        }
     }
 
     /// Begins to append what waits. A log in memory is through with it on return.

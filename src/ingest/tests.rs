@@ -189,7 +189,7 @@ async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
 async fn no_more_waits_behind_an_append_than_there_may() {
     let init = br#"{"type":"system","subtype":"init","session_id":"a2d54fc6-831a-4f18-8adb-000000000001","tools":[]}"#;
     let mut chunks = vec![Bytes::from([init.as_slice(), b"\n"].concat())];
-    for nth in 0..2_000 {
+    for nth in 0..5_000 {
         chunks.push(Bytes::from(format!(
             "{{\"type\":\"nothing_known\",\"n\":{nth},\"text\":\"{}\"}}\n",
             "x".repeat(500)
@@ -228,22 +228,25 @@ async fn no_more_waits_behind_an_append_than_there_may() {
 }
 
 #[tokio::test]
-async fn a_chunk_that_finds_no_room_is_taken_alone() {
-    let input = [INPUT, INPUT].concat();
-    let half = Bytes::copy_from_slice(INPUT);
-    let large = Bytes::from([INPUT, b" ".repeat(AHEAD_BYTES as usize).as_slice(), b"\n"].concat());
+async fn a_chunk_that_is_longer_than_there_is_room_for_goes_in_pieces() {
+    let input = INPUT.repeat(80);
+    let (front, large) = input.split_at(INPUT.len());
     let log = Arc::new(Slow::new(0));
-    let mut source = at_once(vec![half, large]);
+    let mut source = at_once([front, large].map(Bytes::copy_from_slice).to_vec());
     let ingest = ingest(log.clone());
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
-    rest().await;
-    assert_eq!(log.begun.load(Ordering::Relaxed), 1);
-    log.open.add_permits(1);
-    rest().await;
-    assert_eq!(log.begun.load(Ordering::Relaxed), 2);
-    log.open.add_permits(10);
+    while !pumped.is_finished() {
+        rest().await;
+        log.open.add_permits(1);
+    }
     pumped.await.unwrap().unwrap();
     assert_eq!(shown(&log.kept()), shown(&plain(&input).await));
+    let appends = log.appends.lock().unwrap();
+    let bytes: Vec<u64> = appends.iter().map(|frames| frames.iter().map(|frame| weight(frame)).sum()).collect();
+    let (of_front, behind) = (bytes[0], &bytes[1..bytes.len() - 1]);
+    assert!(behind.len() > 3, "{bytes:?}");
+    // One piece makes less than the whole of the front does, which is longer.
+    assert!(behind.iter().all(|bytes| (AHEAD_BYTES - of_front..AHEAD_BYTES + of_front).contains(bytes)), "{bytes:?}");
 }
 
 #[tokio::test]

@@ -148,8 +148,9 @@ fn front_bounds(log: &config::Log) -> FrontBounds {
     }
 }
 
-/// How many bytes of the latest frames of a log on disk are in memory as well: those of some hundred runs that are read live.
-const RECENT_BYTES: u64 = 4 << 20;
+/// How many bytes of the latest frames of a log on disk are in memory as well: enough for many runs that
+/// are read live, and for the marks that one of them is due ([`crate::runs`]).
+const RECENT_BYTES: u64 = 8 << 20;
 
 /// What the settings mean for the database.
 pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
