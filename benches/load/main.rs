@@ -1,13 +1,14 @@
-//! The built proxy under load: latency, fan-out, memory, resuming.
+//! The built proxy under load: latency, fan-out, memory, resuming, what durability costs.
 //!
 //! The proxy is a process of its own, the load comes from this one over loopback, and the two share the machine's cores.
 //! Beside the latency stands a floor from the same run: the same records through a relay that only copies bytes. Memory is
 //! the resident set of the proxy's process (Linux only).
 //!
-//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat]...`; with `FRAMEGATE_BINARY`, of another build.
+//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat|one-run|durable]...`; with `FRAMEGATE_BINARY`, of another build.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
+mod durable;
 mod fanout;
 mod idle;
 mod latency;
@@ -27,6 +28,8 @@ pub(crate) struct Scale {
     pub(crate) stored_records: [usize; 2],
     pub(crate) flat_runs: usize,
     pub(crate) long_run: usize,
+    pub(crate) durable_rounds: usize,
+    pub(crate) request_bytes: usize,
 }
 
 const WHOLE: Scale = Scale {
@@ -38,6 +41,8 @@ const WHOLE: Scale = Scale {
     stored_records: [500, 500_000],
     flat_runs: 200,
     long_run: 5_000_000,
+    durable_rounds: 9,
+    request_bytes: durable::REQUEST_BYTES,
 };
 
 /// What `cargo test --benches` runs, so that this cannot rot.
@@ -50,6 +55,8 @@ const QUICK: Scale = Scale {
     stored_records: [500, 5_000],
     flat_runs: 4,
     long_run: 40_000,
+    durable_rounds: 1,
+    request_bytes: 1 << 16,
 };
 
 /// A part of the load, and how it is asked for.
@@ -62,7 +69,7 @@ fn main() {
         return;
     }
     let words: Vec<&String> = args.iter().filter(|arg| !arg.starts_with('-')).collect();
-    let parts: [Part; 7] = [
+    let parts: [Part; 8] = [
         ("latency", latency::one_run),
         ("runs", latency::many_runs),
         ("fanout", fanout::one_run_to_many),
@@ -70,6 +77,7 @@ fn main() {
         ("stored", stored::frames_and_resuming),
         ("flat", stored::flat),
         ("one-run", stored::one_run),
+        ("durable", durable::ingests),
     ];
     for word in &words {
         assert!(parts.iter().any(|(name, _)| name == word), "there is no part {word:?}");

@@ -1,11 +1,14 @@
 //! Drives one runner's output into the log.
 //!
-//! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: the next chunk before the
-//! last one's frames are kept (that is the back-pressure), an open run behind the end of the input.
+//! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: much more input than the log has
+//! kept (that is the back-pressure), an open run behind the end of the input.
 
+mod ahead;
 mod bounds;
 mod drift;
 mod pump;
+#[cfg(test)]
+mod tests;
 mod whose;
 
 pub use bounds::{Beyond, Bounds};
@@ -16,6 +19,7 @@ use crate::clock::{Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::{Ingested, Runs};
 use bounds::Account;
+use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::framing::{Framing, Limits};
@@ -245,10 +249,7 @@ impl Ingest {
         arrived: Moment,
         listener: Option<&mut dyn Listener>,
     ) -> Result<(), IngestError> {
-        self.whose.tell(&mut self.pipeline);
-        drift::tell(&mut self.pipeline);
-        let allowed = self.account.admit(&frames).and_then(|()| self.account.count(&frames));
-        let kept = match allowed {
+        let kept = match self.allow(&frames) {
             Ok(()) => {
                 self.store().await;
                 keep(&self.runs, &self.ingested, &frames, arrived).await.map_err(IngestError::from)
@@ -263,16 +264,26 @@ impl Ingest {
                 }
                 Ok(())
             }
-            Err(error) => {
-                self.pipeline.cut_by(RunEnd::interrupted(error.code(), error.to_string()));
-                // The frames are numbered: they go in with those that close the runs, which always find room.
-                let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
-                let all: Vec<_> = frames.into_iter().chain(closing).collect();
-                // What kept it from going on says more than what keeps it from being closed.
-                let _ = self.close(all, arrived).await;
-                Err(error)
-            }
+            Err(error) => Err(self.fail(frames, arrived, error).await),
         }
+    }
+
+    /// Tells what is new in frames that were just made, and whether they may be.
+    fn allow(&mut self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
+        self.whose.tell(&mut self.pipeline);
+        drift::tell(&mut self.pipeline);
+        self.account.admit(frames).and_then(|()| self.account.count(frames))
+    }
+
+    /// Closes what is open, behind the frames that were made and are not kept. Gives the reason back.
+    async fn fail(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment, error: IngestError) -> IngestError {
+        self.pipeline.cut_by(RunEnd::interrupted(error.code(), error.to_string()));
+        // The frames are numbered: they go in with those that close the runs, which always find room.
+        let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
+        let all: Vec<_> = frames.into_iter().chain(closing).collect();
+        // What kept it from going on says more than what keeps it from being closed.
+        let _ = self.close(all, arrived).await;
+        error
     }
 
     /// It is known why the input ends without the runner's word: runs that are open at [`Ingest::finish`] end like that.
@@ -317,9 +328,14 @@ impl Ingest {
     }
 
     async fn store(&mut self) {
+        let artifacts = self.take_artifacts();
+        self.runs.store(artifacts).await;
+    }
+
+    fn take_artifacts(&mut self) -> Vec<Artifact> {
         let mut artifacts = self.pipeline.take_artifacts();
         artifacts.retain(|artifact| self.account.admits(&artifact.stream));
-        self.runs.store(artifacts).await;
+        artifacts
     }
 }
 

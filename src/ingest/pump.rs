@@ -3,6 +3,7 @@
 //! In: a source of chunks. Out: the number of records, or why it stopped before the end. Never: an ingest that is left open,
 //! whatever becomes of its source.
 
+use super::ahead::Ahead;
 use super::{Beyond, Ingest, IngestError, unknown};
 use crate::log::LogError;
 use hyper::body::Bytes;
@@ -11,7 +12,7 @@ use std::pin::pin;
 
 /// Where an ingest's bytes come from.
 pub trait Source: Send {
-    /// The next bytes; `None` at the end.
+    /// The next bytes; `None` at the end. Where the future is dropped before it gives any, none are lost.
     ///
     /// # Errors
     /// Why there are none although it is not over.
@@ -84,24 +85,29 @@ impl From<IngestError> for Stopped {
 ///
 /// # Errors
 /// Why it stopped before the end.
-pub async fn pump(mut ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopped> {
+pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopped> {
+    let mut ahead = Ahead::of(ingest);
     let outcome = loop {
         // On failure the ingest has closed its runs already.
-        let (came, has_waited) = telling_whether_it_waits(ingest.while_waiting(source.next())).await;
+        let (came, has_waited) = telling_whether_it_waits(ahead.while_waiting(source.next())).await;
         match came? {
-            Ok(None) => break Ok(()),
-            Err(stopped) => break Err(stopped),
-            Ok(Some(chunk)) => ingest.feed(&chunk).await?,
+            None => continue,
+            Some(Ok(None)) => break Ok(()),
+            // Who is silent while the log is busy may be waiting for it: his time begins when it is through.
+            Some(Err(Stopped::Idle(_))) if ahead.is_busy() => ahead.settle().await?,
+            Some(Err(stopped)) => break Err(stopped),
+            Some(Ok(Some(chunk))) => ahead.take(&chunk).await?,
         }
-        if ingest.is_unknown() {
+        if ahead.ingest().is_unknown() {
             return Err(Stopped::Unknown);
         }
-        if has_waited {
+        if has_waited && !ahead.is_busy() {
             // What comes piece by piece is read live. Whoever was woken goes first, on this thread: to ask for more now would
             // wake the source's task besides, and hand one of the two to another thread, which takes longer than both take.
             tokio::task::yield_now().await;
         }
     };
+    let mut ingest = ahead.into_ingest().await?;
     if matches!(outcome, Err(Stopped::Stopping)) {
         ingest.cut_by_stop();
     }

@@ -20,6 +20,7 @@ mod database;
 mod front;
 #[path = "../serve/proxy.rs"]
 mod proxy;
+mod recent;
 mod restart;
 mod scratch;
 mod texts;

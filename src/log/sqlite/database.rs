@@ -5,6 +5,7 @@
 
 use super::Fsync;
 use crate::log::LogError;
+use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
@@ -102,6 +103,7 @@ pub fn open_writable(
     }
     let setup = |database: &mut Connection| -> rusqlite::Result<()> {
         database.busy_timeout(Duration::from_secs(5))?;
+        plan_once(database)?;
         if found == 0 {
             database.pragma_update(None, "page_size", PAGE_BYTES)?;
             database.pragma_update(None, "auto_vacuum", "INCREMENTAL")?;
@@ -138,6 +140,11 @@ pub(super) fn open_beside(path: &Path, fsync: Fsync) -> Result<(Connection, u64)
     open().map_err(|error| told(path, "cannot be opened", &error))
 }
 
+/// A statement is planned when it is prepared, and not again for each value that is bound to it.
+fn plan_once(database: &Connection) -> rusqlite::Result<()> {
+    database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
+}
+
 fn set_synchronous(database: &Connection, fsync: Fsync) -> rusqlite::Result<()> {
     let synchronous = match fsync {
         Fsync::Always => "FULL",
@@ -156,6 +163,7 @@ pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
     let database = Connection::open_with_flags(path, flags).map_err(failed)?;
     database.busy_timeout(Duration::from_secs(5)).map_err(failed)?;
+    plan_once(&database).map_err(failed)?;
     match layout(&database, path)? {
         LAYOUT => Ok(database),
         found => Err(LogError::Foreign {

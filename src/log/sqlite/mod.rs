@@ -14,6 +14,7 @@ mod checkpoint;
 mod database;
 mod front;
 mod reader;
+mod recent;
 mod texts;
 mod writer;
 
@@ -29,6 +30,7 @@ use append::Append;
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, Stream};
 use reader::Readers;
+use recent::Recent;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
 use std::path::PathBuf;
@@ -74,12 +76,14 @@ pub struct Options {
     pub check: bool,
     /// How large the file may become, in bytes, a page more or less; `None`: as large as the disk has room.
     pub max_file_bytes: Option<u64>,
+    /// How many bytes of the latest frames are held in memory as well, for those who read along.
+    pub recent_bytes: u64,
     /// What tells the time.
     pub clock: Clock,
 }
 
 impl Options {
-    /// The defaults of `config.toml`.
+    /// The defaults of `config.toml`, and all that is read is read from the file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -92,6 +96,7 @@ impl Options {
             max_age: None,
             check: false,
             max_file_bytes: None,
+            recent_bytes: 0,
             clock: Clock::System,
         }
     }
@@ -103,6 +108,7 @@ struct Shared {
     streams: RwLock<HashMap<StreamId, (i64, Arc<Stream>)>>,
     dropped: Mutex<Vec<StreamId>>,
     texts: Texts,
+    recent: Recent,
 }
 
 impl Shared {
@@ -115,10 +121,23 @@ impl Shared {
         self.streams.write().unwrap_or_else(PoisonError::into_inner).insert(id, (key, stream));
     }
 
+    /// Frames were kept, and may be read from memory.
+    fn add_recent(&self, frames: &[Arc<Frame>]) {
+        // Held meanwhile, so that no stream goes, and leaves its key to another one.
+        let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        for (id, group) in streams_of(frames) {
+            if let Some((key, _)) = streams.get(&id) {
+                self.recent.add(*key, group);
+            }
+        }
+    }
+
     fn remove(&self, ids: &[StreamId]) {
         let mut streams = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         for id in ids {
-            streams.remove(id);
+            if let Some((key, _)) = streams.remove(id) {
+                self.recent.forget(key);
+            }
             self.texts.learn(*id, None);
         }
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(ids);
@@ -145,7 +164,7 @@ impl SqliteLog {
         let lock = Lock::take(&options.path)?;
         let database = open_writable(&options.path, &lock, options.fsync, options.check, options.max_file_bytes)?;
         let kept = reader::streams(&database, &options.path)?;
-        let shared = Arc::new(Shared::default());
+        let shared = Arc::new(Shared { recent: Recent::new(options.recent_bytes), ..Shared::default() });
         for (key, kept) in &kept {
             shared.insert(*key, kept.stream.clone());
         }
@@ -189,11 +208,15 @@ impl FrameLog for SqliteLog {
             let key = self.shared.find(stream).map(|(key, _)| key);
             self.shared.texts.learn(stream, known.zip(key).map(|(known, key)| known.of_stream(key)));
         }
+        self.shared.add_recent(frames);
         Ok(())
     }
 
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
         let Some((key, stream)) = self.shared.find(stream) else { return Ok(Vec::new()) };
+        if let Some(frames) = self.shared.recent.read(key, from, max) {
+            return Ok(frames);
+        }
         self.readers.clone().read(key, stream, from, max).await
     }
 
@@ -206,7 +229,11 @@ impl FrameLog for SqliteLog {
     }
 
     async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.ask(|done| Job::write(done, move |writer| writer.drop_front(stream, gone, &marks))).await?
+        self.ask(|done| Job::write(done, move |writer| writer.drop_front(stream, gone, &marks))).await??;
+        if let Some((key, _)) = self.shared.find(stream) {
+            self.shared.recent.drop_front(key, gone.frames);
+        }
+        Ok(())
     }
 
     async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {

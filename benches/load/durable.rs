@@ -1,0 +1,127 @@
+//! What a log on disk costs an ingest over HTTP, until it is acknowledged.
+//!
+//! One proxy for each kind of log, all of them there from the start; they take turns at the same requests, so that whatever
+//! else the machine does falls on all of them. The processor's time is that of the whole process from its first request to
+//! the end, with what it does behind the last answer.
+
+use crate::proxy::Proxy;
+use crate::wire;
+use crate::{Scale, not_told, row};
+use std::io::{Read, Write};
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+const LOADS: [(&str, &str); 4] = [
+    ("claude-code", "parallel_tools.partial.ndjson"),
+    ("claude-code", "long_text_200k.ndjson"),
+    ("codex", "appserver-long-stream.ndjson"),
+    ("open-responses", "fastresponses__text.sse"),
+];
+
+/// What the rows are called, `log.kind`, and `log.fsync`.
+const LOGS: [(&str, &str, &str); 4] = [
+    ("memory", "memory", "always"),
+    ("sqlite never", "sqlite", "never"),
+    ("sqlite interval", "sqlite", "interval"),
+    ("sqlite always", "sqlite", "always"),
+];
+
+/// About how many bytes a request has.
+pub(crate) const REQUEST_BYTES: usize = 2 << 20;
+
+/// How long is waited for what is done behind the last answer: longer than the interval of syncs.
+const SETTLE: Duration = Duration::from_secs(2);
+
+pub(crate) fn ingests(scale: Scale) {
+    let loads: Vec<(&str, Vec<u8>)> = LOADS
+        .iter()
+        .map(|(runner, name)| {
+            let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
+            let recording = std::fs::read(dir.join(runner).join(name)).expect("the recording is there");
+            // Several runs, one behind the other.
+            (*runner, recording.repeat(scale.request_bytes.div_ceil(recording.len())))
+        })
+        .collect();
+    for at_once in [1, 16] {
+        measure(scale, &loads, at_once);
+    }
+}
+
+fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
+    let dir = std::env::temp_dir().join(format!("framegate-durable-{}", std::process::id()));
+    let proxies: Vec<Proxy> = LOGS
+        .iter()
+        .map(|(name, kind, fsync)| {
+            let dir = dir.join(name);
+            std::fs::create_dir_all(&dir).unwrap();
+            Proxy::start(&[
+                ("FRAMEGATE__LOG__KIND", kind),
+                ("FRAMEGATE__LOG__FSYNC", fsync),
+                ("FRAMEGATE__LOG__PATH", dir.join("framegate.db").to_str().unwrap()),
+                // Nothing is dropped while it is measured.
+                ("FRAMEGATE__LOG__MAX_BYTES", "17179869184"),
+                ("FRAMEGATE__LOG__MAX_RUNS", "1000000"),
+            ])
+        })
+        .collect();
+    let mut times: Vec<Vec<Duration>> = vec![Vec::new(); LOGS.len()];
+    let before: Vec<Option<Duration>> = proxies.iter().map(Proxy::processor_time).collect();
+    // Sixteen at once make as much in one round as one in sixteen.
+    for _ in 0..scale.durable_rounds.div_ceil(at_once) {
+        for (proxy, times) in proxies.iter().zip(&mut times) {
+            thread::scope(|scope| {
+                let clients: Vec<_> =
+                    (0..at_once).map(|client| scope.spawn(move || requests(proxy, loads, client))).collect();
+                clients.into_iter().for_each(|client| times.extend(client.join().unwrap()));
+            });
+        }
+    }
+    thread::sleep(SETTLE);
+    let mut first = None;
+    for (nth, (name, ..)) in LOGS.iter().enumerate() {
+        times[nth].sort_unstable();
+        let median = times[nth][times[nth].len() / 2].as_secs_f64();
+        let used = proxies[nth]
+            .processor_time()
+            .zip(before[nth])
+            .map(|(after, before)| after.saturating_sub(before).as_secs_f64() / times[nth].len() as f64);
+        let (of_memory, used_by_memory) = *first.get_or_insert((median, used));
+        let used = used.zip(used_by_memory).map_or_else(not_told, |(used, memory)| {
+            format!("{:.1} ms of processor time ({:.2} x)", used * 1e3, used / memory)
+        });
+        row(
+            &format!(
+                "ingest of {:.1} MiB until acknowledged, {at_once} at once, {name}",
+                scale.request_bytes as f64 / f64::from(1 << 20)
+            ),
+            &format!("median {:.1} ms ({:.2} x memory), {used}", median * 1e3, median / of_memory),
+        );
+    }
+    drop(proxies);
+    let _ = std::fs::remove_dir_all(&dir);
+}
+
+/// Each of the loads once; how long each took until it was acknowledged.
+fn requests(proxy: &Proxy, loads: &[(&'static str, Vec<u8>)], client: usize) -> Vec<Duration> {
+    // Not all clients with the same one.
+    let order = (0..loads.len()).map(|nth| &loads[(nth + client) % loads.len()]);
+    order
+        .map(|(runner, body)| {
+            let begin = Instant::now();
+            let mut stream = wire::connect(proxy.address);
+            write!(
+                stream,
+                "POST /v1/ingest/{runner} HTTP/1.1\r\nhost: {}\r\ncontent-length: {}\r\nconnection: close\r\n\r\n",
+                proxy.address,
+                body.len()
+            )
+            .unwrap();
+            stream.write_all(body).unwrap();
+            let mut answer = Vec::new();
+            stream.read_to_end(&mut answer).unwrap();
+            assert!(answer.starts_with(b"HTTP/1.1 201"), "{}", String::from_utf8_lossy(&answer));
+            begin.elapsed()
+        })
+        .collect()
+}

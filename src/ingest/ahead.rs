@@ -1,0 +1,254 @@
+//! Reads ahead: while an append is under way, what arrives is taken in already, and the next append holds all of it.
+//!
+//! In: chunks of one input, in order. Out: appends, one at a time, in the same order. Never: an append that does not wait for
+//! the one before it, an answer before the frames that it speaks of are kept, more than [`AHEAD_BYTES`] behind an append, what
+//! the last piece of input made aside.
+//!
+//! A log in memory is through with an append at once, and there is nothing to read ahead of. One on disk shares its transaction,
+//! and its sync, among the chunks that came while it was busy.
+
+use super::{Ingest, IngestError, keep};
+use crate::clock::{Clock, Moment};
+use crate::log::{LogError, weight};
+use crate::runs::{Ingested, Runs};
+use framegate_translators::artifacts::Artifact;
+use framegate_translators::frame::Frame;
+use std::future::{Future, poll_fn};
+use std::pin::{Pin, pin};
+use std::sync::Arc;
+use std::task::Poll;
+
+/// How many bytes of frames and artifacts may wait behind an append. What might bring more of them waits itself.
+pub(super) const AHEAD_BYTES: u64 = 512 << 10;
+
+/// How many bytes of input are taken in at a time behind an append.
+const PIECE_BYTES: usize = 16 << 10;
+
+/// Frames that go into the log together, and the artifacts that they refer to.
+#[derive(Default)]
+struct Batch {
+    frames: Vec<Arc<Frame>>,
+    artifacts: Vec<Artifact>,
+    bytes: u64,
+    /// When the first of the bytes arrived that it comes of.
+    arrived: Option<Moment>,
+}
+
+impl Batch {
+    fn is_empty(&self) -> bool {
+        self.frames.is_empty() && self.artifacts.is_empty()
+    }
+
+    fn add(&mut self, frames: Vec<Arc<Frame>>, artifacts: Vec<Artifact>, arrived: Moment) {
+        let content: u64 = artifacts.iter().map(|artifact| artifact.content.len() as u64).sum();
+        self.bytes += frames.iter().map(|frame| weight(frame)).sum::<u64>() + content;
+        self.arrived.get_or_insert(arrived);
+        if self.is_empty() {
+            (self.frames, self.artifacts) = (frames, artifacts);
+        } else {
+            self.frames.extend(frames);
+            self.artifacts.extend(artifacts);
+        }
+    }
+}
+
+/// A batch, and whether it was kept.
+type Kept = (Batch, Result<(), LogError>);
+
+/// What was not kept, and why.
+type Lost = (Batch, IngestError);
+
+type Append = Pin<Box<dyn Future<Output = Kept> + Send>>;
+
+/// An ingest that reads ahead.
+pub(super) struct Ahead {
+    ingest: Ingest,
+    under_way: Option<Append>,
+    /// What waits for it.
+    next: Batch,
+}
+
+impl Ahead {
+    pub(super) fn of(ingest: Ingest) -> Self {
+        Self { ingest, under_way: None, next: Batch::default() }
+    }
+
+    pub(super) fn ingest(&self) -> &Ingest {
+        &self.ingest
+    }
+
+    /// Whether an append is under way.
+    pub(super) fn is_busy(&self) -> bool {
+        self.under_way.is_some()
+    }
+
+    /// Takes the next bytes, as soon as there is room for them behind the append that is under way.
+    ///
+    /// # Errors
+    /// Why nothing more is taken.
+    pub(super) async fn take(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
+        let (arrived, mut rest) = (Moment::now(), chunk);
+        loop {
+            // While an append is under way, in pieces, so that what they make is no more than there is room for. Where they are
+            // cut means nothing.
+            let cut = if self.is_busy() { rest.len().min(PIECE_BYTES) } else { rest.len() };
+            if self.is_busy() && self.next.bytes + cut as u64 > AHEAD_BYTES {
+                let went_on = self.go_on().await;
+                self.or_close(went_on).await?;
+                continue;
+            }
+            let (piece, behind) = rest.split_at(cut);
+            let frames = self.ingest.pipeline.feed(piece, Clock::System.now_ms()).map(Arc::new).collect();
+            let gathered = self.gather(frames, arrived).await;
+            self.or_close(gathered).await?;
+            if behind.is_empty() || self.ingest.is_unknown() {
+                return Ok(());
+            }
+            rest = behind;
+            let looked = self.look().await;
+            self.or_close(looked).await?;
+        }
+    }
+
+    /// Waits for something; meanwhile appends go on, and what waited too long for more input is let go. `None` where the last
+    /// append came to its end before: whoever was kept waiting by the log has all of his time from now on.
+    ///
+    /// # Errors
+    /// Why nothing more is taken.
+    pub(super) async fn while_waiting<T>(
+        &mut self,
+        awaited: impl Future<Output = T>,
+    ) -> Result<Option<T>, IngestError> {
+        let mut awaited = pin!(awaited);
+        loop {
+            let patience = self.ingest.patience();
+            let is_busy = self.is_busy();
+            let due = async {
+                match patience {
+                    Some(patience) => tokio::time::sleep(patience).await,
+                    None => std::future::pending().await,
+                }
+            };
+            let went_on = tokio::select! {
+                biased;
+                // First, for readers wait for its end.
+                went_on = self.go_on(), if is_busy => went_on,
+                came = &mut awaited => return Ok(Some(came)),
+                () = due => {
+                    let frames = self.ingest.due().into_iter().map(Arc::new).collect();
+                    self.gather(frames, Moment::now()).await
+                }
+            };
+            self.or_close(went_on).await?;
+            if is_busy && !self.is_busy() {
+                return Ok(None);
+            }
+        }
+    }
+
+    /// Waits until all that was taken is kept.
+    ///
+    /// # Errors
+    /// Why it is not.
+    pub(super) async fn settle(&mut self) -> Result<(), IngestError> {
+        let settled = self.settled().await;
+        self.or_close(settled).await
+    }
+
+    /// The ingest, all of which is kept so far.
+    ///
+    /// # Errors
+    /// As for [`Ahead::settle`].
+    pub(super) async fn into_ingest(mut self) -> Result<Ingest, IngestError> {
+        self.settle().await?;
+        Ok(self.ingest)
+    }
+
+    /// Frames are there: they are appended now, or wait.
+    async fn gather(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), Lost> {
+        match self.ingest.allow(&frames) {
+            Ok(()) => {
+                let artifacts = self.ingest.take_artifacts();
+                self.next.add(frames, artifacts, arrived);
+                if self.is_busy() { Ok(()) } else { self.begin().await }
+            }
+            Err(beyond) => {
+                // What came before may be kept.
+                let (mut lost, error) = match self.settled().await {
+                    Ok(()) => (Batch::default(), beyond.into()),
+                    Err(lost) => lost,
+                };
+                // They are numbered, and those that close the runs come behind them.
+                lost.add(frames, Vec::new(), arrived);
+                Err((lost, error))
+            }
+        }
+    }
+
+    async fn settled(&mut self) -> Result<(), Lost> {
+        while self.is_busy() {
+            self.go_on().await?;
+        }
+        Ok(())
+    }
+
+    /// Waits for the append that is under way, and begins the next one. Nothing is lost where it is dropped meanwhile.
+    async fn go_on(&mut self) -> Result<(), Lost> {
+        let Some(append) = &mut self.under_way else { return Ok(()) };
+        let kept = append.await;
+        self.under_way = None;
+        self.over(kept)?;
+        self.begin().await
+    }
+
+    /// Goes on where the append is through, and does not wait for it.
+    async fn look(&mut self) -> Result<(), Lost> {
+        let mut on = pin!(self.go_on());
+        match poll_fn(|context| Poll::Ready(on.as_mut().poll(context))).await {
+            Poll::Ready(went_on) => went_on,
+            Poll::Pending => Ok(()),
+        }
+    }
+
+    /// Begins to append what waits. A log in memory is through with it on return.
+    async fn begin(&mut self) -> Result<(), Lost> {
+        if self.next.is_empty() {
+            return Ok(());
+        }
+        let batch = std::mem::take(&mut self.next);
+        let mut append: Append = Box::pin(append(self.ingest.runs.clone(), self.ingest.ingested(), batch));
+        match poll_fn(|context| Poll::Ready(append.as_mut().poll(context))).await {
+            Poll::Ready(kept) => self.over(kept),
+            Poll::Pending => {
+                self.under_way = Some(append);
+                Ok(())
+            }
+        }
+    }
+
+    fn over(&mut self, (mut batch, kept): Kept) -> Result<(), Lost> {
+        let Err(error) = kept else { return Ok(()) };
+        let Batch { frames, artifacts, arrived, .. } = std::mem::take(&mut self.next);
+        if let Some(arrived) = arrived {
+            batch.add(frames, artifacts, arrived);
+        }
+        Err((batch, error.into()))
+    }
+
+    /// Closes the ingest's runs where something was lost.
+    async fn or_close(&mut self, went: Result<(), Lost>) -> Result<(), IngestError> {
+        let Err((Batch { frames, artifacts, arrived, .. }, error)) = went else { return Ok(()) };
+        self.ingest.runs.store(artifacts).await;
+        Err(self.ingest.fail(frames, arrived.unwrap_or_else(Moment::now), error).await)
+    }
+}
+
+async fn append(runs: Arc<Runs>, ingested: Ingested, mut batch: Batch) -> Kept {
+    runs.store(std::mem::take(&mut batch.artifacts)).await;
+    let arrived = batch.arrived.unwrap_or_else(Moment::now);
+    let kept = keep(&runs, &ingested, &batch.frames, arrived).await;
+    if kept.is_ok() {
+        ingested.wake(batch.frames.len(), arrived, false);
+    }
+    (batch, kept)
+}

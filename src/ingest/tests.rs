@@ -1,0 +1,356 @@
+//! Reading ahead of a log that takes its time: what is kept, in which appends, and what becomes of it where one fails.
+
+use super::ahead::AHEAD_BYTES;
+use super::*;
+use crate::config::GateMode;
+use crate::gate::Gate;
+use crate::log::{FrameLog, Gone, Mark, MemoryLog, weight};
+use async_trait::async_trait;
+use framegate_translators::frame::{Body, StreamKind};
+use framegate_translators::pipeline::is_last;
+use framegate_translators::runners::runner;
+use hyper::body::Bytes;
+use proptest::prelude::*;
+use std::collections::VecDeque;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use tokio::sync::Semaphore;
+
+const INPUT: &[u8] = include_bytes!("../../tests/fixtures/claude-code/parallel_tools.partial.ndjson");
+
+/// A log in memory that takes its time, and notes how many frames each append had.
+struct Slow {
+    inner: MemoryLog,
+    /// An append takes one of these.
+    open: Semaphore,
+    /// So many times others go first, append by append; then none.
+    turns: Mutex<VecDeque<u8>>,
+    begun: AtomicUsize,
+    appends: Mutex<Vec<Vec<Arc<Frame>>>>,
+    /// The append that does not succeed.
+    full_at: Option<usize>,
+}
+
+impl Slow {
+    fn new(open: usize) -> Self {
+        Self {
+            inner: MemoryLog::new(1 << 30, 1_000),
+            open: Semaphore::new(open),
+            turns: Mutex::default(),
+            begun: AtomicUsize::default(),
+            appends: Mutex::default(),
+            full_at: None,
+        }
+    }
+
+    fn sizes(&self) -> Vec<usize> {
+        self.appends.lock().unwrap().iter().map(Vec::len).collect()
+    }
+
+    fn kept(&self) -> Vec<Arc<Frame>> {
+        self.appends.lock().unwrap().concat()
+    }
+}
+
+#[async_trait]
+impl FrameLog for Slow {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<crate::log::Summary>) -> Result<(), LogError> {
+        let nth = self.begun.fetch_add(1, Ordering::Relaxed);
+        self.open.acquire().await.unwrap().forget();
+        let turns = self.turns.lock().unwrap().pop_front().unwrap_or_default();
+        for _ in 0..turns {
+            tokio::task::yield_now().await;
+        }
+        if self.full_at == Some(nth) {
+            return Err(LogError::Full { bytes: 1, limit: 1 });
+        }
+        self.inner.append(frames, summaries).await?;
+        self.appends.lock().unwrap().push(frames.to_vec());
+        Ok(())
+    }
+
+    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        self.inner.read(stream, from, max).await
+    }
+
+    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
+        self.inner.drop_front(stream, gone, marks).await
+    }
+
+    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.inner.front_beyond(stream, max_bytes).await
+    }
+
+    async fn take_dropped(&self) -> Vec<StreamId> {
+        self.inner.take_dropped().await
+    }
+}
+
+/// What a source gives, and how many others go first each time.
+struct Script {
+    steps: VecDeque<(u8, Result<Bytes, Stopped>)>,
+    taken: Arc<AtomicUsize>,
+}
+
+impl Script {
+    fn of(steps: impl IntoIterator<Item = (u8, Result<Bytes, Stopped>)>) -> Self {
+        Self { steps: steps.into_iter().collect(), taken: Arc::default() }
+    }
+}
+
+impl Source for Script {
+    async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
+        // One that is dropped meanwhile begins again where it was.
+        while let Some((turns @ 1.., _)) = self.steps.front_mut() {
+            *turns -= 1;
+            tokio::task::yield_now().await;
+        }
+        let Some((_, step)) = self.steps.pop_front() else { return Ok(None) };
+        self.taken.fetch_add(1, Ordering::Relaxed);
+        step.map(Some)
+    }
+}
+
+fn ingest(log: Arc<dyn FrameLog>) -> Ingest {
+    let runs = Arc::new(Runs::new(log, Gate::new(GateMode::Off).unwrap()));
+    Ingest::new(runs, runner("claude-code").unwrap(), None, Limits::default())
+}
+
+fn lines(input: &[u8]) -> Vec<Bytes> {
+    input.split_inclusive(|byte| *byte == b'\n').map(Bytes::copy_from_slice).collect()
+}
+
+fn at_once(chunks: Vec<Bytes>) -> Script {
+    Script::of(chunks.into_iter().map(|chunk| (0, Ok(chunk))))
+}
+
+/// Frames without what is another one in each ingest: the ids of runs, and times.
+fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
+    let mut streams: Vec<StreamId> = Vec::new();
+    let mut shown = Vec::new();
+    for frame in frames {
+        let id = stream_id(frame);
+        let nth = streams.iter().position(|known| *known == id).unwrap_or_else(|| {
+            streams.push(id);
+            streams.len() - 1
+        });
+        let body = match &frame.body {
+            // The ids of tools that a runner names in a session are made of its names; of a run's end its times are told.
+            Body::ProviderEvent(record) => format!("{:?}", record.data),
+            body => body.kind().to_owned(),
+        };
+        shown.push(format!("{nth} {:?} {} {body}", id.0, frame.seq));
+    }
+    shown
+}
+
+/// All frames of an input that is fed as a whole into a log that takes no time.
+async fn plain(input: &[u8]) -> Vec<Arc<Frame>> {
+    let log = Arc::new(Slow::new(1_000));
+    let mut ingest = ingest(log.clone());
+    ingest.feed(input).await.unwrap();
+    ingest.finish().await.unwrap();
+    log.kept()
+}
+
+/// Lets everything go on that can.
+async fn rest() {
+    for _ in 0..10_000 {
+        tokio::task::yield_now().await;
+    }
+}
+
+#[tokio::test]
+async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
+    let log = Arc::new(Slow::new(0));
+    let chunks = lines(INPUT);
+    let count = chunks.len();
+    let mut source = at_once(chunks);
+    let taken = source.taken.clone();
+    let ingest = ingest(log.clone());
+    let ingested = ingest.ingested();
+    let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+    rest().await;
+    // The first append holds what the first record made, all others wait for it, and nobody is told of any.
+    assert_eq!((taken.load(Ordering::Relaxed), log.begun.load(Ordering::Relaxed)), (count, 1));
+    assert!(ingested.entries().is_empty());
+    log.open.add_permits(1);
+    rest().await;
+    assert_eq!(log.begun.load(Ordering::Relaxed), 2);
+    let first = log.sizes()[0] as u64;
+    assert_eq!(ingested.entries()[0].status().frames, first);
+    log.open.add_permits(10);
+    assert_eq!(pumped.await.unwrap().unwrap(), count as u64);
+    assert_eq!(log.sizes().len(), 2, "{:?}", log.sizes());
+    assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+}
+
+#[tokio::test]
+async fn no_more_waits_behind_an_append_than_there_may() {
+    let init = br#"{"type":"system","subtype":"init","session_id":"a2d54fc6-831a-4f18-8adb-000000000001","tools":[]}"#;
+    let mut chunks = vec![Bytes::from([init.as_slice(), b"\n"].concat())];
+    for nth in 0..5_000 {
+        chunks.push(Bytes::from(format!(
+            "{{\"type\":\"nothing_known\",\"n\":{nth},\"text\":\"{}\"}}\n",
+            "x".repeat(500)
+        )));
+    }
+    let all = chunks.len();
+    let longest = chunks[1].len() as u64 + 4;
+    let log = Arc::new(Slow::new(0));
+    let mut source = at_once(chunks);
+    let taken = source.taken.clone();
+    let ingest = ingest(log.clone());
+    let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+    let mut before = 0;
+    for nth in 0.. {
+        rest().await;
+        let now = taken.load(Ordering::Relaxed);
+        if now == all {
+            break;
+        }
+        // One is in hand, for which there is no room; the next ones were not asked for.
+        assert!(now > before, "nothing more was taken");
+        before = now;
+        assert_eq!(log.begun.load(Ordering::Relaxed), nth + 1, "one append at a time");
+        log.open.add_permits(1);
+    }
+    log.open.add_permits(100);
+    pumped.await.unwrap().unwrap();
+    let appends = log.appends.lock().unwrap();
+    let bytes = |frames: &Vec<Arc<Frame>>| frames.iter().map(|frame| weight(frame)).sum::<u64>();
+    let of_one = bytes(&appends[1]) / appends[1].len() as u64 * 2;
+    assert!(appends.len() > 5);
+    for full in &appends[1..appends.len() - 2] {
+        let bytes = bytes(full);
+        assert!(bytes <= AHEAD_BYTES - longest + of_one * 2 && bytes + longest * 2 > AHEAD_BYTES, "{bytes}");
+    }
+}
+
+#[tokio::test]
+async fn a_chunk_that_is_longer_than_there_is_room_for_goes_in_pieces() {
+    let input = INPUT.repeat(80);
+    let (front, large) = input.split_at(INPUT.len());
+    let log = Arc::new(Slow::new(0));
+    let mut source = at_once([front, large].map(Bytes::copy_from_slice).to_vec());
+    let ingest = ingest(log.clone());
+    let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+    while !pumped.is_finished() {
+        rest().await;
+        log.open.add_permits(1);
+    }
+    pumped.await.unwrap().unwrap();
+    assert_eq!(shown(&log.kept()), shown(&plain(&input).await));
+    let appends = log.appends.lock().unwrap();
+    let bytes: Vec<u64> = appends.iter().map(|frames| frames.iter().map(|frame| weight(frame)).sum()).collect();
+    let (of_front, behind) = (bytes[0], &bytes[1..bytes.len() - 1]);
+    assert!(behind.len() > 3, "{bytes:?}");
+    // One piece makes less than the whole of the front does, which is longer.
+    assert!(behind.iter().all(|bytes| (AHEAD_BYTES - of_front..AHEAD_BYTES + of_front).contains(bytes)), "{bytes:?}");
+}
+
+#[tokio::test]
+async fn where_an_append_fails_what_was_read_ahead_is_kept_with_the_end_and_nothing_behind_it() {
+    let chunks = lines(INPUT);
+    let (count, front) = (chunks.len(), chunks.len() / 2);
+    for full_at in 0..3 {
+        let log = Arc::new(Slow { full_at: Some(full_at), ..Slow::new(0) });
+        // Behind the front the source says nothing until the log has failed.
+        let steps =
+            chunks.iter().enumerate().map(|(nth, chunk)| (if nth == front { 255 } else { 0 }, Ok(chunk.clone())));
+        let mut source = Script::of(steps);
+        let taken = source.taken.clone();
+        let ingest = ingest(log.clone());
+        let ingested = ingest.ingested();
+        let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+        log.open.add_permits(100);
+        let stopped = pumped.await.unwrap().unwrap_err();
+        assert!(matches!(stopped, Stopped::Log(LogError::Full { .. })), "{stopped:?}");
+        assert!(taken.load(Ordering::Relaxed) <= count);
+        let kept = log.kept();
+        let run: Vec<_> = kept.iter().filter(|frame| frame.stream.kind == StreamKind::Session).collect();
+        for (nth, frame) in run.iter().enumerate() {
+            assert_eq!(frame.seq, nth as u64);
+            assert_eq!(is_last(frame), nth + 1 == run.len());
+        }
+        let whole = shown(&plain(INPUT).await);
+        let records = |shown: &[String]| shown.iter().filter(|frame| frame.contains("Some")).count();
+        assert_eq!(records(&shown(&kept)), taken.load(Ordering::Relaxed));
+        assert!(records(&whole) >= records(&shown(&kept)));
+        let status = ingested.entries()[0].status().clone();
+        assert_eq!(status.error_code.as_deref(), Some("log_full"));
+    }
+}
+
+#[tokio::test]
+async fn what_may_not_be_made_ends_the_ingest_behind_what_may() {
+    let chunks = lines(INPUT);
+    let most = chunks.len() as u64 / 2;
+    let bounds = || Bounds { records_per_run: most, ..Bounds::default() };
+    let mut kept = Vec::new();
+    for permits in [1_000, 0] {
+        let log = Arc::new(Slow::new(permits));
+        let mut source = at_once(chunks.clone());
+        let ingest = ingest(log.clone()).within(bounds());
+        let ingested = ingest.ingested();
+        let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+        rest().await;
+        log.open.add_permits(1_000);
+        let stopped = pumped.await.unwrap().unwrap_err();
+        assert!(matches!(stopped, Stopped::Beyond(Beyond::Records(limit)) if limit == most), "{stopped:?}");
+        assert_eq!(ingested.entries()[0].status().error_code.as_deref(), Some("limit"));
+        kept.push(shown(&log.kept()));
+    }
+    assert_eq!(kept[0], kept[1]);
+}
+
+#[tokio::test]
+async fn silence_while_the_log_is_busy_is_nobodys_fault() {
+    let chunks = lines(INPUT);
+    let half = chunks.len() / 2;
+    let mut steps: Vec<(u8, Result<Bytes, Stopped>)> = chunks.iter().map(|chunk| (0, Ok(chunk.clone()))).collect();
+    steps.insert(half, (0, Err(Stopped::Idle("ingest.idle_timeout_ms"))));
+    let log = Arc::new(Slow::new(0));
+    let (mut source, ingest) = (Script::of(steps), ingest(log.clone()));
+    let taken = source.taken.clone();
+    let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+    rest().await;
+    // It is not asked again before the log is through.
+    assert_eq!(taken.load(Ordering::Relaxed), half + 1);
+    log.open.add_permits(100);
+    assert_eq!(pumped.await.unwrap().unwrap(), chunks.len() as u64);
+    assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+}
+
+#[tokio::test]
+async fn silence_of_a_source_that_nothing_keeps_waiting_ends_it() {
+    let mut steps: Vec<(u8, Result<Bytes, Stopped>)> = lines(INPUT).into_iter().map(|chunk| (0, Ok(chunk))).collect();
+    steps.insert(5, (100, Err(Stopped::Idle("ingest.idle_timeout_ms"))));
+    let log = Arc::new(Slow::new(1_000));
+    let stopped = pump(ingest(log.clone()), &mut Script::of(steps)).await.unwrap_err();
+    assert!(matches!(stopped, Stopped::Idle(_)), "{stopped:?}");
+    assert!(log.kept().last().is_some_and(|last| is_last(last)));
+}
+
+proptest! {
+    /// Whatever the cuts, and whoever waits for whom: the frames are those of the input as a whole.
+    #[test]
+    fn the_frames_are_the_same_however_long_the_log_takes(
+        cuts in prop::collection::vec((1_usize..3_000, 0_u8..6), 1..60),
+        turns in prop::collection::vec(0_u8..40, 0..60),
+    ) {
+        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+        runtime.block_on(async {
+            let log = Arc::new(Slow { turns: Mutex::new(turns.into()), ..Slow::new(10_000) });
+            let (mut rest, mut steps, mut cuts) = (INPUT, Vec::new(), cuts.into_iter().cycle());
+            while let Some((cut, turns)) = cuts.next().filter(|_| !rest.is_empty()) {
+                let (chunk, behind) = rest.split_at(cut.min(rest.len()));
+                steps.push((turns, Ok(Bytes::copy_from_slice(chunk))));
+                rest = behind;
+            }
+            let records = pump(ingest(log.clone()), &mut Script::of(steps)).await.unwrap();
+            assert_eq!(records, lines(INPUT).len() as u64);
+            assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
+        });
+    }
+}

@@ -1,0 +1,197 @@
+//! The latest frames, for those who read along.
+//!
+//! In: frames that were kept. Out: the frames of a stream from a number on, where all of them are here. Never: a frame that is
+//! not in the database, one behind a gap, more bytes than there may be.
+//!
+//! Whoever follows a run wants the frames that came just now: here they cost him no query, and no thread of their own.
+
+use crate::log::weight;
+use framegate_translators::frame::Frame;
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// How many parts are known. Of some there may be nothing left, where fronts went.
+const PARTS: usize = 16 << 10;
+
+/// See the module. Streams go by their keys.
+#[derive(Debug, Default)]
+pub(super) struct Recent {
+    max_bytes: u64,
+    held: Mutex<Held>,
+}
+
+#[derive(Debug, Default)]
+struct Held {
+    streams: HashMap<i64, VecDeque<Arc<Frame>>>,
+    /// The streams that frames were added to and the last frame of each part, the oldest part in front.
+    parts: VecDeque<(i64, u64)>,
+    bytes: u64,
+}
+
+impl Recent {
+    /// Holds no more than about that many bytes of frames.
+    pub(super) fn new(max_bytes: u64) -> Self {
+        Self { max_bytes, held: Mutex::default() }
+    }
+
+    fn held(&self) -> MutexGuard<'_, Held> {
+        // A panic under the lock would leave at worst a count that is off; frames are whole or absent.
+        self.held.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Frames of a stream were kept, which follow each other.
+    pub(super) fn add(&self, key: i64, frames: &[Arc<Frame>]) {
+        let Some((first, last)) = frames.first().zip(frames.last()).filter(|_| self.max_bytes > 0) else { return };
+        let mut held = self.held();
+        let follows = held.streams.get(&key).and_then(VecDeque::back).is_none_or(|back| back.seq + 1 == first.seq);
+        if !follows {
+            // Whoever appended what lies between did not stay to hear that it was kept.
+            held.forget(key);
+        }
+        held.streams.entry(key).or_default().extend(frames.iter().cloned());
+        held.parts.push_back((key, last.seq));
+        held.bytes += frames.iter().map(|frame| weight(frame)).sum::<u64>();
+        while (held.bytes > self.max_bytes || held.parts.len() > PARTS)
+            && let Some((key, last)) = held.parts.pop_front()
+        {
+            held.drop_front(key, last + 1);
+        }
+    }
+
+    /// The frames of a stream from `from` on, at most `max`; `None` where it is not known here which those are.
+    pub(super) fn read(&self, key: i64, from: u64, max: usize) -> Option<Vec<Arc<Frame>>> {
+        let held = self.held();
+        let frames = held.streams.get(&key)?;
+        let (first, last) = frames.front().zip(frames.back())?;
+        if from < first.seq || last.seq < from {
+            return None;
+        }
+        let skip = usize::try_from(from - first.seq).ok()?;
+        Some(frames.range(skip..).take(max).cloned().collect())
+    }
+
+    /// The frames before that number went.
+    pub(super) fn drop_front(&self, key: i64, to: u64) {
+        self.held().drop_front(key, to);
+    }
+
+    /// A stream went.
+    pub(super) fn forget(&self, key: i64) {
+        self.held().forget(key);
+    }
+}
+
+impl Held {
+    fn drop_front(&mut self, key: i64, to: u64) {
+        let Some(frames) = self.streams.get_mut(&key) else { return };
+        while let Some(frame) = frames.pop_front_if(|frame| frame.seq < to) {
+            self.bytes -= weight(&frame);
+        }
+        if frames.is_empty() {
+            self.streams.remove(&key);
+        } else if frames.len() < frames.capacity() / 4 {
+            frames.shrink_to(frames.len() * 2);
+        }
+    }
+
+    fn forget(&mut self, key: i64) {
+        if self.streams.contains_key(&key) {
+            self.drop_front(key, u64::MAX);
+            self.parts.retain(|(of, _)| *of != key);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::framing::Limits;
+    use framegate_translators::pipeline::Ingest;
+    use framegate_translators::runners::runner;
+    use framegate_translators::sequence::Identity;
+    use uuid::Uuid;
+
+    fn frames() -> Vec<Arc<Frame>> {
+        let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
+        let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+        let bytes = include_bytes!("../../../tests/fixtures/claude-code/text_plain.partial.ndjson");
+        let mut frames: Vec<_> = ingest.feed(bytes, 1).map(Arc::new).collect();
+        frames.extend(ingest.finish(1).map(Arc::new));
+        frames.retain(|frame| frame.stream.id == Uuid::from_u128(1));
+        frames
+    }
+
+    fn numbers(found: Option<Vec<Arc<Frame>>>) -> Option<Vec<u64>> {
+        found.map(|frames| frames.iter().map(|frame| frame.seq).collect())
+    }
+
+    fn bytes(frames: &[Arc<Frame>]) -> u64 {
+        frames.iter().map(|frame| weight(frame)).sum()
+    }
+
+    #[test]
+    fn the_oldest_part_goes_at_one_byte_too_much_and_what_is_left_is_read_as_it_is() {
+        let frames = frames();
+        let (one, two, three) = (&frames[..3], &frames[3..5], &frames[5..9]);
+        for too_much in [0, 1] {
+            let recent = Recent::new(bytes(&frames[..9]) - too_much);
+            recent.add(1, one);
+            recent.add(2, two);
+            recent.add(1, &frames[3..5]);
+            assert_eq!(numbers(recent.read(1, 0, 10)), Some(vec![0, 1, 2, 3, 4]));
+            recent.forget(1);
+            assert_eq!(numbers(recent.read(1, 0, 10)), None);
+            recent.forget(2);
+            assert_eq!(recent.held().bytes, 0);
+            [one, two, three].iter().for_each(|part| recent.add(1, part));
+            let first = if too_much == 0 { 0 } else { 3 };
+            assert_eq!(recent.held().bytes, bytes(&frames[first..9]));
+            assert_eq!(numbers(recent.read(1, 4, 3)), Some(vec![4, 5, 6]));
+            assert!(recent.read(1, first as u64, 1).is_some());
+            assert!(first == 0 || recent.read(1, first as u64 - 1, 1).is_none());
+            // What lies behind the last may be in the database all the same.
+            assert!(recent.read(1, 9, 1).is_none());
+        }
+    }
+
+    #[test]
+    fn one_part_that_is_larger_than_all_there_may_be_is_not_held() {
+        let frames = frames();
+        let recent = Recent::new(bytes(&frames) - 1);
+        recent.add(1, &frames);
+        assert!(recent.read(1, 0, 1).is_none());
+        assert!(recent.held().bytes == 0 && recent.held().streams.is_empty() && recent.held().parts.is_empty());
+        let none = Recent::default();
+        none.add(1, &frames[..1]);
+        assert!(none.read(1, 0, 1).is_none());
+    }
+
+    #[test]
+    fn parts_of_which_nothing_is_left_are_forgotten() {
+        let frames = frames();
+        let recent = Recent::new(u64::MAX);
+        recent.add(1, &frames[..1]);
+        for seq in 0..PARTS as u64 - 1 {
+            recent.add(2, &[Arc::new(Frame { seq, ..Frame::clone(&frames[0]) })]);
+            recent.drop_front(2, seq);
+        }
+        assert!(recent.held().parts.len() == PARTS && recent.read(1, 0, 1).is_some());
+        recent.add(3, &frames[..1]);
+        assert!(recent.held().parts.len() == PARTS && recent.read(1, 0, 1).is_none());
+        assert!(recent.read(2, PARTS as u64 - 2, 1).is_some() && recent.read(3, 0, 1).is_some());
+    }
+
+    #[test]
+    fn nothing_is_read_across_a_gap_or_in_a_front_that_went() {
+        let frames = frames();
+        let recent = Recent::new(1 << 20);
+        recent.add(1, &frames[..3]);
+        recent.add(1, &frames[4..6]);
+        assert_eq!(numbers(recent.read(1, 2, 10)), None);
+        assert_eq!(numbers(recent.read(1, 4, 10)), Some(vec![4, 5]));
+        recent.drop_front(1, 5);
+        assert_eq!(numbers(recent.read(1, 4, 10)), None);
+        assert_eq!(numbers(recent.read(1, 5, 10)), Some(vec![5]));
+        assert_eq!(recent.held().bytes, weight(&frames[5]));
+    }
+}
