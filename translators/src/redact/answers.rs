@@ -140,13 +140,13 @@ mod tests {
     fn what_has_a_secrets_name_is_not_told() {
         for schema in ["requestedSchema", "requested_schema"] {
             let form = json!({schema: {"properties": {
-                "zone": {"type": "string"}, "password": {"type": "string"}, "dbApiKey": {}, "one": {"title": "API token"}}}});
-            let answers: &[&[&str]] = &[&["here"], &["hunter two"], &["h2"], &["h3"]];
+                "area": {"type": "string"}, "dbApiKey": {}, "one": {"title": "API token"}, "password": {"type": "string"}}}});
+            let answers: &[&[&str]] = &[&["here"], &["h2"], &["h3"], &["hunter two"]];
             let mark = "[REDACTED:key]";
             assert_eq!(told(&form, answers).unwrap(), format!("here\n{mark}\n{mark}\n{mark}"));
-            assert_eq!(told_by(None, &form, answers).unwrap(), "here\nhunter two\nh2\nh3");
+            assert_eq!(told_by(None, &form, answers).unwrap(), "here\nh2\nh3\nhunter two");
             let rules = Rules::new(Settings { disabled: vec!["key".to_owned()], ..Settings::default() }).unwrap();
-            assert_eq!(told_by(Some(&rules), &form, answers).unwrap(), "here\nhunter two\nh2\nh3");
+            assert_eq!(told_by(Some(&rules), &form, answers).unwrap(), "here\nh2\nh3\nhunter two");
         }
         for question in ["What is the API key?", "Your database password:"] {
             let args = json!({"questions": [{"question": question}, {"question": "Which colour?"}]});
