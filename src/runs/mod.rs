@@ -119,8 +119,10 @@ impl Summary {
     fn of(stream: StreamId, status: &mut RunStatus) -> Self {
         // A long text stands in the run's last frame, and is read from there again.
         let long = status.final_text.take_if(|text| text.len() > STATUS_TEXT);
+        status.is_final_text_long = Some(long.is_some());
         // Numbers, words and texts under names of ours: that has a JSON form.
         let told = serde_json::to_string(status).unwrap_or_default();
+        status.is_final_text_long = None;
         if long.is_some() {
             status.final_text = long;
         }

@@ -94,6 +94,9 @@ pub struct RunStatus {
     /// The main thread's last whole text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_text: Option<String>,
+    /// As it is kept: whether the final text stands in the last frame alone. `None` here, and where that was not noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) is_final_text_long: Option<bool>,
     /// A stable code where the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
@@ -224,6 +227,7 @@ impl RunStatus {
             pending_approvals: Vec::new(),
             approvals: Vec::new(),
             final_text: None,
+            is_final_text_long: None,
             error_code: None,
             message: None,
             exit: None,
