@@ -103,6 +103,10 @@ pub struct RunStatus {
     /// What a person is told where the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Why the last that came of the run is not kept, so that nobody can read it and the run does not end before there is room:
+    /// `log_full` or `log_failed`. Absent where all is.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<Word>,
     /// How the program left that the proxy started for the run, once it has. Of several runs of one program, the last one
     /// has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -230,6 +234,7 @@ impl RunStatus {
             is_final_text_long: None,
             error_code: None,
             message: None,
+            not_kept: None,
             exit: None,
             ended: false,
             watch: Watch::default(),

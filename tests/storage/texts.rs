@@ -5,11 +5,12 @@ use framegate::clock::Clock;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, LogError, SqliteLog, stream_id};
+use framegate::log::{FrameLog, Gone, KeptStream, LogError, Mark, SqliteLog, StreamId, Summary, stream_id};
 use framegate::runs::Runs;
 use framegate_translators::frame::{Body, Frame};
 use rusqlite::Connection;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A message of 200 KB, which stands in two records.
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
@@ -218,6 +219,88 @@ fn the_final_text_of_a_run_is_there_after_a_start() {
         let entry = runs.find(run_of(frames)).unwrap();
         assert!(entry.status().final_text == Some(final_text(frames)));
     }
+}
+
+/// A log that counts how often it is read.
+struct Counting(SqliteLog, AtomicUsize);
+
+#[async_trait::async_trait]
+impl FrameLog for Counting {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+        self.0.append(frames, summaries).await
+    }
+
+    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read(stream, from, max).await
+    }
+
+    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
+        self.0.drop_front(stream, gone, marks).await
+    }
+
+    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.0.front_beyond(stream, max_bytes).await
+    }
+
+    async fn take_dropped(&self) -> Vec<StreamId> {
+        self.0.take_dropped().await
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
+        self.0.streams().await
+    }
+}
+
+#[test]
+fn a_start_reads_no_run_whose_final_text_it_knows() {
+    let scratch = Scratch::new("texts-start");
+    let open = || {
+        let log = Arc::new(Counting(SqliteLog::open(Options::new(scratch.path())).unwrap(), AtomicUsize::new(0)));
+        (log.clone(), Runs::new(log, Gate::new(GateMode::Off).unwrap()))
+    };
+    let long = frames(LONG.0, LONG.1, 1);
+    let others: Vec<_> = (2..5).map(|run| frames("claude-code", "text_plain.partial.ndjson", run)).collect();
+    let failed: Vec<_> = (5..8).map(|run| frames("claude-code", "api_401.ndjson", run)).collect();
+    let all = [&[long][..], &others, &failed].concat();
+    let (_, runs) = open();
+    for frames in &all {
+        wait(runs.append(frames)).unwrap();
+    }
+    drop(runs);
+    let texts = |runs: &Runs| -> Vec<Option<String>> {
+        all.iter().map(|frames| runs.find(run_of(frames)).unwrap().status().final_text.clone()).collect()
+    };
+    let told: Vec<_> = all
+        .iter()
+        .map(|frames| {
+            frames.iter().find_map(|frame| match &frame.body {
+                Body::SessionEnded(end) => Some(end.final_text.clone()),
+                _ => None,
+            })
+        })
+        .map(Option::unwrap)
+        .collect();
+    assert!(told.iter().filter(|text| text.is_none()).count() >= 3 && told[0].as_ref().unwrap().len() > 200_000);
+    let (log, runs) = open();
+    wait(runs.recover(Clock::System.now_ms())).unwrap();
+    assert!(texts(&runs) == told);
+    assert_eq!(log.1.load(Ordering::Relaxed), 1);
+    let status = runs.find(run_of(&all[0])).unwrap().status().clone();
+    assert!(!serde_json::to_string(&status).unwrap().contains("is_final_text_long"));
+    drop((log, runs));
+    // A version that did not note it: each that has none is looked at.
+    let database = Connection::open(scratch.path()).unwrap();
+    let forget = "UPDATE streams SET status = json_remove(status, '$.is_final_text_long')";
+    assert_eq!(database.execute(forget, []).unwrap() as u64, number(&database, "SELECT count(*) FROM streams"));
+    drop(database);
+    let (_, runs) = open();
+    wait(runs.recover(Clock::System.now_ms())).unwrap();
+    assert!(texts(&runs) == told);
 }
 
 #[test]

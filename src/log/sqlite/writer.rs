@@ -417,3 +417,23 @@ fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: 
         ":origin": header.origin_run.map(|run| run.to_string()), ":ms": first_ms.cast_signed(), ":now": now_ms,
     })
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_went_since_it_was_found_is_kept_again_once() {
+        let held = Held { key: 7, gone: 10, ..Held::default() };
+        let hole = |source, key| Hole { part: 30..2030, source, source_at: 5, key };
+        let mut moved = Moved::new();
+        // It is there; it is of this append.
+        assert_eq!(source_of(&hole(10, Some(7)), 20, &held, &mut moved), Some((10, 5)));
+        assert_eq!(source_of(&hole(19, None), 20, &held, &mut moved), Some((19, 5)));
+        // It went, or was another stream's: the first that lacks it keeps it, the next one refers to that.
+        for (seq, gone) in [(20, hole(9, Some(7))), (30, hole(12, Some(6)))] {
+            assert_eq!(source_of(&gone, seq, &held, &mut moved), None);
+            assert_eq!(source_of(&gone, seq + 1, &held, &mut moved), Some((seq, 30)));
+        }
+    }
+}
