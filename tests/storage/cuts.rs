@@ -77,9 +77,9 @@ fn a_text_that_went_with_its_front_is_kept_again_once() {
     let scratch = Scratch::new("cuts-anew");
     let (run, frames) = copied(20);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-    let record = frames.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap() - 1;
-    // Nobody behind the cut has it.
-    let (before, behind) = frames.split_at(record + 1);
+    let delta = frames.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
+    // What had it and what referred to that are gone, and nobody behind the cut has it.
+    let (before, behind) = frames.split_at(delta + 1);
     wait(log.append(before, Vec::new())).unwrap();
     let mut other = Frame::clone(&before[0]);
     other.seq = before.len() as u64;

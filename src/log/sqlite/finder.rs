@@ -180,9 +180,8 @@ impl Stream {
         {
             return Some(last.hole(part));
         }
-        if let Some((source, found)) = self.in_records(text, bodies, search) {
-            let last = self.last.insert(Text { seq: source.0, at: found.start, bytes: Bytes::Here(source.1) });
-            return Some(last.hole(part));
+        if let Some(text) = self.in_records(text, bodies, search) {
+            return Some(self.last.insert(text).hole(part));
         }
         // It stands here first.
         let here = body.start + part.start..body.start + part.end;
@@ -190,13 +189,8 @@ impl Stream {
         None
     }
 
-    /// The record that has a text, where that stands in the append's buffer, and where in the record.
-    fn in_records(
-        &mut self,
-        text: &[u8],
-        bodies: &[u8],
-        search: &mut Search,
-    ) -> Option<((u64, Range<usize>), Range<usize>)> {
+    /// A text, as it stands in one of the records.
+    fn in_records(&mut self, text: &[u8], bodies: &[u8], search: &mut Search) -> Option<Text> {
         let wanted = Wanted::new(text)?;
         let is_far = search.left() > search.granted / 2;
         let records = self.records.iter_mut().rev().take(if is_far { RECORDS } else { 1 });
@@ -215,8 +209,9 @@ impl Stream {
             let Some(at) = found else { continue };
             let end = at + text.len();
             record.found.insert(at, end);
-            record.next = end;
-            return Some(((record.seq, record.body.start + at..record.body.start + end), at..end));
+            record.next = end.max(next);
+            let here = record.body.start + at..record.body.start + end;
+            return Some(Text { seq: record.seq, at, bytes: Bytes::Here(here) });
         }
         None
     }

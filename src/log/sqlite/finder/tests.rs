@@ -180,7 +180,7 @@ fn a_text_is_not_referred_to_in_a_body_that_is_large_beside_it() {
 fn parts_of_one_body_do_not_overlap() {
     let texts = Texts::default();
     let mut append = Appending::new(&texts);
-    let long = text(4_000, 1);
+    let long = text(8_000, 1).split_off(4_000);
     append.record(0, &format!(r#"{{"a":"{long}","b":"{long}"}}"#));
     let (front, back) = (&long[..2_000], &long[1_500..]);
     let holes: Vec<_> = [&*long, front, back, &*long, front]
