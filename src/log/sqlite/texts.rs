@@ -31,9 +31,9 @@ pub(super) struct Known {
 
 impl Known {
     /// Where it stands in the stream with that key, of which the first `gone` frames went; `None`: nowhere.
-    pub(super) fn kept(self, key: i64, gone: u64, moved: &Moved) -> Option<Self> {
-        if self.key.is_none_or(|known| known == key && self.seq >= gone) {
-            return Some(Self { key: Some(key), ..self });
+    fn behind(self, key: i64, gone: u64, moved: &Moved) -> Option<Self> {
+        if self.key == Some(key) && self.seq >= gone {
+            return Some(self);
         }
         let (seq, at) = *moved.get(&(self.seq, self.at, self.bytes.len()))?;
         Some(Self { key: Some(key), seq, at, ..self })
@@ -64,7 +64,7 @@ impl Texts {
     pub(super) fn cut(&self, stream: StreamId, key: i64, gone: u64, moved: &Moved) {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = remembered.of.get(&stream).cloned() {
-            remembered.learn(stream, known.kept(key, gone, moved));
+            remembered.learn(stream, known.behind(key, gone, moved));
         }
     }
 }
@@ -111,12 +111,11 @@ mod tests {
     fn a_text_is_where_the_cut_left_it() {
         let known = |key, seq| Known { key, seq, at: 3, bytes: vec![b'x'; 2000].into() };
         let moved = Moved::from([((4, 3, 2000), (9, 7))]);
-        // It stays; it was handed down; nobody has it; it is another stream's of the same id; it is of this append.
-        assert_eq!(known(Some(1), 5).kept(1, 5, &moved), Some(known(Some(1), 5)));
-        assert_eq!(known(Some(1), 4).kept(1, 5, &moved), Some(Known { at: 7, ..known(Some(1), 9) }));
-        assert_eq!(known(Some(1), 3).kept(1, 5, &moved), None);
-        assert_eq!(known(Some(2), 8).kept(1, 5, &moved), None);
-        assert_eq!(known(None, 8).kept(1, 5, &moved), Some(known(Some(1), 8)));
+        // It stays; it was handed down; nobody has it; it is another stream's of the same id.
+        assert_eq!(known(Some(1), 5).behind(1, 5, &moved), Some(known(Some(1), 5)));
+        assert_eq!(known(Some(1), 4).behind(1, 5, &moved), Some(Known { at: 7, ..known(Some(1), 9) }));
+        assert_eq!(known(Some(1), 3).behind(1, 5, &moved), None);
+        assert_eq!(known(Some(2), 8).behind(1, 5, &moved), None);
         let (texts, stream) = (Texts::default(), (framegate_translators::frame::StreamKind::Task, uuid::Uuid::nil()));
         texts.learn(stream, Some(known(Some(1), 4)));
         texts.cut(stream, 1, 5, &moved);

@@ -381,10 +381,9 @@ impl Writer {
             changes.held.insert(part.id, held);
         }
         for (id, text) in &append.texts {
-            let held = changes.held.get(id).filter(|held| !held.ended);
-            let none = Moved::new();
-            let kept = |held: &Held| text.clone()?.kept(held.key, held.gone, moved.get(id).unwrap_or(&none));
-            changes.texts.push((*id, held.and_then(kept)));
+            let Some(held) = changes.held.get(id) else { continue };
+            let learnt = learnt(text.as_ref().filter(|_| !held.ended), held, moved.get(id));
+            changes.texts.extend(learnt.map(|text| (*id, text)));
         }
         Ok(())
     }
@@ -403,6 +402,18 @@ fn source_of(hole: &Hole, seq: u64, held: &Held, moved: &mut Moved) -> Option<(u
             None
         }
     }
+}
+
+/// What is known of a stream's last long text once it is kept; `None`: no more than is known already.
+fn learnt(text: Option<&Known>, held: &Held, moved: Option<&Moved>) -> Option<Option<Known>> {
+    let Some(text) = text else { return Some(None) };
+    let key = Some(held.key);
+    if text.key.is_none() {
+        return Some(Some(Known { key, ..text.clone() }));
+    }
+    // Of an earlier append: whoever drops a front says where it stands then, but not where it was kept again.
+    let (seq, at) = *moved?.get(&(text.seq, text.at, text.bytes.len()))?;
+    Some(Some(Known { key, seq, at, bytes: text.bytes.clone() }))
 }
 
 fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<i64> {
@@ -435,5 +446,12 @@ mod tests {
             assert_eq!(source_of(&gone, seq, &held, &mut moved), None);
             assert_eq!(source_of(&gone, seq + 1, &held, &mut moved), Some((seq, 30)));
         }
+        // That is where later appends find it; of what is where it was there is nothing to say.
+        let known = |key, seq, at| Known { key, seq, at, bytes: vec![b'x'; 2000].into() };
+        let learnt = |text: Option<&Known>| learnt(text, &held, Some(&moved));
+        assert_eq!(learnt(Some(&known(Some(7), 9, 5))), Some(Some(known(Some(7), 20, 30))));
+        assert_eq!(learnt(Some(&known(Some(7), 11, 5))), None);
+        assert_eq!(learnt(Some(&known(None, 40, 5))), Some(Some(known(Some(7), 40, 5))));
+        assert_eq!(learnt(None), Some(None));
     }
 }

@@ -32,7 +32,7 @@ impl<'a> Appending<'a> {
     /// It is kept, in streams with the key 5.
     fn keep(self, texts: &Texts) {
         for (stream, known) in self.finder.into_known(&self.bodies) {
-            texts.learn(stream, known.and_then(|known| known.kept(5, 0, &HashMap::new())));
+            texts.learn(stream, known.map(|known| Known { key: Some(5), ..known }));
         }
     }
 }
