@@ -104,7 +104,7 @@ struct Touched {
 impl Touched {
     fn new(entry: Option<Arc<Entry>>, first: &Frame) -> Self {
         let status = match &entry {
-            Some(entry) => entry.status().clone(),
+            Some(entry) => RunStatus { not_kept: None, ..entry.status().clone() },
             None => RunStatus::new(first),
         };
         Self { id: stream_id(first), stream: first.stream.clone(), entry, status, warned: Vec::new() }
@@ -119,8 +119,10 @@ impl Summary {
     fn of(stream: StreamId, status: &mut RunStatus) -> Self {
         // A long text stands in the run's last frame, and is read from there again.
         let long = status.final_text.take_if(|text| text.len() > STATUS_TEXT);
+        status.is_final_text_long = Some(long.is_some());
         // Numbers, words and texts under names of ours: that has a JSON form.
         let told = serde_json::to_string(status).unwrap_or_default();
+        status.is_final_text_long = None;
         if long.is_some() {
             status.final_text = long;
         }
@@ -265,6 +267,13 @@ impl Runs {
         let begun = Moment::now();
         let kept = self.log.append(&frames, summaries).await;
         self.metrics.appended(begun.elapsed(), kept.is_ok());
+        if let Err(error) = &kept {
+            let why = if error.is_full() { "log_full" } else { "log_failed" };
+            touched
+                .iter()
+                .filter_map(|known| known.entry.as_ref())
+                .for_each(|entry| entry.status().not_kept = Some(why));
+        }
         kept?;
         self.metrics.kept(&frames);
         if let Some(watcher) = &self.watcher {

@@ -36,7 +36,9 @@ impl Runs {
             let status = if is_open { None } else { known_status(&kept) };
             match status {
                 Some(mut status) => {
-                    if is_run && status.final_text.is_none() {
+                    // An older version did not note it.
+                    let is_long = status.is_final_text_long.unwrap_or(status.final_text.is_none());
+                    if is_run && is_long {
                         status.final_text = self.final_text(&kept).await;
                     }
                     self.learn(&kept, status, now_ms);
@@ -65,6 +67,7 @@ impl Runs {
     fn learn(&self, kept: &KeptStream, mut status: RunStatus, now_ms: u64) {
         let gone = kept.gone.map_or(0, |gone| gone.frames);
         status.pruned_frames = gone;
+        status.is_final_text_long = None;
         let frames = status.frames;
         let entry = Entry::new(kept.stream.clone(), status);
         *entry.front() = Front::of_kept(kept.gone, frames, now_ms);

@@ -1,13 +1,17 @@
 //! Which artifacts the frames of a stream refer to.
 //!
 //! In: artifacts as they are stored, and frames as they are kept. Out: those that only frames refer to whose turn to go has
-//! come. Never: one that a kept frame refers to, or one whose frame is still to come. What frames from before a restart refer
-//! to is not known here: that stays until the run goes.
+//! come. Never: one that a kept frame refers to, or one whose frame is still to come. A message may yet refer to media that
+//! stood in a record long before it: those stay until a frame does, or the run goes. What frames from before a restart refer to
+//! is not known here: that stays until the run goes.
 
 use crate::artifacts::Key;
-use framegate_translators::artifacts::Artifact;
+use framegate_translators::artifacts::{Artifact, ArtifactKind};
 use framegate_translators::frame::{Body, Frame};
 use std::collections::HashMap;
+
+/// What has no number yet: the frame is still to come.
+const STILL_TO_COME: u64 = u64::MAX;
 
 /// Of each artifact, the number of the last frame that refers to it.
 #[derive(Debug, Default)]
@@ -16,18 +20,21 @@ pub(super) struct Referred(HashMap<[u8; 32], u64>);
 impl Referred {
     /// An artifact is stored, and a frame will refer to it.
     pub(super) fn stored(&mut self, artifact: &Artifact) {
-        self.0.insert(artifact.digest, u64::MAX);
+        self.0.insert(artifact.digest, STILL_TO_COME);
     }
 
     /// A frame is kept.
     pub(super) fn frame(&mut self, frame: &Frame) {
-        let mut note = |id: &str| {
+        let mut put = |id: &str, seq: u64| {
             if let Some(Key::Digest(digest)) = Key::parse(id) {
-                self.0.insert(digest, frame.seq);
+                self.0.insert(digest, seq);
             }
         };
+        if let Body::ArtifactWritten(written) = &frame.body {
+            put(&written.artifact_id, if is_media(&written.kind) { STILL_TO_COME } else { frame.seq });
+        }
+        let mut note = |id: &str| put(id, frame.seq);
         match &frame.body {
-            Body::ArtifactWritten(written) => note(&written.artifact_id),
             Body::FileChanged(change) => change.artifact_id.iter().for_each(|id| note(id)),
             Body::UserMessage(message) => {
                 message.attachments.iter().filter_map(|attached| attached.artifact_id.as_deref()).for_each(note);
@@ -43,4 +50,9 @@ impl Referred {
     pub(super) fn before(&mut self, frame: u64) -> Vec<[u8; 32]> {
         self.0.extract_if(|_, last| *last < frame).map(|(digest, _)| digest).collect()
     }
+}
+
+/// Whether artifacts of that kind are what stood in a record, so that later frames may refer to them.
+fn is_media(kind: &str) -> bool {
+    [ArtifactKind::Image, ArtifactKind::ToolResultBlob].iter().any(|media| media.as_str() == kind)
 }

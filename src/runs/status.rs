@@ -94,12 +94,19 @@ pub struct RunStatus {
     /// The main thread's last whole text.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_text: Option<String>,
+    /// As it is kept: whether the final text stands in the last frame alone. `None` here, and where that was not noted.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) is_final_text_long: Option<bool>,
     /// A stable code where the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
     /// What a person is told where the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
+    /// Why the last that came of the run is not kept, so that nobody can read it and the run does not end before there is room:
+    /// `log_full` or `log_failed`. Absent where all is.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub not_kept: Option<Word>,
     /// How the program left that the proxy started for the run, once it has. Of several runs of one program, the last one
     /// has it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -224,8 +231,10 @@ impl RunStatus {
             pending_approvals: Vec::new(),
             approvals: Vec::new(),
             final_text: None,
+            is_final_text_long: None,
             error_code: None,
             message: None,
+            not_kept: None,
             exit: None,
             ended: false,
             watch: Watch::default(),

@@ -9,9 +9,9 @@ use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
 use framegate::log::{FrameLog, MemoryLog, SqliteLog, stream_id};
 use framegate::runs::{FrontBounds, Runs};
-use framegate_translators::artifacts::{Artifact, ArtifactKind, Bounds, Patched};
+use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds, Patched};
 use framegate_translators::encode::EncoderOptions;
-use framegate_translators::frame::{Body, FileChangeKind, Frame, Name, StreamKind};
+use framegate_translators::frame::{Attachment, Body, FileChangeKind, Frame, Name, StreamKind, UserMessage};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::sequence::Identity;
@@ -130,6 +130,85 @@ fn what_only_a_front_refers_to_goes_with_it_in_memory_and_on_disk() {
     let scratch = Scratch::new("artifact-front");
     let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
     artifacts_go_with_the_front(log.clone(), log);
+}
+
+/// A run in whose record an image stands that a message is about so many records later: its frames, and the image.
+fn image(run: u128, later: usize) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
+    let made = frames("claude-code", "text_plain.partial.ndjson", run);
+    let of_run = |frame: &&Arc<Frame>| stream_id(frame).0 == StreamKind::Session;
+    let record = made.iter().filter(of_run).find(|frame| matches!(frame.body, Body::ProviderEvent(_))).unwrap();
+    let with = |body: Body| Frame { body, ..Frame::clone(record) };
+    let Body::ProviderEvent(plain) = &record.body else { panic!("{record:?}") };
+    let mut holds = plain.clone();
+    holds.data = Some(r#"{"image":{"media_type":"image/png","data":"AAECAw=="}}"#.into());
+    let attachment = Attachment {
+        kind: Name::from("image"),
+        mime: Some(Name::from("image/png")),
+        artifact_id: None,
+        name: None,
+        bytes: Some(4),
+    };
+    let message = UserMessage { message_id: Name::from("m"), text: String::new(), attachments: vec![attachment] };
+    let mut stage = Artifacts::new(Bounds::default());
+    let mut out = Vec::new();
+    stage.frame(with(Body::ProviderEvent(holds)), &mut out);
+    (0..later).for_each(|_| stage.frame(with(record.body.clone()), &mut out));
+    stage.frame(with(Body::UserMessage(Box::new(message))), &mut out);
+    (0..2).for_each(|_| stage.frame(with(record.body.clone()), &mut out));
+    (out.into_iter().map(Arc::new).collect(), stage.take())
+}
+
+/// What stood in a record is there for a message that comes when the record is gone.
+fn media_wait_for_their_message(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
+    let (frames, artifacts) = image(9, 30);
+    let key = Key::Digest(artifacts[0].digest);
+    assert_eq!((artifacts.len(), artifacts[0].kind), (1, ArtifactKind::Image));
+    let claim = frames.iter().position(|frame| matches!(frame.body, Body::UserMessage(_))).unwrap();
+    let Body::UserMessage(message) = &frames[claim].body else { panic!("{:?}", frames[claim]) };
+    assert_eq!(message.attachments[0].artifact_id.as_deref(), Some(&*artifacts[0].id()));
+    let fronts = FrontBounds { max_frames: Some(1 << 20), ..FrontBounds::default() };
+    let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap())
+        .with_artifacts(store.clone(), Bounds::default())
+        .with_front_bounds(fronts, EncoderOptions::default());
+    let is_there = async || store.get(key).await.unwrap().is_some();
+    wait(async {
+        runs.store(artifacts).await;
+        runs.append(&frames[..claim]).await.unwrap();
+        let entry = runs.find(stream_id(&frames[0])).unwrap();
+        runs.drop_front(&entry, claim as u64 - 1, 5).await.unwrap();
+        assert!(is_there().await, "the message may still come");
+        runs.append(&frames[claim..]).await.unwrap();
+        runs.drop_front(&entry, claim as u64, 5).await.unwrap();
+        assert!(is_there().await, "the message is kept");
+        runs.drop_front(&entry, claim as u64 + 1, 5).await.unwrap();
+        assert!(!is_there().await, "the message is gone");
+    });
+}
+
+#[test]
+fn media_that_a_later_message_is_about_stay_until_it_is_gone() {
+    media_wait_for_their_message(Arc::new(MemoryLog::new(1 << 30, 100)), Arc::new(MemoryStore::new(1 << 20)));
+    let scratch = Scratch::new("artifact-media");
+    let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
+    media_wait_for_their_message(log.clone(), log);
+}
+
+#[test]
+fn artifacts_are_moved_to_their_place_as_frames_are() {
+    let scratch = Scratch::new("artifact-moved");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let first = run(1)[0].clone();
+    let size = || std::fs::metadata(scratch.path()).unwrap().len();
+    let before = size();
+    // More than goes to the write-ahead log before it is moved, and less than the writer himself moves.
+    for byte in 0..12 {
+        wait(log.put(artifact(&first, byte, 1 << 20))).unwrap();
+    }
+    let deadline = std::time::Instant::now() + std::time::Duration::from_secs(60);
+    while size() < before + (7 << 20) {
+        assert!(std::time::Instant::now() < deadline, "{} of {before}", size());
+        std::thread::sleep(std::time::Duration::from_millis(10));
+    }
 }
 
 #[test]

@@ -2,7 +2,7 @@
 
 use crate::client::{Upload, get};
 use crate::proxy::Proxy;
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, log, log_of};
 use framegate_translators::contracts::{CONTRACTS, contract};
 use framegate_translators::schema::Schemas;
 use serde_json::Value;
@@ -192,21 +192,6 @@ fn look_at_answers(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
     let mut raw = get(proxy.address, &path, &[("accept", "application/x-ndjson")]);
     assert_eq!(raw.line().unwrap().as_bytes(), records(MESSAGES.1)[last + 1].trim_ascii_end());
     now
-}
-
-fn log(scratch: &Scratch, args: &[&str]) -> (bool, String) {
-    log_of("framegate.db", scratch, args)
-}
-
-fn log_of(database: &str, scratch: &Scratch, args: &[&str]) -> (bool, String) {
-    let output = Command::new(env!("CARGO_BIN_EXE_framegate"))
-        .args(["log", "--db", database])
-        .args(args)
-        .current_dir(scratch.dir())
-        .output()
-        .unwrap();
-    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
-    (output.status.success(), text)
 }
 
 /// An open run of 1,800 frames or so, of which more than 500 go; what it was before, and the proxy.

@@ -16,6 +16,7 @@ mod audits;
 #[path = "../serve/client.rs"]
 mod client;
 mod crash;
+mod cuts;
 mod database;
 mod front;
 #[path = "../serve/proxy.rs"]

@@ -2,11 +2,17 @@
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording, refusal};
-use crate::scratch::Scratch;
+use crate::scratch::{Scratch, frames, run_of, wait};
+use framegate::config::GateMode;
+use framegate::gate::Gate;
+use framegate::log::sqlite::Options;
+use framegate::log::{FrameLog, SqliteLog, stream_id};
+use framegate::runs::Runs;
 use framegate_translators::contracts::{CONTRACTS, contract};
 use framegate_translators::schema::Schemas;
 use framegate_translators::verify::{Checker, Severity};
 use serde_json::Value;
+use std::sync::Arc;
 
 fn start(scratch: &Scratch, more: &[(&str, &str)]) -> Proxy {
     let path = scratch.path().to_str().unwrap().to_owned();
@@ -175,6 +181,32 @@ fn a_log_without_room_answers_507_and_takes_more_when_there_is() {
     let proxy = start(&scratch, &[]);
     assert_eq!(known(&proxy), acknowledged);
     assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &body).status, 201);
+}
+
+#[test]
+fn the_status_of_a_run_says_that_its_last_is_not_kept() {
+    let scratch = Scratch::new("not-kept");
+    let all = frames("claude-code", "text_plain.partial.ndjson", 1);
+    let run = run_of(&all);
+    let mine: Vec<_> = all.into_iter().filter(|frame| stream_id(frame) == run).collect();
+    // As much as its beginning needs.
+    let log = SqliteLog::open(Options::new(scratch.dir().join("measured.db"))).unwrap();
+    wait(log.append(&mine[..2], Vec::new())).unwrap();
+    let (max_bytes, _) = wait(FrameLog::usage(&log)).unwrap();
+    let log = SqliteLog::open(Options { max_bytes, ..Options::new(scratch.path()) }).unwrap();
+    let runs = Runs::new(Arc::new(log), Gate::new(GateMode::Off).unwrap());
+    let said = || serde_json::to_value(&*runs.find(run).unwrap().status()).unwrap()["not_kept"].clone();
+    let (last, open) = mine.split_last().unwrap();
+    wait(runs.append(&open[..2])).unwrap();
+    assert_eq!(said(), Value::Null);
+    assert!(wait(runs.append(&open[2..])).unwrap_err().is_full());
+    assert_eq!(said(), "log_full");
+    // Frames that do not follow are not kept either, for another reason.
+    assert!(!wait(runs.append(std::slice::from_ref(last))).unwrap_err().is_full());
+    assert_eq!(said(), "log_failed");
+    // What ends it finds room.
+    wait(runs.append(&mine[2..])).unwrap();
+    assert_eq!(said(), Value::Null);
 }
 
 #[test]

@@ -1,11 +1,14 @@
 //! A directory for one test, removed at its end; frames to put into a log.
 
-use framegate_translators::frame::Frame;
+use framegate::log::{FrameLog, SqliteLog, StreamId, stream_id};
+use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::runners::runner;
 use framegate_translators::sequence::Identity;
+use rusqlite::Connection;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -47,4 +50,48 @@ pub fn frames(runner_name: &str, name: &str, run: u128) -> Vec<Arc<Frame>> {
 /// Runs a future to its end.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(future)
+}
+
+/// Runs `framegate log` on the log of that directory; whether it went well, and what it said.
+pub fn log(scratch: &Scratch, args: &[&str]) -> (bool, String) {
+    log_of("framegate.db", scratch, args)
+}
+
+pub fn log_of(database: &str, scratch: &Scratch, args: &[&str]) -> (bool, String) {
+    let output = Command::new(env!("CARGO_BIN_EXE_framegate"))
+        .args(["log", "--db", database])
+        .args(args)
+        .current_dir(scratch.dir())
+        .output()
+        .unwrap();
+    let text = [output.stdout, output.stderr].map(|bytes| String::from_utf8(bytes).unwrap()).concat();
+    (output.status.success(), text)
+}
+
+/// The id of the run among frames.
+pub fn run_of(frames: &[Arc<Frame>]) -> StreamId {
+    frames.iter().map(|frame| stream_id(frame)).find(|(kind, _)| *kind == StreamKind::Session).unwrap()
+}
+
+/// What a log has of a stream, as text.
+pub fn kept(log: &SqliteLog, stream: StreamId) -> Vec<String> {
+    wait(async {
+        let (mut found, mut at) = (Vec::new(), 0);
+        loop {
+            let more = log.read(stream, at, 3).await.unwrap();
+            let Some(last) = more.last() else { return found };
+            at = last.seq + 1;
+            found.extend(more.iter().map(|frame| format!("{frame:?}")));
+        }
+    })
+}
+
+/// The frames of a stream, as text.
+pub fn shown(frames: &[Arc<Frame>], stream: StreamId) -> Vec<String> {
+    frames.iter().filter(|frame| stream_id(frame) == stream).map(|frame| format!("{frame:?}")).collect()
+}
+
+/// A number that a query gives.
+pub fn number(database: &Connection, sql: &str) -> u64 {
+    database.query_row(sql, [], |row| row.get(0)).unwrap()
 }

@@ -1,43 +1,19 @@
 //! Long texts on disk: each is kept once, and everything that is read is whole.
 
-use crate::scratch::{Scratch, frames, wait};
+use crate::scratch::{Scratch, frames, kept, log, log_of, number, run_of, shown, wait};
 use framegate::clock::Clock;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, Gone, SqliteLog, StreamId, stream_id};
+use framegate::log::{FrameLog, Gone, KeptStream, LogError, Mark, SqliteLog, StreamId, Summary, stream_id};
 use framegate::runs::Runs;
-use framegate_translators::frame::{Body, Frame, StreamKind};
+use framegate_translators::frame::{Body, Frame};
 use rusqlite::Connection;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// A message of 200 KB, which stands in two records.
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
-
-fn run_of(frames: &[Arc<Frame>]) -> StreamId {
-    frames.iter().map(|frame| stream_id(frame)).find(|(kind, _)| *kind == StreamKind::Session).unwrap()
-}
-
-/// What a log has of a stream, as text.
-fn kept(log: &SqliteLog, stream: StreamId) -> Vec<String> {
-    wait(async {
-        let (mut found, mut at) = (Vec::new(), 0);
-        loop {
-            let more = log.read(stream, at, 3).await.unwrap();
-            let Some(last) = more.last() else { return found };
-            at = last.seq + 1;
-            found.extend(more.iter().map(|frame| format!("{frame:?}")));
-        }
-    })
-}
-
-fn shown(frames: &[Arc<Frame>], stream: StreamId) -> Vec<String> {
-    frames.iter().filter(|frame| stream_id(frame) == stream).map(|frame| format!("{frame:?}")).collect()
-}
-
-fn number(database: &Connection, sql: &str) -> u64 {
-    database.query_row(sql, [], |row| row.get(0)).unwrap()
-}
 
 fn final_text(frames: &[Arc<Frame>]) -> String {
     frames
@@ -79,53 +55,147 @@ fn a_long_text_is_kept_once_and_read_whole() {
     }
 }
 
-#[test]
-fn a_front_that_goes_leaves_the_texts_that_are_referred_to() {
-    let scratch = Scratch::new("texts-front");
-    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+/// A log with the long text, kept with its status.
+fn log_with_texts(scratch: &Scratch) -> Vec<Arc<Frame>> {
     let frames = frames(LONG.0, LONG.1, 1);
-    let run = run_of(&frames);
-    let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
-    // The record with the text goes while the run is open; what comes behind it can refer to it no more.
-    let delta = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
-    let (before, behind) = mine.split_at(delta + 1);
-    wait(log.append(before, Vec::new())).unwrap();
-    let gone = Gone { frames: delta as u64, last_ms: 5, pruned_ms: 6 };
-    wait(log.drop_front(run, gone, Vec::new())).unwrap();
-    wait(log.append(behind, Vec::new())).unwrap();
-    assert_eq!(kept(&log, run), shown(&mine[delta..], run));
-    let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
-    drop(log);
-    let database = Connection::open(scratch.path()).unwrap();
-    assert_eq!(number(&database, "SELECT sum(octet_length(body) + 64) FROM frames"), bytes);
-    assert_eq!(number(&database, "SELECT bytes FROM streams"), bytes);
-    assert_eq!(number(&database, "SELECT count(*) FROM frames WHERE source < (SELECT min(seq) FROM frames)"), 0);
-    drop(database);
-    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-    assert_eq!(kept(&log, run), shown(&mine[delta..], run));
+    let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
+    wait(Runs::new(log, Gate::new(GateMode::Off).unwrap()).append(&frames)).unwrap();
+    let holes = "SELECT count(*) FROM frames WHERE source IS NOT NULL";
+    assert!(number(&Connection::open(scratch.path()).unwrap(), holes) >= 3);
+    frames
 }
 
 #[test]
 fn a_body_whose_other_part_is_not_there_is_told_as_damaged() {
-    let scratch = Scratch::new("texts-damaged");
-    let frames = frames(LONG.0, LONG.1, 1);
-    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-    wait(log.append(&frames, Vec::new())).unwrap();
-    drop(log);
-    let damage = |sql: &str| {
-        Connection::open(scratch.path()).unwrap().execute_batch(sql).unwrap();
-        let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-        wait(log.read(run_of(&frames), 0, 1000)).unwrap_err().to_string()
-    };
-    for sql in [
+    for (nth, sql) in [
         "UPDATE frames SET source_bytes = source_bytes + 1000000",
         "UPDATE frames SET source_at = 9223372036854775807, source_bytes = 1 WHERE source IS NOT NULL",
         "UPDATE frames SET hole_at = 9223372036854775807 WHERE source IS NOT NULL",
         "UPDATE frames SET source = 1000 WHERE source IS NOT NULL",
-    ] {
-        let said = damage(sql);
+        "UPDATE frames SET source = NULL WHERE source IS NOT NULL",
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let scratch = Scratch::new(&format!("texts-damaged-{nth}"));
+        let frames = log_with_texts(&scratch);
+        Connection::open(scratch.path()).unwrap().execute_batch(sql).unwrap();
+        let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+        let said = wait(log.read(run_of(&frames), 0, 1000)).unwrap_err().to_string();
         assert!(said.contains("a part of it stands in another frame"), "{sql}: {said}");
     }
+}
+
+#[test]
+fn verify_finds_frames_whose_other_part_is_nowhere() {
+    for (nth, (sql, found)) in [
+        // There is no such frame; it is a later one; it lacks a part itself.
+        ("UPDATE frames SET source = 1000 WHERE source IS NOT NULL", None),
+        (
+            "UPDATE frames SET source = (SELECT max(seq) FROM frames) WHERE seq = \
+             (SELECT min(seq) FROM frames WHERE source IS NOT NULL)",
+            Some(1),
+        ),
+        (
+            "UPDATE frames SET source = (SELECT min(seq) FROM frames WHERE source IS NOT NULL) WHERE seq = \
+             (SELECT max(seq) FROM frames WHERE source IS NOT NULL)",
+            Some(1),
+        ),
+    ]
+    .into_iter()
+    .enumerate()
+    {
+        let scratch = Scratch::new(&format!("texts-verify-{nth}"));
+        log_with_texts(&scratch);
+        let (ok, said) = log(&scratch, &["verify"]);
+        assert!(ok && said.contains(" 0 findings"), "{said}");
+        let database = Connection::open(scratch.path()).unwrap();
+        let holes = number(&database, "SELECT count(*) FROM frames WHERE source IS NOT NULL");
+        database.execute_batch(sql).unwrap();
+        drop(database);
+        let (ok, said) = log(&scratch, &["verify"]);
+        let told = format!("{} frames lack a part that no earlier frame has", found.unwrap_or(holes));
+        assert!(!ok && said.contains(&told), "{sql}: {said}");
+    }
+}
+
+#[test]
+fn a_log_with_texts_kept_once_is_copied_taken_out_and_in_and_cut() {
+    let scratch = Scratch::new("texts-commands");
+    let frames = log_with_texts(&scratch);
+    let run = run_of(&frames);
+    let is_all = |name: &str, frames: &[Arc<Frame>]| {
+        let log = SqliteLog::open(Options::new(scratch.dir().join(name))).unwrap();
+        assert_eq!(kept(&log, run), shown(frames, run), "{name}");
+        let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
+        bytes
+    };
+    let bytes = is_all("framegate.db", &frames);
+    let (ok, said) = log(&scratch, &["backup", "copy.db"]);
+    assert!(ok, "{said}");
+    assert_eq!(is_all("copy.db", &frames), bytes);
+    let (ok, stored) = log(&scratch, &["export", "--all", "--to", "stored"]);
+    assert!(ok);
+    std::fs::write(scratch.dir().join("stored"), &stored).unwrap();
+    let (ok, said) = log_of("other.db", &scratch, &["import", "stored"]);
+    assert!(ok && said.contains(&format!("{} frames taken in", frames.len())), "{said}");
+    assert_eq!(is_all("other.db", &frames), bytes);
+    // Once more: all of it is there, and is the same.
+    let (ok, said) = log_of("other.db", &scratch, &["import", "stored"]);
+    assert!(ok && said.contains(&format!("{} were there already", frames.len())), "{said}");
+
+    let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
+    for keep in [4, 2] {
+        let (ok, said) = log(&scratch, &["prune", "--keep-frames", &keep.to_string()]);
+        assert!(ok && said.contains("streams cut"), "{said}");
+        assert!(is_all("framegate.db", &mine[mine.len() - keep..]) <= bytes);
+        let (ok, said) = log(&scratch, &["verify"]);
+        assert!(ok && said.contains(" 0 findings"), "{said}");
+    }
+}
+
+#[test]
+fn streams_that_take_turns_in_one_append_keep_each_text_once() {
+    let scratch = Scratch::new("texts-turns");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let (one, two) = (frames(LONG.0, LONG.1, 1), frames(LONG.0, LONG.1, 2));
+    let of_run = |frames: &[Arc<Frame>]| -> Vec<Arc<Frame>> {
+        frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).cloned().collect()
+    };
+    let (mine, other) = (of_run(&one), of_run(&two));
+    // The record with the text, the other run's, what is made of the first one's.
+    let at = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
+    let turns = [&mine[..at], &other[..at], &mine[at..], &other[at..]].concat();
+    wait(log.append(&turns, Vec::new())).unwrap();
+    let (text, (bytes, _)) = (final_text(&one).len(), wait(FrameLog::usage(&log)).unwrap());
+    assert!((bytes as usize) < 2 * (text + 40_000), "{bytes} for two of {text}");
+    assert_eq!(kept(&log, run_of(&one)), shown(&one, run_of(&one)));
+    assert_eq!(kept(&log, run_of(&two)), shown(&two, run_of(&two)));
+}
+
+#[test]
+fn an_append_that_failed_leaves_nothing_to_refer_to() {
+    let scratch = Scratch::new("texts-failed");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let frames = frames(LONG.0, LONG.1, 1);
+    let run = run_of(&frames);
+    let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
+    let record = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap() - 1;
+    wait(log.append(&mine[..record], Vec::new())).unwrap();
+    // Its text is kept nowhere: one of its frames is missing.
+    let with_gap = [&mine[record..=record + 1], &mine[record + 3..]].concat();
+    let failed = wait(log.append(&with_gap, Vec::new()));
+    assert!(matches!(failed, Err(LogError::Sequence { .. })), "{failed:?}");
+    for some in mine[record..].chunks(2) {
+        wait(log.append(some, Vec::new())).unwrap();
+    }
+    assert_eq!(kept(&log, run), shown(&mine, run));
+    drop(log);
+    let database = Connection::open(scratch.path()).unwrap();
+    assert!(number(&database, "SELECT count(*) FROM frames WHERE source IS NOT NULL") >= 3);
+    let sql =
+        "SELECT count(*) FROM frames f JOIN frames s ON s.seq = f.source WHERE s.source IS NOT NULL OR s.seq >= f.seq";
+    assert_eq!(number(&database, sql), 0);
 }
 
 #[test]
@@ -149,6 +219,88 @@ fn the_final_text_of_a_run_is_there_after_a_start() {
         let entry = runs.find(run_of(frames)).unwrap();
         assert!(entry.status().final_text == Some(final_text(frames)));
     }
+}
+
+/// A log that counts how often it is read.
+struct Counting(SqliteLog, AtomicUsize);
+
+#[async_trait::async_trait]
+impl FrameLog for Counting {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+        self.0.append(frames, summaries).await
+    }
+
+    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        self.1.fetch_add(1, Ordering::Relaxed);
+        self.0.read(stream, from, max).await
+    }
+
+    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
+        self.0.drop_front(stream, gone, marks).await
+    }
+
+    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.0.front_beyond(stream, max_bytes).await
+    }
+
+    async fn take_dropped(&self) -> Vec<StreamId> {
+        self.0.take_dropped().await
+    }
+
+    fn is_durable(&self) -> bool {
+        true
+    }
+
+    async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
+        self.0.streams().await
+    }
+}
+
+#[test]
+fn a_start_reads_no_run_whose_final_text_it_knows() {
+    let scratch = Scratch::new("texts-start");
+    let open = || {
+        let log = Arc::new(Counting(SqliteLog::open(Options::new(scratch.path())).unwrap(), AtomicUsize::new(0)));
+        (log.clone(), Runs::new(log, Gate::new(GateMode::Off).unwrap()))
+    };
+    let long = frames(LONG.0, LONG.1, 1);
+    let others: Vec<_> = (2..5).map(|run| frames("claude-code", "text_plain.partial.ndjson", run)).collect();
+    let failed: Vec<_> = (5..8).map(|run| frames("claude-code", "api_401.ndjson", run)).collect();
+    let all = [&[long][..], &others, &failed].concat();
+    let (_, runs) = open();
+    for frames in &all {
+        wait(runs.append(frames)).unwrap();
+    }
+    drop(runs);
+    let texts = |runs: &Runs| -> Vec<Option<String>> {
+        all.iter().map(|frames| runs.find(run_of(frames)).unwrap().status().final_text.clone()).collect()
+    };
+    let told: Vec<_> = all
+        .iter()
+        .map(|frames| {
+            frames.iter().find_map(|frame| match &frame.body {
+                Body::SessionEnded(end) => Some(end.final_text.clone()),
+                _ => None,
+            })
+        })
+        .map(Option::unwrap)
+        .collect();
+    assert!(told.iter().filter(|text| text.is_none()).count() >= 3 && told[0].as_ref().unwrap().len() > 200_000);
+    let (log, runs) = open();
+    wait(runs.recover(Clock::System.now_ms())).unwrap();
+    assert!(texts(&runs) == told);
+    assert_eq!(log.1.load(Ordering::Relaxed), 1);
+    let status = runs.find(run_of(&all[0])).unwrap().status().clone();
+    assert!(!serde_json::to_string(&status).unwrap().contains("is_final_text_long"));
+    drop((log, runs));
+    // A version that did not note it: each that has none is looked at.
+    let database = Connection::open(scratch.path()).unwrap();
+    let forget = "UPDATE streams SET status = json_remove(status, '$.is_final_text_long')";
+    assert_eq!(database.execute(forget, []).unwrap() as u64, number(&database, "SELECT count(*) FROM streams"));
+    drop(database);
+    let (_, runs) = open();
+    wait(runs.recover(Clock::System.now_ms())).unwrap();
+    assert!(texts(&runs) == told);
 }
 
 #[test]

@@ -108,6 +108,8 @@ pub(super) fn schemas() -> Value {
                 "events_withheld": counts, "pending_approvals": {"type": "array", "items": text},
                 "approvals": {"type": "array", "items": waiting},
                 "final_text": text, "error_code": text, "message": text,
+                "not_kept": {"enum": ["log_full", "log_failed"],
+                    "description": "Why the last that came of the run is not kept; it does not end before it is."},
                 "exit": exit,
             })),
         "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array"},

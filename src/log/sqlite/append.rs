@@ -3,8 +3,9 @@
 //! In: frames, where they were made: the one thread that writes does not turn them to JSON. Out: rows, and which texts later
 //! appends may refer to. Never: a frame in two rows, rows of two streams in one part.
 
+use super::finder::{Finder, Hole};
 use super::streams_of;
-use super::texts::{Finder, Hole, Known, Texts};
+use super::texts::{Known, Texts};
 use super::writer::ROW_BYTES;
 use crate::log::{StreamId, Summary};
 use framegate_translators::frame::stored;
@@ -19,6 +20,8 @@ pub(super) struct Append {
     pub(super) streams: Vec<Part>,
     pub(super) bodies: Vec<u8>,
     pub(super) summaries: Vec<Summary>,
+    /// The last long text of each stream that has one, for later appends.
+    pub(super) texts: Vec<(StreamId, Option<Known>)>,
     pub(super) bytes: u64,
     /// It ends a run: it always finds room.
     pub(super) closing: bool,
@@ -43,9 +46,6 @@ pub(super) struct FrameRow {
     pub(super) hole: Option<Hole>,
 }
 
-/// What later appends of streams may refer to, once this one is kept; `None` where a stream is over.
-pub(super) type Learnt = Vec<(StreamId, Option<Known>)>;
-
 impl FrameRow {
     /// The bytes that are kept of it.
     pub(super) fn bytes(&self) -> u64 {
@@ -54,9 +54,9 @@ impl FrameRow {
 }
 
 impl Append {
-    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>, texts: &Texts) -> (Self, Learnt) {
-        let (mut bodies, mut learnt) = (Vec::new(), Learnt::new());
-        let row = |frame: &Arc<Frame>, finder: &mut Finder, bodies: &mut Vec<u8>| {
+    pub(super) fn new(frames: &[Arc<Frame>], summaries: Vec<Summary>, texts: &Texts) -> Self {
+        let (mut bodies, mut finder) = (Vec::new(), Finder::new(texts));
+        let row = |id: StreamId, frame: &Arc<Frame>, finder: &mut Finder<'_>, bodies: &mut Vec<u8>| {
             let start = bodies.len();
             stored::write_body(&frame.body, bodies);
             let (body, is_record) = (start..bodies.len(), matches!(frame.body, Body::ProviderEvent(_)));
@@ -65,24 +65,24 @@ impl Append {
                 time_ms: frame.timestamp_ms,
                 kind: frame.body.kind(),
                 parent: frame.parent_tool_id,
-                hole: finder.next(frame.seq, body.clone(), is_record, bodies),
+                hole: finder.next(id, frame.seq, body.clone(), is_record, bodies),
                 body,
             }
         };
         let streams: Vec<Part> = streams_of(frames)
             .filter_map(|(id, group)| {
                 let stream = group.first()?.stream.clone();
-                // A stream may have several parts.
-                let told = learnt.iter().rposition(|(known, _)| *known == id).map(|at| learnt.swap_remove(at).1);
-                let mut finder = Finder::new(told.unwrap_or_else(|| texts.of(id)));
-                let rows = group.iter().map(|frame| row(frame, &mut finder, &mut bodies)).collect();
+                let rows = group.iter().map(|frame| row(id, frame, &mut finder, &mut bodies)).collect();
                 let ended = group.last().is_some_and(|last| is_last(last));
-                learnt.push((id, if ended { None } else { finder.into_known(&bodies) }));
+                if ended {
+                    finder.is_over(id);
+                }
                 Some(Part { id, stream, rows, ended })
             })
             .collect();
+        let texts = finder.into_known(&bodies);
         let bytes = streams.iter().flat_map(|part| &part.rows).map(FrameRow::bytes).sum();
         let closing = frames.iter().any(|frame| is_last(frame));
-        (Self { streams, bodies, summaries, bytes, closing }, learnt)
+        Self { streams, bodies, summaries, texts, bytes, closing }
     }
 }

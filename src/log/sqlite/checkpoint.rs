@@ -4,19 +4,19 @@
 //! it, but where the log has grown beyond what it may have (then he moves the rest himself), more than one move at a time.
 
 use super::Fsync;
-use super::database::open_beside;
+use super::database::{CHECKPOINT_BYTES, open_beside, told};
 use crate::log::LogError;
+use rusqlite::Connection;
+use rusqlite::hooks::Wal;
+use std::ffi::c_int;
 use std::path::Path;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
 /// How many bytes go to the write-ahead log before they are moved.
 const EVERY_BYTES: u64 = 8 << 20;
-
-/// How many pages a transaction writes besides its frames, about: the ends of both trees, and the row of the stream.
-const PAGES_BESIDE: u64 = 3;
 
 /// See the module.
 #[derive(Debug)]
@@ -24,15 +24,32 @@ pub(super) struct Checkpointer {
     /// `None` once it is to end.
     due: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    page_bytes: u64,
-    /// How many bytes were written since it was last asked.
-    written: u64,
+    /// How many pages go to the write-ahead log before they are moved.
+    every: u64,
+    /// How many pages the write-ahead log has, whatever they are of, as of the writer's last transaction.
+    pages: Arc<AtomicU64>,
+    /// How many it had when it was last asked.
+    asked: u64,
     failed: Arc<AtomicBool>,
 }
 
 impl Checkpointer {
-    pub(super) fn new(path: &Path, fsync: Fsync) -> Result<Self, LogError> {
+    /// Beside the one who writes, which is where it is told what is written.
+    pub(super) fn new(writer: &mut Connection, path: &Path, fsync: Fsync) -> Result<Self, LogError> {
         let (database, page_bytes) = open_beside(path, fsync)?;
+        let pages = Arc::new(AtomicU64::new(0));
+        let (there, most) = (pages.clone(), CHECKPOINT_BYTES / page_bytes);
+        // It takes the place of SQLite's own, which moves what there is at that size.
+        let hook = move |wal: &mut Wal, pages: c_int| {
+            let pages = u64::try_from(pages).unwrap_or_default();
+            there.store(pages, Ordering::Relaxed);
+            if pages >= most {
+                // The transaction is kept, whatever becomes of this; the next one tries again.
+                let _ = wal.checkpoint();
+            }
+            Ok(())
+        };
+        writer.wal_hook(Some(hook)).map_err(|error| told(path, "cannot be opened", &error))?;
         let (due, asked) = sync_channel(1);
         let failed = Arc::new(AtomicBool::new(false));
         let has_failed = failed.clone();
@@ -52,13 +69,15 @@ impl Checkpointer {
             what: "cannot have a thread to move pages",
             detail: error.to_string(),
         })?;
-        Ok(Self { due: Some(due), thread: Some(thread), page_bytes, written: 0, failed })
+        Ok(Self { due: Some(due), thread: Some(thread), every: EVERY_BYTES / page_bytes, pages, asked: 0, failed })
     }
 
-    /// A transaction with so many bytes of frames was committed.
-    pub(super) fn wrote(&mut self, bytes: u64) {
-        self.written += bytes + PAGES_BESIDE * self.page_bytes;
-        if self.written >= EVERY_BYTES {
+    /// Moves what there is where enough has come since the last time.
+    pub(super) fn look(&mut self) {
+        let pages = self.pages.load(Ordering::Relaxed);
+        // It is written from its start again once all of it was moved.
+        let before = if pages < self.asked { 0 } else { self.asked };
+        if pages - before >= self.every {
             self.ask();
         }
     }
@@ -70,7 +89,7 @@ impl Checkpointer {
 
     /// Moves what there is, soon.
     pub(super) fn ask(&mut self) {
-        self.written = 0;
+        self.asked = self.pages.load(Ordering::Relaxed);
         // Where one waits already, it will find this too.
         let _ = self.due.as_ref().map(|due| due.try_send(()));
     }

@@ -22,7 +22,7 @@ pub const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
 /// How long the write-ahead log grows, in bytes, before the writer himself moves what is left in it to the database. Only then
 /// is it written from its start again: while he goes on, another thread never comes to its end.
-const CHECKPOINT_BYTES: u64 = 64 << 20;
+pub(super) const CHECKPOINT_BYTES: u64 = 64 << 20;
 
 /// How large a page of a new file is. A transaction of a few small frames writes three pages: with 16 KiB it took a fifth more
 /// of the processor's time than with 8. Texts of many kilobytes take as much with both, and a fifth more with 4.

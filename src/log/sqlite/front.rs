@@ -4,20 +4,23 @@
 //! without its marks (both are one transaction), a mark in front of what is kept.
 
 use super::database::{give_back, told};
+use super::texts::{Moved, Place};
 use super::writer::{ROW_BYTES, Writer};
 use crate::log::{Gone, LogError, Mark, MarkAt, StreamId, Summary};
 use framegate_translators::encode::EventId;
 use rusqlite::types::{ToSqlOutput, Value, ValueRef};
 use rusqlite::{Connection, OptionalExtension, Row, ToSql, named_params};
+use std::collections::HashMap;
 use std::path::Path;
 use std::sync::Arc;
 
 impl Writer {
     pub(super) fn drop_front(&mut self, id: StreamId, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
         let Some(key) = self.key_of(id) else { return Ok(()) };
-        let bytes =
+        let (bytes, moved) =
             drop_front(self.database(), key, gone, marks).map_err(|error| self.failed("cannot be written", &error))?;
         self.cut(id, gone.frames, bytes);
+        self.shared.texts.cut(id, key, gone.frames, &moved);
         give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
     }
 
@@ -51,25 +54,15 @@ impl Writer {
     }
 }
 
-/// Drops a front in a transaction of its own; gives how many bytes the stream has then. Texts that only the front has, and
-/// that later frames refer to, go into those.
-fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> rusqlite::Result<u64> {
+/// Drops a front in a transaction of its own; gives how many bytes the stream has then, and where the texts stand that only the
+/// front had.
+fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> rusqlite::Result<(u64, Moved)> {
     let transaction = database.unchecked_transaction()?;
     let freed: u64 = transaction
         .prepare_cached("SELECT coalesce(sum(octet_length(body) + ?3), 0) FROM frames WHERE stream = ?1 AND seq < ?2")?
         .query_row((key, gone.frames, ROW_BYTES), |row| row.get(0))?;
-    let kept: u64 = transaction
-        .prepare_cached(
-            "SELECT coalesce(sum(source_bytes), 0) FROM frames WHERE stream = ?1 AND source < ?2 AND seq >= ?2",
-        )?
-        .query_row((key, gone.frames), |row| row.get(0))?;
-    transaction
-        .prepare_cached(
-            "UPDATE frames SET body = (SELECT body FROM bodies WHERE bodies.position = frames.position), \
-             hole_at = NULL, source = NULL, source_at = NULL, source_bytes = NULL \
-             WHERE stream = ?1 AND source < ?2 AND seq >= ?2",
-        )?
-        .execute((key, gone.frames))?;
+    let moved = inherit(&transaction, key, gone.frames)?;
+    let kept: u64 = moved.keys().map(|(.., bytes)| *bytes as u64).sum();
     transaction.prepare_cached("DELETE FROM frames WHERE stream = ?1 AND seq < ?2")?.execute((key, gone.frames))?;
     transaction.prepare_cached("DELETE FROM marks WHERE stream = ?1 AND frame < ?2")?.execute((key, gone.frames))?;
     marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
@@ -86,7 +79,56 @@ fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> ru
             |row| row.get(0),
         )?;
     transaction.commit()?;
-    Ok(bytes)
+    Ok((bytes, moved))
+}
+
+/// A frame that refers to one that goes.
+struct Heir {
+    position: i64,
+    seq: u64,
+    hole_at: usize,
+    text: Place,
+}
+
+/// Puts each text that later frames have of the first `gone` into the first of those; the others refer to that one. Part of the
+/// caller's transaction.
+fn inherit(database: &Connection, key: i64, gone: u64) -> rusqlite::Result<Moved> {
+    let heirs = database
+        .prepare_cached(
+            "SELECT position, seq, hole_at, source, source_at, source_bytes FROM frames \
+             WHERE stream = ?1 AND source < ?2 AND seq >= ?2 ORDER BY source, seq",
+        )?
+        .query_map((key, gone), |row| {
+            let text = (row.get(3)?, row.get(4)?, row.get(5)?);
+            Ok(Heir { position: row.get(0)?, seq: row.get(1)?, hole_at: row.get(2)?, text })
+        })?
+        .collect::<rusqlite::Result<Vec<_>>>()?;
+    let mut body = database.prepare_cached("SELECT body FROM frames WHERE stream = ?1 AND seq = ?2")?;
+    let mut refer = database.prepare_cached("UPDATE frames SET source = ?2, source_at = ?3 WHERE position = ?1")?;
+    let mut fill = database.prepare_cached(
+        "UPDATE frames SET body = CAST(substr(CAST(body AS BLOB), 1, hole_at) || ?2 || substr(CAST(body AS BLOB), hole_at + 1) AS TEXT), \
+         hole_at = NULL, source = NULL, source_at = NULL, source_bytes = NULL WHERE position = ?1",
+    )?;
+    let mut moved = Moved::new();
+    for of_one in heirs.chunk_by(|one, other| one.text.0 == other.text.0) {
+        let Some(source) = of_one.first().map(|heir| heir.text.0) else { continue };
+        let found =
+            body.query_row((key, source), |row| Ok(row.get_ref(0)?.as_bytes_or_null()?.unwrap_or_default().to_vec()));
+        let source = found.optional()?.unwrap_or_default();
+        for Heir { position, seq, hole_at, text } in of_one {
+            if let Some((seq, at)) = moved.get(text) {
+                refer.execute((position, seq, at))?;
+                continue;
+            }
+            // What is damaged stays, and is told as that.
+            let end = text.1.checked_add(text.2);
+            if let Some(part) = end.and_then(|end| source.get(text.1..end)) {
+                fill.execute((position, part))?;
+                moved.insert(*text, (*seq, *hole_at));
+            }
+        }
+    }
+    Ok(moved)
 }
 
 /// A cursor as a column has it.
@@ -170,20 +212,30 @@ fn mark_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Mark> {
     })
 }
 
-/// The number of the first frame behind which no more than `max_bytes` of a stream are kept.
+/// The number of the first frame from which no more than `max_bytes` of a stream are kept, once those before it are gone.
 pub(super) fn front_beyond(database: &Connection, path: &Path, key: i64, max_bytes: u64) -> Result<u64, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
-    let sql = "SELECT seq, octet_length(body) FROM frames WHERE stream = ?1 ORDER BY seq DESC";
+    let sql = "SELECT seq, octet_length(body), source, source_at, source_bytes FROM frames WHERE stream = ?1 ORDER BY seq DESC";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([key]).map_err(failed)?;
-    let (mut first, mut bytes) = (None, 0);
+    // Texts that later frames have of the ones before them, which one of those will have to keep.
+    let mut wanted: HashMap<u64, HashMap<(u64, u64), u64>> = HashMap::new();
+    let (mut first, mut bytes) = (None, 0u64);
     while let Some(row) = rows.next().map_err(failed)? {
-        bytes += row.get::<_, u64>(1).map_err(failed)? + ROW_BYTES;
+        let seq: u64 = row.get(0).map_err(failed)?;
+        let from_here: u64 = wanted.remove(&seq).map_or(0, |texts| texts.into_values().sum());
+        bytes = bytes.saturating_sub(from_here).saturating_add(row.get::<_, u64>(1).map_err(failed)? + ROW_BYTES);
+        if let Some(source) = row.get::<_, Option<u64>>(2).map_err(failed)? {
+            let (at, length): (u64, u64) = (row.get(3).map_err(failed)?, row.get(4).map_err(failed)?);
+            if wanted.entry(source).or_default().insert((at, length), length).is_none() {
+                bytes = bytes.saturating_add(length);
+            }
+        }
         // The last frame stays, however large it is.
         if bytes > max_bytes && first.is_some() {
             break;
         }
-        first = Some(row.get::<_, u64>(0).map_err(failed)?);
+        first = Some(seq);
     }
     Ok(first.unwrap_or_default())
 }

@@ -12,9 +12,11 @@ mod append;
 mod artifacts;
 mod checkpoint;
 mod database;
+mod finder;
 mod front;
 mod reader;
 mod recent;
+mod retention;
 mod texts;
 mod writer;
 
@@ -22,7 +24,7 @@ pub(crate) use database::integrity;
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
 pub(crate) use front::{mark, views_at};
 pub use reader::{read_frames, streams};
-pub(crate) use writer::remove;
+pub(crate) use retention::remove;
 
 use super::{FrameLog, Gone, KeptStream, LogError, Mark, MarkAt, StreamId, Summary, stream_id};
 use crate::clock::Clock;
@@ -171,7 +173,7 @@ impl SqliteLog {
         let kept = kept.into_iter().map(|(_, kept)| kept).collect();
         let (jobs, queue) = mpsc::channel(options.queue.get());
         let readers = Arc::new(Readers::new(options.path.clone(), options.readers));
-        writer::tick(&options, jobs.downgrade());
+        retention::tick(&options, jobs.downgrade());
         let writer = Writer::new(database, lock, options, shared.clone())?;
         let path = readers.path().to_owned();
         let writer =
@@ -202,12 +204,8 @@ impl Drop for SqliteLog {
 #[async_trait]
 impl FrameLog for SqliteLog {
     async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
-        let (append, learnt) = Append::new(frames, summaries, &self.shared.texts);
+        let append = Append::new(frames, summaries, &self.shared.texts);
         self.ask(|done| Job::Append(append, done)).await??;
-        for (stream, known) in learnt {
-            let key = self.shared.find(stream).map(|(key, _)| key);
-            self.shared.texts.learn(stream, known.zip(key).map(|(known, key)| known.of_stream(key)));
-        }
         self.shared.add_recent(frames);
         Ok(())
     }

@@ -1,12 +1,14 @@
 //! Reading: streams and their frames.
 //!
-//! In: a stream and a number. Out: its frames from there on. Never: more bytes at once than [`READ_BYTES`], one frame aside.
+//! In: a stream and a number. Out: its frames from there on. Never: more bytes at once than [`READ_BYTES`], one frame aside; a
+//! body read again for each of the frames that refer to it.
 
 use super::database::{open_read_only, told};
 use crate::log::{Gone, KeptStream, LogError};
 use framegate_translators::frame::stored::{Header, read_body};
 use framegate_translators::frame::{Frame, Stream};
-use rusqlite::{Connection, Row, named_params};
+use rusqlite::{Connection, OptionalExtension, Row, named_params};
+use std::collections::VecDeque;
 use std::num::NonZeroUsize;
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -15,6 +17,9 @@ use uuid::Uuid;
 
 /// How many bytes of frames are read at a time.
 const READ_BYTES: usize = 4 << 20;
+
+/// How many bodies are held that other frames refer to, and how many bytes of them: those that an append refers to are few.
+const SOURCES: (usize, usize) = (8, 8 << 20);
 
 /// Connections that only read.
 #[derive(Debug)]
@@ -78,15 +83,14 @@ pub fn read_frames(
     max: usize,
 ) -> Result<Vec<Arc<Frame>>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
-    let sql = "SELECT f.seq, f.time_ms, f.parent_tool_id, f.body, f.hole_at, f.source_at, f.source_bytes, s.body FROM frames f \
-               LEFT JOIN frames s ON s.stream = f.stream AND s.seq = f.source \
-               WHERE f.stream = :stream AND f.seq >= :from ORDER BY f.seq LIMIT :max";
+    let sql = "SELECT seq, time_ms, parent_tool_id, body, hole_at, source, source_at, source_bytes FROM frames \
+               WHERE stream = :stream AND seq >= :from ORDER BY seq LIMIT :max";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let (from, max) = (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(max).unwrap_or(i64::MAX));
     let mut rows = statement.query(named_params! {":stream": key, ":from": from, ":max": max}).map_err(failed)?;
-    let (mut frames, mut bytes) = (Vec::new(), 0);
+    let (mut frames, mut bytes, mut sources) = (Vec::new(), 0, Sources { database, key, held: VecDeque::new() });
     while let Some(row) = rows.next().map_err(failed)? {
-        let (frame, size) = frame_of(row, path, stream)?;
+        let (frame, size) = frame_of(row, path, stream, &mut sources)?;
         frames.push(Arc::new(frame));
         bytes += size;
         if bytes >= READ_BYTES {
@@ -96,7 +100,42 @@ pub fn read_frames(
     Ok(frames)
 }
 
-fn frame_of(row: &Row<'_>, path: &Path, stream: &Arc<Stream>) -> Result<(Frame, usize), LogError> {
+/// Bodies that other frames of the stream refer to, as they were read.
+struct Sources<'a> {
+    database: &'a Connection,
+    key: i64,
+    /// By the number of the frame, the newest last.
+    held: VecDeque<(u64, Vec<u8>)>,
+}
+
+/// Reads one of them.
+const SOURCE: &str = "SELECT body FROM frames WHERE stream = ?1 AND seq = ?2";
+
+impl Sources<'_> {
+    /// The body of that frame; nothing where there is none.
+    fn of(&mut self, seq: u64) -> rusqlite::Result<&[u8]> {
+        if let Some(at) = self.held.iter().position(|(held, _)| *held == seq) {
+            return Ok(self.held.get(at).map_or(&[], |(_, body)| body));
+        }
+        let mut statement = self.database.prepare_cached(SOURCE)?;
+        let found =
+            statement.query_row((self.key, seq), |row| Ok(row.get_ref(0)?.as_bytes().unwrap_or_default().to_vec()));
+        let body = found.optional()?.unwrap_or_default();
+        let held = |held: &VecDeque<(u64, Vec<u8>)>| held.iter().map(|(_, body)| body.len()).sum::<usize>();
+        while self.held.len() >= SOURCES.0 || (!self.held.is_empty() && held(&self.held) + body.len() > SOURCES.1) {
+            self.held.pop_front();
+        }
+        self.held.push_back((seq, body));
+        Ok(self.held.back().map_or(&[], |(_, body)| body))
+    }
+}
+
+fn frame_of(
+    row: &Row<'_>,
+    path: &Path,
+    stream: &Arc<Stream>,
+    sources: &mut Sources<'_>,
+) -> Result<(Frame, usize), LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let seq: u64 = row.get(0).map_err(failed)?;
     let damaged = |what: &str, detail: String| LogError::Damaged {
@@ -114,8 +153,9 @@ fn frame_of(row: &Row<'_>, path: &Path, stream: &Arc<Stream>) -> Result<(Frame, 
     let text = match row.get::<_, Option<usize>>(4).map_err(failed)? {
         None => text,
         Some(hole) => {
-            let (at, bytes): (usize, usize) = (row.get(5).map_err(failed)?, row.get(6).map_err(failed)?);
-            let source = row.get_ref(7).map_err(failed)?.as_bytes_or_null().ok().flatten().unwrap_or_default();
+            let (at, bytes): (usize, usize) = (row.get(6).map_err(failed)?, row.get(7).map_err(failed)?);
+            let source = row.get::<_, Option<u64>>(5).map_err(failed)?;
+            let source = source.map(|seq| sources.of(seq)).transpose().map_err(failed)?.unwrap_or_default();
             let part = at.checked_add(bytes).and_then(|end| source.get(at..end));
             let (Some((front, back)), Some(part)) = (text.split_at_checked(hole), part) else {
                 return Err(damaged(
@@ -176,4 +216,64 @@ fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> 
         frames => Some(Gone { frames, last_ms: ms(11).map_err(failed)?, pruned_ms: ms(12).map_err(failed)? }),
     };
     Ok((key, KeptStream { stream, frames, gone, ended, status: row.get(9).map_err(failed)? }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::log::{FrameLog, SqliteLog, sqlite::Options, stream_id};
+    use framegate_translators::framing::Limits;
+    use framegate_translators::pipeline::Ingest;
+    use framegate_translators::runners::runner;
+    use framegate_translators::sequence::Identity;
+    use rusqlite::StatementStatus;
+    use serde_json::json;
+
+    fn runs_of(database: &Connection, sql: &str) -> i32 {
+        database.prepare_cached(sql).unwrap().get_status(StatementStatus::Run)
+    }
+
+    #[tokio::test(flavor = "multi_thread")]
+    async fn a_body_that_many_frames_refer_to_is_read_once() {
+        let dir = std::env::temp_dir().join(format!("framegate-reader-{}", std::process::id()));
+        std::fs::create_dir_all(&dir).unwrap();
+        let path = dir.join("log.db");
+        // One record with many texts.
+        let text = |nth: usize| json!({"type": "text", "text": format!("{nth} of many; ").repeat(150)});
+        let message = json!({"id": "m", "role": "assistant", "content": (0..100).map(text).collect::<Vec<_>>()});
+        let session = "5d3c1a6e-0d0e-4d47-9d0c-333333333333";
+        let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
+        let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+        let record = json!({"type": "assistant", "session_id": session, "message": message});
+        let mut frames: Vec<_> = ingest.feed(format!("{record}\n").as_bytes(), 1).map(Arc::new).collect();
+        frames.extend(ingest.finish(1).map(Arc::new));
+        let id = stream_id(&frames[0]);
+        frames.retain(|frame| stream_id(frame) == id);
+        let log = SqliteLog::open(Options::new(&path)).unwrap();
+        log.append(&frames, Vec::new()).await.unwrap();
+
+        let database = open_read_only(&path).unwrap();
+        let (key, kept) = streams(&database, &path).unwrap().remove(0);
+        let sql = "SELECT count(*), count(DISTINCT source), min(source) FROM frames WHERE source IS NOT NULL";
+        let counts = |row: &Row<'_>| Ok((row.get::<_, u32>(0)?, row.get::<_, u32>(1)?, row.get::<_, u64>(2)?));
+        let (holes, sources, source) = database.query_row(sql, [], counts).unwrap();
+        assert!(holes >= 100 && sources == 1, "{holes} of {sources}");
+        let read = read_frames(&database, &path, key, &kept.stream, 0, 10_000).unwrap();
+        assert_eq!(format!("{read:?}"), format!("{frames:?}"));
+        assert_eq!(runs_of(&database, SOURCE), 1);
+
+        // So many are held, and no more: the first one is read again.
+        let mut held = Sources { database: &database, key, held: VecDeque::new() };
+        let expected = held.of(source).unwrap().to_vec();
+        for nth in 1..SOURCES.0 as u64 {
+            held.of(source + nth).unwrap();
+        }
+        assert_eq!((runs_of(&database, SOURCE), held.of(source).unwrap()), (1 + SOURCES.0 as i32, &*expected));
+        assert_eq!(runs_of(&database, SOURCE), 1 + SOURCES.0 as i32);
+        held.of(source + SOURCES.0 as u64).unwrap();
+        held.of(source).unwrap();
+        assert_eq!(runs_of(&database, SOURCE), 1 + SOURCES.0 as i32 + 2);
+        drop((database, log));
+        std::fs::remove_dir_all(&dir).unwrap();
+    }
 }

@@ -5,33 +5,27 @@
 
 use super::append::Append;
 use super::checkpoint::Checkpointer;
-use super::database::{Lock, give_back, told};
-use super::texts::Hole;
-use super::{Fsync, Options, Shared, artifacts};
+use super::database::{Lock, told};
+use super::finder::Hole;
+use super::texts::{Known, Moved};
+use super::{Options, Shared, artifacts};
 use crate::artifacts::StoreError;
 use crate::log::{LogError, StreamId};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{Stream, StreamKind};
 use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, OptionalExtension, ToSql, named_params};
+use rusqlite::{Connection, ToSql, named_params};
+use std::collections::hash_map::Entry;
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
-use uuid::Uuid;
 
 /// How many bytes of frames are put into one transaction before it is committed; one append is always whole.
 const GROUP_BYTES: u64 = 8 << 20;
 
 /// What a row costs besides its body, about: its other columns and its entry in the index.
 pub(super) const ROW_BYTES: u64 = 64;
-
-/// How often runs that are too old are looked for.
-const AGE_EVERY: Duration = Duration::from_secs(60);
-
-/// How long nothing must have been appended to a session's thread stream before it goes with the session's last run.
-const THREAD_REST_MS: u64 = 3_600_000;
 
 type Answer = oneshot::Sender<Result<(), LogError>>;
 
@@ -79,11 +73,11 @@ impl ToSql for Text<'_> {
 
 /// What the writer knows of a stream.
 #[derive(Clone, Copy, Debug, Default)]
-struct Held {
-    key: i64,
+pub(super) struct Held {
+    pub(super) key: i64,
     frames: u64,
-    bytes: u64,
-    ended: bool,
+    pub(super) bytes: u64,
+    pub(super) ended: bool,
     /// How many frames are gone from its front.
     gone: u64,
 }
@@ -94,28 +88,29 @@ struct Changes {
     held: HashMap<StreamId, Held>,
     new: Vec<(i64, Arc<Stream>)>,
     ended: Vec<StreamId>,
+    texts: Vec<(StreamId, Option<Known>)>,
     bytes: u64,
 }
 
 pub(super) struct Writer {
     /// At its end, what there is is moved; then the database is closed, then the lock is given back.
-    checkpointer: Checkpointer,
+    pub(super) checkpointer: Checkpointer,
     database: Connection,
     _lock: Lock,
-    options: Options,
-    shared: Arc<Shared>,
-    held: HashMap<StreamId, Held>,
+    pub(super) options: Options,
+    pub(super) shared: Arc<Shared>,
+    pub(super) held: HashMap<StreamId, Held>,
     /// Runs and tasks that are over, the one that ended first in front.
-    ended: VecDeque<StreamId>,
-    bytes: u64,
-    artifact_bytes: u64,
+    pub(super) ended: VecDeque<StreamId>,
+    pub(super) bytes: u64,
+    pub(super) artifact_bytes: u64,
     /// Something was written since the last sync.
-    unsynced: bool,
+    pub(super) unsynced: bool,
 }
 
 impl Writer {
     pub(super) fn new(
-        database: Connection,
+        mut database: Connection,
         lock: Lock,
         options: Options,
         shared: Arc<Shared>,
@@ -144,7 +139,7 @@ impl Writer {
         let ended = over.into_iter().map(|(.., id)| id).collect();
         let artifact_bytes =
             artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
-        let checkpointer = Checkpointer::new(&options.path, options.fsync)?;
+        let checkpointer = Checkpointer::new(&mut database, &options.path, options.fsync)?;
         let (bytes, unsynced) = (all, false);
         Ok(Self { database, _lock: lock, options, shared, held, ended, bytes, artifact_bytes, checkpointer, unsynced })
     }
@@ -168,11 +163,13 @@ impl Writer {
                     Job::Look(answer) => drop(answer.send(self.look())),
                     Job::Tick => self.tick(),
                 }
+                self.checkpointer.look();
                 next = if bytes < GROUP_BYTES { jobs.try_recv().ok() } else { None };
             }
             if !group.is_empty() {
                 self.commit(group);
             }
+            self.checkpointer.look();
         }
         // It is done before the database is closed.
         self.checkpointer.ask();
@@ -297,8 +294,10 @@ impl Writer {
         for (key, stream) in changes.new {
             self.shared.insert(key, stream);
         }
+        for (id, text) in changes.texts {
+            self.shared.texts.learn(id, text);
+        }
         self.unsynced = true;
-        self.checkpointer.wrote(changes.bytes);
         Ok(results)
     }
 
@@ -333,6 +332,8 @@ impl Writer {
              ended = :ended, status = coalesce(:status, status) WHERE key = :key",
         )?;
         let (mut id, mut pieces) = ([0; 36], Vec::new());
+        // Of each stream, texts that went since they were found: they are kept again, once.
+        let mut moved: HashMap<StreamId, Moved> = HashMap::new();
         for (nth, part) in append.streams.iter().enumerate() {
             let Some((first, last)) = part.rows.first().zip(part.rows.last()) else { continue };
             let mut held = match changes.held.get(&part.id).or_else(|| self.held.get(&part.id)) {
@@ -346,17 +347,17 @@ impl Writer {
             let mut bytes = 0;
             for row in &part.rows {
                 let mut body = append.bodies.get(row.body.clone()).unwrap_or_default();
-                // Since the hole was found, the frame that has the text may have gone.
-                let is_there = |hole: &&Hole| hole.source >= held.gone && hole.key.is_none_or(|key| key == held.key);
-                let hole = row.hole.as_ref().filter(is_there);
-                if let Some(Hole { part, .. }) = hole {
+                let moved = moved.entry(part.id).or_default();
+                let there =
+                    row.hole.as_ref().and_then(|hole| Some((&hole.part, source_of(hole, row.seq, &held, moved)?)));
+                if let Some((part, _)) = there {
                     pieces.clear();
                     pieces.extend_from_slice(body.get(..part.start).unwrap_or_default());
                     pieces.extend_from_slice(body.get(part.end..).unwrap_or_default());
                     body = &pieces;
                 }
-                let (at, source) = (hole.map(|hole| hole.part.start), hole.map(|hole| hole.source));
-                let (source_at, length) = (hole.map(|hole| hole.source_at), hole.map(|hole| hole.part.len()));
+                let (at, length) = (there.map(|(part, _)| part.start), there.map(|(part, _)| part.len()));
+                let (source, source_at) = there.map(|(_, source)| source).unzip();
                 let parent = row.parent.map(|parent| &*parent.hyphenated().encode_lower(&mut id));
                 // By position: names would be looked up for each frame.
                 let (body, ms) = (Text(body), row.time_ms.cast_signed());
@@ -379,65 +380,40 @@ impl Writer {
             })?;
             changes.held.insert(part.id, held);
         }
+        for (id, text) in &append.texts {
+            let Some(held) = changes.held.get(id) else { continue };
+            let learnt = learnt(text.as_ref().filter(|_| !held.ended), held, moved.get(id));
+            changes.texts.extend(learnt.map(|text| (*id, text)));
+        }
         Ok(())
     }
+}
 
-    /// Drops the runs that ended first until there is room for so many bytes.
-    fn make_room(&mut self, more: u64) {
-        let Options { max_bytes, max_runs, .. } = self.options;
-        while self.bytes + more > max_bytes || self.ended.len() > max_runs {
-            let Some(oldest) = self.ended.pop_front() else { return };
-            self.drop_stream(oldest);
+/// Where the text stands that a body lacks. The frame that had it when the hole was found may have gone since: then the body
+/// keeps it, and others of the append refer to that one.
+fn source_of(hole: &Hole, seq: u64, held: &Held, moved: &mut Moved) -> Option<(u64, usize)> {
+    if hole.source >= held.gone && hole.key.is_none_or(|key| key == held.key) {
+        return Some((hole.source, hole.source_at));
+    }
+    match moved.entry((hole.source, hole.source_at, hole.part.len())) {
+        Entry::Occupied(known) => Some(*known.get()),
+        Entry::Vacant(first) => {
+            first.insert((seq, hole.part.start));
+            None
         }
     }
+}
 
-    /// Drops a stream that is over. It may have been gone on with since; then it stays.
-    fn drop_stream(&mut self, id: StreamId) {
-        let Some(held) = self.held.get(&id).copied().filter(|held| held.ended) else { return };
-        match remove(&self.database, held.key, self.options.clock.now_ms()) {
-            Ok(thread) => {
-                let thread = thread.map(|id| (StreamKind::Thread, id));
-                let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
-                for id in &gone {
-                    self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
-                }
-                self.shared.remove(&gone);
-                self.artifact_bytes = artifacts::total(&self.database).unwrap_or(self.artifact_bytes);
-                tracing::debug!(stream = %id.1, "a run made room");
-            }
-            Err(error) => {
-                let error = self.failed("cannot be written", &error);
-                tracing::error!(%error, stream = %id.1, "a run could not be dropped");
-            }
-        }
+/// What is known of a stream's last long text once it is kept; `None`: no more than is known already.
+fn learnt(text: Option<&Known>, held: &Held, moved: Option<&Moved>) -> Option<Option<Known>> {
+    let Some(text) = text else { return Some(None) };
+    let key = Some(held.key);
+    if text.key.is_none() {
+        return Some(Some(Known { key, ..text.clone() }));
     }
-
-    fn tick(&mut self) {
-        if let Some(age) = self.options.max_age {
-            let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
-            let before = self.options.clock.now_ms().saturating_sub(age_ms);
-            while let Some(&oldest) = self.ended.front() {
-                let Some(held) = self.held.get(&oldest) else {
-                    self.ended.pop_front();
-                    continue;
-                };
-                let stored_ms = self
-                    .database
-                    .prepare_cached("SELECT stored_ms FROM streams WHERE key = ?1")
-                    .and_then(|mut statement| statement.query_row([held.key], |row| row.get::<_, u64>(0)));
-                if !stored_ms.is_ok_and(|stored_ms| stored_ms < before) {
-                    break;
-                }
-                self.ended.pop_front();
-                self.drop_stream(oldest);
-            }
-        }
-        let is_due = self.unsynced || self.checkpointer.has_failed();
-        if matches!(self.options.fsync, Fsync::Interval(_)) && is_due {
-            self.unsynced = false;
-            self.checkpointer.ask();
-        }
-    }
+    // Of an earlier append: whoever drops a front says where it stands then, but not where it was kept again.
+    let (seq, at) = *moved?.get(&(text.seq, text.at, text.bytes.len()))?;
+    Some(Some(Known { key, seq, at, bytes: text.bytes.clone() }))
 }
 
 fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<i64> {
@@ -453,54 +429,29 @@ fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: 
     })
 }
 
-/// Removes a stream; with the last run or task of its session also the session's thread stream, whose id is given.
-pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::Result<Option<Uuid>> {
-    let transaction = database.unchecked_transaction()?;
-    let session: String =
-        database.prepare_cached("SELECT session_id FROM streams WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
-    let drop_one = |key: i64| -> rusqlite::Result<()> {
-        artifacts::remove_of_stream(database, key)?;
-        database.prepare_cached("DELETE FROM frames WHERE stream = ?1")?.execute([key])?;
-        database.prepare_cached("DELETE FROM marks WHERE stream = ?1")?.execute([key])?;
-        database.prepare_cached("DELETE FROM streams WHERE key = ?1")?.execute([key])?;
-        Ok(())
-    };
-    drop_one(key)?;
-    let thread: Option<(i64, String)> = database
-        .prepare_cached(
-            "SELECT key, id FROM streams t WHERE session_id = :session AND kind = 'thread' AND stored_ms < :rested \
-             AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.session_id AND o.kind <> 'thread')",
-        )?
-        .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
-            Ok((row.get(0)?, row.get(1)?))
-        })
-        .optional()?;
-    if let Some((key, _)) = &thread {
-        drop_one(*key)?;
-    }
-    transaction.commit()?;
-    give_back(database)?;
-    Ok(thread.and_then(|(_, id)| Uuid::try_parse(&id).ok()))
-}
+#[cfg(test)]
+mod tests {
+    use super::*;
 
-/// Tells the writer that time passes, where that means something to it.
-pub(super) fn tick(options: &Options, jobs: mpsc::WeakSender<Job>) {
-    let every = match (options.fsync, options.max_age) {
-        (Fsync::Interval(every), _) => every.min(AGE_EVERY),
-        (_, Some(_)) => AGE_EVERY,
-        _ => return,
-    };
-    let ticker = std::thread::Builder::new().name("frame-log-clock".to_owned()).spawn(move || {
-        loop {
-            std::thread::sleep(every);
-            // A full queue is one that the writer is at work on.
-            match jobs.upgrade() {
-                Some(jobs) => drop(jobs.try_send(Job::Tick)),
-                None => return,
-            }
+    #[test]
+    fn a_text_that_went_since_it_was_found_is_kept_again_once() {
+        let held = Held { key: 7, gone: 10, ..Held::default() };
+        let hole = |source, key| Hole { part: 30..2030, source, source_at: 5, key };
+        let mut moved = Moved::new();
+        // It is there; it is of this append.
+        assert_eq!(source_of(&hole(10, Some(7)), 20, &held, &mut moved), Some((10, 5)));
+        assert_eq!(source_of(&hole(19, None), 20, &held, &mut moved), Some((19, 5)));
+        // It went, or was another stream's: the first that lacks it keeps it, the next one refers to that.
+        for (seq, gone) in [(20, hole(9, Some(7))), (30, hole(12, Some(6)))] {
+            assert_eq!(source_of(&gone, seq, &held, &mut moved), None);
+            assert_eq!(source_of(&gone, seq + 1, &held, &mut moved), Some((seq, 30)));
         }
-    });
-    if let Err(error) = ticker {
-        tracing::error!(%error, "no thread for the frame log's clock: it is synced at its own checkpoints only");
+        // That is where later appends find it; of what is where it was there is nothing to say.
+        let known = |key, seq, at| Known { key, seq, at, bytes: vec![b'x'; 2000].into() };
+        let learnt = |text: Option<&Known>| learnt(text, &held, Some(&moved));
+        assert_eq!(learnt(Some(&known(Some(7), 9, 5))), Some(Some(known(Some(7), 20, 30))));
+        assert_eq!(learnt(Some(&known(Some(7), 11, 5))), None);
+        assert_eq!(learnt(Some(&known(None, 40, 5))), Some(Some(known(Some(7), 40, 5))));
+        assert_eq!(learnt(None), Some(None));
     }
 }

@@ -1,0 +1,269 @@
+use super::*;
+use framegate_translators::frame::StreamKind;
+use uuid::Uuid;
+
+const STREAM: StreamId = (StreamKind::Session, Uuid::nil());
+
+/// An append that is being made.
+struct Appending<'a> {
+    finder: Finder<'a>,
+    bodies: Vec<u8>,
+}
+
+impl<'a> Appending<'a> {
+    fn new(texts: &'a Texts) -> Self {
+        Self { finder: Finder::new(texts), bodies: Vec::new() }
+    }
+
+    fn of(&mut self, stream: StreamId, seq: u64, body: &str, is_record: bool) -> Option<Hole> {
+        let start = self.bodies.len();
+        self.bodies.extend_from_slice(body.as_bytes());
+        self.finder.next(stream, seq, start..self.bodies.len(), is_record, &self.bodies)
+    }
+
+    fn record(&mut self, seq: u64, body: &str) -> Option<Hole> {
+        self.of(STREAM, seq, body, true)
+    }
+
+    fn derived(&mut self, seq: u64, body: &str) -> Option<Hole> {
+        self.of(STREAM, seq, body, false)
+    }
+
+    /// It is kept, in streams with the key 5.
+    fn keep(self, texts: &Texts) {
+        for (stream, known) in self.finder.into_known(&self.bodies) {
+            texts.learn(stream, known.map(|known| Known { key: Some(5), ..known }));
+        }
+    }
+}
+
+/// A text of about that length that is not like itself moved by anything.
+fn text(bytes: usize, salt: usize) -> String {
+    let words = (0..).map(|nth| format!("{}-{salt} ", nth * nth + salt));
+    words.take(bytes / 6).collect::<String>().split_at(bytes / 2).0.repeat(2)
+}
+
+fn data(text: &str) -> String {
+    format!(r#"{{"provider_event":{{"data":{{"text":"{text}","b":1}}}}}}"#)
+}
+
+fn delta(text: &str) -> String {
+    format!(r#"{{"output_text_delta":{{"id":"m","delta":"{text}"}}}}"#)
+}
+
+#[test]
+fn a_text_is_found_in_its_record_and_in_what_follows() {
+    let texts = Texts::default();
+    let mut append = Appending::new(&texts);
+    let long = text(5_000, 1);
+    let record = format!(r#"{{"provider_event":{{"a":"\\","data":{{"text":"{long}","b":1}}}}}}"#);
+    let at = record.find(&long).unwrap();
+    assert_eq!(append.record(0, &record), None);
+    let delta = delta(&long);
+    let part = delta.find(&long).unwrap();
+    let hole = Hole { part: part..part + long.len(), source: 0, source_at: at, key: None };
+    assert_eq!(append.derived(1, &delta), Some(hole.clone()));
+    assert_eq!(append.derived(2, &delta), Some(hole));
+    // Of a later append: the next record, and the end.
+    append.keep(&texts);
+    let mut append = Appending::new(&texts);
+    let result = format!(r#"{{"provider_event":{{"data":{{"result":"{long}"}}}}}}"#);
+    let part = result.find(&long).unwrap();
+    let hole = Hole { part: part..part + long.len(), source: 0, source_at: at, key: Some(5) };
+    assert_eq!(append.record(3, &result), Some(hole));
+    let end = append.derived(4, &delta).unwrap();
+    // Not to record 3, which lacks that part.
+    assert_eq!((end.source, end.source_at), (0, at));
+}
+
+#[test]
+fn a_text_that_no_record_has_is_what_later_ones_refer_to() {
+    let texts = Texts::default();
+    let mut append = Appending::new(&texts);
+    let long = text(3_000, 2);
+    let completed = format!(r#"{{"output_text_completed":{{"text":"{long}"}}}}"#);
+    assert_eq!(append.derived(7, &completed), None);
+    let hole = append.record(8, &data(&long)).unwrap();
+    assert_eq!((hole.source, hole.source_at), (7, completed.find(&long).unwrap()));
+}
+
+#[test]
+fn streams_in_one_append_keep_to_themselves_and_go_on() {
+    let texts = Texts::default();
+    let mut append = Appending::new(&texts);
+    let other = (StreamKind::Task, Uuid::nil());
+    let (one, two) = (text(2_000, 1), text(2_000, 2));
+    assert_eq!(append.record(0, &data(&one)), None);
+    assert_eq!(append.of(other, 0, &data(&two), true), None);
+    // Neither has the other's.
+    assert_eq!(append.of(other, 1, &delta(&one), false), None);
+    assert_eq!(append.derived(1, &delta(&one)).map(|hole| hole.source), Some(0));
+    assert_eq!(append.of(other, 2, &delta(&two), false).map(|hole| hole.source), Some(0));
+    // One that is over has nothing for later appends, also of what it had before.
+    append.finder.is_over(other);
+    append.keep(&texts);
+    assert!(texts.of(STREAM).is_some() && texts.of(other).is_none());
+}
+
+#[test]
+fn what_is_short_or_only_alike_is_kept_as_it_is() {
+    let texts = Texts::default();
+    let mut append = Appending::new(&texts);
+    // One byte less than is worth it, and just as many.
+    for (bytes, is_worth) in [(LEAST - 1, false), (LEAST, true)] {
+        let text = &text(LEAST * 4, bytes)[..bytes];
+        append.record(0, &data(text));
+        assert_eq!(append.derived(1, &delta(text)).is_some(), is_worth, "{bytes}");
+    }
+    let long = text(LEAST * 2, 4);
+    append.record(4, &data(&format!("{long}x")));
+    assert_eq!(append.derived(5, &delta(&format!("{long}y"))), None);
+}
+
+#[test]
+fn a_front_that_stands_everywhere_is_compared_so_many_times() {
+    let texts = Texts::default();
+    let front = "x".repeat(FRONT);
+    let wanted = format!("{front}{}", text(LEAST, 1));
+    for (before, is_found) in [(TRIES - 1, true), (TRIES, false)] {
+        let mut append = Appending::new(&texts);
+        let alike = format!("{front} no. ").repeat(before);
+        append.record(0, &format!(r#"{{"data":["{alike}","{wanted}"]}}"#));
+        assert_eq!(append.derived(1, &delta(&wanted)).is_some(), is_found, "behind {before} like it");
+    }
+}
+
+#[test]
+fn the_latest_records_are_looked_through() {
+    let texts = Texts::default();
+    for (behind, is_found) in [(RECORDS - 1, true), (RECORDS, false)] {
+        let mut append = Appending::new(&texts);
+        let long = text(2_000, 0);
+        append.record(0, &data(&long));
+        for nth in 1..=behind {
+            append.record(nth as u64, &data(&text(2_000, nth)));
+        }
+        assert_eq!(append.derived(9, &delta(&long)).is_some(), is_found, "{behind} records behind it");
+    }
+}
+
+#[test]
+fn a_text_is_not_referred_to_in_a_body_that_is_large_beside_it() {
+    let texts = Texts::default();
+    let long = text(2_000, 1);
+    // As large as any text may be in, and larger; the other way round; and one of a sixteenth.
+    let padded = |bytes: usize, text: &str| {
+        let body = format!(r#"{{"a":"{text}","b":[]}}"#);
+        let mut body = body.replace("[]", &format!("[{}]", "0,".repeat((bytes - body.len()) / 2)));
+        body.push_str(&" ".repeat(bytes - body.len()));
+        body
+    };
+    for (bytes, is_worth) in [(LARGE, true), (LARGE + 1, false)] {
+        let mut append = Appending::new(&texts);
+        append.record(0, &padded(bytes, &long));
+        assert_eq!(append.derived(1, &delta(&long)).is_some(), is_worth, "in {bytes}");
+        // What follows refers to the one that could not.
+        assert_eq!(append.derived(2, &delta(&long)).map(|hole| hole.source), Some(u64::from(!is_worth)));
+        // A body that would lack it.
+        assert_eq!(append.record(3, &padded(bytes, &long)).is_some(), is_worth, "of {bytes}");
+        assert_eq!(append.derived(4, &padded(bytes, &long)).is_some(), is_worth, "of {bytes}");
+    }
+    let mut append = Appending::new(&texts);
+    let share = text(LARGE / SHARE * 2, 2);
+    append.record(0, &padded(share.len() * SHARE, &share));
+    assert!(append.derived(1, &delta(&share)).is_some());
+    append.record(2, &padded((share.len() + 3) * SHARE, &text(share.len(), 3)));
+    assert!(append.derived(3, &delta(&text(share.len(), 3))).is_none());
+}
+
+#[test]
+fn parts_of_one_body_do_not_overlap() {
+    let texts = Texts::default();
+    let mut append = Appending::new(&texts);
+    let long = text(8_000, 1).split_off(4_000);
+    append.record(0, &format!(r#"{{"a":"{long}","b":"{long}"}}"#));
+    let (front, back) = (&long[..2_000], &long[1_500..]);
+    let holes: Vec<_> = [&*long, front, back, &*long, front]
+        .iter()
+        .zip(1..)
+        .map(|(text, seq)| append.derived(seq, &delta(text)).map(|hole| (hole.source, hole.source_at, hole.part.len())))
+        .collect();
+    // The front is found in the second copy; the back has something in common with both.
+    let (at, second) = (6, 6 + long.len() + 7);
+    assert_eq!(holes[..3], [Some((0, at, long.len())), Some((0, second, front.len())), None]);
+    assert_eq!(holes[3..], [holes[0], holes[1]]);
+}
+
+/// As many texts as make so many bytes, in one record and each twice behind it; how many holes that made, and how much was
+/// looked through for each byte.
+fn through(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
+    let known = Texts::default();
+    let mut append = Appending::new(&known);
+    let texts: Vec<String> = (0..count).map(|nth| text(1_100, nth * 7 + 1)).collect();
+    let spelled = |nth: usize| if is_there(nth) { texts[nth].clone() } else { texts[nth].replace('-', "\\u002d") };
+    let record: Vec<String> = (0..count).map(|nth| format!(r#"{{"text":"{}"}}"#, spelled(nth))).collect();
+    append.record(0, &format!(r#"{{"data":[{}]}}"#, record.join(",")));
+    let mut holes = 0;
+    for (nth, text) in texts.iter().enumerate() {
+        for twice in 0..2 {
+            holes += usize::from(append.derived((nth * 2 + twice) as u64 + 1, &delta(text)).is_some());
+        }
+    }
+    let (scanned, bytes) = (append.finder.search.scanned, append.bodies.len());
+    assert!(scanned <= BESIDES + PER_BYTE * bytes + BLOCK + FRONT, "{scanned} of {bytes}");
+    (holes, scanned as f64 / bytes as f64)
+}
+
+#[test]
+fn what_is_looked_through_is_in_proportion_to_the_append() {
+    // A record of nearly 1 MiB with all of its texts: each is found once, where the last one ended.
+    let (holes, per_byte) = through(900, |_| true);
+    assert_eq!(holes, 1800);
+    assert!(per_byte < 2.0, "{per_byte}");
+    // Of some another spelling: the others are found all the same.
+    let (holes, per_byte) = through(700, |nth| nth % 20 != 0);
+    assert_eq!(holes, 1400 - 35);
+    assert!(per_byte < 9.0, "{per_byte}");
+    // None is there: it is given up.
+    let (holes, per_byte) = through(600, |_| false);
+    assert_eq!(holes, 600);
+    assert!(per_byte < 9.5, "{per_byte}");
+    // A record that is large beside its texts is not looked through at all.
+    let (holes, per_byte) = through(3_000, |_| true);
+    assert_eq!(holes, 3_000);
+    assert!(per_byte < 0.1, "{per_byte}");
+}
+
+#[test]
+fn what_is_compared_is_counted_too() {
+    // Each of many places is like the text nearly to its end.
+    let known = Texts::default();
+    let mut append = Appending::new(&known);
+    append.record(0, &format!(r#"{{"data":"{}"}}"#, " ".repeat(900_000)));
+    for seq in 1..100 {
+        let alike = format!("{}{seq}", " ".repeat(450_000));
+        assert_eq!(append.derived(seq, &delta(&alike)), None);
+        let (scanned, bytes) = (append.finder.search.scanned, append.bodies.len());
+        assert!(scanned <= BESIDES + PER_BYTE * bytes + BLOCK + FRONT, "{scanned} of {bytes}");
+    }
+}
+
+#[test]
+fn the_longest_string_ends_at_its_own_quote() {
+    let longest = |json: &str| json[longest_string(json.as_bytes())].to_owned();
+    assert_eq!(longest(r#"{"a":"b\"cd","ef":1}"#), r#"b\"cd"#);
+    assert_eq!(longest(r#"{"a":"b\\","cd":"e"}"#), r"b\\");
+    assert_eq!(longest("{}"), "");
+    assert_eq!(longest(r#"{"a":"never ends"#), "a");
+}
+
+#[test]
+fn one_that_is_longer_than_a_text_may_be_is_not_remembered() {
+    for (bytes, is_remembered) in [(REMEMBERED, true), (REMEMBERED + 1, false)] {
+        let texts = Texts::default();
+        let mut append = Appending::new(&texts);
+        append.derived(0, &format!(r#"{{"a":"{}"}}"#, "x".repeat(bytes)));
+        append.keep(&texts);
+        assert_eq!(texts.of(STREAM).is_some(), is_remembered);
+    }
+}

@@ -1,0 +1,131 @@
+//! What goes where there is no more room, or it is too old: whole runs and tasks that are over.
+//!
+//! In: how much is to come, and that time passes. Out: the streams that went. Never: a stream that is still open dropped, or
+//! one without all that belongs to it.
+
+use super::database::give_back;
+use super::writer::{Job, Writer};
+use super::{Fsync, Options, artifacts};
+use crate::log::StreamId;
+use framegate_translators::frame::StreamKind;
+use rusqlite::{Connection, OptionalExtension, named_params};
+use std::time::Duration;
+use tokio::sync::mpsc;
+use uuid::Uuid;
+
+/// How often runs that are too old are looked for.
+const AGE_EVERY: Duration = Duration::from_secs(60);
+
+/// How long nothing must have been appended to a session's thread stream before it goes with the session's last run.
+const THREAD_REST_MS: u64 = 3_600_000;
+
+impl Writer {
+    /// Drops the runs that ended first until there is room for so many bytes.
+    pub(super) fn make_room(&mut self, more: u64) {
+        let Options { max_bytes, max_runs, .. } = self.options;
+        while self.bytes + more > max_bytes || self.ended.len() > max_runs {
+            let Some(oldest) = self.ended.pop_front() else { return };
+            self.drop_stream(oldest);
+        }
+    }
+
+    /// Drops a stream that is over. It may have been gone on with since; then it stays.
+    fn drop_stream(&mut self, id: StreamId) {
+        let Some(held) = self.held.get(&id).copied().filter(|held| held.ended) else { return };
+        match remove(self.database(), held.key, self.options.clock.now_ms()) {
+            Ok(thread) => {
+                let thread = thread.map(|id| (StreamKind::Thread, id));
+                let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
+                for id in &gone {
+                    self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
+                }
+                self.shared.remove(&gone);
+                self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
+                tracing::debug!(stream = %id.1, "a run made room");
+            }
+            Err(error) => {
+                let error = self.failed("cannot be written", &error);
+                tracing::error!(%error, stream = %id.1, "a run could not be dropped");
+            }
+        }
+    }
+
+    pub(super) fn tick(&mut self) {
+        if let Some(age) = self.options.max_age {
+            let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+            let before = self.options.clock.now_ms().saturating_sub(age_ms);
+            while let Some(&oldest) = self.ended.front() {
+                let Some(held) = self.held.get(&oldest) else {
+                    self.ended.pop_front();
+                    continue;
+                };
+                let stored_ms = self
+                    .database()
+                    .prepare_cached("SELECT stored_ms FROM streams WHERE key = ?1")
+                    .and_then(|mut statement| statement.query_row([held.key], |row| row.get::<_, u64>(0)));
+                if !stored_ms.is_ok_and(|stored_ms| stored_ms < before) {
+                    break;
+                }
+                self.ended.pop_front();
+                self.drop_stream(oldest);
+            }
+        }
+        let is_due = self.unsynced || self.checkpointer.has_failed();
+        if matches!(self.options.fsync, Fsync::Interval(_)) && is_due {
+            self.unsynced = false;
+            self.checkpointer.ask();
+        }
+    }
+}
+
+/// Removes a stream; with the last run or task of its session also the session's thread stream, whose id is given.
+pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::Result<Option<Uuid>> {
+    let transaction = database.unchecked_transaction()?;
+    let session: String =
+        database.prepare_cached("SELECT session_id FROM streams WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
+    let drop_one = |key: i64| -> rusqlite::Result<()> {
+        artifacts::remove_of_stream(database, key)?;
+        database.prepare_cached("DELETE FROM frames WHERE stream = ?1")?.execute([key])?;
+        database.prepare_cached("DELETE FROM marks WHERE stream = ?1")?.execute([key])?;
+        database.prepare_cached("DELETE FROM streams WHERE key = ?1")?.execute([key])?;
+        Ok(())
+    };
+    drop_one(key)?;
+    let thread: Option<(i64, String)> = database
+        .prepare_cached(
+            "SELECT key, id FROM streams t WHERE session_id = :session AND kind = 'thread' AND stored_ms < :rested \
+             AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.session_id AND o.kind <> 'thread')",
+        )?
+        .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
+            Ok((row.get(0)?, row.get(1)?))
+        })
+        .optional()?;
+    if let Some((key, _)) = &thread {
+        drop_one(*key)?;
+    }
+    transaction.commit()?;
+    give_back(database)?;
+    Ok(thread.and_then(|(_, id)| Uuid::try_parse(&id).ok()))
+}
+
+/// Tells the writer that time passes, where that means something to it.
+pub(super) fn tick(options: &Options, jobs: mpsc::WeakSender<Job>) {
+    let every = match (options.fsync, options.max_age) {
+        (Fsync::Interval(every), _) => every.min(AGE_EVERY),
+        (_, Some(_)) => AGE_EVERY,
+        _ => return,
+    };
+    let ticker = std::thread::Builder::new().name("frame-log-clock".to_owned()).spawn(move || {
+        loop {
+            std::thread::sleep(every);
+            // A full queue is one that the writer is at work on.
+            match jobs.upgrade() {
+                Some(jobs) => drop(jobs.try_send(Job::Tick)),
+                None => return,
+            }
+        }
+    });
+    if let Err(error) = ticker {
+        tracing::error!(%error, "no thread for the frame log's clock: it is synced at its own checkpoints only");
+    }
+}

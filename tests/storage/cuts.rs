@@ -1,0 +1,151 @@
+//! Long texts and the front of a stream: what later frames have of it stays, once.
+
+use crate::scratch::{Scratch, frames, kept, number, run_of, shown, wait};
+use framegate::log::sqlite::Options;
+use framegate::log::{FrameLog, Gone, SqliteLog, StreamId, stream_id};
+use framegate_translators::frame::Frame;
+use rusqlite::Connection;
+use std::sync::Arc;
+
+/// A message of 200 KB, which stands in two records.
+const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
+
+/// The frames of a run up to a long text, and `copies` more frames with the same text.
+fn copied(copies: usize) -> (StreamId, Vec<Arc<Frame>>) {
+    let frames = frames(LONG.0, LONG.1, 1);
+    let run = run_of(&frames);
+    let mut mine: Vec<_> = frames.into_iter().filter(|frame| stream_id(frame) == run).collect();
+    let delta = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
+    mine.truncate(delta + 1);
+    let next = mine.len() as u64;
+    let template = mine[delta].clone();
+    let copy = |seq| Arc::new(Frame { seq, ..Frame::clone(&template) });
+    mine.extend((next..).take(copies).map(copy));
+    (run, mine)
+}
+
+/// How many bytes frames have that are kept, as the log says, and as they are.
+fn bytes_of(log: &SqliteLog, path: &std::path::Path) -> u64 {
+    let (bytes, _) = wait(FrameLog::usage(log)).unwrap();
+    let database = Connection::open(path).unwrap();
+    assert_eq!(number(&database, "SELECT sum(octet_length(body) + 64) FROM frames"), bytes);
+    assert_eq!(number(&database, "SELECT bytes FROM streams"), bytes);
+    let dangling = "SELECT count(*) FROM frames f LEFT JOIN frames s ON s.seq = f.source \
+                    WHERE f.source IS NOT NULL AND (s.seq IS NULL OR s.seq >= f.seq OR s.source IS NOT NULL)";
+    assert_eq!(number(&database, dangling), 0);
+    bytes
+}
+
+fn cut(log: &SqliteLog, run: StreamId, frames: u64) {
+    wait(log.drop_front(run, Gone { frames, last_ms: 5, pruned_ms: 6 }, Vec::new())).unwrap();
+}
+
+#[test]
+fn a_text_that_many_frames_have_is_kept_once_behind_each_cut() {
+    let scratch = Scratch::new("cuts-many");
+    let (run, frames) = copied(60);
+    let (before, behind) = frames.split_at(frames.len() - 20);
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    for some in before.chunks(25) {
+        wait(log.append(some, Vec::new())).unwrap();
+    }
+    let bytes = bytes_of(&log, &scratch.path());
+    // The record goes, then the one that has its text.
+    for gone in [before.len() - 30, before.len() - 10] {
+        cut(&log, run, gone as u64);
+        assert!(bytes_of(&log, &scratch.path()) <= bytes);
+        assert!(kept(&log, run) == shown(&before[gone..], run));
+    }
+    // What comes later refers to the one that has it now, in whatever append.
+    let bytes = bytes_of(&log, &scratch.path());
+    for some in behind.chunks(5) {
+        wait(log.append(some, Vec::new())).unwrap();
+    }
+    assert!(bytes_of(&log, &scratch.path()) < bytes + behind.len() as u64 * 500);
+    assert!(kept(&log, run) == shown(&frames[before.len() - 10..], run));
+    // All of them but the last, which has it alone.
+    cut(&log, run, frames.len() as u64 - 1);
+    assert!(bytes_of(&log, &scratch.path()) <= bytes);
+    assert!(kept(&log, run) == shown(&frames[frames.len() - 1..], run));
+    drop(log);
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    assert!(kept(&log, run) == shown(&frames[frames.len() - 1..], run));
+}
+
+#[test]
+fn a_text_that_went_with_its_front_is_kept_again_once() {
+    let scratch = Scratch::new("cuts-anew");
+    let (run, frames) = copied(20);
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let delta = frames.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
+    // What had it and what referred to that are gone, and nobody behind the cut has it.
+    let (before, behind) = frames.split_at(delta + 1);
+    wait(log.append(before, Vec::new())).unwrap();
+    let mut other = Frame::clone(&before[0]);
+    other.seq = before.len() as u64;
+    wait(log.append(&[Arc::new(other)], Vec::new())).unwrap();
+    cut(&log, run, before.len() as u64);
+    let behind: Vec<_> =
+        behind.iter().map(|frame| Arc::new(Frame { seq: frame.seq + 1, ..Frame::clone(frame) })).collect();
+    for some in behind.chunks(4) {
+        wait(log.append(some, Vec::new())).unwrap();
+    }
+    assert!(bytes_of(&log, &scratch.path()) < 300_000);
+    assert!(kept(&log, run)[1..] == shown(&behind, run));
+}
+
+#[test]
+fn a_front_is_measured_by_what_is_kept_behind_it() {
+    let (run, frames) = copied(12);
+    let last = frames.len() as u64 - 1;
+    let scratch = Scratch::new("cuts-measured");
+    let behind = |name: &str, gone: u64| {
+        let path = scratch.dir().join(name);
+        let log = SqliteLog::open(Options::new(&path)).unwrap();
+        wait(log.append(&frames, Vec::new())).unwrap();
+        if gone > 0 {
+            cut(&log, run, gone);
+        }
+        bytes_of(&log, &path)
+    };
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    wait(log.append(&frames, Vec::new())).unwrap();
+    let all = bytes_of(&log, &scratch.path());
+    // A whole text and a few frames, two texts (the record and its text are one), all but little, all.
+    for (nth, most) in [1_000, 202_000, 203_000, 410_000, all - 1, all].into_iter().enumerate() {
+        let first = wait(log.front_beyond(run, most)).unwrap();
+        let kept = behind(&format!("at-{nth}.db"), first);
+        assert!(kept <= most || first == last, "{kept} of {most} from {first}");
+        if first > 0 {
+            let more = behind(&format!("before-{nth}.db"), first - 1);
+            assert!(more > most, "{more} of {most} from {}", first - 1);
+        }
+    }
+    assert_eq!(wait(log.front_beyond(run, all)).unwrap(), 0);
+}
+
+#[test]
+fn a_front_that_goes_leaves_the_texts_that_are_referred_to() {
+    let scratch = Scratch::new("cuts-front");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    let frames = frames(LONG.0, LONG.1, 1);
+    let run = run_of(&frames);
+    let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
+    // The record with the text goes while the run is open; what comes behind it can refer to it no more.
+    let delta = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
+    let (before, behind) = mine.split_at(delta + 1);
+    wait(log.append(before, Vec::new())).unwrap();
+    let gone = Gone { frames: delta as u64, last_ms: 5, pruned_ms: 6 };
+    wait(log.drop_front(run, gone, Vec::new())).unwrap();
+    wait(log.append(behind, Vec::new())).unwrap();
+    assert_eq!(kept(&log, run), shown(&mine[delta..], run));
+    let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
+    drop(log);
+    let database = Connection::open(scratch.path()).unwrap();
+    assert_eq!(number(&database, "SELECT sum(octet_length(body) + 64) FROM frames"), bytes);
+    assert_eq!(number(&database, "SELECT bytes FROM streams"), bytes);
+    assert_eq!(number(&database, "SELECT count(*) FROM frames WHERE source < (SELECT min(seq) FROM frames)"), 0);
+    drop(database);
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    assert_eq!(kept(&log, run), shown(&mine[delta..], run));
+}
