@@ -284,6 +284,37 @@ fn a_list_of_hecate_is_the_document_s() {
 }
 
 #[test]
+fn an_artifact_that_waited_for_the_time_is_there_when_it_is_told_of() {
+    let scratch = Scratch::new("waiting");
+    let dir = scratch.missing();
+    let state = json!({"status": "completed", "input": {"command": "x"}, "output": "x".repeat(100_000), "title": "",
+        "metadata": {}, "time": {"start": 1, "end": 2}});
+    // The piece may be a secret's beginning, so that its record waits for the next one.
+    let record = json!({"type": "message.part.updated", "properties": {"delta": "ghp_q7ZkVx2mPt", "part": {"id": "p",
+        "sessionID": "s", "messageID": "a", "type": "tool", "tool": "bash", "callID": "c", "state": state}}});
+    let mut child = binary()
+        .args(["translate", "--from", "opencode", "--to", "frames.v2", "--artifacts", &dir])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input.write_all(format!("{record}\n").as_bytes()).unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    let written = lines.find_map(|line| {
+        let event: Value = serde_json::from_str(&line.unwrap()).unwrap();
+        (event["type"] == "artifact_written").then_some(event)
+    });
+    let written = written.unwrap();
+    let name = written["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
+    // Nothing follows it yet.
+    assert_eq!(std::fs::read_to_string(format!("{dir}/{name}")).unwrap(), "x".repeat(100_000));
+    drop(input);
+    assert!(lines.any(|line| line.unwrap().contains("session_ended")));
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
 fn artifacts_become_files_by_their_hash_and_without_a_directory_nothing_is_cut() {
     let scratch = Scratch::new("artifacts");
     let dir = scratch.missing();

@@ -1,8 +1,10 @@
 //! `framegate health [URL]`: asks a proxy whether it lives, for container runtimes and scripts that have no HTTP client.
 //!
 //! Without a URL it is the proxy that the configuration describes, at its port on this machine, over TLS where it has a
-//! certificate. That certificate is then the one that is trusted, whatever name is in it. Never: an answer taken from a server
-//! that has not proved who it is, where it speaks TLS.
+//! certificate. That certificate is then the one that is trusted, whatever name is in it. A proxy takes up another one a while
+//! after it is there, and not where it cannot be used; so at a loopback address another certificate is a warning, and no token is
+//! sent. Never: an answer taken from another machine that has not proved who it is, where it speaks TLS; a token sent to whoever
+//! has not.
 //!
 //! Exit code 0: it answers with 2xx. 1: it answers with something else, or not at all, or not in time.
 
@@ -54,12 +56,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         Some(text) => (url(text)?, Trust::Roots(args.ca_file.as_deref())),
         None => {
             let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
-            let certificate = config.tls.certificate_file;
+            let (certificate, here) = (config.tls.certificate_file, here(config.server.listen));
             let scheme = if certificate.as_os_str().is_empty() { "http" } else { "https" };
-            (url(&format!("{scheme}://{}", here(config.server.listen)))?, Trust::Certificate(certificate))
+            let trust =
+                if here.ip().is_loopback() { Trust::Here(certificate) } else { Trust::Certificate(certificate) };
+            (url(&format!("{scheme}://{here}"))?, trust)
         }
     };
-    let token = match args.token_file.as_ref().filter(|path| !path.as_os_str().is_empty()) {
+    let token_file = args.token_file.as_ref().filter(|_| !matches!(trust, Trust::Here(_)));
+    let token = match token_file.filter(|path| !path.as_os_str().is_empty()) {
         None => None,
         Some(path) => {
             let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {}", path.display()))?;
@@ -107,6 +112,8 @@ enum Trust<'a> {
     Roots(Option<&'a Path>),
     /// The one who has this certificate.
     Certificate(PathBuf),
+    /// Whoever answers on this machine. That it has another certificate than this one is worth a warning.
+    Here(PathBuf),
 }
 
 /// An address at which this machine reaches what listens there.
@@ -125,18 +132,36 @@ fn tls(trust: &Trust<'_>) -> anyhow::Result<ClientConfig> {
     Ok(match trust {
         Trust::Roots(file) => builder.with_root_certificates(roots(*file)?).with_no_client_auth(),
         Trust::Certificate(file) => {
-            let read = CertificateDer::from_pem_file(file);
-            let certificate = read.map_err(|error| anyhow!("cannot use {}: {error}", file.display()))?;
-            let only = OnlyThis { certificate, provider };
+            let certificate = read(file)?;
+            let only = OnlyThis { certificate: Some(certificate), is_here: false, provider };
+            builder.dangerous().with_custom_certificate_verifier(Arc::new(only)).with_no_client_auth()
+        }
+        Trust::Here(file) => {
+            let certificate = read(file).map_err(|error| warn(&format!("{error:#}"))).ok();
+            let only = OnlyThis { certificate, is_here: true, provider };
             builder.dangerous().with_custom_certificate_verifier(Arc::new(only)).with_no_client_auth()
         }
     })
 }
 
+fn read(file: &Path) -> anyhow::Result<CertificateDer<'static>> {
+    CertificateDer::from_pem_file(file).map_err(|error| anyhow!("cannot use {}: {error}", file.display()))
+}
+
+fn warn(message: &str) {
+    let _ = writeln!(std::io::stderr(), "warning: {message}");
+}
+
+/// What is said of a server that does not have it.
+const ANOTHER: &str = "it has another certificate than the configured one";
+
 /// Believes the one who has a certificate, whatever is in it.
 #[derive(Debug)]
 struct OnlyThis {
-    certificate: CertificateDer<'static>,
+    /// `None` where that cannot be read.
+    certificate: Option<CertificateDer<'static>>,
+    /// It is on this machine, and is believed whatever it has.
+    is_here: bool,
     provider: Arc<CryptoProvider>,
 }
 
@@ -149,10 +174,13 @@ impl ServerCertVerifier for OnlyThis {
         _: &[u8],
         _: UnixTime,
     ) -> Result<ServerCertVerified, RustlsError> {
-        if *end_entity == self.certificate {
-            return Ok(ServerCertVerified::assertion());
+        match &self.certificate {
+            Some(certificate) if end_entity == certificate => {}
+            _ if !self.is_here => return Err(RustlsError::General(ANOTHER.to_owned())),
+            Some(_) => warn(ANOTHER),
+            None => {}
         }
-        Err(RustlsError::General("it has another certificate than the configured one".to_owned()))
+        Ok(ServerCertVerified::assertion())
     }
 
     fn verify_tls12_signature(

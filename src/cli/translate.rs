@@ -118,6 +118,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
                 Ok(true) => {}
                 Ok(false) => {
                     translator.flush(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
+                    settle(&mut translator, &mut whose, store.as_ref())?;
                     writer.flush().context("cannot write")?;
                     continue;
                 }
@@ -130,11 +131,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Err(error) => break Err(error),
         };
         translator.feed(chunk, clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
-        whose.tell(translator.ingest());
-        // Nobody is told of an artifact much before it is there.
-        if let Some(store) = &store {
-            store.write(&translator.ingest().take_artifacts())?;
-        }
+        settle(&mut translator, &mut whose, store.as_ref())?;
         if translator.ingest().is_unknown() {
             break Ok(());
         }
@@ -142,10 +139,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     // An input that breaks off is ended like one that is over: whoever reads the output gets every run closed.
     translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
-    whose.tell(translator.ingest());
-    if let Some(store) = &store {
-        store.write(&translator.ingest().take_artifacts())?;
-    }
+    settle(&mut translator, &mut whose, store.as_ref())?;
     if translator.ingest().is_unknown() {
         read.with_context(cannot_read)?;
         bail!("{}: {}; say whose it is with --from", shown(&args.file), unknown());
@@ -154,4 +148,13 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     diagnostics.sum_up(translator.records());
     read.with_context(cannot_read)?;
     Ok(ExitCode::from(EXIT_CLEAN))
+}
+
+/// What follows from what was translated last: nobody is told of an artifact much before it is there.
+fn settle(translator: &mut Translator, whose: &mut Whose, store: Option<&ArtifactFiles>) -> anyhow::Result<()> {
+    whose.tell(translator.ingest());
+    match store {
+        Some(store) => store.write(&translator.ingest().take_artifacts()),
+        None => Ok(()),
+    }
 }

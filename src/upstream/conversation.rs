@@ -8,6 +8,7 @@
 //! `Ingest::resolve`; [`Conversation::take_sending`] and, when that is sent, [`Conversation::sent`]; and waits for the runner's
 //! output (`Ingest::feed_to`), something to say ([`Conversation::said`]), or [`Conversation::deadline`].
 
+mod prompts;
 mod questions;
 #[cfg(test)]
 mod tests;
@@ -23,6 +24,7 @@ use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, Name
 use framegate_translators::host::{Answer, Dialogue, Opening, SETTLED, Sending, Unsayable, Wish};
 use framegate_translators::pipeline::is_last;
 use framegate_translators::redact::{Rules, words_of};
+use prompts::Prompts;
 use questions::{Own, Question, Questions, State};
 use std::collections::VecDeque;
 use std::sync::Arc;
@@ -70,13 +72,15 @@ pub struct Conversation {
     resolutions: Vec<(StreamId, ApprovalResolved)>,
     meter: UpstreamMeter,
     redaction: Option<Arc<Rules>>,
-    begun: u64,
+    prompts: Prompts,
 }
 
 /// A run that goes on.
 struct Run {
     id: Uuid,
     session: Arc<str>,
+    /// It told the prompt that it began with.
+    told_prompt: bool,
     _entered: Entered,
 }
 
@@ -102,6 +106,8 @@ struct Underway {
 struct Then {
     done: Option<oneshot::Sender<Result<(), SayError>>>,
     answered: Option<(StreamId, ApprovalResolved)>,
+    /// The prompt's number.
+    prompt: Option<u64>,
 }
 
 impl Conversation {
@@ -123,7 +129,7 @@ impl Conversation {
             resolutions: Vec::new(),
             meter,
             redaction,
-            begun: 0,
+            prompts: Prompts::default(),
         };
         (conversation, said)
     }
@@ -145,9 +151,19 @@ impl Conversation {
         self.runs.len()
     }
 
-    /// How many runs began so far.
-    pub fn begun(&self) -> u64 {
-        self.begun
+    /// How many prompts were said of which no run has come yet.
+    pub fn due_runs(&self) -> usize {
+        self.prompts.due()
+    }
+
+    /// A number that changes whenever a prompt is said, and when a run begins or ends.
+    pub fn turns(&self) -> u64 {
+        self.prompts.changes
+    }
+
+    /// No run comes any more of prompts that were said.
+    pub fn forget_due_runs(&mut self) {
+        self.prompts.forget();
     }
 
     /// Nothing more is heard of the runner, and what was open is closed.
@@ -165,7 +181,7 @@ impl Conversation {
                 Err(error) => Err(error),
                 Ok(stream) => match self.answer(stream, &approval_id, answer, Some(by)) {
                     Ok(answered) => {
-                        self.collect(Then { done: Some(done), answered: Some(answered) });
+                        self.collect(Then { done: Some(done), answered: Some(answered), prompt: None });
                         return None;
                     }
                     Err(error) => Err(error.into()),
@@ -180,7 +196,13 @@ impl Conversation {
             None => Err(Unsayable::NoWord("this runner takes nothing but its prompt")),
         };
         match outcome {
-            Ok(()) => self.collect(Then { done: Some(done), answered: None }),
+            Ok(()) => {
+                let prompt = match &wish {
+                    Wish::Prompt(text) => Some(self.prompts.said(text)),
+                    _ => None,
+                };
+                self.collect(Then { done: Some(done), answered: None, prompt });
+            }
             Err(_) if wish == Wish::Interrupt => return Some(Said { wish, to, by, done }),
             Err(error) => {
                 let _ = done.send(Err(error.into()));
@@ -335,7 +357,7 @@ impl Conversation {
         question.retry_at_ms = now_ms.saturating_add(TRY_AGAIN_MS);
         let answer = Answer { decision, reason, scope: None, answers: Vec::new() };
         match self.answer(stream, approval_id, answer, Some(by)) {
-            Ok(answered) => self.collect(Then { done: None, answered: Some(answered) }),
+            Ok(answered) => self.collect(Then { done: None, answered: Some(answered), prompt: None }),
             Err(error) => {
                 tracing::warn!(approval = &**approval_id, %error, "a question cannot be answered");
                 if let Some(question) = self.questions.find(stream, approval_id) {
@@ -366,7 +388,10 @@ impl Conversation {
     }
 
     fn finish(&mut self, then: Then, outcome: Result<(), String>) {
-        let Then { done, answered } = then;
+        let Then { done, answered, prompt } = then;
+        if let (Some(number), Err(_)) = (prompt, &outcome) {
+            self.prompts.failed(number);
+        }
         if let Some((stream, answer)) = answered {
             match &outcome {
                 Ok(()) => {
@@ -396,10 +421,10 @@ impl Conversation {
     }
 
     fn run_began(&mut self, frame: &Frame) {
-        self.begun += 1;
+        self.prompts.run_began();
         let (id, session) = (frame.stream.id, &frame.stream.session);
         let entered = self.links.enter(id, self.link.clone());
-        self.runs.push(Run { id, session: session.name.clone(), _entered: entered });
+        self.runs.push(Run { id, session: session.name.clone(), told_prompt: false, _entered: entered });
         let known = self.sessions.iter().position(|known| known.id == session.id);
         let entry = match known.and_then(|at| self.sessions.remove(at)) {
             Some(entry) => entry,
@@ -441,24 +466,6 @@ impl Conversation {
     }
 }
 
-impl Own {
-    fn too_many() -> Self {
-        let reason = "too many questions wait already".to_owned();
-        Self { decision: Decision::Rejected, by: "policy:limit".to_owned(), reason: Some(reason) }
-    }
-
-    fn unanswerable(why: String) -> Self {
-        Self { decision: Decision::Rejected, by: "policy:unanswerable".to_owned(), reason: Some(why) }
-    }
-
-    fn too_late(policy: &Policy, wants_answers: bool) -> Self {
-        let is_yes = policy.allow_unanswered && !wants_answers;
-        let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
-        let reason = format!("nobody answered within {} ms", policy.timeout_ms);
-        Self { decision, by: "policy:timeout".to_owned(), reason: Some(reason) }
-    }
-}
-
 impl Listener for Conversation {
     fn record(&mut self, record: &Record<'_>) {
         if let Some(dialogue) = &mut self.dialogue {
@@ -487,6 +494,13 @@ impl Listener for Conversation {
             let stream = stream_id(frame);
             match &frame.body {
                 Body::SessionStarted { .. } => self.run_began(frame),
+                Body::UserMessage(message) if frame.parent_tool_id.is_none() => {
+                    if let Some(run) = self.runs.iter_mut().find(|run| (StreamKind::Session, run.id) == stream)
+                        && std::mem::replace(&mut run.told_prompt, true)
+                    {
+                        self.prompts.joined(&message.text);
+                    }
+                }
                 Body::ApprovalRequested(request) => {
                     let is_new = self.questions.add(stream, Question::new(request));
                     self.meter.asked(u64::from(is_new));
@@ -502,6 +516,7 @@ impl Listener for Conversation {
             }
             if is_last(frame) {
                 self.runs.retain(|run| (StreamKind::Session, run.id) != stream);
+                self.prompts.run_ended();
                 self.meter.unanswered(self.questions.forget(stream));
             }
         }

@@ -210,6 +210,41 @@ fn a_run_whose_end_was_lost_ends_and_the_next_prompt_begins_another() {
 }
 
 #[test]
+fn a_run_that_the_log_did_not_take_is_no_answer_to_the_next_prompt() {
+    let server = Server::start(|_, stream| whole(stream, "204 No Content", "", b""));
+    let full = [("FRAMEGATE__LOG__MAX_BYTES", "1048576")];
+    let follower = Follower::with(&server, "start_timeout_ms = 1000", &full);
+    let all = events("event-text.sse");
+    let delta = all[at_of(&all, "message.part.delta")].clone();
+    let end = at_of(&all, "message.part.delta");
+    let delta = String::from_utf8(delta).unwrap();
+    let (head, tail) = delta.split_once("\"delta\":\"").unwrap();
+    let huge = format!("{head}\"delta\":\"{}{tail}", "x".repeat(400_000));
+    server.says(&all[..end].concat());
+    let runs = follower.wait_for("a run", |runs| !runs.is_empty());
+    let session = runs[0]["session_name"].as_str().unwrap().to_owned();
+    for _ in 0..6 {
+        server.says(huge.as_bytes());
+    }
+    let log = follower.folder.wait_for("log", "a feed is not kept");
+    assert!(!log.contains("panicked"), "{log}");
+    server.wait_for_connections(2);
+    let order = json!({"upstream": "code", "prompt": "again", "session_id": session}).to_string();
+    let deadline = Instant::now() + Duration::from_secs(30);
+    let answer = loop {
+        let headers = [("content-type", "application/json")];
+        let answer = post(follower.proxy.address, "/v1/runs", &headers, order.as_bytes());
+        if answer.status != 503 {
+            break answer;
+        }
+        assert!(Instant::now() < deadline);
+        thread::sleep(Duration::from_millis(20));
+    };
+    let status = answer.status;
+    assert_eq!(status, 502, "{}", answer.text());
+}
+
+#[test]
 fn a_feed_with_ids_is_asked_to_go_on_behind_the_last_one() {
     let server = Server::silent();
     let _follower = Follower::of(&server, "");

@@ -36,6 +36,25 @@ impl Http2 {
         Self { runtime, address, sender }
     }
 
+    /// Asks for something, and goes away without the answer when it is time.
+    pub fn leaves(self, path: &str, body: String, is_time: impl Fn() -> bool) {
+        let request =
+            Request::post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
+        let request = request.body(()).unwrap();
+        let mut sender = self.sender;
+        self.runtime.block_on(async move {
+            futures_util::future::poll_fn(|context| sender.poll_ready(context)).await.unwrap();
+            let (answer, mut stream) = sender.send_request(request, false).unwrap();
+            stream.send_data(body.into(), true).unwrap();
+            while !is_time() {
+                tokio::time::sleep(Duration::from_millis(10)).await;
+            }
+            drop((answer, stream));
+            // For the reset to be sent, and read.
+            tokio::time::sleep(Duration::from_millis(300)).await;
+        });
+    }
+
     pub fn get(&mut self, path: &str, headers: &[(&str, &str)]) -> Answer {
         self.send(Method::GET, path, headers, None).unwrap()
     }

@@ -97,6 +97,42 @@ fn a_run_is_a_trace_at_the_collector() {
 }
 
 #[test]
+fn what_the_environment_says_to_other_programs_does_not_count() {
+    let collector = Upstream::start(|_, stream| whole(stream, "200 OK", "content-type: application/json\r\n", b"{}"));
+    let folder = Folder::new();
+    let key = folder.write("key", "Bearer 100%41\n");
+    let settings = format!(
+        "[otlp]\nendpoint = \"{}\"\ninterval_ms = 50\nheader_files = {{ authorization = \"{key}\" }}\n",
+        endpoint(&collector)
+    );
+    let config = folder.write("config.toml", &settings);
+    let others = [
+        ("OTEL_EXPORTER_OTLP_HEADERS", "authorization=Bearer%20of-another,x-other=secret"),
+        ("OTEL_EXPORTER_OTLP_TRACES_HEADERS", "authorization=Bearer%20of-another,x-other=secret,content-type=a/b"),
+        ("OTEL_EXPORTER_OTLP_ENDPOINT", "http://127.0.0.1:1"),
+        ("OTEL_EXPORTER_OTLP_TRACES_ENDPOINT", "http://127.0.0.1:1/v1/traces"),
+        ("OTEL_EXPORTER_OTLP_PROTOCOL", "grpc"),
+        ("OTEL_EXPORTER_OTLP_COMPRESSION", "gzip"),
+        ("OTEL_EXPORTER_OTLP_TIMEOUT", "1"),
+        ("OTEL_TRACES_SAMPLER", "always_off"),
+        ("OTEL_RESOURCE_ATTRIBUTES", "service.name=another,deployment=other"),
+        ("OTEL_SERVICE_NAME", "another"),
+        ("OTEL_SDK_DISABLED", "true"),
+    ];
+    let proxy = Proxy::configured_with(&config, &folder.path("log"), &others);
+    let input = recording("codex", "exec-command-ok.ndjson");
+    assert_eq!(post(proxy.address, "/v1/ingest/codex", &[], &input).status, 201);
+    wait_until("the run's own span is there", || {
+        spans(&collector).iter().any(|span| span["name"] == "invoke_agent codex")
+    });
+    for request in collector.seen() {
+        assert_eq!((&*request.path, request.header("authorization")), ("/v1/traces", "Bearer 100%41"));
+        assert_eq!((request.header("content-type"), request.header("x-other")), ("application/json", ""));
+        assert!(!String::from_utf8_lossy(&request.body).contains("another"));
+    }
+}
+
+#[test]
 fn a_collector_that_never_answers_delays_no_ingest_and_what_it_does_not_take_is_counted() {
     let collector = Upstream::start(|_, stream| wait_for_close(stream));
     let proxy = Proxy::with(&[

@@ -86,10 +86,34 @@ fn the_binary_asks_a_proxy_that_speaks_tls_how_it_is() {
     let (code, text) = health(&[], Some(ca));
     assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
     let other = folder.write("other.pem", &certificate().cert.pem());
+    // It lives, though what is on disk now is not taken up yet, or cannot be used.
     let (code, text) = health(&[], Some(&other));
-    assert!(code == Some(1) && text.contains("another certificate than the configured one"), "{text}");
+    assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
+    assert!(text.contains("warning: it has another certificate than the configured one"), "{text}");
     let (code, text) = health(&[], Some(&files[1].1));
-    assert!(code == Some(1) && text.contains("cannot use"), "{text}");
+    assert!(code == Some(0) && text.contains("warning: cannot use"), "{text}");
+    // The token is for whoever proves who it is; here it is not even read.
+    let (code, text) = health(&["--token-file", "/no/such/file"], Some(ca));
+    assert_eq!(code, Some(0), "{text}");
+    assert_eq!(health(&["--token-file", "/no/such/file", &url, "--ca-file", ca], None).0, Some(2));
+    drop(proxy);
+    assert_eq!(health(&[], Some(ca)).0, Some(1));
+}
+
+#[test]
+fn the_image_asks_the_proxy_that_it_starts() {
+    let dockerfile = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/packaging/Dockerfile")).unwrap();
+    let command = |word: &str| {
+        let line = dockerfile.lines().rfind(|line| line.trim_start().starts_with(word) && line.contains('[')).unwrap();
+        serde_json::from_str::<Vec<String>>(&line[line.find('[').unwrap()..]).unwrap()
+    };
+    let (serve, lines) = (command("CMD [\"serve"), dockerfile.lines());
+    let config = ["--config", "/etc/framegate/config.toml"];
+    assert_eq!(serve[1..], config);
+    let health: Vec<&str> = lines.skip_while(|line| !line.starts_with("HEALTHCHECK")).take(2).collect();
+    let health = health.last().unwrap().trim().strip_prefix("CMD ").unwrap();
+    let health: Vec<String> = serde_json::from_str(health).unwrap();
+    assert_eq!(health, ["/usr/bin/framegate", "health", config[0], config[1]]);
 }
 
 #[test]

@@ -1,6 +1,7 @@
 //! Upstreams of kind `responses` that go wrong, clients and logs that do, and what is left of it: a clear end, nothing held.
 
 use crate::client::{get, post};
+use crate::http2::Http2;
 use crate::responses::{Gate, code, events, in_two, recorded, until_torn};
 use crate::scripted::{Upstream, reset, stream_head, wait_for_close, whole};
 use crate::verdicts::is_told_as_failed;
@@ -354,4 +355,24 @@ fn a_response_is_started_with_a_prompt_as_any_run_is() {
     upstream.wait_until_quiet();
     gate.lets_go(held);
     assert_eq!(gate.runs().len(), 1);
+}
+
+#[test]
+fn a_response_that_was_started_does_not_end_because_whoever_asked_for_it_left() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let (go, wait) = mpsc::channel::<()>();
+    let wait = Mutex::new(wait);
+    let upstream = Upstream::start(move |_, stream| {
+        let _ = wait.lock().unwrap().recv_timeout(Duration::from_secs(60));
+        stream_head(stream);
+        let _ = stream.write_all(&bytes);
+    });
+    let gate = Gate::new(&upstream, "cancel_on_disconnect = true");
+    let held = gate.held();
+    let order = json!({"upstream": "lab", "prompt": "Say hello", "model": "lab-model"}).to_string();
+    Http2::connect(gate.proxy.address).leaves("/v1/runs", order, || !upstream.seen().is_empty());
+    go.send(()).unwrap();
+    assert_eq!(gate.wait_for_end()["state"], "completed");
+    upstream.wait_until_quiet();
+    gate.lets_go(held);
 }

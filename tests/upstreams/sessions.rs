@@ -134,6 +134,40 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
 }
 
 #[test]
+fn a_runner_stays_until_each_prompt_has_had_its_run() {
+    // Whatever it waits for is longer than it is left alone.
+    let started = claude("turns", "linger_ms = 0\nexit_grace_ms = 100\nsignal_grace_ms = 100");
+    let first = started.run();
+    let session = started.status(&first)["session_id"].clone();
+    for prompt in ["the second", "the third"] {
+        assert_eq!(started.message(&session, prompt).0, 202);
+    }
+    let completed = |runs: &[Value]| runs.iter().filter(|run| run["state"] == "completed").count();
+    started.folder.write("end", "");
+    for nth in 1..=2 {
+        started.wait_for_runs("the run before", |runs| completed(runs) == nth);
+        std::thread::sleep(Duration::from_millis(500));
+        started.folder.write(&format!("answer{nth}"), "");
+    }
+    started.wait_for_runs("three runs", |runs| runs.len() == 3 && completed(runs) == 3);
+    // And no longer.
+    started.wait_for_no_process();
+}
+
+#[test]
+fn a_runner_that_was_sent_a_signal_takes_no_prompt() {
+    let started = claude("heedless", "interrupt_grace_ms = 50\nsignal_grace_ms = 600000");
+    let run = started.run();
+    let session = started.status(&run)["session_id"].clone();
+    assert_eq!(started.interrupt(&run), 202);
+    started.folder.wait_for("signalled", "over");
+    let (status, detail) = started.message(&session, "too late");
+    assert_eq!(status, 409, "{detail}");
+    assert!(detail.contains("about to leave"), "{detail}");
+    started.leaves_nothing();
+}
+
+#[test]
 #[expect(clippy::disallowed_methods, reason = "the end of a run is told by the same clock")]
 fn a_runner_waits_for_its_next_prompt_as_long_as_it_is_set_to() {
     let started = claude("chat", "linger_ms = 400");

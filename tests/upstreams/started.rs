@@ -77,7 +77,10 @@ impl Started {
     pub fn events(&self, run: &str, contract: &str) -> Vec<Value> {
         let path = format!("/v1/runs/{run}/events?contract={contract}");
         let answer = get(self.proxy.address, &path, &[("accept", "application/x-ndjson")]);
-        answer.text().lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
+        let status = answer.status;
+        let text = answer.text();
+        assert_eq!(status, 200, "{text}");
+        text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
     /// The first events of a run that goes on, as text.

@@ -30,6 +30,9 @@ pub use place::{Block, Place, RunEnd, STREAM_ENDED};
 pub use quiet::QUIET_MS;
 pub use reopen::{PROXY_RESTARTED, Reopened};
 
+/// What is wrong with a record whose whole text is not what its pieces said.
+const DIFFERS: &str = "the whole text differs from the pieces that came before it; the pieces stand";
+
 /// The book of one ingest.
 #[derive(Debug)]
 pub struct Ledger {
@@ -336,8 +339,8 @@ impl Ledger {
         self.emit_all(place, body);
     }
 
-    /// Completes a block. With `snapshot`, what the deltas did not say yet is said first; a snapshot that contradicts the
-    /// deltas does not change them, and the call returns `false`.
+    /// Completes a block. With `snapshot`, what the deltas did not say yet is said first. A snapshot that contradicts the
+    /// deltas does not change them: it is a fault of its record, and the text that the run ends with; the call returns `false`.
     pub fn complete(
         &mut self,
         place: Place,
@@ -351,7 +354,11 @@ impl Ledger {
             && block.kind == BlockKind::Text
             && let Some(Body::OutputTextCompleted(whole)) = bodies.last()
         {
-            book.final_text = Some(whole.text.clone());
+            let better = snapshot.filter(|text| !agrees && !text.is_empty());
+            book.final_text = Some(better.map_or_else(|| whole.text.clone(), str::to_owned));
+        }
+        if !agrees {
+            self.fault(DIFFERS);
         }
         self.emit_all(place, bodies);
         agrees
@@ -359,7 +366,10 @@ impl Ledger {
 
     /// Closes a block that was cut off: as [`Ledger::complete`], but its text is not the run's final text.
     pub fn cut(&mut self, place: Place, block: Block<'_>, snapshot: Option<&str>) {
-        let (bodies, _) = self.book(place.stream).blocks.complete(place.parent, block, snapshot, None);
+        let (bodies, agrees) = self.book(place.stream).blocks.complete(place.parent, block, snapshot, None);
+        if !agrees {
+            self.fault(DIFFERS);
+        }
         self.emit_all(place, bodies);
     }
 

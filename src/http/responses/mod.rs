@@ -242,6 +242,7 @@ async fn send(
     });
     let (answer, answered) = oneshot::channel();
     let exchange = Exchange {
+        cancels: upstream.settings().cancel_on_disconnect,
         upstream,
         request: to_upstream,
         mode,

@@ -1,9 +1,13 @@
 //! The exporter's way to the collector: the proxy's own HTTP client, with its bounds.
+//!
+//! In: the exporter's requests. Out: the same with the configured headers. Never: a header that the exporter took from the
+//! environment, where it may be another program's secret.
 
 use crate::upstream::client::{Client, full, next};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
-use hyper::{Request, Response};
+use hyper::header::{CONTENT_TYPE, HeaderValue};
+use hyper::{HeaderMap, Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
 use std::time::Duration;
 
@@ -15,17 +19,22 @@ const ANSWER_BYTES: usize = 64 << 10;
 pub(super) struct Collector {
     client: Client,
     timeout: Duration,
+    /// Of each request.
+    headers: HeaderMap,
 }
 
 impl Collector {
-    pub(super) fn new(client: Client, timeout: Duration) -> Self {
-        Self { client, timeout }
+    /// Reaches a collector that takes JSON.
+    pub(super) fn new(client: Client, timeout: Duration, mut headers: HeaderMap) -> Self {
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
+        Self { client, timeout, headers }
     }
 }
 
 #[async_trait]
 impl HttpClient for Collector {
-    async fn send_bytes(&self, request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+    async fn send_bytes(&self, mut request: Request<Bytes>) -> Result<Response<Bytes>, HttpError> {
+        *request.headers_mut() = self.headers.clone();
         let response = self.client.send(request.map(full), self.timeout).await?;
         let (head, mut body) = response.into_parts();
         let mut answer = BytesMut::new();

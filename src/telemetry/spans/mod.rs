@@ -16,12 +16,11 @@ use crate::upstream::client::{Client, ClientError};
 use client::Collector;
 use fold::Open;
 use framegate_translators::frame::Frame;
-use hyper::header::{HeaderName, HeaderValue};
+use hyper::header::{HeaderMap, HeaderName, HeaderValue};
 use opentelemetry::KeyValue;
 use opentelemetry_otlp::{Protocol, SpanExporter, WithExportConfig, WithHttpConfig};
 use opentelemetry_sdk::Resource;
 use opentelemetry_sdk::trace::{SpanData, SpanExporter as _};
-use std::collections::HashMap;
 use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
@@ -73,11 +72,10 @@ pub fn start(settings: &Otlp, metrics: Arc<Metrics>) -> Result<(Arc<Spans>, Send
     let client = Client::new(Duration::from_millis(settings.connect_timeout_ms), tls, ca_file)?;
     let mut exporter = SpanExporter::builder()
         .with_http()
-        .with_http_client(Collector::new(client, timeout))
+        .with_http_client(Collector::new(client, timeout, headers(settings)?))
         .with_endpoint(&settings.endpoint)
         .with_protocol(Protocol::HttpJson)
         .with_timeout(timeout)
-        .with_headers(headers(settings)?)
         .build()
         .map_err(|error| SpansError::Exporter(error.to_string()))?;
     exporter.set_resource(&resource());
@@ -201,20 +199,19 @@ impl Sender {
     }
 }
 
-fn headers(settings: &Otlp) -> Result<HashMap<String, String>, SpansError> {
-    let mut headers = HashMap::new();
-    let mut add = |name: &String, value: Result<String, String>| {
+fn headers(settings: &Otlp) -> Result<HeaderMap, SpansError> {
+    let mut headers = HeaderMap::new();
+    let mut add = |name: &String, value: Result<String, String>| -> Result<(), SpansError> {
         let checked = value.and_then(|value| {
-            let value = value.trim();
-            let is_one = !value.is_empty() && HeaderValue::from_str(value).is_ok();
-            if is_one { Ok(value.to_owned()) } else { Err("its value cannot stand in a header".to_owned()) }
+            let value = HeaderValue::from_str(value.trim()).ok().filter(|value| !value.is_empty());
+            value.ok_or_else(|| "its value cannot stand in a header".to_owned())
         });
-        let value = checked.map_err(|message| SpansError::Header(name.clone(), message))?;
-        // Checked with the configuration; the exporter would leave out what is no name without a word.
-        if HeaderName::from_bytes(name.as_bytes()).is_err() {
-            return Err(SpansError::Header(name.clone(), "is no header's name".to_owned()));
-        }
-        headers.insert(name.clone(), value);
+        let mut value = checked.map_err(|message| SpansError::Header(name.clone(), message))?;
+        value.set_sensitive(true);
+        // Checked with the configuration.
+        let parsed = HeaderName::from_bytes(name.as_bytes());
+        let parsed = parsed.map_err(|_| SpansError::Header(name.clone(), "is no header's name".to_owned()))?;
+        headers.insert(parsed, value);
         Ok(())
     };
     for (name, path) in &settings.header_files {

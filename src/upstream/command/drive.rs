@@ -76,8 +76,8 @@ pub(super) struct Drive {
     phase: watch::Receiver<Phase>,
     run_begins: Option<oneshot::Sender<Result<Uuid, StartError>>>,
     claim: Option<Claim>,
-    /// When it was given a prompt of which no run has come yet, and how many runs there were then.
-    prompted: Option<(Instant, u64)>,
+    /// What became of its prompts so far, and since when.
+    turns: (u64, Instant),
     began: Instant,
     /// When it said something last.
     heard: Instant,
@@ -115,7 +115,7 @@ impl Drive {
             phase: parts.phase,
             run_begins: Some(parts.run_begins),
             claim: parts.claim,
-            prompted: None,
+            turns: (0, now),
             began: now,
             heard: now,
             idle: None,
@@ -292,7 +292,6 @@ impl Drive {
                 let _ = said.done.send(Err(SayError::Leaving));
                 return;
             }
-            Wish::Prompt(_) => self.prompted = Some((Instant::now(), self.conversation.begun())),
             _ => {}
         }
         let cannot = self.conversation.said(said);
@@ -310,8 +309,6 @@ impl Drive {
             }
         } else if wish == Wish::Close {
             self.leave();
-        } else {
-            self.idle = None;
         }
     }
 
@@ -323,20 +320,32 @@ impl Drive {
 
     /// Whether a prompt would find nobody.
     fn is_leaving(&self) -> bool {
-        let asked_otherwise = |ending: &Ending| !matches!(ending.cause, Cause::Interrupt { .. });
-        self.left.is_some() || self.output_is_over || self.ending.as_ref().is_some_and(asked_otherwise)
+        // A run that is only asked to end leaves its runner where it is.
+        let ends = |ending: &Ending| !matches!(ending.cause, Cause::Interrupt { .. }) || !ending.is_asked();
+        self.left.is_some() || self.output_is_over || self.ending.as_ref().is_some_and(ends)
     }
 
     /// Whether a run goes on, or is about to begin.
     fn is_at_work(&self) -> bool {
-        let patience = Duration::from_millis(self.settings.start_timeout_ms);
-        let is_due = |(at, begun): (Instant, u64)| self.conversation.begun() == begun && at.elapsed() < patience;
-        self.conversation.open_runs() > 0 || self.run_begins.is_some() || self.prompted.is_some_and(is_due)
+        self.conversation.open_runs() > 0 || self.run_begins.is_some() || self.conversation.due_runs() > 0
+    }
+
+    /// When a run must have begun, where there is none and a prompt is to have one. Each run before it gives it new time.
+    fn run_due(&self) -> Option<Instant> {
+        let waits = self.conversation.open_runs() == 0 && self.conversation.due_runs() > 0;
+        waits.then(|| self.turns.1 + Duration::from_millis(self.settings.start_timeout_ms))
     }
 
     /// Looks whether the program is to end, and does what is due then.
     fn look(&mut self, now: Instant) {
         let phase = *self.phase.borrow_and_update();
+        let turns = self.conversation.turns();
+        if self.turns.0 != turns {
+            self.turns = (turns, now);
+        }
+        if self.run_due().is_some_and(|due| due <= now) {
+            self.conversation.forget_due_runs();
+        }
         self.idle = if self.is_at_work() { None } else { self.idle.or(Some(now)) };
         if self.ending.as_ref().is_some_and(|ending| ending.is_asked() && self.is_done(&ending.cause)) {
             self.ending = None;
@@ -412,9 +421,7 @@ impl Drive {
             (Some(ending), None) => ending.next(),
             (None, None) => self.timers().into_iter().flatten().map(|(at, _)| at).min(),
         };
-        let prompt = self.prompted.map(|(at, _)| at + Duration::from_millis(self.settings.start_timeout_ms));
-        let prompt = prompt.filter(|at| *at > now);
-        [patience, question, end, prompt].into_iter().flatten().min()
+        [patience, question, end, self.run_due()].into_iter().flatten().min()
     }
 
     /// The clock of the conversation: milliseconds since the program began.

@@ -2,6 +2,7 @@
 //!
 //! In: questions, and what became of them. Out: which are due. Never: more of either than the bound.
 
+use super::super::policy::Policy;
 use crate::log::StreamId;
 use framegate_translators::frame::{ApprovalRequested, Decision, Name, RawJson};
 use std::collections::VecDeque;
@@ -36,6 +37,24 @@ pub(super) struct Own {
     pub(super) decision: Decision,
     pub(super) by: String,
     pub(super) reason: Option<String>,
+}
+
+impl Own {
+    pub(super) fn too_many() -> Self {
+        let reason = "too many questions wait already".to_owned();
+        Self { decision: Decision::Rejected, by: "policy:limit".to_owned(), reason: Some(reason) }
+    }
+
+    pub(super) fn unanswerable(why: String) -> Self {
+        Self { decision: Decision::Rejected, by: "policy:unanswerable".to_owned(), reason: Some(why) }
+    }
+
+    pub(super) fn too_late(policy: &Policy, wants_answers: bool) -> Self {
+        let is_yes = policy.allow_unanswered && !wants_answers;
+        let decision = if is_yes { Decision::Approved } else { Decision::TimedOut };
+        let reason = format!("nobody answered within {} ms", policy.timeout_ms);
+        Self { decision, by: "policy:timeout".to_owned(), reason: Some(reason) }
+    }
 }
 
 #[derive(Debug)]

@@ -4,7 +4,7 @@ use super::super::policy::Rule;
 use super::*;
 use crate::clock::Clock;
 use crate::telemetry::metrics::Metrics;
-use framegate_translators::frame::{ApprovalRequested, Session as FrameSession, SessionEnded, Stream};
+use framegate_translators::frame::{ApprovalRequested, Session as FrameSession, SessionEnded, Stream, UserMessage};
 use framegate_translators::host::Asked;
 use framegate_translators::json::{empty_object, to_raw};
 use serde_json::json;
@@ -32,6 +32,7 @@ impl Dialogue for Words {
     fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
         let line = match wish {
             Wish::Answer { approval_id, answer } => format!("{approval_id} {}", answer.decision.as_str()),
+            Wish::Prompt(text) if text.is_empty() => return Err(Unsayable::NoWord("no words")),
             Wish::Interrupt if !self.has_interrupt => return Err(Unsayable::NoWord("no interrupt")),
             other => format!("{other:?} to {session:?}"),
         };
@@ -366,4 +367,43 @@ fn questions_beyond_the_bound_are_refused() {
     assert_eq!(refused.len(), 256);
     assert!(refused.iter().all(|line| line.ends_with("rejected")), "{:?}", refused.first());
     assert_eq!(talk.resolved().len(), 256);
+}
+
+#[test]
+fn a_run_is_due_for_each_prompt_that_was_passed_on() {
+    let mut talk = Talk::new(patient());
+    assert_eq!(outcome(talk.say(Wish::Prompt(String::new()))), "no words");
+    assert_eq!(talk.conversation.due_runs(), 0, "it was refused");
+    let lost = talk.say(Wish::Prompt("lost".into()));
+    assert_eq!(talk.conversation.due_runs(), 1, "it is on its way");
+    assert!(talk.conversation.take_sending().is_some());
+    talk.conversation.sent(Err("broken pipe".into()));
+    assert_eq!((outcome(lost), talk.conversation.due_runs()), ("broken pipe".to_owned(), 0));
+    for prompt in ["one", "two", "three"] {
+        drop(talk.say(Wish::Prompt(prompt.into())));
+    }
+    assert_eq!(talk.send().len(), 3);
+    assert_eq!(talk.conversation.due_runs(), 3);
+    let turns = talk.conversation.turns();
+    talk.frame(Body::SessionStarted { input: String::new() });
+    assert_eq!(talk.conversation.due_runs(), 2);
+    assert_ne!(talk.conversation.turns(), turns);
+}
+
+#[test]
+fn a_prompt_that_joins_a_run_has_none_of_its_own() {
+    let mut talk = Talk::new(patient());
+    let told = |text: &str| {
+        let message = UserMessage { message_id: "u".into(), text: text.to_owned(), attachments: Vec::new() };
+        Body::UserMessage(Box::new(message))
+    };
+    drop(talk.say(Wish::Prompt("go".into())));
+    // The prompt that the run began with.
+    talk.frame(told("go"));
+    assert_eq!(talk.conversation.due_runs(), 1);
+    talk.frame(told("go"));
+    assert_eq!(talk.conversation.due_runs(), 0);
+    drop(talk.say(Wish::Prompt("on".into())));
+    talk.conversation.forget_due_runs();
+    assert_eq!(talk.conversation.due_runs(), 0);
 }

@@ -99,6 +99,8 @@ pub struct Exchange {
     pub request: Request<Body>,
     /// What becomes of the answer.
     pub mode: Mode,
+    /// It ends when nobody waits for its answer any more.
+    pub cancels: bool,
     /// Makes the ingest of a run.
     pub make: MakeIngest,
     /// The largest document that becomes a run, in bytes.
@@ -132,12 +134,11 @@ impl Exchange {
 
     /// Sends the request, and reads its answer to the end.
     pub async fn run(self) -> Outcome {
-        let Self { upstream, request, mode, make, document_bytes, links, runs, mut stop, mut answer } = self;
+        let Self { upstream, request, mode, cancels, make, document_bytes, links, runs, mut stop, mut answer } = self;
         let counted = |meter| {
             let of_upstream = runs.metrics().upstream(&upstream.settings().name);
             Counted { meter, of_upstream, runs: runs.clone() }
         };
-        let cancels = upstream.settings().cancel_on_disconnect;
         let sent = tokio::select! {
             biased;
             () = &mut stop => Err(Refusal::Stopping),

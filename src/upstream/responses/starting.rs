@@ -121,6 +121,8 @@ impl Upstream for Starting {
             upstream: self.responses.clone(),
             request,
             mode: Mode::Translated,
+            // Whoever asked for a run is not its reader.
+            cancels: false,
             make: Box::new(move |framing| {
                 (host.ingest(&RUNNER, framing, restriction), host.runs.metrics().ingest(RUNNER.name))
             }),

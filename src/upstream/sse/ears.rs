@@ -25,12 +25,15 @@ pub(super) struct Ears {
 struct Open {
     run: Uuid,
     session: Arc<str>,
+    records: u64,
     /// When the feed was lost, where nothing was heard of the run since.
     lost: Option<Instant>,
 }
 
 impl Ears {
     pub(super) fn new(conversation: Conversation, seen: Arc<watch::Sender<Seen>>) -> Self {
+        // What another ingest of the feed left open is closed, or nobody speaks to it any more.
+        seen.send_modify(|seen| seen.open.clear());
         Self { conversation, open: Vec::new(), seen }
     }
 
@@ -63,11 +66,21 @@ impl Ears {
 
     /// Tells of the open runs, and of those that began, be it that they are over already.
     fn tell(&self, begun: &[(Arc<str>, Uuid)]) {
-        let open = self.open.iter().map(|open| (open.session.clone(), open.run)).collect();
+        let seen = |open: &Open| super::Open { session: open.session.clone(), run: open.run, records: open.records };
+        let open = self.open.iter().map(seen).collect();
         self.seen.send_modify(|seen| {
             seen.open = open;
             for begun in begun {
                 seen.begins(begun.clone());
+            }
+        });
+    }
+
+    /// Tells how many records the open runs have, which are those that were told of last.
+    fn tell_records(&self) {
+        self.seen.send_modify(|seen| {
+            for (seen, open) in seen.open.iter_mut().zip(&self.open) {
+                seen.records = open.records;
             }
         });
     }
@@ -83,18 +96,20 @@ impl Listener for Ears {
     }
 
     fn frames(&mut self, frames: &[Arc<Frame>]) {
-        let (mut has_changed, mut begun) = (false, Vec::new());
+        let (mut has_changed, mut has_records, mut begun) = (false, false, Vec::new());
         for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
             let (run, session) = (frame.stream.id, &frame.stream.session.name);
             match &frame.body {
                 Body::SessionStarted { .. } => {
                     has_changed = true;
                     begun.push((session.clone(), run));
-                    self.open.push(Open { run, session: session.clone(), lost: None });
+                    self.open.push(Open { run, session: session.clone(), records: 0, lost: None });
                 }
                 Body::ProviderEvent(_) => {
                     if let Some(open) = self.open.iter_mut().find(|open| open.run == run) {
                         open.lost = None;
+                        open.records += 1;
+                        has_records = true;
                     }
                 }
                 _ => {}
@@ -107,6 +122,8 @@ impl Listener for Ears {
         self.conversation.frames(frames);
         if has_changed {
             self.tell(&begun);
+        } else if has_records {
+            self.tell_records();
         }
     }
 }

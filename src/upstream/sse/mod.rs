@@ -66,12 +66,30 @@ pub struct SseUpstream {
 #[derive(Clone, Debug, Default)]
 struct Seen {
     is_connected: bool,
-    /// The session of each open run, in the runner's spelling.
-    open: Vec<(Arc<str>, Uuid)>,
-    /// The same of those that began last: one may be over before anybody looks.
+    open: Vec<Open>,
+    /// The sessions of those that began last, and the runs: one may be over before anybody looks.
     begun: VecDeque<(Arc<str>, Uuid)>,
     /// How many began before those.
     forgotten: u64,
+}
+
+/// A run that goes on.
+#[derive(Clone, Debug)]
+struct Open {
+    /// Its session, in the runner's spelling.
+    session: Arc<str>,
+    run: Uuid,
+    /// How many records came of it.
+    records: u64,
+}
+
+/// How far the feed was when a prompt was given.
+#[derive(Clone, Debug)]
+struct Before {
+    /// How many runs had begun.
+    begun: u64,
+    /// How many records the open runs had.
+    records: Vec<(Uuid, u64)>,
 }
 
 /// How many runs that began are remembered.
@@ -91,13 +109,22 @@ impl Seen {
         self.forgotten + self.begun.len() as u64
     }
 
-    /// The run that a prompt for a session came into, which was given when `before` runs had begun: the newest that began
-    /// since, or else one that goes on.
-    fn run_of(&self, session: &str, before: u64) -> Option<Uuid> {
-        let known = usize::try_from(before.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
-        let since = self.begun.iter().skip(known).rev();
-        let all = since.chain(self.open.iter().rev());
-        all.filter(|(name, _)| **name == *session).map(|(_, run)| *run).next()
+    /// Where the feed is.
+    fn now(&self) -> Before {
+        Before { begun: self.count(), records: self.open.iter().map(|open| (open.run, open.records)).collect() }
+    }
+
+    /// The run that a prompt for a session came into: the newest that began since, or else one that goes on. Of that one, a
+    /// record must have come since: its end may be there already, and not be read yet.
+    fn run_of(&self, session: &str, before: &Before) -> Option<Uuid> {
+        let known = usize::try_from(before.begun.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
+        let mut since = self.begun.iter().skip(known).rev();
+        let begun = since.find(|(name, _)| **name == *session).map(|(_, run)| *run);
+        let goes_on = |open: &&Open| {
+            let records = before.records.iter().find(|(run, _)| *run == open.run).map_or(0, |(_, records)| *records);
+            *open.session == *session && open.records > records
+        };
+        begun.or_else(|| self.open.iter().rev().find(goes_on).map(|open| open.run))
     }
 }
 
@@ -201,10 +228,10 @@ impl Upstream for SseUpstream {
             return Err(StartError::Busy("the feed is not connected".to_owned()));
         }
         let _place = self.places.try_acquire().map_err(|_| StartError::Full(self.settings.max_runs))?;
-        let before = seen.borrow().count();
+        let before = seen.borrow().now();
         let session = self.open(&opening).await?;
         // A prompt for a session that works is queued into its run.
-        let run_of = |seen: &Seen| seen.run_of(&session, before);
+        let run_of = |seen: &Seen| seen.run_of(&session, &before);
         let begun = seen.wait_for(|seen| run_of(seen).is_some());
         match tokio::time::timeout(self.settings.start_timeout, begun).await {
             Ok(Ok(seen)) => {
@@ -229,18 +256,29 @@ mod tests {
         let mut seen = Seen::default();
         let run = |nth: u128| (Arc::<str>::from("s"), Uuid::from_u128(nth));
         seen.begins(run(1));
-        let before = seen.count();
-        assert_eq!(seen.run_of("s", before), None, "it was over before");
-        seen.open = vec![run(1)];
-        assert_eq!(seen.run_of("s", before), Some(Uuid::from_u128(1)), "the prompt waits in it");
-        seen.open.clear();
+        let before = seen.now();
+        assert_eq!(seen.run_of("s", &before), None, "it was over before");
         seen.begins((Arc::from("another"), Uuid::from_u128(9)));
         seen.begins(run(2));
-        assert_eq!(seen.run_of("s", before), Some(Uuid::from_u128(2)));
+        assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(2)));
         for nth in 0..MOST_BEGUN as u128 {
             seen.begins((Arc::from("another"), Uuid::from_u128(100 + nth)));
         }
-        assert_eq!((seen.begun.len(), seen.run_of("s", before)), (MOST_BEGUN, None));
+        assert_eq!((seen.begun.len(), seen.run_of("s", &before)), (MOST_BEGUN, None));
         assert_eq!(seen.count(), 3 + MOST_BEGUN as u64);
+    }
+
+    #[test]
+    fn a_prompt_waits_in_a_run_of_which_something_came_since() {
+        let open = |records| Open { session: Arc::from("s"), run: Uuid::from_u128(1), records };
+        let mut seen = Seen { open: vec![open(7)], ..Seen::default() };
+        let before = seen.now();
+        assert_eq!(seen.run_of("s", &before), None, "its end may be on its way");
+        seen.open = vec![open(8)];
+        assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(1)));
+        assert_eq!(seen.run_of("another", &before), None);
+        seen.open.clear();
+        seen.begins((Arc::from("s"), Uuid::from_u128(2)));
+        assert_eq!(seen.run_of("s", &before), Some(Uuid::from_u128(2)), "the one behind it");
     }
 }

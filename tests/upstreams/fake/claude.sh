@@ -113,6 +113,25 @@ chat)
     say over >eof
     until_there leave
     ;;
+# Ends each run, and begins the next one, when it is told to.
+turns)
+    until_there end
+    end over
+    nth=0
+    while read -r line; do
+        say "$line" >>heard
+        nth=$((nth + 1))
+        until_there "answer$nth"
+        begin
+        text two "and again"
+        end again
+    done
+    ;;
+# Reads everything and heeds nothing, neither words nor the first signal.
+heedless)
+    trap 'say over >signalled' INT
+    while :; do read -r line || sleep 0.05; done
+    ;;
 # Has to be made to leave.
 stays)
     end over

@@ -15,6 +15,7 @@ mod support;
 mod children;
 mod ends;
 mod export;
+mod later;
 mod recordings;
 mod records;
 mod run;

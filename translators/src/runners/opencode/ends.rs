@@ -40,6 +40,7 @@ impl Feed {
 
     /// A session says that it is idle, as a status (way 0) or as an event (way 1).
     pub(super) fn idle(&mut self, id: &Name, way: usize, ledger: &mut Ledger) {
+        self.settle(id, ledger);
         let session = self.session(id);
         session.busy = false;
         if let Some(count) = session.idle.get_mut(way) {
@@ -52,6 +53,8 @@ impl Feed {
     pub(super) fn error(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let failure = Failure::read(props.some("error"));
         let session = self.session(id);
+        // Idle comes next, and messages that it breaks have their last updates behind that.
+        session.talk.forget_early();
         if session.prompt.is_some() {
             // The prompt failed before any work began.
             self.work(id, ledger);
@@ -164,6 +167,12 @@ impl Feed {
         for id in waiting {
             ledger.set_session(&self.root(&id).0);
             self.tell_prompt(&id, ledger);
+        }
+        let mut early: Vec<Name> = self.sessions.keys().cloned().collect();
+        early.sort_unstable();
+        for id in early {
+            ledger.set_session(&self.root(&id).0);
+            self.settle(&id, ledger);
         }
         for run in ledger.runs().to_vec() {
             let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { continue };

@@ -76,17 +76,17 @@ impl Export<'_> {
             parts::assistant(&mut stage, &mut self.talk, &id, &part, None);
         }
         self.clock.at(time.u64("completed"), self.ledger);
-        if let Some(mut own) = self.talk.close(&id)
+        if let Some(own) = self.talk.close(&id)
             && let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls)
         {
             stage.failing = failure.is_some();
-            parts::complete_blocks(&mut stage, &mut own);
+            parts::complete_blocks(&mut stage, own);
             if own.is_summary && failure.is_none() {
                 let body = Body::HistoryCompacted {
                     trigger: self.compaction.take().map(Name::from),
                     tokens_before: None,
                     tokens_after: None,
-                    summary: own.summary,
+                    summary: own.summary.take(),
                 };
                 stage.ledger.push(stage.place, body);
             }

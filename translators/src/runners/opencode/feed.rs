@@ -11,6 +11,10 @@
 //! error was told before. After an abort or an error, idle comes first, and closing updates follow: then an assistant's
 //! message is still open, and the run ends with the update that completes the last of them (or with a second idle, a next
 //! prompt, or the end of the input, if that update never comes). The same rule ends a child session.
+//!
+//! **Updates from later.** A message's update is put down when its turn to be sent comes, and tells of the message as it is
+//! then: under load the first one already says how the message ends, ahead of its parts. Such a message stays open until its
+//! next such update, the session's next message, or idle.
 
 use super::approvals;
 use super::clock::{Clock, timestamp};
@@ -84,7 +88,7 @@ impl Feed {
             "message.updated" => self.message(&id, props, clock, ledger),
             "message.removed" => {
                 let removed = props.str("messageID").unwrap_or_default();
-                self.session(&id).talk.close(&removed);
+                self.session(&id).talk.remove(&removed);
                 self.end_if_over(&id, ledger);
             }
             "message.part.updated" => self.part(&id, event, clock, ledger),

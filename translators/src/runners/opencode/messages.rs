@@ -1,7 +1,7 @@
 //! Messages and parts, as a feed tells them.
 //!
 //! In: `message.*` events of any session, in order within each. Out: prompts, and what the parts of the assistant's messages
-//! hold. Never: an old message as a new one.
+//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came.
 
 use super::clock::{Clock, of_part};
 use super::failure::Failure;
@@ -9,10 +9,14 @@ use super::feed::Event;
 use super::parts;
 use super::prompt::Prompt;
 use super::sessions::Feed;
+use super::talk::Early;
 use super::tools::Task;
 use crate::frame::Name;
 use crate::json::Object;
 use crate::ledger::Ledger;
+
+/// What is wrong with a part that brings something new when nothing can be told of it any more.
+pub(super) const COMES_LATE: &str = "a part of a message whose run is over";
 
 impl Feed {
     /// A message as it is now, without its parts.
@@ -34,14 +38,18 @@ impl Feed {
         if info.str("role").as_deref() != Some("assistant") {
             return ledger.fault("a message of an unknown role");
         }
-        clock.at(time.u64("completed").or_else(|| time.u64("created")), ledger);
         let completed = time.some("completed").is_some();
-        let known = self.session(id).talk.get(&message_id).is_some();
+        let session = self.session(id);
+        let known = session.talk.get(&message_id).is_some();
+        // The server wrote the beginning down when the end was there. There is another update for that, behind the parts.
+        let early = completed && !known && session.idle == [0; 2];
+        clock.at(time.u64("completed").filter(|_| !early).or_else(|| time.u64("created")), ledger);
         if !known && completed && self.run_of(id).is_none() {
             return;
         }
         self.work(id, ledger);
         if !known {
+            self.settle(id, ledger);
             // Whatever was queued is what the message answers.
             self.tell_prompt(id, ledger);
         }
@@ -55,12 +63,28 @@ impl Feed {
             message.model = Some(Name::from(&*model));
         }
         message.is_summary |= info.bool("summary") == Some(true);
-        let error = info.some("error");
-        if error.is_some() {
-            self.failed(id, Failure::read(error), ledger);
+        let failure = info.some("error").map(|error| Failure::read(Some(error)));
+        if early {
+            message.early = Some(Early { failure });
+            return;
+        }
+        let failed = failure.is_some();
+        if let Some(failure) = failure {
+            self.failed(id, failure, ledger);
         }
         if completed {
-            self.message_completed(id, &message_id, error.is_some(), ledger);
+            self.message_completed(id, &message_id, failed, ledger);
+        }
+    }
+
+    /// The session goes on or is idle, so that messages whose end was told with their beginning are complete.
+    pub(super) fn settle(&mut self, id: &Name, ledger: &mut Ledger) {
+        while let Some((message_id, Early { failure })) = self.session(id).talk.take_early() {
+            let failed = failure.is_some();
+            if let Some(failure) = failure {
+                self.failed(id, failure, ledger);
+            }
+            self.message_completed(id, &message_id, failed, ledger);
         }
     }
 
@@ -70,18 +94,15 @@ impl Feed {
             // Whatever failed before, the session recovered from.
             self.session(id).failure = None;
         }
-        let message = self.on_stage(id, ledger, |stage, talk| {
-            let mut message = talk.close(message_id)?;
+        let compaction = self.on_stage(id, ledger, |stage, talk| {
+            let message = talk.close(message_id)?;
             stage.failing |= failed;
-            parts::complete_blocks(stage, &mut message);
-            Some(message)
+            parts::complete_blocks(stage, message);
+            (message.is_summary && !failed).then(|| message.summary.take())
         });
-        if let Some(message) = message.flatten()
-            && message.is_summary
-            && !failed
-        {
+        if let Some(summary) = compaction.flatten() {
             self.session(id).compacted = true;
-            self.tell_compaction(id, message.summary, ledger);
+            self.tell_compaction(id, summary, ledger);
         }
         if self.session(id).idle != [0; 2] {
             self.end_if_over(id, ledger);
@@ -108,7 +129,10 @@ impl Feed {
         clock.at(event.props.u64("time").or_else(|| of_part(&part)), ledger);
         let message_id = part.str("messageID").unwrap_or_default();
         let session = self.session(id);
-        if session.talk.is_closed(&message_id) {
+        if session.talk.is_past(&message_id) {
+            if session.talk.get(&message_id).is_some_and(|message| parts::is_news(message, &part)) {
+                ledger.fault(COMES_LATE);
+            }
             return;
         }
         let is_asked = session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id);
@@ -171,12 +195,12 @@ impl Feed {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };
         let talk = &mut self.session(id).talk;
-        if talk.get(&message_id).is_none() {
-            if !talk.is_closed(&message_id) {
-                // We came too late to hear the message begin, but its session works.
-                self.work(id, ledger);
-            }
+        if talk.is_past(&message_id) {
             return;
+        }
+        if talk.get(&message_id).is_none() {
+            // We came too late to hear the message begin, but its session works.
+            return self.work(id, ledger);
         }
         if props.str("field").is_none_or(|field| field == "text") {
             self.on_stage(id, ledger, |stage, talk| {

@@ -5,11 +5,12 @@
 //! finishes for any reason but `tool-calls`, or fails.
 
 use super::failure::{Failure, retried};
+use super::messages::COMES_LATE;
 use super::parts;
 use super::prompt::Prompt;
 use super::sessions::Feed;
 use super::stage::Stage;
-use super::talk::{PartState, Talk};
+use super::talk::{Message, PartState, Talk};
 use super::tools::{self, Call, Trouble};
 use crate::frame::{Body, Name, OutputStream};
 use crate::json::{Json, Object};
@@ -46,9 +47,9 @@ impl Feed {
             }
             "step.ended" => {
                 self.on_stage(id, ledger, |stage, talk| {
-                    let model = talk.close(&message_id).and_then(|mut message| {
-                        parts::complete_blocks(stage, &mut message);
-                        message.model
+                    let model = talk.close(&message_id).and_then(|message| {
+                        parts::complete_blocks(stage, message);
+                        message.model.clone()
                     });
                     parts::step_finished(stage, props, model, "finish");
                 });
@@ -76,12 +77,20 @@ impl Feed {
                     _ => None,
                 };
                 if let Some((key, block)) = block {
-                    self.work(id, ledger);
                     let part_id = props.str(key).unwrap_or_default();
+                    if self.is_late(id, &message_id, &part_id, step == "ended", ledger) {
+                        return;
+                    }
+                    self.work(id, ledger);
                     self.on_stage(id, ledger, |stage, talk| {
                         said(stage, talk, &message_id, &part_id, block, step, props)
                     });
                 } else if let "tool" | "tool.input" = family {
+                    let call_id = props.str("callID").unwrap_or_default();
+                    let is_whole = matches!(step, "success" | "failed");
+                    if self.is_late(id, &message_id, &owner(&message_id, &call_id), is_whole, ledger) {
+                        return;
+                    }
                     self.work(id, ledger);
                     self.on_stage(id, ledger, |stage, talk| tool(stage, talk, &message_id, kind, props));
                 } else {
@@ -89,6 +98,21 @@ impl Feed {
                 }
             }
         }
+    }
+
+    /// Whether nothing is told any more of the message that a piece belongs to. Where the piece has the whole of something of
+    /// which that was not told, the loss is a fault.
+    fn is_late(&mut self, id: &Name, message_id: &str, part_id: &str, is_whole: bool, ledger: &mut Ledger) -> bool {
+        let talk = &mut self.session(id).talk;
+        if !talk.is_past(message_id) {
+            return false;
+        }
+        let part =
+            |message: &mut Message| message.known(part_id).is_none_or(|part| !matches!(part.state, PartState::Done));
+        if is_whole && talk.get(message_id).is_some_and(part) {
+            ledger.fault(COMES_LATE);
+        }
+        true
     }
 
     fn prompt(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
@@ -132,12 +156,13 @@ fn said(
     step: &str,
     props: &Object<'_>,
 ) {
-    if talk.is_closed(message_id) {
-        return;
-    }
     let part = talk.message(message_id).part(part_id);
-    if matches!(part.state, PartState::Done) {
-        return;
+    match part.state {
+        PartState::New | PartState::Block(_) => {}
+        PartState::Left(_) if step == "ended" => {
+            return parts::compare(stage, &mut part.state, &props.str("text").unwrap_or_default());
+        }
+        _ => return,
     }
     let block = Block { kind, message_id, index: part.index };
     part.state = PartState::Block(kind);
@@ -160,14 +185,15 @@ fn said(
     }
 }
 
+/// A call has no part id here, and its id is no text's id.
+fn owner(message_id: &str, call_id: &str) -> Name {
+    Name::from(format!("{message_id}/{call_id}"))
+}
+
 fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, props: &Object<'_>) {
     let call_id = props.str("callID").unwrap_or_default();
-    if talk.is_closed(message_id) {
-        return;
-    }
-    let owner = Name::from(format!("{message_id}/{call_id}"));
+    let owner = owner(message_id, &call_id);
     let message = talk.message(message_id);
-    // A call has no part id here, and its id is no text's id.
     let part = message.part(&owner);
     if let PartState::New = part.state {
         let tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &owner);

@@ -11,6 +11,8 @@ use super::usage;
 use crate::frame::Name;
 use crate::json::{Json, Object, Utf16Text};
 use crate::ledger::{Block, BlockKind};
+use std::borrow::Cow;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Reads a part of an assistant's message. `delta` is the new piece, where the update brings it (first release). Gives
 /// what a `task` call says of its child session.
@@ -23,15 +25,16 @@ pub(super) fn assistant(
 ) -> Option<Task> {
     let kind = part.str("type").unwrap_or_default();
     let id = part.str("id").unwrap_or_default();
-    for mut message in talk.take_left_open() {
-        complete_blocks(stage, &mut message);
+    for left in talk.take_left_open() {
+        if let Some(message) = talk.get(&left) {
+            complete_blocks(stage, message);
+        }
     }
     match &*kind {
         "tool" => return tools::part(stage, talk, message_id, &id, part),
         "text" | "reasoning" => {
-            let injected = part.bool("synthetic") == Some(true) || part.bool("ignored") == Some(true);
             let message = talk.message(message_id);
-            if injected {
+            if is_injected(part) {
                 message.part(&id).state = PartState::Done;
             } else if message.is_summary && kind == "text" {
                 summary(message, &id, part);
@@ -117,8 +120,15 @@ fn block(
     let Some(text) = part.get("text") else { return };
     let state = message.part(part_id);
     let is_new = matches!(state.state, PartState::New);
-    if !is_new && !matches!(state.state, PartState::Block(_)) {
-        return;
+    match state.state {
+        PartState::New | PartState::Block(_) => {}
+        PartState::Left(_) => {
+            if let Some(text) = whole(part) {
+                compare(stage, &mut state.state, &text);
+            }
+            return;
+        }
+        _ => return,
     }
     state.state = PartState::Block(kind);
     let block = block_of(&message_id, state.index, kind);
@@ -143,10 +153,13 @@ fn block(
     if snapshot.is_empty() && opaque.is_none() && stage.ledger.said(stage.place, block).is_none() {
         return;
     }
+    // A runner that leaves away the space at a text's end contradicts nothing.
+    let is_trimmed = |said: &str| said.len() > snapshot.len() && said.trim_end() == snapshot;
+    let whole = Some(&*snapshot).filter(|_| !stage.ledger.said(stage.place, block).is_some_and(is_trimmed));
     if stage.failing {
-        stage.ledger.cut(stage.place, block, Some(&snapshot));
+        stage.ledger.cut(stage.place, block, whole);
     } else {
-        stage.ledger.complete(stage.place, block, Some(&snapshot), opaque);
+        stage.ledger.complete(stage.place, block, whole, opaque);
     }
 }
 
@@ -165,29 +178,76 @@ pub(super) fn delta(stage: &mut Stage<'_>, message: &mut Message, part_id: &str,
 fn summary(message: &mut Message, part_id: &str, part: &Object<'_>) {
     message.part(part_id).state = PartState::Done;
     if part.object("time").is_some_and(|time| time.some("end").is_some()) {
-        message.summary = part.str("text").map(std::borrow::Cow::into_owned);
+        message.summary = part.str("text").map(Cow::into_owned);
     }
 }
 
 /// Cuts off the blocks that an attempt or an aborted message leaves open.
 pub(super) fn cut_blocks(stage: &mut Stage<'_>, message: &mut Message) {
-    for (index, kind) in message.take_blocks() {
-        let block = block_of(&message.id, index, kind);
-        if stage.ledger.said(stage.place, block).is_some() {
-            stage.ledger.cut(stage.place, block, None);
-        }
-    }
+    leave_blocks(stage, message, true);
 }
 
 /// Completes the blocks that a complete message leaves open.
 pub(super) fn complete_blocks(stage: &mut Stage<'_>, message: &mut Message) {
-    if stage.failing {
-        return cut_blocks(stage, message);
-    }
-    for (index, kind) in message.take_blocks() {
-        let block = block_of(&message.id, index, kind);
-        if stage.ledger.said(stage.place, block).is_some() {
+    leave_blocks(stage, message, stage.failing);
+}
+
+fn leave_blocks(stage: &mut Stage<'_>, message: &mut Message, cut: bool) {
+    let id = message.id.clone();
+    for part in message.blocks() {
+        let PartState::Block(kind) = part.state else { continue };
+        let block = block_of(&id, part.index, kind);
+        // One that said nothing yet may still come whole.
+        let Some(said) = stage.ledger.said(stage.place, block).map(hash) else { continue };
+        part.state = PartState::Left(said);
+        if cut {
+            stage.ledger.cut(stage.place, block, None);
+        } else {
             stage.ledger.complete(stage.place, block, None, None);
         }
     }
+}
+
+/// The whole text of a block comes after the block was closed.
+pub(super) fn compare(stage: &mut Stage<'_>, state: &mut PartState, text: &str) {
+    if let PartState::Left(said) = std::mem::replace(state, PartState::Done)
+        && said != hash(text)
+    {
+        stage.ledger.fault("a text came whole after it was closed, and is not what was said of it");
+    }
+}
+
+/// Whether a part brings something that was not told of it: a whole text, or a call's end.
+pub(super) fn is_news(message: &mut Message, part: &Object<'_>) -> bool {
+    let of_summary = message.is_summary;
+    let state = message.known(&part.str("id").unwrap_or_default()).map(|part| &part.state);
+    match &*part.str("type").unwrap_or_default() {
+        kind @ ("text" | "reasoning") if !(is_injected(part) || of_summary && kind == "text") => match state {
+            Some(PartState::Done) => false,
+            Some(PartState::Left(said)) => whole(part).is_some_and(|text| hash(&text) != *said),
+            _ => whole(part).is_some(),
+        },
+        "tool" => {
+            let status = part.object("state").and_then(|state| state.str("status").map(|status| status.into_owned()));
+            !matches!(state, Some(PartState::Done)) && matches!(status.as_deref(), Some("completed" | "error"))
+        }
+        _ => false,
+    }
+}
+
+/// The text of a part that is complete, where there is any.
+fn whole<'p>(part: &Object<'p>) -> Option<Cow<'p, str>> {
+    part.object("time")?.some("end")?;
+    part.str("text").filter(|text| !text.is_empty())
+}
+
+/// The runner put the text into the message, and nobody said it.
+fn is_injected(part: &Object<'_>) -> bool {
+    part.bool("synthetic") == Some(true) || part.bool("ignored") == Some(true)
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
 }

@@ -1,0 +1,288 @@
+//! Updates that tell of later than their place: what they announce comes behind them, and is told.
+
+use super::records::*;
+use super::support::{fixtures_dir, frames, recordings_of};
+use framegate_translators::frame::{Body, Frame, StreamKind};
+use framegate_translators::runners::runner;
+use proptest::prelude::*;
+use proptest::sample::Index;
+use serde_json::{Value, json};
+use std::collections::{HashMap, HashSet};
+use std::sync::LazyLock;
+
+/// The recordings of event feeds, as records. The one with half characters is no JSON for others.
+static FEEDS: LazyLock<Vec<(String, Vec<Value>)>> = LazyLock::new(|| {
+    let feeds = recordings_of(runner("opencode").unwrap()).into_iter();
+    feeds
+        .filter(|recording| recording.name.starts_with("event-") && recording.name != "event-split-surrogate.sse")
+        .map(|recording| {
+            let text = String::from_utf8(recording.bytes).unwrap();
+            let records = text.split("\n\n").filter_map(|block| block.strip_prefix("data: "));
+            (recording.name, records.map(|record| serde_json::from_str(record).unwrap()).collect())
+        })
+        .collect()
+});
+
+fn frames_of(records: &[Value]) -> Vec<Frame> {
+    let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
+    frames(runner("opencode").unwrap(), lines.as_bytes())
+}
+
+fn properties(record: &Value) -> &Value {
+    let event = record.get("payload").unwrap_or(record);
+    event.get("syncEvent").map_or(&event["properties"], |sync| &sync["data"])
+}
+
+/// Where a recording updates each message of the assistant, in order.
+fn updates(records: &[Value]) -> HashMap<String, Vec<usize>> {
+    let mut updates: HashMap<String, Vec<usize>> = HashMap::new();
+    for (at, record) in records.iter().enumerate() {
+        let info = &properties(record)["info"];
+        let is_update = record.get("payload").unwrap_or(record)["type"] == "message.updated";
+        if is_update && info["role"] == "assistant" {
+            updates.entry(info["id"].as_str().unwrap().to_owned()).or_default().push(at);
+        }
+    }
+    updates
+}
+
+/// What runs say, without their records.
+fn said(frames: &[Frame]) -> Vec<String> {
+    let of_run = |frame: &&Frame| frame.stream.kind == StreamKind::Session;
+    let record = |frame: &&Frame| matches!(frame.body, Body::ProviderEvent(_));
+    frames.iter().filter(of_run).filter(|frame| !record(frame)).map(|frame| format!("{:?}", frame.body)).collect()
+}
+
+fn faults(frames: &[Frame]) -> Vec<String> {
+    let errors = |frame: &Frame| match &frame.body {
+        Body::ProviderEvent(record) => record.errors.to_vec(),
+        _ => Vec::new(),
+    };
+    frames.iter().flat_map(errors).collect()
+}
+
+/// Lets the update at `at` tell what the one at `from` tells.
+fn tells_of(records: &mut [Value], at: usize, from: usize) {
+    let info = properties(&records[from])["info"].clone();
+    let record = &mut records[at];
+    let event = if record.get("payload").is_some() { &mut record["payload"] } else { record };
+    event["properties"]["info"] = info;
+}
+
+#[test]
+fn every_message_may_be_announced_by_its_end() {
+    let mut messages = 0;
+    for (name, records) in FEEDS.iter() {
+        let mut late = records.clone();
+        for updates in updates(records).into_values() {
+            for &at in &updates {
+                tells_of(&mut late, at, *updates.last().unwrap());
+            }
+            messages += 1;
+        }
+        let (expected, found) = (frames_of(records), frames_of(&late));
+        assert_eq!(said(&found), said(&expected), "{name}");
+        assert_eq!(faults(&found), faults(&expected), "{name}");
+    }
+    assert!(messages > 30, "{messages}");
+}
+
+#[test]
+fn the_recording_with_an_early_end_says_what_the_one_without_says() {
+    let feed = |file: &str| &FEEDS.iter().find(|(name, _)| name == file).unwrap().1;
+    let said = |file| said(&frames_of(feed(file)));
+    assert_ne!(feed("event-updated-early.sse"), feed("event-permission-once.sse"));
+    assert_eq!(said("event-updated-early.sse"), said("event-permission-once.sse"));
+    assert!(fixtures_dir("opencode").join("event-updated-early.sse").is_file());
+}
+
+/// The ids of messages that are a person's, a summary, or removed: their texts are no answer.
+fn no_answers(records: &[Value]) -> HashSet<String> {
+    let mut ids = HashSet::new();
+    for properties in records.iter().map(properties) {
+        let info = &properties["info"];
+        let id = if info["role"] == "user" || info["summary"] == true { &info["id"] } else { &Value::Null };
+        let removed = properties.get("messageID").filter(|_| properties.get("partID").is_none());
+        ids.extend([Some(id), removed].into_iter().flatten().filter_map(|id| id.as_str().map(str::to_owned)));
+    }
+    ids
+}
+
+/// The text that a record of an assistant's message brings whole.
+fn whole(data: &Value, no_answers: &HashSet<String>) -> Option<String> {
+    let part = &properties(data)["part"];
+    let injected = part["synthetic"] == true || part["ignored"] == true;
+    let is_answer = part["type"] == "text" && !injected && !no_answers.contains(part["messageID"].as_str()?);
+    let text = part["text"].as_str().filter(|text| !text.is_empty())?;
+    (is_answer && !part["time"]["end"].is_null()).then(|| text.to_owned())
+}
+
+proptest! {
+    #[test]
+    fn an_update_may_tell_of_any_later_time(which in any::<Index>(), picks in prop::collection::vec(any::<Index>(), 1..40)) {
+        let (name, records) = &FEEDS[which.index(FEEDS.len())];
+        let mut late = records.clone();
+        let mut picks = picks.iter().cycle();
+        for updates in updates(records).into_values() {
+            // Time goes on: no update tells of an earlier time than the one before it.
+            let mut from = 0;
+            for (nth, &at) in updates.iter().enumerate() {
+                let least = nth.max(from);
+                from = least + picks.next().unwrap().index(updates.len() - least);
+                tells_of(&mut late, at, updates[from]);
+            }
+        }
+        prop_assert_eq!(said(&frames_of(&late)), said(&frames_of(records)), "{}", name);
+    }
+
+    #[test]
+    fn a_whole_text_is_told_or_its_loss_is(which in any::<Index>(), order in prop::collection::vec(any::<Index>(), 1..80), sorted in any::<bool>()) {
+        let (name, records) = &FEEDS[which.index(FEEDS.len())];
+        let mut order: Vec<usize> = order.iter().map(|at| at.index(records.len())).collect();
+        if sorted {
+            // Records are missing and repeated, but those that come keep their order.
+            order.sort_unstable();
+        }
+        let records: Vec<Value> = order.iter().map(|&at| records[at].clone()).collect();
+        let no_answers = no_answers(&FEEDS[which.index(FEEDS.len())].1);
+        let frames = frames_of(&records);
+        let told: HashSet<_> = frames.iter().filter_map(|frame| match &frame.body {
+            Body::OutputTextCompleted(block) => Some(block.text.trim_end().to_owned()),
+            _ => None,
+        }).collect();
+        let mut lost = HashSet::new();
+        for frame in &frames {
+            let Body::ProviderEvent(record) = &frame.body else { continue };
+            let data = framegate_translators::json::value(record.data.as_ref().unwrap().as_bytes()).unwrap();
+            let Some(text) = whole(&data, &no_answers) else { continue };
+            // What is repeated may have been told, or lost, before.
+            if !record.errors.is_empty() {
+                lost.insert(text);
+            } else if frame.stream.kind == StreamKind::Session {
+                prop_assert!(told.contains(text.trim_end()) || lost.contains(&text), "{}: {:?}", name, text);
+            }
+        }
+    }
+}
+
+#[test]
+fn a_message_of_which_only_the_end_is_heard_holds_nothing_up() {
+    let begun = || list([asks("s", "u", "Go"), vec![status("s", "busy")]]);
+    // It is the first that is heard of the message: no update follows.
+    let late =
+        list([begun(), vec![completed("s", "a")], idle("s"), asks("s", "u2", "Again"), vec![status("s", "busy")]]);
+    let ended = ["run \"Go\"", "user \"Go\"", "end completed - \"\"", "run \"Again\"", "user \"Again\""];
+    assert_eq!(told(&late)[..5], ended);
+    // The last words of a message came, but not its other update.
+    let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "One."});
+    let announced = part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}}));
+    let words = [announced, event("message.part.delta", piece)];
+    let told_of =
+        |more: Vec<Value>| told(&list([begun(), vec![completed("s", "a")], words.to_vec(), more]))[2..].to_vec();
+    assert_eq!(told_of(idle("s")), ["delta \"One.\"", "text \"One.\"", "end completed - \"One.\""]);
+    // The next message of the session is its end too.
+    let next = vec![message("s", "b", json!({})), says("s", "b", "t2", "Two.")];
+    assert_eq!(
+        told_of(list([next, vec![completed("s", "b")], idle("s")])),
+        ["delta \"One.\"", "text \"One.\"", "delta \"Two.\"", "text \"Two.\"", "end completed - \"Two.\""]
+    );
+}
+
+#[test]
+fn a_failure_that_is_announced_is_told_where_nothing_else_tells_it() {
+    let failed = json!({"time": {"created": 1, "completed": 2}, "error": {"name": "APIError", "data": {"message": "no", "statusCode": 400}}});
+    let begun = || list([asks("s", "u", "Go"), vec![status("s", "busy"), message("s", "a", failed.clone())]]);
+    let ended = ["error invalid_request \"no\"", "end failed invalid_request \"\""];
+    assert_eq!(told(&list([begun(), idle("s")]))[2..], ended, "idle");
+    assert_eq!(told(&begun())[2..], ended, "the end of the input");
+}
+
+#[test]
+fn an_old_message_opens_no_run_and_holds_none_up() {
+    assert_eq!(told(&[completed("s", "old")]), Vec::<String>::new());
+    let records = list([
+        asks("s", "u", "Go"),
+        vec![status("s", "busy"), message("s", "a", json!({})), completed("s", "old"), says("s", "a", "t", "New.")],
+        vec![completed("s", "a")],
+        idle("s"),
+        vec![completed("s", "old"), completed("s", "a")],
+    ]);
+    assert_eq!(told(&records)[2..], ["delta \"New.\"", "text \"New.\"", "end completed - \"New.\""]);
+}
+
+#[test]
+fn what_comes_of_a_message_that_is_complete_is_told() {
+    let call = |state| tool("s", "a", "p", "c", "bash", state);
+    let records = list([
+        asks("s", "u", "Go"),
+        vec![status("s", "busy"), message("s", "a", json!({})), says("s", "a", "t1", "One."), completed("s", "a")],
+        vec![says("s", "a", "t1", "One."), says("s", "a", "t2", "Two."), says("s", "a", "t2", "Two.")],
+        vec![call(running(json!({"command": "x"}))), call(done(json!({"command": "x"}), "out", json!({"exit": 0})))],
+        vec![call(done(json!({"command": "x"}), "out", json!({"exit": 0})))],
+        idle("s"),
+    ]);
+    assert_eq!(
+        told(&records)[2..],
+        [
+            "delta \"One.\"",
+            "text \"One.\"",
+            "delta \"Two.\"",
+            "text \"Two.\"",
+            "started c bash shell {\"command\":\"x\"}",
+            "out \"out\"",
+            "ended c 0",
+            "end completed - \"Two.\""
+        ]
+    );
+}
+
+#[test]
+fn what_comes_too_late_is_a_fault() {
+    let begun = |words: Vec<Value>| {
+        list([asks("s", "u", "Go"), vec![status("s", "busy"), message("s", "a", json!({}))], words])
+    };
+    let open = |text: &str| part("s", "a", "t", json!({"type": "text", "text": text, "time": {"start": 1}}));
+    // The message was complete before its text was.
+    let half = |late: &str| begun(vec![open("Half"), completed("s", "a"), says("s", "a", "t", late)]);
+    let fault = "fault a text came whole after it was closed, and is not what was said of it";
+    assert_eq!(told(&half("Half an answer"))[2..5], ["delta \"Half\"", "text \"Half\"", fault]);
+    assert!(!told(&half("Half")).iter().any(|line| line.contains("fault")), "it says nothing new");
+    // The run was over before.
+    let over = |late: Value| {
+        told(&list([begun(vec![says("s", "a", "t", "Said."), completed("s", "a")]), idle("s"), vec![late]]))
+    };
+    let fault = "thread: fault a part of a message whose run is over";
+    assert_eq!(over(says("s", "a", "t2", "More.")).last().unwrap(), fault);
+    let ended = tool("s", "a", "p", "c", "bash", done(json!({}), "", json!({})));
+    assert_eq!(over(ended).last().unwrap(), fault);
+    assert_eq!(over(says("s", "a", "t", "Said.")).last().unwrap(), "end completed - \"Said.\"");
+}
+
+#[test]
+fn a_whole_text_that_contradicts_its_pieces_is_a_fault_and_the_last_word() {
+    let piece = |text: &str| {
+        let delta = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": text});
+        event("message.part.delta", delta)
+    };
+    let of = |pieces: &[&str], whole: &str| {
+        let announced = part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}}));
+        let pieces = pieces.iter().map(|text| piece(text)).collect();
+        let records = [vec![status("s", "busy"), message("s", "a", json!({})), announced], pieces];
+        told(&list([list(records), vec![says("s", "a", "t", whole), completed("s", "a")], idle("s")]))[1..].to_vec()
+    };
+    assert_eq!(
+        of(&["It ", "written."], "It is written."),
+        [
+            "delta \"It \"",
+            "delta \"written.\"",
+            "fault the whole text differs from the pieces that came before it; the pieces stand",
+            "text \"It written.\"",
+            "end completed - \"It is written.\""
+        ]
+    );
+    // What only leaves the space at the end away contradicts nothing.
+    assert_eq!(
+        of(&["Done. \n"], "Done."),
+        ["delta \"Done. \\n\"", "text \"Done. \\n\"", "end completed - \"Done. \\n\""]
+    );
+}
