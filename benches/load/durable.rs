@@ -38,7 +38,7 @@ pub(crate) fn ingests(scale: Scale) {
         .iter()
         .map(|(runner, name)| {
             let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
-            let recording = std::fs::read(dir.join(runner).join(name)).expect("the recording is there");
+            let recording = std::fs::read(dir.join(runner).join(name)).unwrap();
             // Several runs, one behind the other.
             (*runner, recording.repeat(scale.request_bytes.div_ceil(recording.len())))
         })

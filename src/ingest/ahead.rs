@@ -56,7 +56,7 @@ impl Batch {
 type Kept = (Batch, Result<(), LogError>);
 
 /// What was not kept, and why.
-type Lost = (Batch, IngestError);
+type Lost = Box<(Batch, IngestError)>;
 
 type Append = Pin<Box<dyn Future<Output = Kept> + Send>>;
 
@@ -176,11 +176,11 @@ impl Ahead {
                 // What came before may be kept.
                 let (mut lost, error) = match self.settled().await {
                     Ok(()) => (Batch::default(), beyond.into()),
-                    Err(lost) => lost,
+                    Err(lost) => *lost,
                 };
                 // They are numbered, and those that close the runs come behind them.
                 lost.add(frames, Vec::new(), arrived);
-                Err((lost, error))
+                Err(Box::new((lost, error)))
             }
         }
     }
@@ -232,12 +232,13 @@ impl Ahead {
         if let Some(arrived) = arrived {
             batch.add(frames, artifacts, arrived);
         }
-        Err((batch, error.into()))
+        Err(Box::new((batch, error.into())))
     }
 
     /// Closes the ingest's runs where something was lost.
     async fn or_close(&mut self, went: Result<(), Lost>) -> Result<(), IngestError> {
-        let Err((Batch { frames, artifacts, arrived, .. }, error)) = went else { return Ok(()) };
+        let Err(lost) = went else { return Ok(()) };
+        let (Batch { frames, artifacts, arrived, .. }, error) = *lost;
         self.ingest.runs.store(artifacts).await;
         Err(self.ingest.fail(frames, arrived.unwrap_or_else(Moment::now), error).await)
     }
