@@ -52,7 +52,8 @@ fn growth(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> St
     drop(input);
     assert!(child.wait().unwrap().success());
     assert!(reader.join().unwrap() > STEPS * 100, "each step was told");
-    late - early
+    // The kernel's count is off by some pages at times.
+    late.saturating_sub(early)
 }
 
 fn holds_no_more(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> String) {
