@@ -8,6 +8,7 @@
 //! `Ingest::resolve`; [`Conversation::take_sending`] and, when that is sent, [`Conversation::sent`]; and waits for the runner's
 //! output (`Ingest::feed_to`), something to say ([`Conversation::said`]), or [`Conversation::deadline`].
 
+mod hearing;
 mod prompts;
 mod questions;
 #[cfg(test)]
@@ -15,17 +16,14 @@ mod tests;
 
 use super::links::{Entered, Link, Links, Said, SayError};
 use super::policy::{Policy, Verdict};
-use crate::ingest::Listener;
-use crate::log::{StreamId, stream_id};
+use crate::log::StreamId;
 use crate::runs::Runs;
 use crate::telemetry::metrics::UpstreamMeter;
-use framegate_translators::decode::Record;
-use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, Name, StreamKind};
-use framegate_translators::host::{Answer, Dialogue, Opening, SETTLED, Sending, Unsayable, Wish};
-use framegate_translators::pipeline::is_last;
+use framegate_translators::frame::{ApprovalResolved, Decision, Name, StreamKind};
+use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
 use framegate_translators::redact::{Rules, words_of};
 use prompts::Prompts;
-use questions::{Own, Question, Questions, State};
+use questions::{Own, Questions, State};
 use std::collections::VecDeque;
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
@@ -418,108 +416,5 @@ impl Conversation {
             (_, id) => self.sessions.iter().find(|session| session.id == id).map(|session| session.name.clone()),
         };
         name.filter(|name| !name.is_empty())
-    }
-
-    fn run_began(&mut self, frame: &Frame) {
-        self.prompts.run_began();
-        let (id, session) = (frame.stream.id, &frame.stream.session);
-        let entered = self.links.enter(id, self.link.clone());
-        self.runs.push(Run { id, session: session.name.clone(), told_prompt: false, _entered: entered });
-        let known = self.sessions.iter().position(|known| known.id == session.id);
-        let entry = match known.and_then(|at| self.sessions.remove(at)) {
-            Some(entry) => entry,
-            None => {
-                let entered = self.links.enter_session(session.id, self.link.clone());
-                Session { id: session.id, name: session.name.clone(), _entered: entered }
-            }
-        };
-        self.sessions.push_back(entry);
-        if self.sessions.len() > MAX_SESSIONS {
-            self.sessions.pop_front();
-        }
-    }
-
-    /// Whether a decision is the one that the runner is being told.
-    fn is_underway(&self, stream: StreamId, answer: &ApprovalResolved) -> bool {
-        let ours = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
-        ours.is_some_and(|(of, ours)| {
-            let is_same = ours.approval_id == answer.approval_id && ours.by == answer.by;
-            *of == stream && is_same && ours.decision == answer.decision
-        })
-    }
-
-    /// Nothing more can be said of a question: its answers that were not sent yet are not sent.
-    fn overtaken(&mut self, stream: StreamId, approval_id: &str) {
-        let is_its =
-            |then: &Then| matches!(&then.answered, Some((of, it)) if *of == stream && *it.approval_id == *approval_id);
-        let mut kept = VecDeque::with_capacity(self.outbox.len());
-        for mut outgoing in self.outbox.drain(..) {
-            match outgoing.then.take_if(|then| is_its(then)) {
-                None => kept.push_back(outgoing),
-                Some(Then { done: Some(done), .. }) => {
-                    let _ = done.send(Err(SayError::Answered(approval_id.to_owned())));
-                }
-                Some(_) => {}
-            }
-        }
-        self.outbox = kept;
-    }
-}
-
-impl Listener for Conversation {
-    fn record(&mut self, record: &Record<'_>) {
-        if let Some(dialogue) = &mut self.dialogue {
-            dialogue.hear(record);
-        }
-    }
-
-    /// A runner may be told an answer, and do as it says, before it is known here that it was told.
-    fn amend(&mut self, frames: &mut [Frame]) {
-        let underway = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
-        let Some((stream, ours)) = underway else { return };
-        for frame in frames.iter_mut().filter(|frame| stream_id(frame) == *stream) {
-            if let Body::ApprovalResolved(theirs) = &mut frame.body
-                && theirs.approval_id == ours.approval_id
-                && theirs.by.is_none()
-                // What became of the call tells the answer as good as it can; that it was withdrawn is the runner's word.
-                && (theirs.decision != Decision::Cancelled || theirs.reason.as_deref() == Some(SETTLED))
-            {
-                **theirs = ours.clone();
-            }
-        }
-    }
-
-    fn frames(&mut self, frames: &[Arc<Frame>]) {
-        for frame in frames {
-            let stream = stream_id(frame);
-            match &frame.body {
-                Body::SessionStarted { .. } => self.run_began(frame),
-                Body::UserMessage(message) if frame.parent_tool_id.is_none() => {
-                    if let Some(run) = self.runs.iter_mut().find(|run| (StreamKind::Session, run.id) == stream)
-                        && std::mem::replace(&mut run.told_prompt, true)
-                    {
-                        self.prompts.joined(&message.text);
-                    }
-                }
-                Body::ApprovalRequested(request) => {
-                    let is_new = self.questions.add(stream, Question::new(request));
-                    self.meter.asked(u64::from(is_new));
-                }
-                Body::ApprovalResolved(answer) => {
-                    let is_ours = self.is_underway(stream, answer);
-                    if self.questions.settle(stream, &answer.approval_id) {
-                        self.meter.answered(answer, is_ours);
-                    }
-                    self.overtaken(stream, &answer.approval_id);
-                }
-                _ => {}
-            }
-            if is_last(frame) {
-                self.runs.retain(|run| (StreamKind::Session, run.id) != stream);
-                self.prompts.run_ended();
-                self.meter.unanswered(self.questions.forget(stream));
-            }
-        }
-        self.meter.frames(frames);
     }
 }

@@ -7,9 +7,10 @@ use crate::proxy::Folder;
 use crate::real::program;
 use crate::started::{PATIENCE, Started};
 use serde_json::{Value, json};
+use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// `opencode serve` with a home of its own; gone when dropped.
 pub struct Server {
@@ -52,11 +53,21 @@ impl Server {
             .unwrap();
         let server = Self { child, folder, port };
         let begin = Instant::now();
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(begin.elapsed() < PATIENCE, "the server does not listen");
-            std::thread::sleep(std::time::Duration::from_millis(50));
+        while !server.answers() {
+            assert!(begin.elapsed() < PATIENCE, "the server does not answer");
+            std::thread::sleep(Duration::from_millis(50));
         }
         server
+    }
+
+    /// A server that listens already may leave its first requests without an answer for good.
+    fn answers(&self) -> bool {
+        let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
+        stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
+        let mut begin = [0; 12];
+        write!(stream, "GET /session HTTP/1.1\r\nhost: 127.0.0.1:{}\r\nconnection: close\r\n\r\n", self.port).is_ok()
+            && stream.read_exact(&mut begin).is_ok()
+            && begin == *b"HTTP/1.1 200"
     }
 
     pub fn followed(&self) -> Started {
@@ -88,7 +99,7 @@ fn run(started: &Started, prompt: &str, session: Option<&Value>) -> String {
             return json["run_id"].as_str().unwrap().to_owned();
         }
         assert!(status == 503 && begin.elapsed() < PATIENCE, "{json}\n{}", started.folder.read("log"));
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
 }
 
@@ -149,7 +160,7 @@ fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
     let begin = Instant::now();
     while !started.events_so_far(&interrupted).contains("word") {
         assert!(begin.elapsed() < PATIENCE, "{}", started.folder.read("log"));
-        std::thread::sleep(std::time::Duration::from_millis(50));
+        std::thread::sleep(Duration::from_millis(50));
     }
     let path = format!("/v1/runs/{interrupted}/interrupt");
     assert!(post(started.proxy.address, &path, &[], b"").status < 300);

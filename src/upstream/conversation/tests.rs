@@ -3,8 +3,12 @@
 use super::super::policy::Rule;
 use super::*;
 use crate::clock::Clock;
+use crate::ingest::Listener;
 use crate::telemetry::metrics::Metrics;
-use framegate_translators::frame::{ApprovalRequested, Session as FrameSession, SessionEnded, Stream, UserMessage};
+use framegate_translators::decode::Record;
+use framegate_translators::frame::{
+    ApprovalRequested, Body, Frame, Session as FrameSession, SessionEnded, Stream, UserMessage,
+};
 use framegate_translators::host::Asked;
 use framegate_translators::json::{empty_object, to_raw};
 use serde_json::json;

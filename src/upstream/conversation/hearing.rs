@@ -1,0 +1,120 @@
+//! What a runner says, and what follows from it.
+//!
+//! In: its records, and the frames made of them. Out: questions that wait, runs and sessions that can be spoken to. Never: a
+//! question that is left open behind the runner's own word for it, an answer sent to one that is settled.
+
+use super::questions::Question;
+use super::{Conversation, MAX_SESSIONS, Run, SayError, Session, Then};
+use crate::ingest::Listener;
+use crate::log::{StreamId, stream_id};
+use framegate_translators::decode::Record;
+use framegate_translators::frame::{ApprovalResolved, Body, Decision, Frame, StreamKind};
+use framegate_translators::host::SETTLED;
+use framegate_translators::pipeline::is_last;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+impl Listener for Conversation {
+    fn record(&mut self, record: &Record<'_>) {
+        if let Some(dialogue) = &mut self.dialogue {
+            dialogue.hear(record);
+        }
+    }
+
+    /// A runner may be told an answer, and do as it says, before it is known here that it was told.
+    fn amend(&mut self, frames: &mut [Frame]) {
+        let underway = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
+        let Some((stream, ours)) = underway else { return };
+        for frame in frames.iter_mut().filter(|frame| stream_id(frame) == *stream) {
+            if let Body::ApprovalResolved(theirs) = &mut frame.body
+                && theirs.approval_id == ours.approval_id
+                && theirs.by.is_none()
+                // What became of the call tells the answer as good as it can; that it was withdrawn is the runner's word.
+                && (theirs.decision != Decision::Cancelled || theirs.reason.as_deref() == Some(SETTLED))
+            {
+                **theirs = ours.clone();
+            }
+        }
+    }
+
+    fn frames(&mut self, frames: &[Arc<Frame>]) {
+        for frame in frames {
+            let stream = stream_id(frame);
+            match &frame.body {
+                Body::SessionStarted { .. } => self.run_began(frame),
+                Body::UserMessage(message) if frame.parent_tool_id.is_none() => {
+                    if let Some(run) = self.runs.iter_mut().find(|run| (StreamKind::Session, run.id) == stream)
+                        && std::mem::replace(&mut run.told_prompt, true)
+                    {
+                        self.prompts.joined(&message.text);
+                    }
+                }
+                Body::ApprovalRequested(request) => {
+                    let is_new = self.questions.add(stream, Question::new(request));
+                    self.meter.asked(u64::from(is_new));
+                }
+                Body::ApprovalResolved(answer) => {
+                    let is_ours = self.is_underway(stream, answer);
+                    if self.questions.settle(stream, &answer.approval_id) {
+                        self.meter.answered(answer, is_ours);
+                    }
+                    self.overtaken(stream, &answer.approval_id);
+                }
+                _ => {}
+            }
+            if is_last(frame) {
+                self.runs.retain(|run| (StreamKind::Session, run.id) != stream);
+                self.prompts.run_ended();
+                self.meter.unanswered(self.questions.forget(stream));
+            }
+        }
+        self.meter.frames(frames);
+    }
+}
+
+impl Conversation {
+    fn run_began(&mut self, frame: &Frame) {
+        self.prompts.run_began();
+        let (id, session) = (frame.stream.id, &frame.stream.session);
+        let entered = self.links.enter(id, self.link.clone());
+        self.runs.push(Run { id, session: session.name.clone(), told_prompt: false, _entered: entered });
+        let known = self.sessions.iter().position(|known| known.id == session.id);
+        let entry = match known.and_then(|at| self.sessions.remove(at)) {
+            Some(entry) => entry,
+            None => {
+                let entered = self.links.enter_session(session.id, self.link.clone());
+                Session { id: session.id, name: session.name.clone(), _entered: entered }
+            }
+        };
+        self.sessions.push_back(entry);
+        if self.sessions.len() > MAX_SESSIONS {
+            self.sessions.pop_front();
+        }
+    }
+
+    /// Whether a decision is the one that the runner is being told.
+    fn is_underway(&self, stream: StreamId, answer: &ApprovalResolved) -> bool {
+        let ours = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
+        ours.is_some_and(|(of, ours)| {
+            let is_same = ours.approval_id == answer.approval_id && ours.by == answer.by;
+            *of == stream && is_same && ours.decision == answer.decision
+        })
+    }
+
+    /// Nothing more can be said of a question: its answers that were not sent yet are not sent.
+    fn overtaken(&mut self, stream: StreamId, approval_id: &str) {
+        let is_its =
+            |then: &Then| matches!(&then.answered, Some((of, it)) if *of == stream && *it.approval_id == *approval_id);
+        let mut kept = VecDeque::with_capacity(self.outbox.len());
+        for mut outgoing in self.outbox.drain(..) {
+            match outgoing.then.take_if(|then| is_its(then)) {
+                None => kept.push_back(outgoing),
+                Some(Then { done: Some(done), .. }) => {
+                    let _ = done.send(Err(SayError::Answered(approval_id.to_owned())));
+                }
+                Some(_) => {}
+            }
+        }
+        self.outbox = kept;
+    }
+}
