@@ -51,7 +51,13 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
     let times: u32 = std::env::var("FRAMEGATE_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     let scratch = Scratch::new("crash");
     let path = scratch.path().to_str().unwrap().to_owned();
-    let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", path.as_str())];
+    // What is kept has no limit here: many crashes leave room for many runs between them.
+    let settings = [
+        ("FRAMEGATE__LOG__KIND", "sqlite"),
+        ("FRAMEGATE__LOG__PATH", path.as_str()),
+        ("FRAMEGATE__LOG__MAX_RUNS", "10000000"),
+        ("FRAMEGATE__LOG__MAX_BYTES", "100000000000"),
+    ];
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
     let told = Arc::new(Mutex::new(Told::default()));
     let mut random = u32::from_be_bytes(*framegate::clock::Clock::System.new_id().as_bytes().last_chunk().unwrap()) | 1;
@@ -81,6 +87,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
     let proxy = Proxy::with(&settings);
     let told = told.lock().unwrap();
     assert!(!told.whole.is_empty() || !told.events.is_empty(), "the load did nothing");
+    eprintln!("{} runs were acknowledged whole, {} in part", told.whole.len(), told.events.len());
     let database = rusqlite::Connection::open(&path).unwrap();
     for (run, frames) in &told.whole {
         let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
