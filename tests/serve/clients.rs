@@ -1,9 +1,10 @@
-//! Clients of others: each reads a run live in every contract, is cut off in the middle, and goes on by itself.
+//! Clients of others: each reads a run live in every contract, loses its connection or the whole proxy in the middle, and
+//! goes on by itself.
 //!
 //! They are programs of tests/clients, with libraries of pinned versions. What they read is held against a replay.
 
 use crate::client::{Event, Upload, get, post};
-use crate::proxy::{Proxy, recording};
+use crate::proxy::{Folder, Proxy, recording};
 use crate::relay::Relay;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
@@ -20,6 +21,11 @@ const INGEST: &str = "/v1/ingest/claude-code";
 /// The terminal event of `pixir.v1` has no id, so that a client which goes on after the last id gets it again: clients of
 /// that contract stop at the event.
 const PIXIR_END: &str = r#""type":"status","data":{"status":"done"}"#;
+/// The same of a run that the death of its proxy ended.
+const PIXIR_INTERRUPTED: &str = r#""type":"status","data":{"status":"interrupted""#;
+
+/// How often the proxy is killed, each time at another place of the run.
+const KILLS: usize = 5;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
@@ -77,68 +83,133 @@ impl Drop for Client {
     }
 }
 
+/// How long a line of a run takes to come.
+const PACE: Duration = Duration::from_millis(5);
+
+fn path(run: &str, contract: &str) -> String {
+    format!("/v1/runs/{run}/events?contract={contract}")
+}
+
+/// A client in every contract of a run that has only begun, by way of a relay.
+struct Reading {
+    client: Client,
+    run: String,
+    /// Sends the run's output.
+    upload: Upload,
+}
+
+impl Reading {
+    /// `pixir_end` is in the terminal event of `pixir.v1`.
+    fn begin(command: Command, proxy: &Proxy, relay: &Relay, lines: &[&[u8]], pixir_end: &str) -> Self {
+        // EventSource wants to be told the names of events: those of the same run, played in before, and the one of a run
+        // that has no end.
+        let played = post(proxy.address, INGEST, &[], &lines.concat()).json();
+        let before = played["runs"][0]["run_id"].as_str().unwrap();
+        let events = get(proxy.address, &path(before, "sse.v1"), &[]).events();
+        let names = events.into_iter().filter_map(|event| event.name).chain(["run_interrupted".to_owned()]);
+        let names: BTreeSet<String> = names.collect();
+        assert!(names.len() > 3, "{names:?}");
+
+        let mut upload = Upload::start(proxy.address, INGEST, &[]);
+        upload.send(lines[0]);
+        let run = loop {
+            let newest = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
+            if newest != before {
+                break newest;
+            }
+            thread::sleep(Duration::from_millis(5));
+        };
+        let plan: Vec<Value> = CONTRACTS
+            .iter()
+            .map(|contract| {
+                let url = format!("http://{}{}", relay.address, path(&run, contract));
+                let names: &BTreeSet<String> = if *contract == "sse.v1" { &names } else { &BTreeSet::new() };
+                json!({"contract": contract, "url": url, "names": names, "until": (*contract == "pixir.v1").then_some(pixir_end)})
+            })
+            .collect();
+        let client = Client::start(command, &json!(plan));
+        client.wait("connects", |contract| !client.said(contract).is_empty());
+        Self { client, run, upload }
+    }
+
+    fn send(&mut self, lines: &[&[u8]]) {
+        for line in lines {
+            self.upload.send(line);
+            thread::sleep(PACE);
+        }
+    }
+
+    /// Waits until the client has what there is while the run goes on; gives how many events that are in each contract.
+    fn had(&self, proxy: &Proxy) -> HashMap<&'static str, usize> {
+        let accept = [("accept", "application/json")];
+        self.client.wait("has what there is while the run goes on", |contract| {
+            let page = get(proxy.address, &format!("{}&limit=500", path(&self.run, contract)), &accept).json();
+            assert_eq!(page["ended"], false);
+            self.client.events(contract).len() == page["data"].as_array().unwrap().len()
+        });
+        CONTRACTS.map(|contract| (contract, self.client.events(contract).len())).into()
+    }
+
+    /// The client comes to the end, and read what a replay has. `ends` is how it tells that nothing more comes.
+    fn ends(&self, proxy: &Proxy, had: &HashMap<&str, usize>, ends: &Value) {
+        let client = &self.client;
+        client.wait("comes to an end", |contract| client.said(contract).iter().any(|said| said.get("end").is_some()));
+        for contract in CONTRACTS {
+            let said = client.said(contract);
+            assert!(said.iter().all(|said| said.get("error").is_none()), "{contract}: {said:?}");
+            let opened = said.iter().filter(|said| said.get("open").is_some()).count();
+            // Cut once; where the end is told by 204, nothing is opened any more.
+            assert_eq!(opened, 2, "{contract}: {said:?}");
+            let end = if contract == "pixir.v1" { &json!("until") } else { ends };
+            assert_eq!(&said.last().unwrap()["end"], end, "{contract}: it stops at the end");
+            let whole = get(proxy.address, &path(&self.run, contract), &[]).events();
+            held_against(contract, &client.events(contract), &whole, had[contract]);
+        }
+    }
+}
+
 fn follows_a_run_that_is_cut(command: Command, ends: &Value) {
     let proxy = Proxy::start();
     let relay = Relay::to(proxy.address);
     let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
-    let path = |run: &str, contract: &str| format!("/v1/runs/{run}/events?contract={contract}");
-    // EventSource wants to be told the names of events. They are those of the same run, played in before.
-    let before = post(proxy.address, INGEST, &[], &bytes).json()["runs"][0]["run_id"].as_str().unwrap().to_owned();
-    let names: BTreeSet<String> =
-        get(proxy.address, &path(&before, "sse.v1"), &[]).events().into_iter().filter_map(|event| event.name).collect();
-    assert!(names.len() > 3, "{names:?}");
-
-    let mut upload = Upload::start(proxy.address, INGEST, &[]);
-    upload.send(lines[0]);
-    let run = loop {
-        let newest = get(proxy.address, "/v1/runs", &[]).json()["data"][0]["run_id"].as_str().unwrap().to_owned();
-        if newest != before {
-            break newest;
-        }
-        thread::sleep(Duration::from_millis(5));
-    };
-    let plan: Vec<Value> = CONTRACTS
-        .iter()
-        .map(|contract| {
-            let url = format!("http://{}{}", relay.address, path(&run, contract));
-            let names: &BTreeSet<String> = if *contract == "sse.v1" { &names } else { &BTreeSet::new() };
-            json!({"contract": contract, "url": url, "names": names, "until": (*contract == "pixir.v1").then_some(PIXIR_END)})
-        })
-        .collect();
-    let client = Client::start(command, &json!(plan));
-    client.wait("connects", |contract| !client.said(contract).is_empty());
+    let mut reading = Reading::begin(command, &proxy, &relay, &lines, PIXIR_END);
     let (first, rest) = lines.split_at(lines.len() / 2);
-    let slowly = |upload: &mut Upload, lines: &[&[u8]]| {
-        for line in lines {
-            upload.send(line);
-            thread::sleep(Duration::from_millis(5));
-        }
-    };
-    slowly(&mut upload, &first[1..]);
-    client.wait("has what there is while the run goes on", |contract| {
-        let accept = [("accept", "application/json")];
-        let page = get(proxy.address, &format!("{}&limit=500", path(&run, contract)), &accept).json();
-        assert_eq!(page["ended"], false);
-        client.events(contract).len() == page["data"].as_array().unwrap().len()
-    });
-    let had: HashMap<&str, usize> = CONTRACTS.map(|contract| (contract, client.events(contract).len())).into();
+    reading.send(&first[1..]);
+    let had = reading.had(&proxy);
     relay.cut();
-    slowly(&mut upload, rest);
-    assert_eq!(upload.finish().status, 201);
-
-    client.wait("comes to an end", |contract| client.said(contract).iter().any(|said| said.get("end").is_some()));
+    reading.send(rest);
+    reading.upload.end();
+    assert_eq!(reading.upload.answer().status, 201);
+    reading.ends(&proxy, &had, ends);
     assert_eq!(relay.were_cut(), CONTRACTS.len(), "each stream was cut once");
-    for contract in CONTRACTS {
-        let said = client.said(contract);
-        assert!(said.iter().all(|said| said.get("error").is_none()), "{contract}: {said:?}");
-        let opened = said.iter().filter(|said| said.get("open").is_some()).count();
-        // Cut once; where the end is told by 204, nothing is opened any more.
-        assert_eq!(opened, 2, "{contract}: {said:?}");
-        let end = if contract == "pixir.v1" { &json!("until") } else { ends };
-        assert_eq!(&said.last().unwrap()["end"], end, "{contract}: it stops at the end");
-        let whole = get(proxy.address, &path(&run, contract), &[]).events();
-        held_against(contract, &client.events(contract), &whole, had[contract]);
+}
+
+/// The proxy is killed while a run comes in, and another one opens its log: it ends the run, and the client goes on there.
+fn goes_on_behind_a_killed_proxy(command: impl Fn() -> Command, ends: &Value) {
+    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    for round in 1..=KILLS {
+        let folder = Folder::new();
+        let log = folder.path("log.sqlite");
+        let settings = [
+            ("FRAMEGATE__LOG__KIND", "sqlite"),
+            ("FRAMEGATE__LOG__PATH", log.to_str().unwrap()),
+            ("FRAMEGATE__SERVER__SSE_RETRY_MS", "100"),
+        ];
+        let proxy = Proxy::with(&settings);
+        let relay = Relay::to(proxy.address);
+        let mut reading = Reading::begin(command(), &proxy, &relay, &lines, PIXIR_INTERRUPTED);
+        let (first, rest) = lines.split_at(lines.len() * round / (KILLS + 1));
+        reading.send(&first[1..]);
+        let had = reading.had(&proxy);
+        // The kill falls among records that are on their way.
+        let in_flight = &rest[..rest.len().min(5)];
+        in_flight.iter().for_each(|line| reading.upload.send(line));
+        drop(proxy);
+        let proxy = Proxy::with(&settings);
+        relay.retarget(proxy.address);
+        reading.ends(&proxy, &had, ends);
     }
 }
 
@@ -175,6 +246,12 @@ fn node(script: &str) -> Command {
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
 fn eventsource_of_npm_follows_a_run_that_is_cut() {
     follows_a_run_that_is_cut(node("eventsource.mjs"), &json!(204));
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn eventsource_of_npm_goes_on_behind_a_killed_proxy() {
+    goes_on_behind_a_killed_proxy(|| node("eventsource.mjs"), &json!(204));
 }
 
 #[test]

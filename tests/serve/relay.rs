@@ -10,6 +10,7 @@ pub struct Relay {
     pub address: SocketAddr,
     open: Arc<Mutex<Vec<Arc<AtomicBool>>>>,
     cut: Arc<AtomicUsize>,
+    target: Arc<Mutex<SocketAddr>>,
 }
 
 impl Relay {
@@ -18,10 +19,13 @@ impl Relay {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let (open, cut) = (Arc::new(Mutex::new(Vec::new())), Arc::new(AtomicUsize::new(0)));
-        let relay = Self { address, open: open.clone(), cut: cut.clone() };
+        let target = Arc::new(Mutex::new(target));
+        let relay = Self { address, open: open.clone(), cut: cut.clone(), target: target.clone() };
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
-                let Ok(server) = TcpStream::connect(target) else { return };
+                let target = *target.lock().unwrap();
+                // Whoever comes while nobody is there is turned away, as by a proxy that is down.
+                let Ok(server) = TcpStream::connect(target) else { continue };
                 let _ = (client.set_nodelay(true), server.set_nodelay(true));
                 let is_doomed = Arc::new(AtomicBool::new(false));
                 open.lock().unwrap().push(is_doomed.clone());
@@ -39,6 +43,11 @@ impl Relay {
         for is_doomed in self.open.lock().unwrap().drain(..) {
             is_doomed.store(true, Ordering::SeqCst);
         }
+    }
+
+    /// Connections that come from now on are relayed to that address.
+    pub fn retarget(&self, target: SocketAddr) {
+        *self.target.lock().unwrap() = target;
     }
 
     /// How many connections were cut so far.
