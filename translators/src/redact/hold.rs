@@ -148,7 +148,7 @@ impl Redactor {
         if self.table.is_empty() || unit.oversized.is_some() || self.mark.find(unit.payload).is_none() {
             return None;
         }
-        find(self.table, std::str::from_utf8(unit.payload).ok()?)
+        find(self.table, simdutf8::basic::from_utf8(unit.payload).ok()?)
     }
 
     /// Reads a piece together with what is remembered of its text; says whether its unit must wait.

@@ -3,16 +3,21 @@
 //! In: literals, once; then bytes. Out: the literals in them, one after the other, until somebody has seen enough. Never: a
 //! literal passed over, a place told where none stands.
 //!
-//! The last eight bytes of each literal are its window, and each literal is in one of eight groups. A word of 64 bits has for
-//! each place in a window, and each group, whether the bytes so far are ruled out there; a byte of the text shifts the word by
-//! one place and adds what that byte rules out. Where a group is left over in the last place, the literals that end like the
-//! text are compared. The table has two kilobytes, where an automaton of all literals has hundreds.
+//! The last eight bytes of each literal are its window, and each literal is in one of sixteen groups ([`groups`]). Where a group is
+//! open to the bytes in all places of a window, the literals that end like the text are compared. Where the processor can, 32
+//! windows are looked at at once ([`lanes`]). Elsewhere it is done byte by byte, with the last four places: a word of 64 bits has for
+//! each place, and each group, whether the bytes so far are ruled out there; a byte of the text shifts the word by one place and
+//! adds what that byte rules out. The tables have one and two kilobytes, where an automaton of all literals has hundreds.
 
+mod groups;
+mod lanes;
+
+use groups::{GROUPS, Group, PLACES};
+use lanes::Lanes;
 use std::ops::Range;
 
-/// How many bytes a window has, and how many groups there are: their product is the bits of a word.
-const PLACES: usize = 8;
-const GROUPS: usize = 8;
+/// The last places of a window, which are all that is looked at byte by byte: times the groups, they are the bits of a word.
+const LAST: usize = 4;
 
 /// So many bytes are read before it is asked whether there was anything.
 const STEP: usize = 16;
@@ -22,12 +27,14 @@ const STEP: usize = 16;
 pub(super) struct Wanted {
     /// What it is told as.
     pub(super) number: usize,
+    /// Never empty.
     pub(super) text: Vec<u8>,
     /// Whether upper and lower case matter.
     pub(super) is_exact: bool,
 }
 
 pub(super) struct Sieve {
+    lanes: Lanes,
     /// For each byte, the places and groups that it rules out.
     table: Box<[u64; 256]>,
     /// The state before the first byte: only what is open to any byte is not ruled out.
@@ -39,50 +46,31 @@ pub(super) struct Sieve {
 
 impl Sieve {
     pub(super) fn new(literals: Vec<Wanted>) -> Self {
-        let mut groups: [Group; GROUPS] = std::array::from_fn(|_| Group::default());
+        let groups = groups::of(&literals);
+        let (table, start) = ruled_out(&groups);
         let end_bytes = literals.iter().map(|wanted| wanted.text.len()).min().unwrap_or_default().min(3);
         let mut ends = vec![Vec::new(); ENDS];
-        let mut literals: Vec<(f64, Wanted)> =
-            literals.into_iter().map(|wanted| (share_of(&Group::default().with(&wanted)), wanted)).collect();
-        // Those that are found most often first: they need a group for themselves.
-        literals.sort_by(|(a, one), (b, other)| b.total_cmp(a).then_with(|| one.text.cmp(&other.text)));
-        for (_, wanted) in literals {
-            let costs = groups.iter().map(|group| share_of(&group.with(&wanted)) - share_of(&group.classes));
-            let best = costs.enumerate().min_by(|(_, a), (_, b)| a.total_cmp(b)).map_or(0, |(at, _)| at);
-            if let Some(group) = groups.get_mut(best) {
-                group.classes = group.with(&wanted);
-            }
+        for wanted in literals {
             if let Some(list) = ends.get_mut(end_of(&wanted.text, end_bytes)) {
                 list.push(wanted);
             }
         }
-        let (mut table, mut start) = (Box::new([u64::MAX; 256]), u64::MAX);
-        for (nth, group) in groups.iter().enumerate() {
-            for (place, class) in group.classes.iter().enumerate() {
-                let bit = 1u64 << (place * 8 + nth);
-                for byte in 0..=u8::MAX {
-                    if class.has(byte)
-                        && let Some(ruled_out) = table.get_mut(usize::from(byte))
-                    {
-                        *ruled_out &= !bit;
-                    }
-                }
-                if group.classes.iter().take(place + 1).all(|class| class.is_open) {
-                    start &= !bit;
-                }
-            }
-        }
-        Self { table, start, ends, end_bytes }
+        Self { lanes: Lanes::new(&groups), table, start, ends, end_bytes }
     }
 
     /// Whether `is_it`, asked about each literal that stands in the text (its number and place), says so of one.
     pub(super) fn any(&self, text: &[u8], mut is_it: impl FnMut(usize, Range<usize>) -> bool) -> bool {
+        let by_lanes = self.lanes.any(text, &mut |end| self.compare(text, end, &mut is_it));
+        by_lanes.unwrap_or_else(|| self.any_by_bytes(text, is_it))
+    }
+
+    fn any_by_bytes(&self, text: &[u8], mut is_it: impl FnMut(usize, Range<usize>) -> bool) -> bool {
         // Two halves at once, since each step waits for the one before it.
         let half = text.len() / 2 / STEP * STEP;
         let (front, rest) = text.split_at(half);
         let (back, end) = rest.split_at(half);
         let mut states = [self.start, self.start];
-        if let Some(before) = front.last_chunk::<{ PLACES - 1 }>() {
+        if let Some(before) = front.last_chunk::<{ LAST - 1 }>() {
             states[1] = before.iter().fold(states[1], |state, byte| self.step(state, *byte));
         }
         let pairs = front.as_chunks::<STEP>().0.iter().zip(back.as_chunks::<STEP>().0);
@@ -106,7 +94,7 @@ impl Sieve {
     }
 
     fn step(&self, state: u64, byte: u8) -> u64 {
-        state << 8 | self.table.get(usize::from(byte)).copied().unwrap_or_default()
+        state << GROUPS | self.table.get(usize::from(byte)).copied().unwrap_or_default()
     }
 
     /// Reads a part of the text again, and compares the literals of the groups that are left over.
@@ -150,74 +138,27 @@ const ENDS: usize = 512;
 
 /// Whether a group is left over in the last place.
 fn has_any(state: u64) -> bool {
-    state >> 56 != 0xFF
+    state >> (GROUPS * (LAST - 1)) != (1 << GROUPS) - 1
 }
 
-/// Literals that are looked for together.
-#[derive(Default)]
-struct Group {
-    classes: [Class; PLACES],
-}
-
-/// The bytes that a place is open to.
-#[derive(Clone, Copy, Default)]
-struct Class {
-    bytes: [u64; 4],
-    is_open: bool,
-    /// About what share of all bytes they are.
-    share: f64,
-}
-
-impl Class {
-    fn has(&self, byte: u8) -> bool {
-        let word = self.bytes.get(usize::from(byte / 64)).copied().unwrap_or_default();
-        self.is_open || word & 1 << (byte % 64) != 0
-    }
-
-    fn add(&mut self, byte: u8) {
-        if !self.has(byte)
-            && let Some(word) = self.bytes.get_mut(usize::from(byte / 64))
-        {
-            *word |= 1 << (byte % 64);
-            self.share += share(byte);
-        }
-    }
-}
-
-impl Group {
-    /// The classes of the group with one more literal.
-    fn with(&self, wanted: &Wanted) -> [Class; PLACES] {
-        let mut classes = self.classes;
-        let mut text = wanted.text.iter().rev();
-        for class in classes.iter_mut().rev() {
-            match text.next() {
-                Some(byte) if wanted.is_exact => class.add(*byte),
-                Some(byte) => {
-                    class.add(byte.to_ascii_lowercase());
-                    class.add(byte.to_ascii_uppercase());
+/// For each byte the places and groups that it rules out, and what is ruled out before the first byte.
+fn ruled_out(groups: &[Group; GROUPS]) -> (Box<[u64; 256]>, u64) {
+    let (mut table, mut start) = (Box::new([u64::MAX; 256]), u64::MAX);
+    for (nth, group) in groups.iter().enumerate() {
+        let last = group.classes.iter().skip(PLACES - LAST);
+        for (place, class) in last.clone().enumerate() {
+            let bit = 1u64 << (place * GROUPS + nth);
+            for (byte, ruled_out) in (0..=u8::MAX).zip(table.iter_mut()) {
+                if class.has(byte) {
+                    *ruled_out &= !bit;
                 }
-                None => (class.is_open, class.share) = (true, 1.0),
+            }
+            if last.clone().take(place + 1).all(|class| class.is_open) {
+                start &= !bit;
             }
         }
-        classes
     }
-}
-
-/// About what share of all places these classes are left over at.
-fn share_of(classes: &[Class; PLACES]) -> f64 {
-    classes.iter().map(|class| class.share).product()
-}
-
-/// About what share of the bytes of records a byte is.
-fn share(byte: u8) -> f64 {
-    match byte {
-        b'"' | b'e' | b't' => 0.06,
-        b' ' | b'a' | b'i' | b'n' | b'o' | b'r' | b's' | b'_' => 0.04,
-        b'd' | b'l' | b'p' | b'u' | b'c' | b'm' | b',' | b':' | b'0'..=b'9' => 0.02,
-        b'a'..=b'z' | b'-' | b'.' | b'/' | b'\\' => 0.01,
-        b'A'..=b'Z' | 0x21..=0x7E => 0.003,
-        _ => 0.001,
-    }
+    (table, start)
 }
 
 #[cfg(test)]
@@ -249,15 +190,23 @@ mod tests {
     }
 
     fn told(literals: &[Wanted], text: &[u8]) -> Vec<(usize, usize)> {
-        let mut all = Vec::new();
-        let found = Sieve::new(literals.to_vec()).any(text, |number, place| {
-            assert_eq!(place.len(), literals.iter().find(|wanted| wanted.number == number).unwrap().text.len());
-            all.push((number, place.start));
+        let sieve = Sieve::new(literals.to_vec());
+        let length = |number| literals.iter().find(|wanted| wanted.number == number).unwrap().text.len();
+        let (mut by_any, mut by_bytes) = (Vec::new(), Vec::new());
+        let found = sieve.any(text, |number, place| {
+            assert_eq!(place.len(), length(number));
+            by_any.push((number, place.start));
             false
         });
-        assert!(!found, "nobody has seen enough");
-        all.sort_unstable();
-        all
+        let found_by_bytes = sieve.any_by_bytes(text, |number, place| {
+            by_bytes.push((number, place.start));
+            false
+        });
+        assert!(!found && !found_by_bytes, "nobody has seen enough");
+        by_any.sort_unstable();
+        by_bytes.sort_unstable();
+        assert_eq!(by_any, by_bytes, "at once and byte by byte");
+        by_any
     }
 
     #[test]
