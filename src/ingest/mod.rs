@@ -65,7 +65,8 @@ pub trait Listener: Send {
     /// Hears the next record, as it came.
     fn record(&mut self, record: &Record<'_>);
 
-    /// Sees the frames that are made of them, before they are kept, and may say of a decision whose it was.
+    /// Sees the frames that are made of them, before they are kept or anybody else sees them, and may say of a decision whose
+    /// it was.
     fn amend(&mut self, frames: &mut [Frame]);
 
     /// Hears what frames are kept now.

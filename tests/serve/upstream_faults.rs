@@ -131,7 +131,7 @@ fn a_response_is_interrupted_and_its_upstream_let_go() {
     let gate = Gate::new(&upstream, "");
     let held = gate.held();
     for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
-        let answer = gate.ask(path, &[]);
+        let answer = gate.ask(path, &[("connection", "close")]);
         let run = gate.wait_for("the run", |run| run["ended_at_ms"].is_null() && run["records"].as_u64() >= Some(4));
         let id = run["run_id"].as_str().unwrap();
         // It takes nothing else.

@@ -21,8 +21,12 @@ impl Listener for Conversation {
         }
     }
 
-    /// A runner may be told an answer, and do as it says, before it is known here that it was told.
+    /// Whoever sees a run can speak to it, so it is entered before it can be seen. And a runner may be told an answer, and do as it
+    /// says, before it is known here that it was told.
     fn amend(&mut self, frames: &mut [Frame]) {
+        for frame in frames.iter().filter(|frame| matches!(frame.body, Body::SessionStarted { .. })) {
+            self.run_began(frame);
+        }
         let underway = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
         let Some((stream, ours)) = underway else { return };
         for frame in frames.iter_mut().filter(|frame| stream_id(frame) == *stream) {
@@ -41,7 +45,6 @@ impl Listener for Conversation {
         for frame in frames {
             let stream = stream_id(frame);
             match &frame.body {
-                Body::SessionStarted { .. } => self.run_began(frame),
                 Body::UserMessage(message) if frame.parent_tool_id.is_none() => {
                     if let Some(run) = self.runs.iter_mut().find(|run| (StreamKind::Session, run.id) == stream)
                         && std::mem::replace(&mut run.told_prompt, true)

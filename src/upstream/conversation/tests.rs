@@ -60,6 +60,10 @@ const RUN: Uuid = Uuid::from_u128(1);
 const SESSION: Uuid = Uuid::from_u128(2);
 const OF_RUN: StreamId = (StreamKind::Session, RUN);
 
+fn stream(id: Uuid, session: Arc<FrameSession>) -> Arc<Stream> {
+    Arc::new(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "claude-code" })
+}
+
 struct Talk {
     conversation: Conversation,
     links: Arc<Links>,
@@ -80,8 +84,7 @@ impl Talk {
             redaction: Some(Arc::new(Rules::new(framegate_translators::redact::Settings::default()).expect("rules"))),
         };
         let session = Arc::new(FrameSession { id: SESSION, name: Arc::from("own-name") });
-        let stream =
-            Arc::new(Stream { kind: StreamKind::Session, id: RUN, session, origin_run: None, provider: "claude-code" });
+        let stream = stream(RUN, session);
         let (conversation, _) = Conversation::new(setup);
         let mut talk = Self { conversation, links, stream, seq: 0 };
         talk.frame(Body::SessionStarted { input: String::new() });
@@ -92,7 +95,9 @@ impl Talk {
         let timestamp_ms = Clock::Fixed(0).now_ms();
         let frame = Frame { stream: self.stream.clone(), seq: self.seq, timestamp_ms, parent_tool_id: None, body };
         self.seq += 1;
-        self.conversation.frames(&[Arc::new(frame)]);
+        let mut frames = [frame];
+        self.conversation.amend(&mut frames);
+        self.conversation.frames(&frames.map(Arc::new));
     }
 
     /// The runner asks.
@@ -323,6 +328,19 @@ fn a_runner_that_is_faster_than_its_pipe_does_what_somebody_said() {
         assert_eq!(outcome(said), "said");
         assert!(talk.resolved().is_empty(), "it was told already");
     }
+}
+
+#[test]
+fn a_run_can_be_spoken_to_before_it_can_be_seen() {
+    let mut talk = Talk::new(patient());
+    let next = Uuid::from_u128(77);
+    let stream = stream(next, talk.stream.session.clone());
+    let body = Body::SessionStarted { input: String::new() };
+    let mut frames = [Frame { stream, seq: 0, timestamp_ms: 0, parent_tool_id: None, body }];
+    talk.conversation.amend(&mut frames);
+    assert!(talk.links.find(next).is_some(), "its frames are not kept yet");
+    talk.conversation.frames(&frames.map(Arc::new));
+    assert_eq!(talk.conversation.open_runs(), 2, "it is counted once");
 }
 
 #[test]

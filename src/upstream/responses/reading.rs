@@ -6,13 +6,14 @@
 use super::document::Document;
 use super::exchange::{Answer, Outcome, Refusal, Signal};
 use super::outlet::{Outlet, Shut};
-use crate::ingest::{Ingest, IngestError};
+use crate::ingest::{Ingest, IngestError, Listener};
 use crate::runs::Runs;
 use crate::telemetry::metrics::{IngestMeter, UpstreamMeter};
 use crate::upstream::client::{self, Lost};
 use crate::upstream::{Entered, Link, Links, Said, SayError};
 use bytes::Bytes;
-use framegate_translators::frame::{Name, StreamKind};
+use framegate_translators::decode::Record;
+use framegate_translators::frame::{Body, Frame, Name, StreamKind};
 use framegate_translators::host::{Unsayable, Wish};
 use framegate_translators::ledger::RunEnd;
 use hyper::body::Incoming;
@@ -201,16 +202,16 @@ impl Reading {
         mut begun: Option<(oneshot::Sender<Result<Answer, Refusal>>, Answer)>,
     ) -> Over {
         let ingested = ingest.ingested();
-        let mut linked: Option<(Entered, mpsc::Receiver<Said>)> = None;
+        let mut ears = Ears { links, linked: None };
         let mut failed: Option<IngestError> = None;
         let mut interrupts = Vec::new();
         let over = loop {
-            let listening = linked.as_mut().map(|(_, listening)| listening);
+            let listening = ears.linked.as_mut().map(|(_, listening)| listening);
             let patience = if failed.is_none() { ingest.patience() } else { None };
             match self.next(patience, listening).await {
                 Next::Over(over) => break over,
                 Next::Due => {
-                    failed = ingest.flush().await.err();
+                    failed = ingest.flush_to(&mut ears).await.err();
                 }
                 Next::Said(said) => match said.wish {
                     Wish::Interrupt => {
@@ -226,7 +227,7 @@ impl Reading {
                 Next::Chunk(chunk) => {
                     meter.bytes(chunk.len());
                     if failed.is_none() {
-                        failed = ingest.feed(&chunk).await.err();
+                        failed = ingest.feed_to(&chunk, &mut ears).await.err();
                         if let Some(error) = &failed {
                             tracing::error!(%error, "a response is not kept any more; its client gets it to its end");
                         }
@@ -239,10 +240,6 @@ impl Reading {
             let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
             if let Some(run) = run {
                 of_upstream.began(run.stream.id);
-                if linked.is_none() && failed.is_none() {
-                    let (link, listening) = Link::new();
-                    linked = Some((links.enter(run.stream.id, link), listening));
-                }
                 if let Some((answer, run)) = begun.take() {
                     let _ = answer.send(Ok(run));
                 }
@@ -257,7 +254,7 @@ impl Reading {
         {
             outlet.word("framegate is stopping; the response goes on without this client");
         }
-        drop(linked);
+        drop(ears);
         meter.end(if failed.is_some() { "log" } else { over.outcome() });
         let kept = close(ingest, failed.map_or(Ok(()), Err), &over).await;
         // The last of it may have made one.
@@ -276,6 +273,26 @@ impl Reading {
         // Behind the log, so that whoever sees the end finds the run ended.
         ended(over, outlet)
     }
+}
+
+/// Enters the run before anybody sees it, so that whoever does can speak to it.
+struct Ears {
+    links: Arc<Links>,
+    linked: Option<(Entered, mpsc::Receiver<Said>)>,
+}
+
+impl Listener for Ears {
+    fn record(&mut self, _: &Record<'_>) {}
+
+    fn amend(&mut self, frames: &mut [Frame]) {
+        let run = frames.iter().find(|frame| matches!(frame.body, Body::SessionStarted { .. }));
+        if let (Some(run), None) = (run, &self.linked) {
+            let (link, listening) = Link::new();
+            self.linked = Some((self.links.enter(run.stream.id, link), listening));
+        }
+    }
+
+    fn frames(&mut self, _: &[Arc<Frame>]) {}
 }
 
 /// Gives the client a chunk, if it is still there.
