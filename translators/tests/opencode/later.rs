@@ -242,11 +242,42 @@ fn what_comes_too_late_is_a_fault() {
         list([asks("s", "u", "Go"), vec![status("s", "busy"), message("s", "a", json!({}))], words])
     };
     let open = |text: &str| part("s", "a", "t", json!({"type": "text", "text": text, "time": {"start": 1}}));
-    // The message was complete before its text was.
-    let half = |late: &str| begun(vec![open("Half"), completed("s", "a"), says("s", "a", "t", late)]);
+    // The message was complete before its text was: more cannot be said, but it is what the run ends with.
+    let told_of = |records: Vec<Vec<Value>>| told(&list([begun(list(records)), idle("s")]))[2..].to_vec();
+    let half = |late: Vec<Value>| told_of(vec![vec![open("Half"), completed("s", "a")], late]);
     let fault = "fault a text came whole after it was closed, and is not what was said of it";
-    assert_eq!(told(&half("Half an answer"))[2..5], ["delta \"Half\"", "text \"Half\"", fault]);
-    assert!(!told(&half("Half")).iter().any(|line| line.contains("fault")), "it says nothing new");
+    let corrected = ["delta \"Half\"", "text \"Half\"", fault, "end completed - \"Half an answer\""];
+    assert_eq!(half(vec![says("s", "a", "t", "Half an answer")]), corrected);
+    let said = ["delta \"Half\"", "text \"Half\"", "end completed - \"Half\""];
+    assert_eq!(half(vec![says("s", "a", "t", "Half")]), said, "it says nothing new");
+    let spaced = told_of(vec![vec![open("Half \n"), completed("s", "a"), says("s", "a", "t", "Half")]]);
+    assert_eq!(spaced, ["delta \"Half \\n\"", "text \"Half \\n\"", "end completed - \"Half \\n\""], "nor here");
+    let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": " an answer"});
+    let piece = half(vec![event("message.part.delta", piece)]);
+    assert_eq!(piece[2], "fault a piece of a text came after the text was closed");
+    // A newer text is the answer, whatever comes of an older one.
+    let newer = vec![message("s", "b", json!({})), says("s", "b", "t2", "Whole."), completed("s", "b")];
+    let newer =
+        told_of(vec![vec![open("Half"), completed("s", "a")], newer, vec![says("s", "a", "t", "Half an answer")]]);
+    assert_eq!(newer[4..], [fault, "end completed - \"Whole.\""]);
+    // An attempt that is made again cuts its text off, which may be whole all the same.
+    let again = |late: &str| {
+        told_of(vec![
+            vec![open("Half"), status("s", "retry"), status("s", "busy")],
+            vec![says("s", "a", "t", late), completed("s", "a")],
+        ])
+    };
+    let retried = ["delta \"Half\"", "text \"Half\"", "error retry \"the model request is made again\""];
+    assert_eq!(again("Half an answer")[..3], retried);
+    assert_eq!(again("Half an answer")[3..], [fault, "end completed - \"Half an answer\""]);
+    assert_eq!(again("Half")[3..], ["end completed - \"Half\""]);
+    // A message that broke has no answer.
+    let broken =
+        json!({"time": {"created": 1, "completed": 2}, "error": {"name": "APIError", "data": {"message": "no"}}});
+    let broken =
+        [open("Half"), message("s", "a", broken), says("s", "a", "t", "Half an answer"), says("s", "a", "t2", "B.")];
+    let told_broken = told_of(vec![broken.to_vec()]);
+    assert_eq!(told_broken[3..], [fault, "delta \"B.\"", "text \"B.\"", "end failed api_error \"\""]);
     // The run was over before.
     let over = |late: Value| {
         told(&list([begun(vec![says("s", "a", "t", "Said."), completed("s", "a")]), idle("s"), vec![late]]))
@@ -256,6 +287,19 @@ fn what_comes_too_late_is_a_fault() {
     let ended = tool("s", "a", "p", "c", "bash", done(json!({}), "", json!({})));
     assert_eq!(over(ended).last().unwrap(), fault);
     assert_eq!(over(says("s", "a", "t", "Said.")).last().unwrap(), "end completed - \"Said.\"");
+}
+
+#[test]
+fn what_is_said_in_pieces_behind_a_messages_end_is_an_answer() {
+    let announced = part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}}));
+    let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "Late."});
+    let records = |failure: Vec<Value>| {
+        let begun = vec![status("s", "busy"), message("s", "a", json!({})), announced.clone(), completed("s", "a")];
+        list([begun, vec![event("message.part.delta", piece.clone())], failure, idle("s")])
+    };
+    assert_eq!(told(&records(vec![]))[1..], ["delta \"Late.\"", "text \"Late.\"", "end completed - \"Late.\""]);
+    let failed = told(&records(vec![error("s", "UnknownError", "boom")]));
+    assert_eq!(failed[2..], ["error execution_error \"boom\"", "text \"Late.\"", "end failed execution_error \"\""]);
 }
 
 #[test]

@@ -1,7 +1,8 @@
 //! Messages and parts, as a feed tells them.
 //!
 //! In: `message.*` events of any session, in order within each. Out: prompts, and what the parts of the assistant's messages
-//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came.
+//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came (of a text that
+//! was closed before it was whole, the rest is told by the run's final text and a fault).
 
 use super::clock::{Clock, of_part};
 use super::failure::Failure;
@@ -97,6 +98,7 @@ impl Feed {
         let compaction = self.on_stage(id, ledger, |stage, talk| {
             let message = talk.close(message_id)?;
             stage.failing |= failed;
+            message.failed = failed;
             parts::complete_blocks(stage, message);
             (message.is_summary && !failed).then(|| message.summary.take())
         });

@@ -3,6 +3,7 @@
 //! In: session ids, as events name them. Out: the place of each session's words. Never: a child session on the main thread.
 
 use super::super::names::{NameMap, QuickMap};
+use super::answer::Answer;
 use super::calls::Calls;
 use super::failure::Failure;
 use super::prompt::Prompt;
@@ -31,6 +32,7 @@ pub(super) struct Feed {
 pub(super) struct OpenRun {
     pub(super) session: Name,
     pub(super) calls: Calls,
+    pub(super) answer: Answer,
     /// The child sessions that spoke in it.
     pub(super) children: Vec<Name>,
 }
@@ -131,7 +133,12 @@ impl Feed {
             let run = ledger.open_run(input);
             (session.run, session.failure, session.idle) = (Some(run), None, [0; 2]);
             session.talk.plan.clear();
-            let open = OpenRun { session: root.clone(), calls: Calls::default(), children: Vec::new() };
+            let open = OpenRun {
+                session: root.clone(),
+                calls: Calls::default(),
+                answer: Answer::default(),
+                children: Vec::new(),
+            };
             self.runs.insert(run, open);
             self.tell_prompt(&root, ledger);
         }
@@ -194,12 +201,12 @@ impl Feed {
         let (_, depth) = self.root(id);
         let scope = ledger.stream(place.stream)?.session.id;
         // A child's call may have the id of one of its parent's.
-        let calls = &mut self.runs.get_mut(&place.stream)?.calls;
+        let OpenRun { calls, answer, .. } = self.runs.get_mut(&place.stream)?;
         let session = self.sessions.get_mut(id)?;
         let scope = if depth > 0 { session.scope(scope, id) } else { scope };
         // What is said between the first idle and the last words was cut off.
         let failing = session.failure.is_some() && session.idle != [0; 2];
-        let mut stage = Stage { ledger, place, scope, calls, depth, old: false, failing, child_speaks: false };
+        let mut stage = Stage { ledger, place, scope, calls, answer, depth, old: false, failing, child_speaks: false };
         Some(act(&mut stage, &mut session.talk))
     }
 }
