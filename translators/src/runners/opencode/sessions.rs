@@ -43,6 +43,9 @@ pub(super) struct Session {
     pub(super) parent: Option<Name>,
     /// The open run; of root sessions only.
     pub(super) run: Option<StreamKey>,
+    /// When the newest run's prompt was begun, or the first message that was being written in it, in Unix epoch
+    /// milliseconds, if anything said so; of root sessions only. It stays behind the run's end.
+    pub(super) since_ms: Option<u64>,
     /// The run in which a child spoke last.
     pub(super) spoke_in: Option<StreamKey>,
     /// The call for which a child works.
@@ -124,6 +127,12 @@ impl Feed {
         self.sessions.get(&self.root(id).0)?.run
     }
 
+    /// Whether something of a session was over before its newest run was asked for. What is unknown then, is of no run.
+    pub(super) fn is_old(&self, id: &str, unix_ms: Option<u64>) -> bool {
+        let since_ms = self.sessions.get(&self.root(id).0).and_then(|root| root.since_ms);
+        unix_ms.zip(since_ms).is_some_and(|(unix_ms, since_ms)| unix_ms < since_ms)
+    }
+
     /// A session works: its run is open from now on, with what was asked.
     pub(super) fn work(&mut self, id: &Name, ledger: &mut Ledger) {
         let (root, _) = self.root(id);
@@ -132,6 +141,8 @@ impl Feed {
             let input = session.prompt.as_ref().map(|prompt| prompt.text.clone()).unwrap_or_default();
             let run = ledger.open_run(input);
             (session.run, session.failure, session.idle) = (Some(run), None, [0; 2]);
+            let asked_ms = session.prompt.as_ref().and_then(|prompt| prompt.created_ms);
+            session.since_ms = asked_ms.or(session.since_ms);
             session.talk.plan.clear();
             let open = OpenRun {
                 session: root.clone(),
