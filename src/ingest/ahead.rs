@@ -1,8 +1,8 @@
 //! Reads ahead: while an append is under way, what arrives is taken in already, and the next append holds all of it.
 //!
 //! In: chunks of one input, in order. Out: appends, one at a time, in the same order. Never: an append that does not wait for
-//! the one before it, an answer before the frames that it speaks of are kept, more than [`Bounds::ahead_bytes`](super::Bounds) behind an append, what
-//! the last piece of input made aside.
+//! the one before it, an answer before the frames that it speaks of are kept, more than [`Bounds::ahead_bytes`](super::Bounds)
+//! behind an append, what the last piece of input made aside.
 //!
 //! A log in memory is through with an append at once, and there is nothing to read ahead of. One on disk shares its transaction,
 //! and its sync, among the chunks that came while it was busy.

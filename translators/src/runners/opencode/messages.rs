@@ -1,8 +1,8 @@
 //! Messages and parts, as a feed tells them.
 //!
 //! In: `message.*` events of any session, in order within each. Out: prompts, and what the parts of the assistant's messages
-//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came (of a text that
-//! was closed before it was whole, the rest is told by the run's final text and a fault).
+//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came (of a text
+//! that was closed before it was whole, the rest is told by the run's final text and a fault).
 
 use super::clock::{Clock, of_part, times};
 use super::failure::Failure;
