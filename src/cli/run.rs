@@ -90,6 +90,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let runs = Arc::new(Runs::new(log, gate).with_view_bytes(config.server.view_bytes));
     let host = Host {
         records_per_run: config.limits.max_records_per_run,
+        ahead_bytes: config.ingest.ahead_bytes,
         limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
         drift: config.ingest.drift,
         policy: Arc::new(config.approvals.policy()?),

@@ -248,6 +248,12 @@ mod tests {
                 "[log]\nfsync = \"often\"",
                 vec!["log.fsync: there is no value \"often\" (known: always, interval, never)"],
             ),
+            (
+                "[log]\nrecent_bytes = 1099511627777",
+                vec!["log.recent_bytes: 1099511627777 is out of range", "from 0 to"],
+            ),
+            ("[ingest]\nahead_bytes = 1073741825", vec!["ingest.ahead_bytes: 1073741825 is out of range", "from 0 to"]),
+            ("[ingest]\nahead_bytes = -1", vec!["ingest.ahead_bytes: -1 is out of range"]),
             ("[log]\npath = \"\"", vec!["log.path: is empty; it names the database file"]),
             (
                 "[redaction]\npatterns = { badge = \"(\" }",

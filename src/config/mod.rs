@@ -161,6 +161,8 @@ pub struct Ingest {
     pub idle_timeout_ms: u64,
     /// How many ingests may be open at once.
     pub max_open: usize,
+    /// How many bytes of frames and artifacts one ingest may make ahead of the append that is under way; 0 is none.
+    pub ahead_bytes: u64,
     /// Whether each record is compared with what is known of its runner.
     pub drift: bool,
 }
@@ -227,6 +229,8 @@ pub struct Log {
     pub queue_appends: usize,
     /// How many connections read the database at once.
     pub read_connections: usize,
+    /// How many bytes of the latest frames of kind `sqlite` are in memory too; 0 is none.
+    pub recent_bytes: u64,
     /// Whether the database is checked for damage before it is used.
     pub check_on_open: bool,
     /// How many runs that are over are kept.
@@ -402,6 +406,7 @@ impl Default for Ingest {
             preview_bytes: limits.preview_bytes,
             idle_timeout_ms: 0,
             max_open: 256,
+            ahead_bytes: crate::ingest::AHEAD_BYTES,
             drift: true,
         }
     }
@@ -416,6 +421,8 @@ impl Default for Log {
             fsync_interval_ms: 1000,
             queue_appends: 256,
             read_connections: 4,
+            // Enough for many runs that are read live, and for the marks that one of them is due.
+            recent_bytes: 8 << 20,
             check_on_open: false,
             max_runs: 10_000,
             max_bytes: 1 << 30,

@@ -61,6 +61,7 @@ pub(super) async fn ingest(
     let ingest = ingest.within(IngestBounds {
         open_runs: shared.open_runs.clone(),
         records_per_run: shared.settings.max_records_per_run,
+        ahead_bytes: shared.settings.ingest_ahead_bytes,
         restriction: restriction.clone(),
     });
     let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };

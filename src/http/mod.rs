@@ -102,6 +102,8 @@ pub struct Settings {
     pub max_open_runs: usize,
     /// Records in a run.
     pub max_records_per_run: u64,
+    /// How many bytes of frames and artifacts an ingest may make ahead of the append that is under way.
+    pub ingest_ahead_bytes: u64,
     /// Whether the records of ingests are compared with what is known of their runners.
     pub drift: bool,
     /// What is redacted in the records of ingests, if anything.
@@ -148,6 +150,7 @@ impl Default for Settings {
             max_ingests: 256,
             max_open_runs: 10_000,
             max_records_per_run: 10_000_000,
+            ingest_ahead_bytes: crate::ingest::AHEAD_BYTES,
             drift: true,
             redaction: None,
             limits: Limits::default(),
@@ -251,6 +254,7 @@ impl Server {
             ingests: ingests.clone(),
             open_runs: open_runs.clone(),
             records_per_run: settings.max_records_per_run,
+            ahead_bytes: settings.ingest_ahead_bytes,
             limits: settings.limits,
             drift: settings.drift,
             redaction: settings.redaction.clone(),

@@ -1,8 +1,8 @@
 //! Reads ahead: while an append is under way, what arrives is taken in already, and the next append holds all of it.
 //!
 //! In: chunks of one input, in order. Out: appends, one at a time, in the same order. Never: an append that does not wait for
-//! the one before it, an answer before the frames that it speaks of are kept, more than [`AHEAD_BYTES`] behind an append, what
-//! the last piece of input made aside.
+//! the one before it, an answer before the frames that it speaks of are kept, more than [`Bounds::ahead_bytes`](super::Bounds)
+//! behind an append, what the last piece of input made aside.
 //!
 //! A log in memory is through with an append at once, and there is nothing to read ahead of. One on disk shares its transaction,
 //! and its sync, among the chunks that came while it was busy.
@@ -17,9 +17,6 @@ use std::future::{Future, poll_fn};
 use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
-
-/// How many bytes of frames and artifacts may wait behind an append. What might bring more of them waits itself.
-pub(super) const AHEAD_BYTES: u64 = 512 << 10;
 
 /// How many bytes of input are taken in at a time behind an append.
 const PIECE_BYTES: usize = 16 << 10;
@@ -92,7 +89,7 @@ impl Ahead {
             // While an append is under way, in pieces, so that what they make is no more than there is room for. Where they are
             // cut means nothing.
             let cut = if self.is_busy() { rest.len().min(PIECE_BYTES) } else { rest.len() };
-            if self.is_busy() && self.next.bytes + cut as u64 > AHEAD_BYTES {
+            if self.is_busy() && self.next.bytes + cut as u64 > self.ingest.account.ahead_bytes() {
                 let went_on = self.go_on().await;
                 self.or_close(went_on).await?;
                 continue;

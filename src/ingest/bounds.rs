@@ -1,5 +1,5 @@
-//! What one ingest may make: so many runs open at a time among all ingests, so many records in a run, runs that its sender
-//! may make at all.
+//! What one ingest may make: so many runs open at a time among all ingests, so many records in a run, so much that is not in
+//! the log yet, runs that its sender may make at all.
 //!
 //! In: the frames of each batch, before they are kept. Out: go on, or why not. Never: a place that is held by a run that is
 //! over, or by an ingest that is.
@@ -12,6 +12,9 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
+/// How many bytes may wait behind an append, where nobody says otherwise.
+pub const AHEAD_BYTES: u64 = 512 << 10;
+
 /// See the module.
 #[derive(Clone, Debug)]
 pub struct Bounds {
@@ -19,6 +22,8 @@ pub struct Bounds {
     pub open_runs: Arc<Semaphore>,
     /// How many records a run may have.
     pub records_per_run: u64,
+    /// How many bytes of frames and artifacts may wait behind an append that is under way; 0: none.
+    pub ahead_bytes: u64,
     /// Which runs the sender may make.
     pub restriction: Arc<Restriction>,
 }
@@ -28,6 +33,7 @@ impl Default for Bounds {
         Self {
             open_runs: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             records_per_run: u64::MAX,
+            ahead_bytes: AHEAD_BYTES,
             restriction: Arc::default(),
         }
     }
@@ -64,6 +70,11 @@ struct Open {
 impl Account {
     pub(super) fn new(bounds: Bounds) -> Self {
         Self { bounds, open: HashMap::new() }
+    }
+
+    /// How many bytes may wait behind an append.
+    pub(super) fn ahead_bytes(&self) -> u64 {
+        self.bounds.ahead_bytes
     }
 
     /// Whether the sender may make that stream.

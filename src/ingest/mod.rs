@@ -11,7 +11,7 @@ mod pump;
 mod tests;
 mod whose;
 
-pub use bounds::{Beyond, Bounds};
+pub use bounds::{AHEAD_BYTES, Beyond, Bounds};
 pub use pump::{Source, Stopped, pump, until_known};
 pub use whose::{Whose, unknown};
 

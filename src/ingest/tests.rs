@@ -1,6 +1,5 @@
 //! Reading ahead of a log that takes its time: what is kept, in which appends, and what becomes of it where one fails.
 
-use super::ahead::AHEAD_BYTES;
 use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
@@ -187,6 +186,12 @@ async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
 
 #[tokio::test]
 async fn no_more_waits_behind_an_append_than_there_may() {
+    for ahead_bytes in [AHEAD_BYTES, 64 << 10] {
+        no_more_waits_than(ahead_bytes).await;
+    }
+}
+
+async fn no_more_waits_than(ahead_bytes: u64) {
     let init = br#"{"type":"system","subtype":"init","session_id":"a2d54fc6-831a-4f18-8adb-000000000001","tools":[]}"#;
     let mut chunks = vec![Bytes::from([init.as_slice(), b"\n"].concat())];
     for nth in 0..5_000 {
@@ -200,7 +205,7 @@ async fn no_more_waits_behind_an_append_than_there_may() {
     let log = Arc::new(Slow::new(0));
     let mut source = at_once(chunks);
     let taken = source.taken.clone();
-    let ingest = ingest(log.clone());
+    let ingest = ingest(log.clone()).within(Bounds { ahead_bytes, ..Bounds::default() });
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     let mut before = 0;
     for nth in 0.. {
@@ -223,8 +228,28 @@ async fn no_more_waits_behind_an_append_than_there_may() {
     assert!(appends.len() > 5);
     for full in &appends[1..appends.len() - 2] {
         let bytes = bytes(full);
-        assert!(bytes <= AHEAD_BYTES - longest + of_one * 2 && bytes + longest * 2 > AHEAD_BYTES, "{bytes}");
+        assert!(bytes <= ahead_bytes - longest + of_one * 2 && bytes + longest * 2 > ahead_bytes, "{bytes}");
     }
+}
+
+#[tokio::test]
+async fn nothing_is_read_ahead_where_nothing_may_wait() {
+    let log = Arc::new(Slow::new(0));
+    let chunks = lines(INPUT);
+    let count = chunks.len();
+    let mut source = at_once(chunks);
+    let taken = source.taken.clone();
+    let ingest = ingest(log.clone()).within(Bounds { ahead_bytes: 0, ..Bounds::default() });
+    let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
+    for nth in 0..4 {
+        rest().await;
+        // The second one is in hand, and waits.
+        assert_eq!((taken.load(Ordering::Relaxed), log.begun.load(Ordering::Relaxed)), (nth + 2, nth + 1));
+        log.open.add_permits(1);
+    }
+    log.open.add_permits(1_000);
+    assert_eq!(pumped.await.unwrap().unwrap(), count as u64);
+    assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
 }
 
 #[tokio::test]

@@ -3,6 +3,7 @@
 //! In: batches of frames from an ingest. Out: status, and readers that follow a stream in a contract. Never: a frame that
 //! readers see before the log has it, an event encoded twice because two clients want it.
 
+mod entry;
 mod feed;
 mod follow;
 mod front;
@@ -15,6 +16,7 @@ mod shared;
 mod status;
 mod view;
 
+pub use entry::Entry;
 pub use feed::{FeedEvent, FeedFollower, NoCursor, Position, Scope};
 pub use follow::{Follower, IngestFollower, Ingested};
 pub use front::FrontBounds;
@@ -25,25 +27,22 @@ pub use view::{Ask, Batch, Reader, Wire};
 use crate::artifacts::ArtifactStore;
 use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
-use crate::log::{FrameLog, Gone, LogError, StreamId, Summary, stream_id, weight};
+use crate::log::{FrameLog, LogError, StreamId, Summary, stream_id, weight};
 use crate::telemetry::Watcher;
 use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
 use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
-use framegate_translators::encode::{EncoderOptions, NewEncoder};
+use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::warnings::Warning;
-use front::Front;
-use referred::Referred;
 use shared::Turns;
 use std::borrow::Cow;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
-use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError, RwLock, Weak};
+use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
-use view::{SharedMarks, View};
+use view::View;
 
 /// How far a stream has come.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -128,27 +127,6 @@ impl Summary {
         }
         Self { stream, status: told }
     }
-}
-
-/// What tells the views of one stream apart: the contract's name, and the options.
-type ViewKey = (&'static str, EncoderOptions);
-
-/// One stream.
-pub struct Entry {
-    /// What is known of it from its first frame on.
-    pub stream: Arc<Stream>,
-    tail: watch::Sender<Tail>,
-    status: Mutex<RunStatus>,
-    views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
-    front: Mutex<Front>,
-    /// What frames refer to whose turn to go may come.
-    referred: Mutex<Referred>,
-    /// Held by the one who drops its front.
-    dropping: tokio::sync::Mutex<()>,
-    /// Up to which frame its marks are kept.
-    marked: AtomicU64,
-    /// Whether readers have counted events since the counts were kept.
-    has_counted: AtomicBool,
 }
 
 impl Runs {
@@ -415,87 +393,5 @@ impl Runs {
     /// What events pass on their way to a reader.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
-    }
-}
-
-impl Entry {
-    fn new(stream: Arc<Stream>, status: RunStatus) -> Self {
-        let tail = watch::Sender::new(Tail { frames: status.frames, ended: status.ended, arrived: None });
-        Self {
-            stream,
-            tail,
-            status: Mutex::new(status),
-            views: Mutex::default(),
-            front: Mutex::default(),
-            referred: Mutex::default(),
-            dropping: tokio::sync::Mutex::default(),
-            marked: AtomicU64::default(),
-            has_counted: AtomicBool::default(),
-        }
-    }
-
-    fn front(&self) -> MutexGuard<'_, Front> {
-        self.front.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    fn referred(&self) -> MutexGuard<'_, Referred> {
-        self.referred.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// The front of the stream, where that is not kept any more.
-    pub fn gone(&self) -> Option<Gone> {
-        self.front().gone
-    }
-
-    /// The marks of the stream in a contract, and their key; `None` where the contract leaves the stream out.
-    fn marks(&self, name: &'static str, make: NewEncoder, options: &EncoderOptions) -> Option<(ViewKey, SharedMarks)> {
-        let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let as_asked = (name, options.clone());
-        if let Some((marks, _)) = views.get(&as_asked) {
-            return Some((as_asked, marks.clone()));
-        }
-        // Whatever the options are, where nothing depends on them there is one view.
-        let encoder = make(&self.stream, options)?;
-        let options = if encoder.heeds_options() { options.clone() } else { EncoderOptions::default() };
-        let key = (name, options.clone());
-        let new = || (SharedMarks::new(name, make, options, encoder), Weak::new());
-        let marks = views.entry(key.clone()).or_insert_with(new).0.clone();
-        Some((key, marks))
-    }
-
-    /// The marks in every contract that anybody has asked for.
-    fn all_marks(&self) -> Vec<SharedMarks> {
-        let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        views.values().map(|(marks, _)| marks.clone()).collect()
-    }
-
-    /// Takes the status behind frames that were kept, and wakes the readers.
-    fn adopt(&self, status: RunStatus, arrived: Moment) {
-        let tail = Tail { frames: status.frames, ended: status.ended, arrived: Some(arrived) };
-        {
-            let mut now = self.status();
-            // Readers may have checked events meanwhile; what they counted stays.
-            let events_checked = std::mem::take(&mut now.events_checked);
-            let validation_failures = std::mem::take(&mut now.validation_failures);
-            let events_withheld = std::mem::take(&mut now.events_withheld);
-            let (pruned_frames, exit) = (now.pruned_frames, now.exit);
-            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, exit, ..status };
-        }
-        self.tail.send_replace(tail);
-    }
-
-    /// The stream's id.
-    pub fn id(&self) -> StreamId {
-        (self.stream.kind, self.stream.id)
-    }
-
-    /// The run's status as of now.
-    pub fn status(&self) -> MutexGuard<'_, RunStatus> {
-        self.status.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Follows how far the stream has come.
-    pub fn tail(&self) -> watch::Receiver<Tail> {
-        self.tail.subscribe()
     }
 }

@@ -5,7 +5,7 @@
 
 use super::{Links, Policy};
 use crate::auth::Restriction;
-use crate::ingest::{Bounds, Ingest};
+use crate::ingest::{AHEAD_BYTES, Bounds, Ingest};
 use crate::runs::Runs;
 use crate::stopping::Stopping;
 use framegate_translators::framing::{Framing, Limits};
@@ -29,6 +29,8 @@ pub struct Host {
     pub open_runs: Arc<Semaphore>,
     /// Records in a run.
     pub records_per_run: u64,
+    /// How many bytes of frames and artifacts an ingest may make ahead of the append that is under way.
+    pub ahead_bytes: u64,
     /// What bounds a record.
     pub limits: Limits,
     /// Whether records are compared with what is known of their runners.
@@ -49,6 +51,7 @@ impl Host {
             ingests: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             open_runs: Arc::new(Semaphore::new(Semaphore::MAX_PERMITS)),
             records_per_run: u64::MAX,
+            ahead_bytes: AHEAD_BYTES,
             limits: Limits::default(),
             drift: false,
             redaction: None,
@@ -61,6 +64,7 @@ impl Host {
         let ingest = Ingest::new(self.runs.clone(), runner, framing, self.limits).within(Bounds {
             open_runs: self.open_runs.clone(),
             records_per_run: self.records_per_run,
+            ahead_bytes: self.ahead_bytes,
             restriction,
         });
         let ingest = if self.drift { ingest.watching_drift() } else { ingest };

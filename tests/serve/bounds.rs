@@ -1,7 +1,7 @@
 //! Each setting that bounds something: what is within it works, and what is over it gets the answer that config.toml says.
 
 use crate::client::{Answer, Upload, connect, get, post};
-use crate::proxy::{Proxy, recording};
+use crate::proxy::{Folder, Proxy, recording, refusal};
 use std::io::{Read, Write};
 use std::time::{Duration, Instant};
 
@@ -134,5 +134,37 @@ fn the_oldest_finished_run_goes_where_there_are_more_than_the_limit() {
             assert_eq!(get(proxy.address, &format!("/v1/runs/{run}"), &[]).status, 404);
             assert_eq!(get(proxy.address, &format!("/v1/runs/{run}/events"), &[]).status, 404);
         }
+    }
+}
+
+#[test]
+fn a_log_on_disk_gives_the_same_whatever_of_it_is_in_memory_or_read_ahead() {
+    let input = recording("claude-code", "parallel_tools.partial.ndjson");
+    let mut given: Option<Vec<u8>> = None;
+    for (recent, ahead) in [("0", "0"), ("1", "1"), ("1099511627776", "1073741824")] {
+        let folder = Folder::new();
+        let path = folder.path("log.db").to_str().unwrap().to_owned();
+        let proxy = Proxy::with(&[
+            ("FRAMEGATE__LOG__KIND", "sqlite"),
+            ("FRAMEGATE__LOG__PATH", &path),
+            ("FRAMEGATE__LOG__FSYNC", "never"),
+            ("FRAMEGATE__LOG__RECENT_BYTES", recent),
+            ("FRAMEGATE__INGEST__AHEAD_BYTES", ahead),
+        ]);
+        let answer = post(proxy.address, INGEST, &[], &input).json();
+        let run = answer["runs"][0]["run_id"].as_str().unwrap();
+        let raw = get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[]).bytes();
+        assert!(raw.len() > 10_000, "{answer}");
+        assert!(
+            given.get_or_insert_with(|| raw.clone()) == &raw,
+            "log.recent_bytes {recent}, ingest.ahead_bytes {ahead}"
+        );
+    }
+    for (key, value, message) in [
+        ("FRAMEGATE__LOG__RECENT_BYTES", "1099511627777", "RECENT_BYTES: 1099511627777 is out of range"),
+        ("FRAMEGATE__INGEST__AHEAD_BYTES", "1073741825", "AHEAD_BYTES: 1073741825 is out of range"),
+    ] {
+        let said = refusal(&[(key, value)]);
+        assert!(said.contains(message), "{said}");
     }
 }

@@ -6,11 +6,11 @@ use crate::started::Started;
 use serde_json::{Value, json};
 
 /// An upstream that speaks Claude Code's protocol and plays that.
-fn claude(play: &str, more: &str) -> Started {
+pub fn claude(play: &str, more: &str) -> Started {
     Started::with(&claude_table(play, more), &[("FRAMEGATE__TELEMETRY__FILTER", "info")])
 }
 
-fn claude_table(play: &str, more: &str) -> String {
+pub fn claude_table(play: &str, more: &str) -> String {
     format!(
         "{more}\n[[upstream]]\nname = \"fake\"\nkind = \"command\"\npreset = \"claude-code\"\n\
          program = \"{{folder}}/../{{fakes}}/claude.sh\"\ndirectories = [\"{{folder}}\"]\n\
@@ -19,24 +19,24 @@ fn claude_table(play: &str, more: &str) -> String {
     .replace("{folder}/../{fakes}", concat!(env!("CARGO_MANIFEST_DIR"), "/tests/upstreams/fake"))
 }
 
-const SECRET: &str = "ghp_a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4a1B2";
+pub const SECRET: &str = "ghp_a1B2c3D4a1B2c3D4a1B2c3D4a1B2c3D4a1B2";
 
 impl Started {
-    fn answer(&self, run: &str, id: &str, answer: &Value) -> Answer {
+    pub fn answer(&self, run: &str, id: &str, answer: &Value) -> Answer {
         let path = format!("/v1/runs/{run}/approvals/{id}");
         post(self.proxy.address, &path, &[("content-type", "application/json")], answer.to_string().as_bytes())
     }
 
-    fn decide(&self, run: &str, id: &str, decision: &str) -> u16 {
+    pub fn decide(&self, run: &str, id: &str, decision: &str) -> u16 {
         self.answer(run, id, &json!({"decision": decision})).status
     }
 
     /// Waits until a question is open, and gives the run's status.
-    fn wait_for_question(&self, run: &str, id: &str) -> Value {
+    pub fn wait_for_question(&self, run: &str, id: &str) -> Value {
         self.wait_for(run, id, |status| status["pending_approvals"].as_array().unwrap().contains(&json!(id)))
     }
 
-    fn decisions(&self, run: &str) -> Vec<String> {
+    pub fn decisions(&self, run: &str) -> Vec<String> {
         let frames = self.events(run, "frames.v2");
         let told = frames.iter().filter(|frame| frame["type"] == "approval_resolved").map(|frame| {
             let word = |key: &str| frame[key].as_str().unwrap_or("-").to_owned();
@@ -438,77 +438,6 @@ fn questions_and_runs_are_counted_by_their_upstream() {
             assert!(begin.elapsed() < crate::started::PATIENCE, "{play}");
             std::thread::sleep(std::time::Duration::from_millis(20));
         }
-    }
-}
-
-#[test]
-fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
-    let started = claude("form", "");
-    let run = started.run();
-    let status = started.wait_for_question(&run, "ask-one");
-    let listed = &status["approvals"][0];
-    assert_eq!(
-        (&listed["tool_name"], &listed["reason"]),
-        (&json!("mcp_elicitation"), &json!("Which zone?")),
-        "{listed}"
-    );
-    let yes = |answers: Value| json!({"decision": "approved", "answers": answers});
-    for (answers, told) in [
-        (json!([]), "give it in `answers`"),
-        (json!(["here", "many"]), "the field \"count\" wants a whole number"),
-        (json!([[], "1"]), "the field \"zone\" wants an answer"),
-        (json!(["here", "1", "more"]), "the form has 2 fields"),
-    ] {
-        let answer = started.answer(&run, "ask-one", &yes(answers));
-        assert_eq!(answer.status, 422);
-        let detail = answer.json()["detail"].as_str().unwrap().to_owned();
-        assert!(detail.contains(told), "{detail}");
-    }
-    assert_eq!(started.answer(&run, "ask-one", &yes(json!(["here", "2"]))).status, 200);
-    started.folder.write("leave", "");
-    assert_eq!(started.wait_for_end(&run)["state"], "completed");
-    let why = "ask-deep rejected by policy:unanswerable: its field \"zone\" is of the type \"object\"";
-    assert_eq!(started.decisions(&run), [why, "ask-one approved by anonymous: here\n2"]);
-    let answers = started.folder.read("answers");
-    let answers: Vec<Value> = answers.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    assert_eq!(answers[0]["response"]["response"], json!({"action": "decline"}));
-    assert_eq!(
-        answers[1]["response"]["response"],
-        json!({"action": "accept", "content": {"zone": "here", "count": 2}})
-    );
-}
-
-#[test]
-fn what_is_written_into_a_secrets_field_is_told_the_runner_alone() {
-    let (password, note) = ("hunter two", format!("use {SECRET}"));
-    let claude_code = claude_table("login", "");
-    let codex = claude_table("secrets", "").replace("claude-code", "codex-app-server").replace("claude.sh", "codex.sh");
-    let answers = json!(["ann", password, note]);
-    for (table, id, answers, heard, told) in [
-        (&claude_code, "ask-one", &answers, "answers", "ann\n[REDACTED:key]\nuse [REDACTED:github-token]"),
-        (&codex, "request-0", &json!(["ann", password]), "heard", "ann\n[REDACTED:key]"),
-        (
-            &format!("[redaction]\nenabled = false\n{codex}"),
-            "request-0",
-            &json!(["ann", password]),
-            "heard",
-            "ann\n[REDACTED:key]",
-        ),
-    ] {
-        let started = Started::with(table, &[("FRAMEGATE__TELEMETRY__FILTER", "info")]);
-        let run = started.run();
-        started.wait_for_question(&run, id);
-        let answer = started.answer(&run, id, &json!({"decision": "approved", "answers": answers}));
-        assert_eq!(answer.status, 200, "{id}");
-        started.folder.write("leave", "");
-        started.wait_for_end(&run);
-        assert_eq!(started.decisions(&run), [format!("{id} approved by anonymous: {told}")]);
-        assert!(started.folder.read(heard).contains(password), "the runner has it");
-        for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
-            let events = serde_json::to_string(&started.events(&run, contract)).unwrap();
-            assert!(!events.contains(password) && !events.contains(SECRET), "{contract}: {events}");
-        }
-        assert!(!started.folder.read("log").contains(password));
     }
 }
 

@@ -15,6 +15,7 @@ mod approvals;
 mod client;
 mod command_line;
 mod faults;
+mod forms;
 #[path = "../serve/holding.rs"]
 mod holding;
 mod interrupting;

@@ -355,13 +355,21 @@ impl Ledger {
             && let Some(Body::OutputTextCompleted(whole)) = bodies.last()
         {
             let better = snapshot.filter(|text| !agrees && !text.is_empty());
-            book.final_text = Some(better.map_or_else(|| whole.text.clone(), str::to_owned));
+            let text = better.map_or_else(|| whole.text.clone(), str::to_owned);
+            self.set_final_text(place, block, text);
         }
         if !agrees {
             self.fault(DIFFERS);
         }
         self.emit_all(place, bodies);
         agrees
+    }
+
+    /// The run ends with this text unless another one comes, whatever was said of its block. Only a text of the main thread does.
+    pub fn set_final_text(&mut self, place: Place, block: Block<'_>, text: String) {
+        if place.parent.is_none() && block.kind == BlockKind::Text {
+            self.book(place.stream).final_text = Some(text);
+        }
     }
 
     /// Closes a block that was cut off: as [`Ledger::complete`], but its text is not the run's final text.

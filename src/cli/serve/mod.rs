@@ -148,10 +148,6 @@ fn front_bounds(log: &config::Log) -> FrontBounds {
     }
 }
 
-/// How many bytes of the latest frames of a log on disk are in memory as well: enough for many runs that
-/// are read live, and for the marks that one of them is due ([`crate::runs`]).
-const RECENT_BYTES: u64 = 8 << 20;
-
 /// What the settings mean for the database.
 pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
     let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
@@ -168,7 +164,7 @@ pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
         max_age: (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600)),
         check: log.check_on_open,
         max_file_bytes: Some(log.max_file_bytes).filter(|bytes| *bytes > 0),
-        recent_bytes: RECENT_BYTES,
+        recent_bytes: log.recent_bytes,
         ..sqlite::Options::new(&log.path)
     }
 }

@@ -41,6 +41,7 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         max_ingests: config.ingest.max_open,
         max_open_runs: config.limits.max_open_runs,
         max_records_per_run: config.limits.max_records_per_run,
+        ingest_ahead_bytes: config.ingest.ahead_bytes,
         drift: config.ingest.drift,
         redaction: config.redaction.rules()?.map(Arc::new),
         limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },

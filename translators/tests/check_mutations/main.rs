@@ -16,6 +16,7 @@ mod support;
 mod fields;
 mod order;
 mod tables;
+mod words;
 
 use framegate_translators::contracts::Contract;
 use serde_json::Value;

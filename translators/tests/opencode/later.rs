@@ -210,6 +210,74 @@ fn an_old_message_opens_no_run_and_holds_none_up() {
     assert_eq!(told(&records)[2..], ["delta \"New.\"", "text \"New.\"", "end completed - \"New.\""]);
 }
 
+/// A message of the assistant that was complete before anything that [`begun_later`] begins.
+fn old(session: &str, id: &str, more: Value) -> Value {
+    let mut info = json!({"time": {"created": 10, "completed": 20}});
+    info.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    message(session, id, info)
+}
+
+/// A run that was asked for after all old messages, and a message of it.
+fn begun_later() -> Vec<Value> {
+    let mut asked = asks("s", "u", "Go");
+    asked[0]["properties"]["info"]["time"]["created"] = json!(100);
+    list([asked, vec![status("s", "busy"), message("s", "a", json!({"time": {"created": 101}}))]])
+}
+
+#[test]
+fn an_old_message_tells_nothing_of_a_later_run() {
+    let failure = json!({"error": {"name": "APIError", "data": {"message": "no", "statusCode": 400}}});
+    let ends = || vec![says("s", "a", "t", "All well."), completed("s", "a")];
+    let told_of = |more: Vec<Value>| told(&list([begun_later(), ends(), more, idle("s")]))[2..].to_vec();
+    let well = ["delta \"All well.\"", "text \"All well.\"", "end completed - \"All well.\""];
+    // What it failed of, what it sums up, and what it holds: words, calls and figures.
+    assert_eq!(told_of(vec![old("s", "old", failure.clone())]), well);
+    let summary = [old("s", "old", json!({"summary": true})), says("s", "old", "o", "The summary.")];
+    assert_eq!(told_of(summary.to_vec()), well);
+    let step = json!({"type": "step-finish", "reason": "stop", "cost": 1, "tokens": {"input": 7, "output": 7}});
+    let call = tool("s", "old", "c", "call", "bash", done(json!({}), "out", json!({"exit": 0})));
+    let parts = [old("s", "old", json!({})), says("s", "old", "o", "Old."), part("s", "old", "f", step), call.clone()];
+    assert_eq!(told_of(parts.to_vec()), well);
+    // Parts say themselves that they were over before.
+    assert_eq!(told_of(vec![says("s", "old", "o", "Old."), call]), well);
+    // Nor does one that went well mend the run.
+    let failed = list([
+        begun_later(),
+        vec![error("s", "UnknownError", "boom"), old("s", "old", json!({}))],
+        idle("s"),
+        idle("s"),
+    ]);
+    assert_eq!(told(&failed)[2..], ["error execution_error \"boom\"", "end failed execution_error \"\""]);
+    // Neither does a person's.
+    let mut asked = asks("s", "old", "Old words");
+    asked[0]["properties"]["info"]["time"]["created"] = json!(10);
+    assert_eq!(told_of(asked), well);
+    // It may be a child's: the session of a task that is gone on with.
+    let child = event("session.created", json!({"sessionID": "k", "info": {"id": "k", "parentID": "s"}}));
+    assert_eq!(told_of(vec![child, old("k", "old", failure.clone())]), well);
+    // Where nobody heard what was asked, the first message that is written tells when the run began.
+    let joined = |more| list([begun_later()[2..].to_vec(), ends(), more, idle("s")]);
+    assert_eq!(told(&joined(vec![old("s", "old", failure.clone())]))[1..], well);
+    // One that was begun later and is announced by its end is the run's own.
+    let own = json!({"time": {"created": 102, "completed": 103}, "error": failure["error"]});
+    let of_own = told_of(vec![message("s", "b", own)]);
+    assert_eq!(of_own[2..], ["error invalid_request \"no\"", "end failed invalid_request \"All well.\""]);
+}
+
+#[test]
+fn an_old_part_opens_no_run() {
+    let over = || list([begun_later(), vec![completed("s", "a")], idle("s")]);
+    let ended = told(&over());
+    // The runner takes the output of old calls away, also of messages that are long forgotten.
+    let mut state = done(json!({}), "out", json!({"exit": 0}));
+    let call = |state: &Value| tool("s", "old", "c", "call", "bash", state.clone());
+    let later = list([over(), vec![call(&state), says("s", "old", "o", "Old.")]]);
+    assert_eq!(told(&later), ended);
+    assert_eq!(frames_of(&later).last().unwrap().stream.kind, StreamKind::Thread, "it is of no run");
+    state["time"]["compacted"] = json!(200);
+    assert_eq!(told(&[call(&state)]), Vec::<String>::new());
+}
+
 #[test]
 fn what_comes_of_a_message_that_is_complete_is_told() {
     let call = |state| tool("s", "a", "p", "c", "bash", state);
@@ -242,11 +310,42 @@ fn what_comes_too_late_is_a_fault() {
         list([asks("s", "u", "Go"), vec![status("s", "busy"), message("s", "a", json!({}))], words])
     };
     let open = |text: &str| part("s", "a", "t", json!({"type": "text", "text": text, "time": {"start": 1}}));
-    // The message was complete before its text was.
-    let half = |late: &str| begun(vec![open("Half"), completed("s", "a"), says("s", "a", "t", late)]);
+    // The message was complete before its text was: more cannot be said, but it is what the run ends with.
+    let told_of = |records: Vec<Vec<Value>>| told(&list([begun(list(records)), idle("s")]))[2..].to_vec();
+    let half = |late: Vec<Value>| told_of(vec![vec![open("Half"), completed("s", "a")], late]);
     let fault = "fault a text came whole after it was closed, and is not what was said of it";
-    assert_eq!(told(&half("Half an answer"))[2..5], ["delta \"Half\"", "text \"Half\"", fault]);
-    assert!(!told(&half("Half")).iter().any(|line| line.contains("fault")), "it says nothing new");
+    let corrected = ["delta \"Half\"", "text \"Half\"", fault, "end completed - \"Half an answer\""];
+    assert_eq!(half(vec![says("s", "a", "t", "Half an answer")]), corrected);
+    let said = ["delta \"Half\"", "text \"Half\"", "end completed - \"Half\""];
+    assert_eq!(half(vec![says("s", "a", "t", "Half")]), said, "it says nothing new");
+    let spaced = told_of(vec![vec![open("Half \n"), completed("s", "a"), says("s", "a", "t", "Half")]]);
+    assert_eq!(spaced, ["delta \"Half \\n\"", "text \"Half \\n\"", "end completed - \"Half \\n\""], "nor here");
+    let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": " an answer"});
+    let piece = half(vec![event("message.part.delta", piece)]);
+    assert_eq!(piece[2], "fault a piece of a text came after the text was closed");
+    // A newer text is the answer, whatever comes of an older one.
+    let newer = vec![message("s", "b", json!({})), says("s", "b", "t2", "Whole."), completed("s", "b")];
+    let newer =
+        told_of(vec![vec![open("Half"), completed("s", "a")], newer, vec![says("s", "a", "t", "Half an answer")]]);
+    assert_eq!(newer[4..], [fault, "end completed - \"Whole.\""]);
+    // An attempt that is made again cuts its text off, which may be whole all the same.
+    let again = |late: &str| {
+        told_of(vec![
+            vec![open("Half"), status("s", "retry"), status("s", "busy")],
+            vec![says("s", "a", "t", late), completed("s", "a")],
+        ])
+    };
+    let retried = ["delta \"Half\"", "text \"Half\"", "error retry \"the model request is made again\""];
+    assert_eq!(again("Half an answer")[..3], retried);
+    assert_eq!(again("Half an answer")[3..], [fault, "end completed - \"Half an answer\""]);
+    assert_eq!(again("Half")[3..], ["end completed - \"Half\""]);
+    // A message that broke has no answer.
+    let broken =
+        json!({"time": {"created": 1, "completed": 2}, "error": {"name": "APIError", "data": {"message": "no"}}});
+    let broken =
+        [open("Half"), message("s", "a", broken), says("s", "a", "t", "Half an answer"), says("s", "a", "t2", "B.")];
+    let told_broken = told_of(vec![broken.to_vec()]);
+    assert_eq!(told_broken[3..], [fault, "delta \"B.\"", "text \"B.\"", "end failed api_error \"\""]);
     // The run was over before.
     let over = |late: Value| {
         told(&list([begun(vec![says("s", "a", "t", "Said."), completed("s", "a")]), idle("s"), vec![late]]))
@@ -256,6 +355,19 @@ fn what_comes_too_late_is_a_fault() {
     let ended = tool("s", "a", "p", "c", "bash", done(json!({}), "", json!({})));
     assert_eq!(over(ended).last().unwrap(), fault);
     assert_eq!(over(says("s", "a", "t", "Said.")).last().unwrap(), "end completed - \"Said.\"");
+}
+
+#[test]
+fn what_is_said_in_pieces_behind_a_messages_end_is_an_answer() {
+    let announced = part("s", "a", "t", json!({"type": "text", "text": "", "time": {"start": 1}}));
+    let piece = json!({"sessionID": "s", "messageID": "a", "partID": "t", "field": "text", "delta": "Late."});
+    let records = |failure: Vec<Value>| {
+        let begun = vec![status("s", "busy"), message("s", "a", json!({})), announced.clone(), completed("s", "a")];
+        list([begun, vec![event("message.part.delta", piece.clone())], failure, idle("s")])
+    };
+    assert_eq!(told(&records(vec![]))[1..], ["delta \"Late.\"", "text \"Late.\"", "end completed - \"Late.\""]);
+    let failed = told(&records(vec![error("s", "UnknownError", "boom")]));
+    assert_eq!(failed[2..], ["error execution_error \"boom\"", "text \"Late.\"", "end failed execution_error \"\""]);
 }
 
 #[test]

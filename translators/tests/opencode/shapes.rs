@@ -113,13 +113,44 @@ fn the_first_release_speaks_its_own_way() {
     );
 }
 
+/// A record of the newer surface.
+fn next(kind: &str, more: Value) -> Value {
+    let mut data = json!({"sessionID": "s", "timestamp": 5, "assistantMessageID": "a"});
+    data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
+    json!({"id": "e", "type": format!("session.next.{kind}"), "data": data})
+}
+
+#[test]
+fn a_text_that_is_whole_behind_its_step_is_the_answer_on_the_newer_surface_too() {
+    let records = [
+        next("step.started", json!({})),
+        next("text.started", json!({"textID": "t"})),
+        next("text.delta", json!({"textID": "t", "delta": "Half"})),
+        next("step.ended", json!({"finish": "tool-calls"})),
+        next("text.delta", json!({"textID": "t", "delta": " an"})),
+        next("text.ended", json!({"textID": "t", "text": "Half an answer"})),
+        json!({"id": "e", "type": "session.next.step.started", "data": {"sessionID": "s", "assistantMessageID": "b"}}),
+        json!({"id": "e", "type": "session.next.step.ended", "data": {"sessionID": "s", "assistantMessageID": "b", "finish": "stop"}}),
+    ];
+    assert_eq!(
+        told(&records),
+        [
+            "run \"\"",
+            "turn",
+            "delta \"Half\"",
+            "text \"Half\"",
+            "turn ended tool-calls",
+            "fault a piece of a text came after the text was closed",
+            "fault a text came whole after it was closed, and is not what was said of it",
+            "turn",
+            "turn ended stop",
+            "end completed - \"Half an answer\""
+        ]
+    );
+}
+
 #[test]
 fn the_newer_surface_fails_in_its_own_words() {
-    let next = |kind: &str, more: Value| {
-        let mut data = json!({"sessionID": "s", "timestamp": 5, "assistantMessageID": "a"});
-        data.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
-        json!({"id": "e", "type": format!("session.next.{kind}"), "data": data})
-    };
     let records = [
         next("prompted", json!({"messageID": "u", "prompt": {"text": "Go"}})),
         next("step.started", json!({"model": {"id": "m"}})),

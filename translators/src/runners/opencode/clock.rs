@@ -47,6 +47,11 @@ pub(super) fn timestamp(value: Json<'_>) -> Option<u64> {
 
 /// The last thing that a part says of its own time.
 pub(super) fn of_part(part: &Object<'_>) -> Option<u64> {
-    let time = part.object("time").or_else(|| part.object("state")?.object("time"))?;
+    let time = times(part)?;
     time.u64("end").or_else(|| time.u64("start"))
+}
+
+/// What a part says of its own time.
+pub(super) fn times<'p>(part: &Object<'p>) -> Option<Object<'p>> {
+    part.object("time").or_else(|| part.object("state")?.object("time"))
 }

@@ -120,6 +120,16 @@ impl Feed {
     pub(super) fn conclude(&mut self, id: &Name, ledger: &mut Ledger) {
         let Some(run) = self.run_of(id) else { return };
         ledger.record_on(run);
+        if self.session(id).parent.is_none() {
+            // Pieces may have come behind the end of their message.
+            let failed = self.session(id).failure.is_some();
+            self.on_stage(id, ledger, |stage, talk| {
+                stage.failing |= failed;
+                for message in talk.complete() {
+                    parts::complete_blocks(stage, message);
+                }
+            });
+        }
         let session = self.session(id);
         let failure = session.failure.take();
         (session.busy, session.idle) = (false, [0; 2]);

@@ -4,6 +4,7 @@
 //! person's place) asked for something. A run ended as its last message says; where that is not complete, the session
 //! was exported while it worked, and the run stays open until the input ends.
 
+use super::answer::Answer;
 use super::calls::Calls;
 use super::clock::{Clock, of_part};
 use super::failure::{Failure, verdict};
@@ -22,6 +23,7 @@ struct Export<'l> {
     old: bool,
     run: Option<StreamKey>,
     calls: Calls,
+    answer: Answer,
     talk: Talk,
     /// How the last message of the run ended; `None` while it is not complete.
     ended: Option<Option<Failure>>,
@@ -39,6 +41,7 @@ pub(super) fn document(document: &Object<'_>, clock: &mut Clock, ledger: &mut Le
         old,
         run: None,
         calls: Calls::default(),
+        answer: Answer::default(),
         talk: Talk::default(),
         ended: None,
         compaction: None,
@@ -71,13 +74,13 @@ impl Export<'_> {
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
         for part in parts.into_iter().filter_map(Json::object) {
             self.clock.at(of_part(&part), self.ledger);
-            let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls) else { return };
+            let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls, &mut self.answer) else { return };
             (stage.old, stage.failing) = (self.old, failure.is_some());
             parts::assistant(&mut stage, &mut self.talk, &id, &part, None);
         }
         self.clock.at(time.u64("completed"), self.ledger);
         if let Some(own) = self.talk.close(&id)
-            && let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls)
+            && let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls, &mut self.answer)
         {
             stage.failing = failure.is_some();
             parts::complete_blocks(&mut stage, own);
@@ -119,7 +122,7 @@ impl Export<'_> {
     }
 
     fn end_run(&mut self) {
-        self.calls = Calls::default();
+        (self.calls, self.answer) = (Calls::default(), Answer::default());
         self.talk.plan.clear();
         if let (Some(run), Some(failure)) = (self.run.take(), self.ended.take()) {
             self.ledger.end_run(run, verdict(failure));

@@ -1,9 +1,10 @@
 //! Messages and parts, as a feed tells them.
 //!
 //! In: `message.*` events of any session, in order within each. Out: prompts, and what the parts of the assistant's messages
-//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came.
+//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came (of a text
+//! that was closed before it was whole, the rest is told by the run's final text and a fault).
 
-use super::clock::{Clock, of_part};
+use super::clock::{Clock, of_part, times};
 use super::failure::Failure;
 use super::feed::Event;
 use super::parts;
@@ -24,14 +25,18 @@ impl Feed {
         let Some(info) = props.object("info") else { return };
         let time = info.object("time").unwrap_or_default();
         let message_id = info.str("id").unwrap_or_default();
+        let completed_ms = time.u64("completed");
+        let known = self.session(id).talk.get(&message_id).is_some();
+        if !known && self.is_old(id, completed_ms) {
+            return self.pass_over(id, &message_id, ledger);
+        }
         if self.session(id).talk.is_closed(&message_id) {
             return;
         }
         if info.str("role").as_deref() == Some("user") {
             // An update with a summary is of a message whose answer is given.
             if info.object("summary").is_none() {
-                clock.at(time.u64("created"), ledger);
-                self.asked(id, &message_id, ledger);
+                self.user_message(id, &message_id, time.u64("created"), clock, ledger);
             }
             return;
         }
@@ -40,10 +45,9 @@ impl Feed {
         }
         let completed = time.some("completed").is_some();
         let session = self.session(id);
-        let known = session.talk.get(&message_id).is_some();
         // The server wrote the beginning down when the end was there. There is another update for that, behind the parts.
         let early = completed && !known && session.idle == [0; 2];
-        clock.at(time.u64("completed").filter(|_| !early).or_else(|| time.u64("created")), ledger);
+        clock.at(completed_ms.filter(|_| !early).or_else(|| time.u64("created")), ledger);
         if !known && completed && self.run_of(id).is_none() {
             return;
         }
@@ -56,6 +60,9 @@ impl Feed {
         let session = self.session(id);
         session.classic = true;
         session.busy |= session.idle == [0; 2];
+        if session.parent.is_none() && !completed && session.since_ms.is_none() {
+            session.since_ms = time.u64("created");
+        }
         let message = session.talk.message(&message_id);
         if let Some(model) = info.str("modelID").filter(|model| !model.is_empty())
             && message.model.as_deref() != Some(&*model)
@@ -97,6 +104,7 @@ impl Feed {
         let compaction = self.on_stage(id, ledger, |stage, talk| {
             let message = talk.close(message_id)?;
             stage.failing |= failed;
+            message.failed = failed;
             parts::complete_blocks(stage, message);
             (message.is_summary && !failed).then(|| message.summary.take())
         });
@@ -106,6 +114,26 @@ impl Feed {
         }
         if self.session(id).idle != [0; 2] {
             self.end_if_over(id, ledger);
+        }
+    }
+
+    /// A user's message as it is now.
+    fn user_message(
+        &mut self,
+        id: &Name,
+        message_id: &str,
+        created_ms: Option<u64>,
+        clock: &mut Clock,
+        ledger: &mut Ledger,
+    ) {
+        // Between runs a clock that was set back must not make a new prompt an old one.
+        if self.run_of(id).is_some() && self.is_old(id, created_ms) {
+            return self.pass_over(id, message_id, ledger);
+        }
+        clock.at(created_ms, ledger);
+        self.asked(id, message_id, ledger);
+        if let Some(prompt) = &mut self.session(id).prompt {
+            prompt.created_ms = created_ms.or(prompt.created_ms);
         }
     }
 
@@ -126,8 +154,11 @@ impl Feed {
     /// A part as it is now.
     pub(super) fn part(&mut self, id: &Name, event: &Event<'_, '_>, clock: &mut Clock, ledger: &mut Ledger) {
         let Some(part) = event.props.object("part") else { return };
-        clock.at(event.props.u64("time").or_else(|| of_part(&part)), ledger);
         let message_id = part.str("messageID").unwrap_or_default();
+        if self.is_of_old(id, &message_id, &part) {
+            return self.pass_over(id, &message_id, ledger);
+        }
+        clock.at(event.props.u64("time").or_else(|| of_part(&part)), ledger);
         let session = self.session(id);
         if session.talk.is_past(&message_id) {
             if session.talk.get(&message_id).is_some_and(|message| parts::is_news(message, &part)) {
@@ -157,6 +188,23 @@ impl Feed {
         if let Some(task) = task.flatten() {
             self.task(id, task);
         }
+    }
+
+    /// Whether a part is of a message that is not known (any more) and older than the newest run: the part was over before
+    /// that, or its output was taken away, which the runner does with what is some prompts old.
+    fn is_of_old(&mut self, id: &Name, message_id: &str, part: &Object<'_>) -> bool {
+        self.session(id).talk.get(message_id).is_none()
+            && times(part).is_some_and(|time| time.some("compacted").is_some() || self.is_old(id, time.u64("end")))
+    }
+
+    /// Something is told of an old message: it is kept with its session, and is of no run.
+    fn pass_over(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
+        let talk = &mut self.session(id).talk;
+        if !talk.is_closed(message_id) {
+            talk.remember(Name::from(message_id));
+        }
+        let thread = ledger.thread();
+        ledger.record_on(thread);
     }
 
     /// A task call told of its child session.

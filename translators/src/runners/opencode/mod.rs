@@ -4,6 +4,7 @@
 //! frames, by way of the ledger. Never: a text of the surface twice, a prompt of a compaction as somebody's words, a child
 //! session's words on the main thread, an error for a record of an unknown shape (it is kept, and marked).
 
+mod answer;
 mod approvals;
 mod calls;
 mod clock;

@@ -4,6 +4,7 @@
 //! the same frames as of messages and parts. Here arguments do stream, and there is no idle: a run ends with the step that
 //! finishes for any reason but `tool-calls`, or fails.
 
+use super::answer::{self, Spot};
 use super::failure::{Failure, retried};
 use super::messages::COMES_LATE;
 use super::parts;
@@ -156,15 +157,19 @@ fn said(
     step: &str,
     props: &Object<'_>,
 ) {
-    let part = talk.message(message_id).part(part_id);
+    let message = talk.message(message_id);
+    let index = message.part(part_id).index;
+    let spot = Spot { block: Block { kind, message_id, index }, order: message.order };
+    let part = message.part(part_id);
     match part.state {
         PartState::New | PartState::Block(_) => {}
         PartState::Left(_) if step == "ended" => {
-            return parts::compare(stage, &mut part.state, &props.str("text").unwrap_or_default());
+            return answer::late(stage, spot, &mut part.state, &props.str("text").unwrap_or_default());
         }
+        PartState::Left(_) if step == "delta" => return stage.ledger.fault(parts::PIECE_COMES_LATE),
         _ => return,
     }
-    let block = Block { kind, message_id, index: part.index };
+    let block = spot.block;
     part.state = PartState::Block(kind);
     match step {
         "started" => {}
@@ -178,7 +183,7 @@ fn said(
             let text = props.str("text").unwrap_or_default();
             let opaque = super::stage::filled(props.get("providerMetadata")).map(Json::to_raw);
             if !text.is_empty() || opaque.is_some() || stage.ledger.said(stage.place, block).is_some() {
-                stage.ledger.complete(stage.place, block, Some(&text), opaque);
+                answer::close(stage, spot, Some(&text), opaque);
             }
         }
         other => stage.ledger.fault(format!("unknown step {other:?} of a text")),

@@ -3,6 +3,7 @@
 //! In: a part as it is now, and where its session speaks. Out: blocks, tool calls, turns and usage, each said once however
 //! often the part is repeated. Never: a synthetic text, or the summary of a compaction, as the assistant's answer.
 
+use super::answer::{self, Spot};
 use super::failure::retried;
 use super::stage::{Stage, filled};
 use super::talk::{Message, PartState, Talk};
@@ -12,7 +13,9 @@ use crate::frame::Name;
 use crate::json::{Json, Object, Utf16Text};
 use crate::ledger::{Block, BlockKind};
 use std::borrow::Cow;
-use std::hash::{DefaultHasher, Hash, Hasher};
+
+/// What is wrong with a piece of a text of which no more can be said.
+pub(super) const PIECE_COMES_LATE: &str = "a piece of a text came after the text was closed";
 
 /// Reads a part of an assistant's message. `delta` is the new piece, where the update brings it (first release). Gives
 /// what a `task` call says of its child session.
@@ -30,6 +33,7 @@ pub(super) fn assistant(
             complete_blocks(stage, message);
         }
     }
+    stage.failing |= talk.get(message_id).is_some_and(|message| message.failed);
     match &*kind {
         "tool" => return tools::part(stage, talk, message_id, &id, part),
         "text" | "reasoning" => {
@@ -104,10 +108,6 @@ pub(super) fn step_finished(stage: &mut Stage<'_>, step: &Object<'_>, model: Opt
     }
 }
 
-fn block_of(message_id: &str, index: u32, kind: BlockKind) -> Block<'_> {
-    Block { kind, message_id, index }
-}
-
 fn block(
     stage: &mut Stage<'_>,
     message: &mut Message,
@@ -118,20 +118,22 @@ fn block(
 ) {
     let message_id = message.id.clone();
     let Some(text) = part.get("text") else { return };
+    let index = message.part(part_id).index;
+    let spot = Spot { block: Block { kind, message_id: &message_id, index }, order: message.order };
     let state = message.part(part_id);
     let is_new = matches!(state.state, PartState::New);
     match state.state {
         PartState::New | PartState::Block(_) => {}
         PartState::Left(_) => {
             if let Some(text) = whole(part) {
-                compare(stage, &mut state.state, &text);
+                answer::late(stage, spot, &mut state.state, &text);
             }
             return;
         }
         _ => return,
     }
     state.state = PartState::Block(kind);
-    let block = block_of(&message_id, state.index, kind);
+    let block = spot.block;
     let is_over = part.object("time").is_some_and(|time| time.some("end").is_some());
     if !is_over {
         // The piece alone tells what is new, unless we came too late to hear what was before it.
@@ -156,22 +158,23 @@ fn block(
     // A runner that leaves away the space at a text's end contradicts nothing.
     let is_trimmed = |said: &str| said.len() > snapshot.len() && said.trim_end() == snapshot;
     let whole = Some(&*snapshot).filter(|_| !stage.ledger.said(stage.place, block).is_some_and(is_trimmed));
-    if stage.failing {
-        stage.ledger.cut(stage.place, block, whole);
-    } else {
-        stage.ledger.complete(stage.place, block, whole, opaque);
-    }
+    answer::close(stage, spot, whole, opaque);
 }
 
 /// A piece of a part that was announced. Without the announcement nobody knows what it is a piece of, or what came before
 /// it; the part's last update has the whole.
 pub(super) fn delta(stage: &mut Stage<'_>, message: &mut Message, part_id: &str, piece: Json<'_>) {
     let message_id = message.id.clone();
-    if let Some(part) = message.known(part_id)
-        && let PartState::Block(kind) = part.state
-        && let Some(piece) = piece.utf16()
-    {
-        stage.ledger.delta(stage.place, block_of(&message_id, part.index, kind), piece);
+    let Some(part) = message.known(part_id) else { return };
+    match part.state {
+        PartState::Block(kind) => {
+            let block = Block { kind, message_id: &message_id, index: part.index };
+            if let Some(piece) = piece.utf16() {
+                stage.ledger.delta(stage.place, block, piece);
+            }
+        }
+        PartState::Left(_) => stage.ledger.fault(PIECE_COMES_LATE),
+        _ => {}
     }
 }
 
@@ -189,31 +192,18 @@ pub(super) fn cut_blocks(stage: &mut Stage<'_>, message: &mut Message) {
 
 /// Completes the blocks that a complete message leaves open.
 pub(super) fn complete_blocks(stage: &mut Stage<'_>, message: &mut Message) {
-    leave_blocks(stage, message, stage.failing);
+    leave_blocks(stage, message, false);
 }
 
 fn leave_blocks(stage: &mut Stage<'_>, message: &mut Message, cut: bool) {
-    let id = message.id.clone();
+    let (id, order) = (message.id.clone(), message.order);
     for part in message.blocks() {
         let PartState::Block(kind) = part.state else { continue };
-        let block = block_of(&id, part.index, kind);
+        let block = Block { kind, message_id: &id, index: part.index };
         // One that said nothing yet may still come whole.
-        let Some(said) = stage.ledger.said(stage.place, block).map(hash) else { continue };
-        part.state = PartState::Left(said);
-        if cut {
-            stage.ledger.cut(stage.place, block, None);
-        } else {
-            stage.ledger.complete(stage.place, block, None, None);
+        if let Some(left) = answer::leave(stage, Spot { block, order }, cut) {
+            part.state = PartState::Left(left);
         }
-    }
-}
-
-/// The whole text of a block comes after the block was closed.
-pub(super) fn compare(stage: &mut Stage<'_>, state: &mut PartState, text: &str) {
-    if let PartState::Left(said) = std::mem::replace(state, PartState::Done)
-        && said != hash(text)
-    {
-        stage.ledger.fault("a text came whole after it was closed, and is not what was said of it");
     }
 }
 
@@ -224,7 +214,7 @@ pub(super) fn is_news(message: &mut Message, part: &Object<'_>) -> bool {
     match &*part.str("type").unwrap_or_default() {
         kind @ ("text" | "reasoning") if !(is_injected(part) || of_summary && kind == "text") => match state {
             Some(PartState::Done) => false,
-            Some(PartState::Left(said)) => whole(part).is_some_and(|text| hash(&text) != *said),
+            Some(PartState::Left(left)) => whole(part).is_some_and(|text| !left.is_whole(&text)),
             _ => whole(part).is_some(),
         },
         "tool" => {
@@ -244,10 +234,4 @@ fn whole<'p>(part: &Object<'p>) -> Option<Cow<'p, str>> {
 /// The runner put the text into the message, and nobody said it.
 fn is_injected(part: &Object<'_>) -> bool {
     part.bool("synthetic") == Some(true) || part.bool("ignored") == Some(true)
-}
-
-fn hash(text: &str) -> u64 {
-    let mut hasher = DefaultHasher::new();
-    text.hash(&mut hasher);
-    hasher.finish()
 }

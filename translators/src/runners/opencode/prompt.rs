@@ -11,6 +11,8 @@ use crate::json::{Json, Object};
 pub(super) struct Prompt {
     /// The message's id.
     pub(super) id: Name,
+    /// When it was begun, in Unix epoch milliseconds, if the message said so.
+    pub(super) created_ms: Option<u64>,
     /// The words so far.
     pub(super) text: String,
     attachments: Vec<Attachment>,
@@ -29,6 +31,7 @@ impl Prompt {
     pub(super) fn new(id: &str) -> Self {
         Self {
             id: Name::from(id),
+            created_ms: None,
             text: String::new(),
             attachments: Vec::new(),
             compaction: None,

@@ -8,6 +8,7 @@
 //!
 //! A summary that a compaction wrote comes as an ordinary text and can only be told from what follows it.
 
+use super::answer::Answer;
 use super::calls::Calls;
 use super::clock::{Clock, of_part, timestamp};
 use super::failure::{Failure, verdict};
@@ -26,6 +27,7 @@ pub(super) struct Run {
     open: Option<StreamKey>,
     session: Option<Name>,
     calls: Calls,
+    answer: Answer,
     talk: Talk,
     last: Last,
     /// A person refused a call of the step.
@@ -83,7 +85,7 @@ impl Run {
 
     fn part(&mut self, part: &Object<'_>, run: StreamKey, ledger: &mut Ledger) {
         let message_id = part.str("messageID").unwrap_or_default();
-        let Some(mut stage) = Stage::main(ledger, run, &mut self.calls) else { return };
+        let Some(mut stage) = Stage::main(ledger, run, &mut self.calls, &mut self.answer) else { return };
         // Only the first release has no total of the tokens here.
         stage.old = true;
         match part.str("type").as_deref() {

@@ -3,6 +3,7 @@
 //! In: session ids, as events name them. Out: the place of each session's words. Never: a child session on the main thread.
 
 use super::super::names::{NameMap, QuickMap};
+use super::answer::Answer;
 use super::calls::Calls;
 use super::failure::Failure;
 use super::prompt::Prompt;
@@ -31,6 +32,7 @@ pub(super) struct Feed {
 pub(super) struct OpenRun {
     pub(super) session: Name,
     pub(super) calls: Calls,
+    pub(super) answer: Answer,
     /// The child sessions that spoke in it.
     pub(super) children: Vec<Name>,
 }
@@ -41,6 +43,9 @@ pub(super) struct Session {
     pub(super) parent: Option<Name>,
     /// The open run; of root sessions only.
     pub(super) run: Option<StreamKey>,
+    /// When the newest run's prompt was begun, or the first message that was being written in it, in Unix epoch
+    /// milliseconds, if anything said so; of root sessions only. It stays behind the run's end.
+    pub(super) since_ms: Option<u64>,
     /// The run in which a child spoke last.
     pub(super) spoke_in: Option<StreamKey>,
     /// The call for which a child works.
@@ -122,6 +127,12 @@ impl Feed {
         self.sessions.get(&self.root(id).0)?.run
     }
 
+    /// Whether something of a session was over before its newest run was asked for. What is unknown then, is of no run.
+    pub(super) fn is_old(&self, id: &str, unix_ms: Option<u64>) -> bool {
+        let since_ms = self.sessions.get(&self.root(id).0).and_then(|root| root.since_ms);
+        unix_ms.zip(since_ms).is_some_and(|(unix_ms, since_ms)| unix_ms < since_ms)
+    }
+
     /// A session works: its run is open from now on, with what was asked.
     pub(super) fn work(&mut self, id: &Name, ledger: &mut Ledger) {
         let (root, _) = self.root(id);
@@ -130,8 +141,15 @@ impl Feed {
             let input = session.prompt.as_ref().map(|prompt| prompt.text.clone()).unwrap_or_default();
             let run = ledger.open_run(input);
             (session.run, session.failure, session.idle) = (Some(run), None, [0; 2]);
+            let asked_ms = session.prompt.as_ref().and_then(|prompt| prompt.created_ms);
+            session.since_ms = asked_ms.or(session.since_ms);
             session.talk.plan.clear();
-            let open = OpenRun { session: root.clone(), calls: Calls::default(), children: Vec::new() };
+            let open = OpenRun {
+                session: root.clone(),
+                calls: Calls::default(),
+                answer: Answer::default(),
+                children: Vec::new(),
+            };
             self.runs.insert(run, open);
             self.tell_prompt(&root, ledger);
         }
@@ -194,12 +212,12 @@ impl Feed {
         let (_, depth) = self.root(id);
         let scope = ledger.stream(place.stream)?.session.id;
         // A child's call may have the id of one of its parent's.
-        let calls = &mut self.runs.get_mut(&place.stream)?.calls;
+        let OpenRun { calls, answer, .. } = self.runs.get_mut(&place.stream)?;
         let session = self.sessions.get_mut(id)?;
         let scope = if depth > 0 { session.scope(scope, id) } else { scope };
         // What is said between the first idle and the last words was cut off.
         let failing = session.failure.is_some() && session.idle != [0; 2];
-        let mut stage = Stage { ledger, place, scope, calls, depth, old: false, failing, child_speaks: false };
+        let mut stage = Stage { ledger, place, scope, calls, answer, depth, old: false, failing, child_speaks: false };
         Some(act(&mut stage, &mut session.talk))
     }
 }

@@ -1,5 +1,6 @@
 //! Where a session's words go.
 
+use super::answer::Answer;
 use super::calls::Calls;
 use crate::json::Json;
 use crate::ledger::{Ledger, Place};
@@ -15,6 +16,8 @@ pub(super) struct Stage<'a> {
     pub(super) scope: Uuid,
     /// The run's calls.
     pub(super) calls: &'a mut Calls,
+    /// The run's newest whole text.
+    pub(super) answer: &'a mut Answer,
     /// 0 for the root session, 1 for its children, and so on.
     pub(super) depth: u32,
     /// The records are of the first release.
@@ -27,13 +30,19 @@ pub(super) struct Stage<'a> {
 
 impl<'a> Stage<'a> {
     /// The stage of a root session's run; `None` where the run is over.
-    pub(super) fn main(ledger: &'a mut Ledger, run: crate::sequence::StreamKey, calls: &'a mut Calls) -> Option<Self> {
+    pub(super) fn main(
+        ledger: &'a mut Ledger,
+        run: crate::sequence::StreamKey,
+        calls: &'a mut Calls,
+        answer: &'a mut Answer,
+    ) -> Option<Self> {
         let scope = ledger.stream(run)?.session.id;
         Some(Self {
             ledger,
             place: Place::main(run),
             scope,
             calls,
+            answer,
             depth: 0,
             old: false,
             failing: false,

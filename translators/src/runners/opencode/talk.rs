@@ -7,6 +7,7 @@
 //! that its end may be told ahead of its parts.
 
 use super::super::names::{self, NameMap};
+use super::answer::Left;
 use super::failure::Failure;
 use super::tools::Call;
 use crate::frame::{Name, PlanEntry};
@@ -46,7 +47,8 @@ pub(super) struct Talk {
 pub(super) struct Message {
     /// Its id.
     pub(super) id: Name,
-    order: u64,
+    /// Newer messages have greater ones.
+    pub(super) order: u64,
     /// The model that writes it.
     pub(super) model: Option<Name>,
     /// Its text is the summary of a compaction, and no answer.
@@ -57,6 +59,8 @@ pub(super) struct Message {
     pub(super) steps: u32,
     /// How it ends, where its first update said so already. What it holds is still to come.
     pub(super) early: Option<Early>,
+    /// It was broken off, so that no text of it is an answer.
+    pub(super) failed: bool,
     stage: Stage,
     parts: NameMap<Part>,
     next_index: u32,
@@ -97,8 +101,8 @@ pub(super) enum PartState {
     New,
     /// A block that is open.
     Block(BlockKind),
-    /// A block that was closed before its whole text came, and the hash of what was said.
-    Left(u64),
+    /// A block that was closed before its whole text came.
+    Left(Left),
     /// A tool call.
     Tool(Box<Call>),
     /// Everything.
@@ -220,9 +224,18 @@ impl Talk {
 
     /// The open messages, oldest first.
     pub(super) fn open(&mut self) -> Vec<&mut Message> {
-        let mut open: Vec<_> = self.messages.values_mut().filter(|message| message.stage == Stage::Open).collect();
-        open.sort_unstable_by_key(|message| message.order);
-        open
+        self.at(Stage::Open)
+    }
+
+    /// The complete messages of which something may still come, oldest first.
+    pub(super) fn complete(&mut self) -> Vec<&mut Message> {
+        self.at(Stage::Complete)
+    }
+
+    fn at(&mut self, stage: Stage) -> Vec<&mut Message> {
+        let mut found: Vec<_> = self.messages.values_mut().filter(|message| message.stage == stage).collect();
+        found.sort_unstable_by_key(|message| message.order);
+        found
     }
 }
 
@@ -236,6 +249,7 @@ impl Message {
             summary: None,
             steps: 0,
             early: None,
+            failed: false,
             stage: Stage::Open,
             parts: NameMap::default(),
             next_index: 0,

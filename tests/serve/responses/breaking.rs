@@ -1,0 +1,172 @@
+//! Upstreams that stall or break off, clients that leave or do not read, a proxy that stops.
+
+use super::*;
+use crate::scripted::{Upstream, stream_head, wait_for_close};
+use crate::verdicts::is_told_as_failed;
+use serde_json::json;
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::thread;
+use std::time::Duration;
+
+#[test]
+fn an_upstream_that_stalls_is_given_up_in_time() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let begun = events(&bytes)[..4].concat();
+    let script = begun.clone();
+    let upstream = Upstream::start(move |request, stream| {
+        if request.header("x-client-request-id") == "body" {
+            stream_head(stream);
+            let _ = stream.write_all(script.as_bytes());
+        } else if request.header("x-client-request-id") == "head" {
+            stream_head(stream);
+        }
+        wait_for_close(stream);
+    });
+    let gate = Gate::new(&upstream, "answer_timeout_ms = 300\nidle_timeout_ms = 300");
+    for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
+        assert_eq!(code(gate.ask(path, &[])), (504, "upstream_timeout".to_owned()));
+    }
+    assert!(gate.runs().is_empty());
+    // The head, and then nothing: the client sees that it is not whole, or, where there is no run yet, an error.
+    let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "head")]));
+    assert_eq!((&*body, is_whole), (&b""[..], false));
+    let translated = gate.ask("/v1/responses?contract=sse.v1", &[("x-client-request-id", "head")]);
+    assert_eq!(code(translated), (502, "upstream_lost".to_owned()));
+    // In the middle: the run ends and says why.
+    let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "body")]));
+    assert_eq!((String::from_utf8(body).unwrap(), is_whole), (begun, false));
+    let run = gate.wait_for_end();
+    is_told_as_failed(gate.proxy.address, &run, "upstream_silent");
+    let translated = gate.ask("/v1/responses?contract=frames.v2", &[("x-client-request-id", "body")]).events();
+    assert!(translated.last().unwrap().data.contains("upstream_silent"), "{:?}", translated.last());
+    upstream.wait_until_quiet();
+}
+
+#[test]
+fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let pieces = events(&bytes);
+    let half = pieces[..5].concat() + &pieces[5][..pieces[5].len() / 2];
+    let script = half.clone();
+    let upstream = Upstream::start(move |_, stream| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\ntransfer-encoding: chunked\r\n\r\n";
+        let _ = stream.write_all(format!("{head}{:x}\r\n{script}\r\n", script.len()).as_bytes());
+    });
+    let gate = Gate::new(&upstream, "");
+    let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[]));
+    assert_eq!((String::from_utf8(body).unwrap(), is_whole), (half.clone(), false));
+    let run = gate.wait_for_end();
+    is_told_as_failed(gate.proxy.address, &run, "upstream_lost");
+    // The half record is kept too.
+    assert_eq!((&run["records"], &run["invalid_records"]), (&json!(6), &json!(1)));
+    let raw = gate.get("/v1/responses/resp_lab?stream=true").text();
+    assert_eq!(raw.trim_end(), half.trim_end());
+    upstream.wait_until_quiet();
+}
+
+#[test]
+fn a_client_that_leaves_does_not_take_its_response_along() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let (left, has_left) = mpsc::channel::<()>();
+    let (pieces, has_left) = (events(&bytes), Mutex::new(has_left));
+    let upstream = Upstream::start(move |_, stream| {
+        stream_head(stream);
+        let _ = stream.write_all(pieces[..3].concat().as_bytes());
+        let _ = has_left.lock().unwrap().recv_timeout(Duration::from_secs(30));
+        for piece in &pieces[3..] {
+            let _ = stream.write_all(piece.as_bytes());
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
+    let gate = Gate::new(&upstream, "");
+    let before = gate.held();
+    for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
+        let before = gate.runs().len();
+        let mut answer = gate.ask(path, &[]);
+        assert!(answer.line().is_some());
+        drop(answer);
+        left.send(()).unwrap();
+        let run = gate.wait_for("the end of a run more", |run| run["ended_at_ms"].is_u64());
+        assert!(gate.runs().len() > before);
+        assert_eq!(run["state"], "completed");
+        assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
+    }
+    upstream.wait_until_quiet();
+    gate.lets_go(before);
+}
+
+#[test]
+fn where_it_is_configured_a_response_is_given_up_with_its_client() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let pieces = events(&bytes);
+    let upstream = Upstream::start(move |_, stream| {
+        stream_head(stream);
+        let _ = stream.write_all(pieces[..3].concat().as_bytes());
+        // Until nobody reads any more: a word that is no event.
+        while stream.write_all(b": still here\n\n").is_ok() {
+            thread::sleep(Duration::from_millis(20));
+        }
+    });
+    // Of a client that left, the proxy learns by what it writes to it: in a contract, by its heartbeat at the latest.
+    let gate = Gate::with(&upstream, "cancel_on_disconnect = true", &[("FRAMEGATE__SERVER__HEARTBEAT_MS", "100")]);
+    for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
+        let mut answer = gate.ask(path, &[]);
+        assert!(answer.line().is_some());
+        drop(answer);
+        let run = gate.wait_for_end();
+        assert_eq!((&run["state"], &run["error_code"]), (&json!("interrupted"), &json!("client_left")));
+        upstream.wait_until_quiet();
+    }
+}
+
+#[test]
+fn a_client_that_does_not_read_is_closed_and_the_run_goes_on() {
+    let created = events(&recorded("scripted__text-valid.sse"))[0].clone();
+    let last = events(&recorded("scripted__text-valid.sse")).pop().unwrap();
+    let upstream = Upstream::start(move |_, stream| {
+        stream_head(stream);
+        let _ = stream.write_all(created.as_bytes());
+        let delta = json!({"type": "response.output_text.delta", "item_id": "msg_1", "output_index": 0,
+            "content_index": 0, "sequence_number": 2, "delta": "x".repeat(60_000), "logprobs": []});
+        for _ in 0..400 {
+            if write!(stream, "event: response.output_text.delta\ndata: {delta}\n\n").is_err() {
+                return;
+            }
+        }
+        let _ = stream.write_all(last.as_bytes());
+    });
+    let gate = Gate::new(&upstream, "client_buffer_bytes = 65536\nslow_client_ms = 300");
+    let answer = gate.ask("/v1/responses", &[]);
+    let run = gate.wait_for_end();
+    assert_eq!(run["state"], "completed");
+    assert_eq!(run["records"], 402);
+    let (body, is_whole) = until_torn(answer);
+    assert!(!is_whole && body.len() < 24_000_000, "{} bytes", body.len());
+    assert!(gate.log().contains("read too slowly"), "{}", gate.log());
+    upstream.wait_until_quiet();
+}
+
+#[test]
+fn a_proxy_that_stops_lets_a_response_come_to_its_end_and_cuts_it_when_it_takes_too_long() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let pieces = events(&bytes);
+    for (grace, outcome) in [("20000", true), ("100", false)] {
+        let (go, wait) = mpsc::channel::<()>();
+        let upstream = in_two(&pieces, 3, wait);
+        let mut gate = Gate::with(&upstream, "", &[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", grace)]);
+        let answer = gate.ask("/v1/responses", &[]);
+        gate.wait_for("the run", |run| run["records"].as_u64() >= Some(3));
+        gate.proxy.signal("TERM");
+        if outcome {
+            thread::sleep(Duration::from_millis(50));
+            go.send(()).unwrap();
+            assert!(answer.text().contains("response.completed"));
+        } else {
+            let (body, is_whole) = until_torn(answer);
+            assert!(!is_whole);
+            assert!(String::from_utf8(body).unwrap().contains(": framegate is stopping"));
+        }
+        assert!(gate.proxy.terminate().success());
+    }
+}

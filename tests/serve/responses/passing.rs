@@ -1,0 +1,278 @@
+//! What passes as it came, and what does not: bodies, headers, tokens, errors.
+
+use super::*;
+use crate::client::{Answer, connect};
+use crate::proxy::{Folder, recording};
+use crate::scripted::{Upstream, stream_head, whole};
+use serde_json::json;
+use std::sync::Mutex;
+use std::sync::mpsc;
+use std::time::Duration;
+
+#[test]
+fn every_recorded_stream_passes_byte_for_byte_and_is_kept() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/open-responses");
+    let mut names: Vec<String> = std::fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().file_name().into_string().unwrap())
+        .filter(|name| name.ends_with(".sse"))
+        .collect();
+    names.sort();
+    assert!(names.len() > 50);
+    let upstream = Upstream::start(|request, stream| {
+        let name = request.header("x-client-request-id");
+        stream_head(stream);
+        let _ = stream.write_all(&recording("open-responses", name));
+    });
+    let gate = Gate::new(&upstream, "max_runs = 4");
+    for name in &names {
+        let answer = gate.ask("/v1/responses", &[("x-client-request-id", name)]);
+        assert_eq!(answer.status, 200);
+        assert!(answer.bytes() == recording("open-responses", name), "{name}");
+        // Behind the log: who sees the end finds the run ended.
+        assert!(gate.runs().iter().all(|run| run["ended_at_ms"].is_u64()), "{name}");
+    }
+    // All but those without an event of a response in them.
+    let runs = gate.get("/v1/runs?limit=500").json()["data"].as_array().unwrap().len();
+    assert!(runs + 5 > names.len(), "{runs} runs of {} recordings", names.len());
+    upstream.wait_until_quiet();
+}
+
+#[test]
+fn bytes_pass_at_the_pace_at_which_they_come() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let pieces = events(&bytes);
+    let (go, wait) = mpsc::channel::<()>();
+    let (script, wait) = (pieces.clone(), Mutex::new(wait));
+    let upstream = Upstream::start(move |_, stream| {
+        stream_head(stream);
+        for piece in &script {
+            let _ = stream.write_all(piece.as_bytes());
+            // The next one is not sent before the client has this one.
+            wait.lock().unwrap().recv_timeout(Duration::from_secs(30)).unwrap();
+        }
+    });
+    let gate = Gate::new(&upstream, "");
+    let mut answer = gate.ask("/v1/responses", &[]);
+    for piece in &pieces {
+        let mut read = String::new();
+        while !read.ends_with("\n\n") {
+            read.push_str(&answer.line().unwrap());
+            read.push('\n');
+        }
+        assert_eq!(&read, piece);
+        go.send(()).unwrap();
+    }
+    assert_eq!(answer.line(), None);
+}
+
+#[test]
+fn headers_pass_by_the_lists_alone() {
+    let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
+    let folder = Folder::new();
+    let secret = folder.write("secret", "sk-upstream-0123456789\n");
+    let gate = Gate::new(&upstream, &format!("authorization = \"configured\"\nsecret_file = \"{secret}\""));
+    let answer = gate.ask(
+        "/v1/responses?include%5B%5D=usage&upstream=lab",
+        &[
+            ("authorization", "Bearer of-the-client"),
+            ("cookie", "a=b"),
+            ("openai-beta", "responses=v1"),
+            ("x-stainless-lang", "python"),
+            ("idempotency-key", "once"),
+            ("accept-encoding", "gzip, deflate, br"),
+            ("accept", "application/json"),
+            ("x-secret-of-the-client", "1"),
+            ("connection", "close, x-stainless-hop"),
+            ("x-stainless-hop", "1"),
+            ("expect", "100-continue"),
+        ],
+    );
+    // The interim answer is the server's own.
+    let answer = if answer.status == 100 { answer.next() } else { answer };
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), "text/event-stream; charset=utf-8");
+    assert_eq!((answer.header("x-request-id"), answer.header("openai-version")), ("req_1", "2020-10-01"));
+    assert_eq!((answer.header("set-cookie"), answer.header("x-other")), ("", ""));
+    drop(answer.bytes());
+    let seen = upstream.seen().remove(0);
+    assert_eq!((&*seen.method, &*seen.path), ("POST", "/v1/responses?include%5B%5D=usage"));
+    assert_eq!(seen.body, REQUEST);
+    assert_eq!(seen.header("authorization"), "Bearer sk-upstream-0123456789");
+    assert_eq!(seen.header("host"), upstream.address.to_string());
+    assert_eq!(seen.header("accept-encoding"), "identity");
+    assert_eq!(seen.header("accept"), "application/json");
+    assert_eq!(seen.header("content-length"), REQUEST.len().to_string());
+    for (name, value) in [("openai-beta", "responses=v1"), ("x-stainless-lang", "python"), ("idempotency-key", "once")]
+    {
+        assert_eq!(seen.header(name), value, "{name}");
+    }
+    for name in ["cookie", "x-secret-of-the-client", "x-stainless-hop", "expect"] {
+        assert_eq!(seen.header(name), "", "{name}");
+    }
+    assert!(!gate.log().contains("sk-upstream"));
+}
+
+#[test]
+fn a_token_of_the_proxys_is_never_passed_on() {
+    let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
+    let folder = Folder::new();
+    let token = folder.write("token", "0123456789abcdef0123456789abcdef\n");
+    let passing = "authorization = \"passthrough\"";
+    let gate = Gate::with(&upstream, passing, &[("FRAMEGATE__SERVER__TOKEN_FILE", &token)]);
+    let own = ("authorization", "Bearer 0123456789abcdef0123456789abcdef");
+    assert_eq!(gate.ask("/v1/responses", &[]).status, 401);
+    drop(gate.ask("/v1/responses", &[own]).bytes());
+    drop(gate.ask("/v1/responses", &[own, ("x-upstream-authorization", "Bearer sk-own")]).bytes());
+    let seen = upstream.seen();
+    assert_eq!(seen.len(), 2);
+    assert_eq!((seen[0].header("authorization"), seen[1].header("authorization")), ("", "Bearer sk-own"));
+    assert_eq!(seen[1].header("x-upstream-authorization"), "");
+    drop(gate);
+    // Without tokens, `Authorization` is the client's own.
+    let gate = Gate::new(&upstream, passing);
+    drop(gate.ask("/v1/responses", &[("authorization", "Bearer sk-own")]).bytes());
+    assert_eq!(upstream.seen()[2].header("authorization"), "Bearer sk-own");
+    drop(gate);
+    let gate = Gate::new(&upstream, "");
+    drop(gate.ask("/v1/responses", &[("authorization", "Bearer sk-own")]).bytes());
+    assert_eq!(upstream.seen()[3].header("authorization"), "");
+}
+
+#[test]
+fn what_is_not_kept_is_the_upstreams_to_answer() {
+    let upstream = Upstream::start(|request, stream| {
+        let said = json!({"id": "resp_up", "asked": format!("{} {}", request.method, request.path)}).to_string();
+        whole(stream, "200 OK", "content-type: application/json\r\n", said.as_bytes());
+    });
+    let gate = Gate::new(&upstream, "");
+    let ask = |method: &str, path: &str| {
+        let mut stream = connect(gate.proxy.address);
+        let host = gate.proxy.address;
+        write!(stream, "{method} {path} HTTP/1.1\r\nhost: {host}\r\ncontent-length: 0\r\n\r\n").unwrap();
+        Answer::read(stream)
+    };
+    for (method, path) in [
+        ("GET", "/v1/responses/resp_up?include=x"),
+        ("GET", "/v1/responses/resp_up/input_items?limit=2"),
+        ("POST", "/v1/responses/resp_up/cancel"),
+        ("DELETE", "/v1/responses/resp_up"),
+    ] {
+        let answer = ask(method, path);
+        assert_eq!(answer.status, 200);
+        assert_eq!(answer.json()["asked"], format!("{method} {path}"));
+    }
+    for id in ["..", "a%2Fb", "a%00", &"x".repeat(257)] {
+        assert_eq!(ask("GET", &format!("/v1/responses/{id}")).status, 404, "{id}");
+    }
+    assert_eq!(upstream.seen().len(), 4);
+    assert!(gate.runs().is_empty());
+}
+
+#[test]
+fn a_whole_response_passes_and_is_kept_unless_it_goes_on_elsewhere() {
+    let upstream = Upstream::start(|request, stream| {
+        let status = request.header("x-client-request-id");
+        let body = json!({"id": format!("resp_{status}"), "object": "response", "status": status, "model": "lab",
+            "created_at": 1, "output": [{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
+            "content": [{"type": "output_text", "text": "Hello", "annotations": []}]}]});
+        // Laid out for people, as some servers do.
+        let body = serde_json::to_vec_pretty(&body).unwrap();
+        whole(stream, "200 OK", "content-type: application/json\r\nx-request-id: req_2\r\n", &body);
+    });
+    let gate = Gate::new(&upstream, "");
+    let answer = gate.ask("/v1/responses", &[("x-client-request-id", "completed")]);
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    assert_eq!(answer.header("x-request-id"), "req_2");
+    let length: usize = answer.header("content-length").parse().unwrap();
+    let body = answer.bytes();
+    assert_eq!(body.len(), length);
+    assert!(body.starts_with(b"{\n"));
+    let run = gate.wait_for_end();
+    assert_eq!((&run["state"], &run["response_id"]), (&json!("completed"), &json!("resp_completed")));
+    assert_eq!(run["final_text"], "Hello");
+    let translated = gate.ask("/v1/responses?contract=sse.v1", &[("x-client-request-id", "completed")]);
+    assert!(translated.events().iter().any(|event| event.data.contains("Hello")));
+    for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
+        let queued = gate.ask(path, &[("x-client-request-id", "queued")]);
+        assert_eq!(queued.json()["status"], "queued", "{path}");
+    }
+    assert_eq!(gate.runs().len(), 2, "what goes on in the background has no run yet");
+}
+
+#[test]
+fn errors_of_the_upstream_pass_as_they_are() {
+    let upstream = Upstream::start(|request, stream| match request.header("x-client-request-id") {
+        "429" => whole(
+            stream,
+            "429 Too Many Requests",
+            "content-type: application/json\r\nretry-after: 7\r\nx-should-retry: true\r\n",
+            br#"{"error":{"message":"slow down","type":"rate_limit","param":null,"code":"rate_limit_exceeded"}}"#,
+        ),
+        "502" => whole(stream, "502 Bad Gateway", "content-type: text/html\r\n", b"<html>bad</html>"),
+        "401" => whole(stream, "401 Unauthorized", "", b""),
+        _ => whole(stream, "418 Teapot", "content-type: application/json\r\ncontent-encoding: gzip\r\n", b"\x1f\x8b"),
+    });
+    let gate = Gate::new(&upstream, "");
+    for path in ["/v1/responses", "/v1/responses?contract=hecate.v1"] {
+        let limited = gate.ask(path, &[("x-client-request-id", "429")]);
+        assert_eq!((limited.status, limited.header("retry-after")), (429, "7"));
+        assert_eq!(limited.header("x-should-retry"), "true");
+        assert_eq!(limited.json()["error"]["code"], "rate_limit_exceeded");
+        let bad = gate.ask(path, &[("x-client-request-id", "502")]);
+        assert_eq!((bad.status, bad.header("content-type")), (502, "text/html"));
+        assert_eq!(bad.text(), "<html>bad</html>");
+        assert_eq!(gate.ask(path, &[("x-client-request-id", "401")]).status, 401);
+        let odd = gate.ask(path, &[("x-client-request-id", "418")]);
+        assert_eq!((odd.status, odd.header("content-encoding")), (418, "gzip"));
+        assert_eq!(odd.bytes(), b"\x1f\x8b");
+    }
+    assert!(gate.runs().is_empty());
+}
+
+#[test]
+fn what_cannot_be_read_is_refused_with_the_reason() {
+    let upstream = Upstream::start(|request, stream| match request.header("x-client-request-id") {
+        "redirect" => whole(stream, "307 Temporary Redirect", "location: http://127.0.0.1:1/v1/responses\r\n", b""),
+        "html" => whole(stream, "200 OK", "content-type: text/html\r\n", b"<html>log in</html>"),
+        "gzip" => {
+            let headers = "content-type: text/event-stream\r\ncontent-encoding: gzip\r\n";
+            whole(stream, "200 OK", headers, b"\x1f\x8b\x08");
+        }
+        "nonsense" => {
+            let _ = stream.write_all(b"SSH-2.0-OpenSSH_9.2\r\n\r\n");
+        }
+        "endless" => {
+            let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
+            while stream.write_all(&[b'x'; 4096]).is_ok() {}
+        }
+        // It closes the connection without a word.
+        _ => {}
+    });
+    let gate = Gate::new(&upstream, "");
+    for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
+        for (case, status, wanted, retry) in [
+            ("redirect", 502, "upstream_redirects", "false"),
+            ("html", 502, "upstream_not_a_response", "false"),
+            ("gzip", 502, "upstream_compresses", "false"),
+            ("nonsense", 502, "upstream_lost", "false"),
+            ("endless", 502, "upstream_lost", "false"),
+            ("closes", 502, "upstream_lost", "false"),
+        ] {
+            let answer = gate.ask(path, &[("x-client-request-id", case)]);
+            assert_eq!(answer.header("x-should-retry"), retry, "{case}");
+            assert_eq!(code(answer), (status, wanted.to_owned()), "{case}");
+        }
+    }
+    assert_eq!(upstream.seen().len(), 12, "nothing was asked twice, and no redirect was followed");
+    assert!(gate.runs().is_empty());
+    upstream.wait_until_quiet();
+    let nobody = {
+        let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        format!("http://{}/v1", listener.local_addr().unwrap())
+    };
+    let gate = Gate::at(&nobody, "", &[]);
+    let answer = gate.ask("/v1/responses", &[]);
+    assert_eq!(answer.header("x-should-retry"), "true");
+    assert_eq!(code(answer), (502, "upstream_unreachable".to_owned()));
+}

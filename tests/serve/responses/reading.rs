@@ -1,0 +1,145 @@
+//! Who reads the run of a response besides the one who asked, and later.
+
+use super::*;
+use crate::client::{Answer, get};
+use crate::proxy::Folder;
+use crate::scripted::Upstream;
+use serde_json::Value;
+use std::sync::mpsc;
+
+#[test]
+fn a_token_with_a_view_of_some_runs_makes_no_others() {
+    let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
+    let folder = Folder::new();
+    let mut tokens = String::new();
+    for (name, more) in [
+        ("all", ""),
+        ("reads", ""),
+        ("chats", "sessions = [\"chat-1\"]\n"),
+        ("claude", "runners = [\"claude-code\"]\n"),
+        ("responses", "runners = [\"open-responses\"]\n"),
+    ] {
+        folder.write(name, &format!("{name}-0123456789abcdef"));
+        let scopes = if name == "reads" { "\"read\"" } else { "\"read\", \"control\"" };
+        tokens += &format!("[[token]]\nname = \"{name}\"\nfile = \"{name}\"\nscopes = [{scopes}]\n{more}");
+    }
+    let tokens = folder.write("tokens.toml", &tokens);
+    let gate = Gate::with(&upstream, "", &[("FRAMEGATE__AUTH__TOKENS_FILE", &tokens)]);
+    let bearer = |name: &str| format!("Bearer {name}-0123456789abcdef");
+    for (name, status) in [("all", 200), ("reads", 403), ("chats", 403), ("claude", 403), ("responses", 200)] {
+        let answer = gate.ask("/v1/responses", &[("authorization", &bearer(name))]);
+        assert_eq!(answer.status, status, "{name}");
+        // To its end: then it is kept.
+        drop(answer.bytes());
+    }
+    assert_eq!(upstream.seen().len(), 2);
+    // What is kept is seen by whom it is for; the upstream is asked in the name of those alone who see everything.
+    let ask = |name: &str, path: &str| get(gate.proxy.address, path, &[("authorization", &bearer(name))]).status;
+    for (name, kept) in [("all", 200), ("reads", 200), ("chats", 404), ("claude", 404), ("responses", 200)] {
+        assert_eq!(ask(name, "/v1/responses/resp_lab?stream=true"), kept, "{name}");
+    }
+    assert_eq!((ask("responses", "/v1/responses/resp_other"), upstream.seen().len()), (404, 2));
+    assert_eq!((ask("all", "/v1/responses/resp_other"), upstream.seen().len()), (200, 3));
+}
+
+#[test]
+fn another_client_reads_the_same_run_in_other_contracts_meanwhile() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let pieces = events(&bytes);
+    let (go, wait) = mpsc::channel::<()>();
+    let upstream = in_two(&pieces, pieces.len() / 2, wait);
+    let gate = Gate::new(&upstream, "");
+    let own = gate.ask("/v1/responses", &[]);
+    let run = gate.wait_for("the run", |run| run["response_id"].is_string());
+    let id = run["run_id"].as_str().unwrap();
+    let response = run["response_id"].as_str().unwrap().to_owned();
+    // While it goes on: three contracts by the run, one by the response, and the raw records.
+    let live: Vec<(&str, Answer)> = ["hecate.v1", "sse.v1", "agent-manager.v1"]
+        .into_iter()
+        .map(|contract| (contract, gate.get(&format!("/v1/runs/{id}/events?contract={contract}"))))
+        .collect();
+    let by_response = gate.get(&format!("/v1/responses/{response}?contract=hecate.v1"));
+    let raw = gate.get(&format!("/v1/responses/{response}?stream=true"));
+    go.send(()).unwrap();
+    assert!(own.bytes() == bytes);
+    assert_eq!(raw.header("content-type"), "text/event-stream; charset=utf-8");
+    assert_eq!(String::from_utf8(raw.bytes()).unwrap(), String::from_utf8(bytes).unwrap());
+    let mut hecate = Vec::new();
+    for (contract, answer) in live {
+        let read = answer.events();
+        let again = gate.get(&format!("/v1/runs/{id}/events?contract={contract}")).events();
+        assert!(read.len() > 2, "{contract}: {} events", read.len());
+        assert_eq!(read, again, "{contract}");
+        if contract == "hecate.v1" {
+            hecate = read;
+        }
+    }
+    assert_eq!(by_response.events(), hecate);
+}
+
+#[test]
+fn a_contract_is_answered_with_the_translation_of_the_same_run() {
+    let upstream = Upstream::streaming(recorded("scripted__parallel-interleaved.sse"));
+    let gate = Gate::new(&upstream, "");
+    for (path, accept, media) in [
+        ("/v1/responses?contract=hecate.v1", "application/json", "text/event-stream; contract=hecate.v1"),
+        ("/v1/responses", "text/event-stream; contract=sse.v1", "text/event-stream; contract=sse.v1"),
+        ("/v1/responses?contract=frames.v2", "application/x-ndjson", "application/x-ndjson; contract=frames.v2"),
+    ] {
+        let answer = gate.ask(path, &[("accept", accept)]);
+        assert_eq!((answer.status, answer.header("content-type")), (200, media));
+        assert_eq!(answer.header("x-request-id"), "req_1");
+        let text = answer.text();
+        let run = gate.wait_for_end();
+        let id = run["run_id"].as_str().unwrap();
+        let contract = media.rsplit('=').next().unwrap();
+        let again = get(
+            gate.proxy.address,
+            &format!("/v1/runs/{id}/events?contract={contract}"),
+            &[("accept", media.split(';').next().unwrap())],
+        );
+        assert_eq!(text, again.text());
+        assert_eq!(upstream.seen().last().unwrap().header("accept"), "text/event-stream, application/json");
+        assert_eq!(upstream.seen().last().unwrap().path, "/v1/responses");
+    }
+    assert_eq!(code(gate.ask("/v1/responses?contract=sse.v9", &[])), (406, "not_acceptable".to_owned()));
+    assert_eq!(code(gate.ask("/v1/responses?upstream=other", &[])), (404, "not_found".to_owned()));
+}
+
+#[test]
+fn a_replay_begins_behind_any_event() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let upstream = Upstream::streaming(bytes.clone());
+    let gate = Gate::new(&upstream, "");
+    drop(gate.ask("/v1/responses", &[]).bytes());
+    let all = events(&bytes);
+    for (at, event) in all.iter().enumerate() {
+        let after = number(event);
+        let rest = gate.get(&format!("/v1/responses/resp_lab?stream=true&starting_after={after}")).text();
+        assert_eq!(rest, all[at + 1..].concat(), "{after}");
+    }
+    assert_eq!(gate.get("/v1/responses/resp_lab?stream=true&starting_after=99999").text(), "");
+    assert_eq!(code(gate.get("/v1/responses/resp_lab?stream=true&starting_after=x")).0, 400);
+    // As it was told last.
+    let last: Value = {
+        let data = all.last().unwrap().lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
+        serde_json::from_str(data).unwrap()
+    };
+    assert_eq!(gate.get("/v1/responses/resp_lab").json(), last["response"]);
+    assert_eq!(upstream.seen().len(), 1, "nothing of it was asked of the upstream");
+}
+
+#[test]
+fn a_response_is_kept_beyond_a_restart() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let upstream = Upstream::streaming(bytes.clone());
+    let folder = Folder::new();
+    let log = folder.path("framegate.db");
+    let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", log.to_str().unwrap())];
+    let mut gate = Gate::with(&upstream, "", &settings);
+    drop(gate.ask("/v1/responses", &[]).bytes());
+    assert!(gate.proxy.terminate().success());
+    let gate = Gate::with(&upstream, "", &settings);
+    assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
+    assert_eq!(gate.get("/v1/responses/resp_lab").json()["status"], "completed");
+}

@@ -1,0 +1,105 @@
+//! Records and blocks: what is whole, what is streamed, and what is unknown.
+
+use crate::records::*;
+use crate::support;
+use framegate_translators::frame::Body;
+use framegate_translators::runners::runner;
+use serde_json::{Value, json};
+
+#[test]
+fn all_frames_in_one_array_are_one_record() {
+    let array = Value::Array(vec![init(), text("m", "hi"), result("hi")]);
+    let all = frames(std::slice::from_ref(&array));
+    assert_eq!(all.iter().filter(|frame| matches!(frame.body, Body::ProviderEvent(_))).count(), 1);
+    let lines = told(&[array]);
+    assert!(
+        lines.ends_with(&["text 0 \"hi\"".into(), "turn over -".into(), "end completed - \"hi\"".into()]),
+        "{lines:?}"
+    );
+}
+
+#[test]
+fn arguments_that_are_no_object_stay_text() {
+    let input = json!({"__unparsedToolInput": {"raw": "{\"a\":", "len": 5}});
+    let lines = told(&[init(), call("m", "t", "Bash", input)]);
+    assert!(lines.contains(&"call t Bash \"{\\\"a\\\":\"".to_owned()), "{lines:?}");
+}
+
+fn streamed(id: &str) -> Vec<Value> {
+    vec![
+        event(
+            json!({"type": "message_start", "message": {"id": id, "model": "m", "usage": {"input_tokens": 4, "output_tokens": 1}}}),
+        ),
+        event(json!({"type": "content_block_start", "index": 0, "content_block": {"type": "text", "text": ""}})),
+        event(json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "hel"}})),
+        event(json!({"type": "content_block_delta", "index": 0, "delta": {"type": "text_delta", "text": "lo"}})),
+    ]
+}
+
+fn stopped(reason: Value) -> Vec<Value> {
+    vec![
+        event(json!({"type": "content_block_stop", "index": 0})),
+        event(json!({"type": "message_delta", "delta": {"stop_reason": reason}, "usage": {"output_tokens": 7}})),
+        event(json!({"type": "message_stop"})),
+    ]
+}
+
+#[test]
+fn a_whole_frame_behind_its_block_does_not_say_it_again() {
+    let lines = told(
+        &[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![text("m", "hello"), result("hello")]].concat(),
+    );
+    assert_eq!(
+        lines,
+        [
+            "start \"\"",
+            "turn",
+            "usage turn 4/7 None",
+            "turn over end_turn",
+            "text 0 \"hello\"",
+            "end completed - \"hello\"",
+        ]
+    );
+}
+
+#[test]
+fn a_finished_block_without_a_whole_frame_is_still_told() {
+    let lines = told(&[vec![init()], streamed("m"), stopped(json!("end_turn")), vec![result("hello")]].concat());
+    assert!(lines.contains(&"text 0 \"hello\"".to_owned()), "{lines:?}");
+    assert_eq!(lines.last().unwrap(), "end completed - \"hello\"");
+}
+
+#[test]
+fn made_up_closing_events_finish_nothing() {
+    let lines = told(&[vec![init()], streamed("m"), stopped(Value::Null), vec![result("")]].concat());
+    assert_eq!(lines, ["start \"\"", "turn", "text 0 \"hello\"", "turn over -", "end completed - \"-\""]);
+}
+
+#[test]
+fn late_events_begin_no_run() {
+    let lines = told(&[vec![init(), text("m", "x"), result("x")], stopped(json!("end_turn"))].concat());
+    assert_eq!(lines.iter().filter(|line| line.starts_with("start")).count(), 1);
+}
+
+#[test]
+fn what_is_unknown_is_kept_with_a_note() {
+    let lines = told(&[
+        with_session(json!({"type": "telepathy"})),
+        system(json!({"subtype": "aura"})),
+        init(),
+        said("m", json!({"type": "hologram"}), None),
+        text("m", "x"),
+    ]);
+    assert_eq!(lines[..2], ["thread fault unknown type \"telepathy\"", "thread fault unknown system subtype \"aura\""]);
+    assert!(lines.contains(&"text 1 \"x\"".to_owned()), "{lines:?}");
+}
+
+#[test]
+fn recordings_as_frames() {
+    let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
+    for name in ["subagent.ndjson", "api_stream_error_midway.partial.ndjson"] {
+        let bytes = std::fs::read(support::fixtures_dir("claude-code").join(name)).unwrap();
+        let frames = support::translate(runner("claude-code").unwrap(), v2, &bytes);
+        insta::assert_snapshot!(name, String::from_utf8(frames).unwrap());
+    }
+}

@@ -1,0 +1,104 @@
+//! Forms of MCP servers, which Claude Code and Codex pass on.
+
+use crate::host::*;
+use framegate_translators::frame::{Body, Decision, Frame};
+use framegate_translators::host::{Answer, Unsayable};
+use serde_json::json;
+
+/// Fields in an order of their own, which is the order of the answers.
+const FORM: &str =
+    r#"{"type":"object","properties":{"zone":{"type":"string"},"count":{"type":"integer"}},"required":["zone"]}"#;
+
+#[test]
+fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
+    let claude = |host: &mut Host, id: &str, mode: &str, schema: &str| {
+        let line = format!(
+            r#"{{"type":"control_request","request_id":"{id}","request":{{"subtype":"elicitation","mcp_server_name":"docs","message":"Where?","mode":"{mode}","requested_schema":{schema}}}}}"#
+        );
+        host.hear(format!("{line}\n").as_bytes())
+    };
+    let mut host = Host::new("claude-code");
+    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    let asked = claude(&mut host, "a", "form", FORM);
+    assert_eq!((&*asked[0].tool_name, asked[0].reason.as_deref()), ("mcp_elicitation", Some("Where?")));
+    assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
+    assert!(host.dialogue.asked("a").unwrap().wants_answers);
+    let unfit = host.answer("a", chosen(&[&["here"], &["many"]])).unwrap_err();
+    assert_eq!(unfit.to_string(), "the field \"count\" wants a whole number");
+    host.answer("a", chosen(&[&["here"], &["2"]])).unwrap();
+    let response = |host: &mut Host| host.lines().pop().unwrap()["response"].clone();
+    let content = json!({"action": "accept", "content": {"zone": "here", "count": 2}});
+    assert_eq!(response(&mut host), json!({"subtype": "success", "request_id": "a", "response": &content}));
+    claude(&mut host, "b", "form", FORM);
+    host.answer("b", decided(Decision::Rejected)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
+    // An address to go to: whoever says yes will.
+    claude(&mut host, "c", "url", FORM);
+    assert!(!host.dialogue.asked("c").unwrap().wants_answers);
+    host.answer("c", decided(Decision::Approved)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "accept"}));
+    claude(&mut host, "d", "form", FORM);
+    host.answer("d", decided(Decision::Cancelled)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "cancel"}));
+    claude(&mut host, "e", "form", FORM);
+    host.hear(b"{\"type\":\"control_cancel_request\",\"request_id\":\"e\"}\n");
+    assert!(host.dialogue.asked("e").is_none());
+    host.finish();
+    let decisions =
+        ["approved by ann", "rejected by ann", "approved by ann", "cancelled by ann", "cancelled by runner"];
+    assert_eq!(host.decisions(), decisions);
+    // Codex: the same form, in the same order.
+    let mut host = codex();
+    let codex_form = |host: &mut Host, id: u64, schema: &str| {
+        let params = format!(
+            r#"{{"threadId":"T","mode":"form","serverName":"docs","message":"Where?","requestedSchema":{schema}}}"#
+        );
+        let line = format!(r#"{{"id":{id},"method":"mcpServer/elicitation/request","params":{params}}}"#);
+        host.hear(format!("{line}\n").as_bytes())
+    };
+    let asked = codex_form(&mut host, 7, FORM);
+    assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
+    host.answer(&asked[0].approval_id, chosen(&[&["here"], &["2"]])).unwrap();
+    assert_eq!(host.lines().last(), Some(&json!({"id": 7, "result": content})));
+    // One that nobody can fill in here is asked about all the same; the host refuses it, and says why.
+    let why = "its field \"place\" is of the type \"object\"";
+    let unfit = r#"{"properties":{"place":{"type":"object"}}}"#;
+    let asked = codex_form(&mut host, 8, unfit);
+    assert_eq!(host.dialogue.asked(&asked[0].approval_id).unwrap().unanswerable.as_deref(), Some(why));
+    assert_eq!(host.answer(&asked[0].approval_id, chosen(&[&["x"]])), Err(Unsayable::Unfit(why.to_owned())));
+    host.answer(&asked[0].approval_id, decided(Decision::Rejected)).unwrap();
+    let declined = json!({"id": 8, "result": {"action": "decline", "content": null}});
+    assert_eq!(host.lines().last(), Some(&declined));
+    // What redaction takes from the frames, the host still has.
+    let secret = r#"{"properties":{"password":{"type":"string","default":"x1y2z3"}}}"#;
+    let asked = codex_form(&mut host, 9, secret);
+    assert!(!asked[0].args.get().contains("x1y2z3"), "{}", asked[0].args);
+    host.answer(&asked[0].approval_id, chosen(&[&["p"]])).unwrap();
+    assert_eq!(host.lines().last().unwrap()["result"]["content"], json!({"password": "p"}));
+    for scope in ["session", "always"] {
+        let asked = codex_form(&mut host, 10, FORM);
+        let lasting = Answer { answers: vec![vec!["here".into()]], ..scoped(scope) };
+        let refused = host.answer("request-10", lasting);
+        assert!(matches!(refused, Err(Unsayable::NoWord(_))), "{asked:?} {refused:?}");
+    }
+    // Another client's answer to a form may have been any; only the answer to questions is one.
+    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":10}}\n");
+    codex_asks(&mut host, &json!(11), "item/tool/requestUserInput", json!({"questions": []}));
+    host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":11}}\n");
+    let decisions = host.decisions();
+    assert_eq!(decisions[decisions.len() - 2..], ["cancelled by runner", "approved by runner"]);
+    let settled = |frame: &Frame| matches!(&frame.body, Body::ApprovalResolved(answer) if answer.reason.as_deref() == Some(framegate_translators::host::SETTLED));
+    assert_eq!(host.frames.iter().filter(|frame| settled(frame)).count(), 1);
+    // Claude Code: alike.
+    let mut host = Host::new("claude-code");
+    host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
+    let asked = claude(&mut host, "f", "form", unfit);
+    assert_eq!(host.dialogue.asked("f").unwrap().unanswerable.as_deref(), Some(why), "{asked:?}");
+    host.answer("f", decided(Decision::Rejected)).unwrap();
+    assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
+    claude(&mut host, "g", "form", secret);
+    let lasting = Answer { answers: vec![vec!["p".into()]], ..scoped("always") };
+    assert!(matches!(host.answer("g", lasting), Err(Unsayable::NoWord(_))));
+    host.answer("g", chosen(&[&["p"]])).unwrap();
+    assert_eq!(response(&mut host)["response"]["content"], json!({"password": "p"}));
+}

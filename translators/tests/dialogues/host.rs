@@ -1,0 +1,155 @@
+//! A host in a test, and what it answers.
+
+use framegate_translators::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Frame};
+use framegate_translators::framing::Limits;
+use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::redact::{Rules, Settings};
+use framegate_translators::runners::runner;
+use framegate_translators::sequence::Identity;
+use serde_json::{Value, json};
+use std::sync::Arc;
+use uuid::Uuid;
+
+/// A host: it hears records, answers what is asked, and keeps what it sent.
+pub struct Host {
+    pub ingest: Ingest,
+    pub dialogue: Box<dyn Dialogue>,
+    pub sent: Vec<Sending>,
+    pub frames: Vec<Frame>,
+    pub now_ms: u64,
+}
+
+impl Host {
+    pub fn new(name: &str) -> Self {
+        let runner = runner(name).unwrap();
+        let identity = Identity { run_id: Uuid::from_u128(7), session_id: None };
+        let ingest = Ingest::new(runner, None, Limits::default(), identity)
+            .redacting(Arc::new(Rules::new(Settings::default()).unwrap()));
+        let dialogue = runner.dialogue.unwrap()();
+        Self { ingest, dialogue, sent: Vec::new(), frames: Vec::new(), now_ms: 1_700_000_000_000 }
+    }
+
+    pub fn open(&mut self, opening: Opening) {
+        self.dialogue.open(&opening);
+        self.sent.extend(self.dialogue.take());
+    }
+
+    /// The runner's next bytes; gives the questions that they ask.
+    pub fn hear(&mut self, bytes: &[u8]) -> Vec<ApprovalRequested> {
+        self.now_ms += 1;
+        let dialogue = &mut self.dialogue;
+        let mut ear = |record: &framegate_translators::decode::Record<'_>| dialogue.hear(record);
+        let mut frames: Vec<Frame> = self.ingest.feed_heard(bytes, self.now_ms, Some(&mut ear)).collect();
+        if let Some(due) = self.ingest.deadline() {
+            frames.extend(self.ingest.flush(due));
+        }
+        self.sent.extend(self.dialogue.take());
+        let asked = |frame: &Frame| match &frame.body {
+            Body::ApprovalRequested(request) => Some((**request).clone()),
+            _ => None,
+        };
+        let asked = frames.iter().filter_map(asked).collect();
+        self.frames.extend(frames);
+        asked
+    }
+
+    pub fn say(&mut self, wish: Wish) -> Result<(), Unsayable> {
+        self.dialogue.say(None, &wish)?;
+        self.sent.extend(self.dialogue.take());
+        Ok(())
+    }
+
+    /// Answers, and lets the frames tell it.
+    pub fn answer(&mut self, id: &str, answer: Answer) -> Result<(), Unsayable> {
+        let decision = answer.decision;
+        self.say(Wish::Answer { approval_id: id.into(), answer })?;
+        let asked_on =
+            |frame: &&Frame| matches!(&frame.body, Body::ApprovalRequested(request) if *request.approval_id == *id);
+        let stream = self.frames.iter().find(asked_on).map(|frame| (frame.stream.kind, frame.stream.id)).unwrap();
+        let by = Some("ann".into());
+        let resolved = ApprovalResolved { approval_id: id.into(), decision, by, reason: None, scope: None };
+        let told: Vec<Frame> = self.ingest.resolve(stream, resolved, self.now_ms).collect();
+        assert_eq!(told.len(), 1, "one frame tells it");
+        self.frames.extend(told);
+        Ok(())
+    }
+
+    pub fn finish(&mut self) {
+        let frames: Vec<Frame> = self.ingest.finish(self.now_ms).collect();
+        self.frames.extend(frames);
+    }
+
+    /// What was sent, as JSON.
+    pub fn lines(&self) -> Vec<Value> {
+        let line = |sending: &Sending| match sending {
+            Sending::Input(bytes) => {
+                assert_eq!(bytes.iter().filter(|&&byte| byte == b'\n').count(), 1, "one line");
+                serde_json::from_slice(bytes).unwrap()
+            }
+            Sending::EndOfInput => json!("end"),
+            Sending::Post { path, body } if body.is_empty() => json!([path]),
+            Sending::Post { path, body } => json!([path, serde_json::from_slice::<Value>(body).unwrap()]),
+        };
+        self.sent.iter().map(line).collect()
+    }
+
+    /// The decisions: what, by whom. No question may have two, and none may be without.
+    pub fn decisions(&self) -> Vec<String> {
+        let (mut asked, mut told) = (Vec::new(), Vec::new());
+        for frame in &self.frames {
+            match &frame.body {
+                Body::ApprovalRequested(request) => asked.push(request.approval_id.clone()),
+                Body::ApprovalResolved(answer) => {
+                    let at = asked.iter().position(|id| *id == answer.approval_id).expect("it was open");
+                    asked.remove(at);
+                    told.push(format!("{} by {}", answer.decision.as_str(), answer.by.as_deref().unwrap_or("runner")));
+                }
+                _ => {}
+            }
+        }
+        assert!(asked.is_empty(), "{asked:?} has no end");
+        told
+    }
+}
+
+pub fn fixture(path: &str) -> String {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/");
+    std::fs::read_to_string(format!("{root}{path}")).unwrap()
+}
+
+pub fn lines(path: &str) -> Vec<Value> {
+    fixture(path).lines().map(|line| serde_json::from_str(line).unwrap()).collect()
+}
+
+pub fn decided(decision: Decision) -> Answer {
+    Answer { decision, reason: None, scope: None, answers: Vec::new() }
+}
+
+pub fn scoped(scope: &str) -> Answer {
+    Answer { scope: Some(scope.into()), ..decided(Decision::Approved) }
+}
+
+/// A yes with what was chosen, question by question.
+pub fn chosen(given: &[&[&str]]) -> Answer {
+    let words = |words: &&[&str]| words.iter().map(|&word| word.to_owned()).collect();
+    Answer { answers: given.iter().map(words).collect(), ..decided(Decision::Approved) }
+}
+
+/// A host with a thread and a running turn.
+pub fn codex() -> Host {
+    let mut host = Host::new("codex");
+    host.open(Opening { prompt: "go".into(), session: Some("T".into()), model: Some("m".into()), cwd: None });
+    host.hear(b"{\"id\":0,\"result\":{}}\n");
+    host.hear(b"{\"id\":1,\"result\":{\"thread\":{\"id\":\"T\"}}}\n");
+    host.hear(b"{\"id\":2,\"result\":{\"turn\":{\"id\":\"t1\"}}}\n");
+    host.hear(b"{\"method\":\"turn/started\",\"params\":{\"threadId\":\"T\",\"turn\":{\"id\":\"t1\"}}}\n");
+    host
+}
+
+pub fn codex_asks(host: &mut Host, id: &Value, method: &str, params: Value) -> Vec<ApprovalRequested> {
+    let mut params = params;
+    params["threadId"] = json!("T");
+    params["itemId"] = json!("i1");
+    host.hear(format!("{}\n", json!({"id": id, "method": method, "params": params})).as_bytes())
+}

@@ -1,0 +1,147 @@
+//! Runs, their ends and their figures.
+
+use crate::case::*;
+use crate::support::{fixtures_dir, frames};
+use framegate_translators::frame::{Body, EndReason, Frame, ProviderStatus};
+use serde_json::Value;
+
+#[test]
+fn usage_is_counted_once() {
+    check(&[CUT_EVENT], |case| {
+        let ours = case.usage();
+        let usage = &case.facts["usage"];
+        if usage.is_null() {
+            return same(ours.len(), 0);
+        }
+        let either =
+            |name: &str, chat: &str| usage.get(name).or_else(|| usage.get(chat)).and_then(Value::as_u64).unwrap();
+        let cached = usage["input_tokens_details"]["cached_tokens"].as_u64();
+        let expected = (
+            1,
+            either("input_tokens", "prompt_tokens"),
+            either("output_tokens", "completion_tokens"),
+            cached,
+            usage["output_tokens_details"]["reasoning_tokens"].as_u64(),
+        );
+        let Some(told) = ours.first() else { return Some("no usage".to_owned()) };
+        let input = told.input_tokens + told.cache_read_tokens.unwrap_or_default();
+        same((ours.len(), input, told.output_tokens, told.cache_read_tokens, told.reasoning_tokens), expected)
+    });
+}
+
+#[test]
+fn each_recording_is_one_run_that_ends_as_it_should() {
+    let except = [CUT_EVENT];
+    check(&except, |case| {
+        let ends = case.ends();
+        let records = case.records().count();
+        let no_response = case.name == "scripted__chat-chunks" || records == 0;
+        if no_response {
+            return same(ends.len(), 0);
+        }
+        if ends.len() != 1 {
+            return Some(format!("{} runs", ends.len()));
+        }
+        let error = case.facts["error_events"].as_array().is_some() || case.name == "scripted__http-error-json";
+        let expected = match case.facts["terminal_status"].as_str() {
+            Some("completed") => EndReason::Completed,
+            Some("failed") => EndReason::Failed,
+            Some("incomplete") => EndReason::Interrupted,
+            None if error => EndReason::Failed,
+            None => EndReason::Interrupted,
+            Some(other) => panic!("{other}"),
+        };
+        same(ends[0].reason, expected)
+    });
+}
+
+#[test]
+fn why_a_run_ended_is_told() {
+    check(&[], |case| {
+        let end = case.ends().first().copied();
+        let stop = case.bodies().find_map(|body| match body {
+            Body::TurnEnded { stop_reason, .. } => stop_reason.as_deref(),
+            _ => None,
+        });
+        if let Some(reason) = case.facts["incomplete_details"]["reason"].as_str() {
+            return same((end?.error_code.as_deref(), stop), (Some(reason), Some(reason)));
+        }
+        let told = case.facts.get("response_error").or_else(|| {
+            case.facts["error_events"].get(0).map(|event| event["body"].get("error").unwrap_or(&event["body"]))
+        });
+        let told = told?;
+        let errors: Vec<_> = case
+            .bodies()
+            .filter_map(|body| match body {
+                Body::ErrorReported(error) => Some((&*error.code, &*error.message)),
+                _ => None,
+            })
+            .collect();
+        let expected = (told["code"].as_str().unwrap(), told["message"].as_str().unwrap());
+        let ended = (end?.error_code.as_deref().unwrap_or_default(), end?.message.as_deref().unwrap_or_default());
+        same((errors, ended), (vec![expected], expected))
+    });
+}
+
+#[test]
+fn what_follows_the_end_is_on_the_thread() {
+    check(&[], |case| {
+        let mut ended = false;
+        let mut behind: Vec<String> = Vec::new();
+        for body in case.bodies() {
+            match body {
+                Body::SessionEnded(_) => ended = true,
+                Body::ProviderEvent(record) if ended => behind.push(match record.status {
+                    ProviderStatus::Done => "[DONE]".to_owned(),
+                    _ => record.event_name.as_deref().unwrap_or_default().to_owned(),
+                }),
+                _ => {}
+            }
+        }
+        match case.facts.get("events_after_terminal") {
+            Some(facts) => {
+                let facts: Vec<&str> = facts.as_array().unwrap().iter().map(|event| event.as_str().unwrap()).collect();
+                same(behind.iter().map(String::as_str).collect(), facts)
+            }
+            None => (behind.iter().any(|event| event != "[DONE]")).then(|| format!("{behind:?}")),
+        }
+    });
+}
+
+/// One connection may carry many responses: each is the run that it would be alone.
+#[test]
+fn recordings_behind_one_another_are_the_same_runs() {
+    let ended = |case: &&Case| case.facts["terminal_event"].is_string() && !case.name.starts_with("scripted__bom");
+    let said = |frames: &[Frame]| -> Vec<String> {
+        let mut all = Vec::new();
+        for frame in frames {
+            match &frame.body {
+                Body::OutputTextDelta(block) | Body::ReasoningDelta(block) => all.push(block.delta.clone()),
+                Body::ToolCallProposed(call) => all.push(format!("{} {}", call.name, call.args)),
+                Body::SessionEnded(end) => {
+                    all.push(format!("{:?} {:?} {:?}", end.reason, end.final_text, end.error_code))
+                }
+                _ => {}
+            }
+        }
+        all
+    };
+    let mut bytes = Vec::new();
+    let mut expected = Vec::new();
+    for case in CASES.iter().filter(ended) {
+        bytes.extend(std::fs::read(fixtures_dir("open-responses").join(case.whole["file"].as_str().unwrap())).unwrap());
+        bytes.extend_from_slice(b"\n\n");
+        expected.extend(said(&case.frames));
+    }
+    assert_eq!(said(&frames(open_responses(), &bytes)), expected);
+}
+
+#[test]
+fn a_recording_as_frames() {
+    let bytes = std::fs::read(fixtures_dir("open-responses").join("scripted__web-search.sse")).unwrap();
+    let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
+    let lines = String::from_utf8(crate::support::translate(open_responses(), v2, &bytes)).unwrap();
+    // The records themselves are the recording; only what is derived from them is of interest.
+    let derived: Vec<&str> = lines.lines().filter(|line| !line.contains("\"type\":\"provider_event\"")).collect();
+    insta::assert_snapshot!(derived.join("\n"));
+}
