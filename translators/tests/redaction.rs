@@ -383,8 +383,35 @@ fn what_is_signed_or_no_secret_stays() {
         r#"{"type":"x","password":null,"secret":"","token":true}"#,
         r#"{"type":"x","properties":{"password":{"type":"string"},"token":{"type":"array","items":{"type":"string"}}}}"#,
         r#"{"type":"x","text":"set \"password\": {\"type\": \"string\"} and Authorization: required"}"#,
+        r#"{"type":"x","text":"Open http://localhost:3000."}"#,
+        r#"{"type":"x","text":"**Open http://localhost:3000**","a":"(http://localhost:5173,","b":"http://localhost:80"}"#,
+        r#"{"type":"x","text":"打开 http://localhost:3000，","a":"http://localhost:8080。然后"}"#,
     ] {
         assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
+    }
+}
+
+#[test]
+fn a_port_is_no_password_until_it_turns_out_to_be_one() {
+    for who in RUNNERS {
+        for behind in [".", "**", ",", "，", "!", "。然后"] {
+            let text = format!("Open http://localhost:3000{behind}");
+            for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                assert_eq!(told, text, "{} cut at {cut}", who.name);
+            }
+            let text = format!("Open http://joe:3000{behind}q7Zk@host/ x");
+            for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                assert_eq!(told, "Open http://joe:[REDACTED:url-password]@host/ x", "{} cut at {cut}", who.name);
+            }
+        }
+    }
+    // What no port looks like is taken for a password where the text stops.
+    for password in ["q7Zk", "3000a", "3000_", "3000-q", "300000.", "."] {
+        let told = said(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
+        let is_port = password == ".";
+        assert_eq!(told == "at http://joe:[REDACTED:url-password]", !is_port, "{told}");
     }
 }
 

@@ -324,8 +324,7 @@ fn url(text: &[u8], at: usize, body: usize) -> Found {
         || value.starts_with(b"[")
         || value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X'));
     if end == text.len() && count <= LONGEST_NAME {
-        // A port has digits alone.
-        let sure = count > 0 && !stands_for_one && !value.iter().all(u8::is_ascii_digit);
+        let sure = count > 0 && !stands_for_one && !begins_as_a_port(value);
         let open = sure.then_some(Open::Class(in_password, LONGEST_NAME));
         return Found::Tail(Tail { start, from: password, holds: count > 0, open });
     }
@@ -333,6 +332,16 @@ fn url(text: &[u8], at: usize, body: usize) -> Found {
         return Found::No;
     }
     Found::Full(password..end, None)
+}
+
+/// Whether what stands behind a host's colon can be a port and what a sentence puts behind it: digits alone, or a few of them
+/// before what is in no name (`:3000.`, `:5173**`).
+fn begins_as_a_port(value: &[u8]) -> bool {
+    let digits = run(value, 0, |byte| byte.is_ascii_digit());
+    match value.get(digits) {
+        None => true,
+        Some(&behind) => (1..=5).contains(&digits) && !dashed(behind),
+    }
 }
 
 /// The value of a quoted key in a text at one of its levels: `"key": "value"`. `at` lies in the key.
