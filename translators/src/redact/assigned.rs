@@ -7,6 +7,7 @@
 
 use super::rules::{Class, name_byte};
 use super::shape::{Found, LONGEST, LONGEST_NAME, Open, Tail, name_only, run};
+use super::words::{is_sequence, name_start};
 
 /// The shortest value that is taken for a secret.
 const SHORTEST: usize = 8;
@@ -48,8 +49,7 @@ fn in_single_quotes(byte: u8) -> bool {
 
 /// The value that is assigned to the key at `at`.
 pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool) -> Found {
-    let before = text.get(..at).unwrap_or_default().iter().rev().take(LONGEST_NAME);
-    let start = at - before.take_while(|byte| name_byte(**byte)).count();
+    let start = name_start(text, at, LONGEST_NAME, name_byte);
     let end = at + run(text, at, name_byte);
     let (Some(name), quote) = (text.get(start..end), start.checked_sub(1).and_then(|at| text.get(at))) else {
         return Found::No;
@@ -117,8 +117,8 @@ pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool)
 /// The end of a text that may be the front of an assignment: its name goes on in what follows. `begins_word` says whether a
 /// word of a key begins so; where none does, what follows is a key by itself or there is none.
 pub(super) fn front(text: &[u8], begins_word: impl Fn(&[u8]) -> bool) -> Option<usize> {
-    let size = text.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
-    let start = text.len() - size;
+    let start = name_start(text, text.len(), LONGEST_NAME, name_byte);
+    let size = text.len() - start;
     if size == 0 || size == LONGEST_NAME {
         return None;
     }
@@ -150,7 +150,7 @@ fn begins_line(text: &[u8], name: usize) -> Option<usize> {
     let is_usual =
         |word: &[u8]| matches!(word, b"-" | b"+" | b">" | b"'" | b"export" | b"set" | b"setx" | b"ENV" | b"+export");
     // A diff's sign stands at the name itself.
-    words.all(is_usual).then(|| name - front.len() + line)
+    words.all(|word| is_usual(word) || is_sequence(word)).then(|| name - front.len() + line)
 }
 
 /// Letters in capitals alone, as the environment has them.

@@ -34,6 +34,7 @@ mod rules;
 mod shape;
 mod sieve;
 mod text;
+mod words;
 
 pub use answers::words_of;
 pub use hold::{Redacted, Redactor};
@@ -248,7 +249,7 @@ impl Rules {
         !self.patterns.is_empty()
             || self.sieve.any(bytes, |number, place| match self.literals.get(number) {
                 Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
-                    !shape::is_inside_a_word(bytes, place.start) || is_behind_an_escape(bytes, place.start)
+                    !words::is_inside_a_word(bytes, place.start) || words::is_behind_an_escape(bytes, place.start)
                 }
                 Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, place.end),
                 _ => !bytes.get(place.clone()).is_some_and(|said| said.ends_with(b"\"")) || is_a_key(bytes, place.end),
@@ -283,12 +284,6 @@ fn worth_a_look(scouted: &[String], literals: &[Literal]) -> Result<Vec<Wanted>,
 fn is_a_key(bytes: &[u8], end: usize) -> bool {
     let rest = bytes.get(end..).unwrap_or_default();
     rest.iter().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| matches!(byte, b':' | b'\n' | b'\r'))
-}
-
-/// The letter before may be an escape's.
-fn is_behind_an_escape(bytes: &[u8], at: usize) -> bool {
-    let front = bytes.get(at.saturating_sub(6)..at).unwrap_or_default();
-    front.contains(&b'\\')
 }
 
 fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool, holds: bool) {
@@ -364,9 +359,9 @@ mod tests {
                 let number = found.pattern().as_usize();
                 match rules.literals.get(number) {
                     Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
-                        let begins = !shape::is_inside_a_word(bytes, found.start());
+                        let begins = !words::is_inside_a_word(bytes, found.start());
                         rules.is_spelt(number, &bytes[found.range()])
-                            && (begins || is_behind_an_escape(bytes, found.start()))
+                            && (begins || words::is_behind_an_escape(bytes, found.start()))
                     }
                     Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, found.end()),
                     _ => !bytes[found.range()].ends_with(b"\"") || is_a_key(bytes, found.end()),
@@ -385,7 +380,8 @@ mod tests {
             2 => prop::sample::select(ESCAPES).prop_map(str::to_owned),
             6 => "[a-z]{1,12}",
             3 => "[A-Za-z0-9]{36,44}",
-            8 => prop::sample::select(&["\"", "\\", "\":\"", "\\\"", " ", "_", "-", ".", "/", ":", "@", "\\n", "user:", "\\u00e9"][..])
+            8 => prop::sample::select(&["\"", "\\", "\":\"", "\\\"", " ", "_", "-", ".", "/", ":", "@", "\\n", "user:", "\\u00e9",
+                "[", "[3", "2m", "[0m", "\\u001b[32m", "\\u005b3\\u0032m", "\\u001b[1\\u003b3\\u0031\\u006d"][..])
                 .prop_map(str::to_owned),
         ];
         prop::collection::vec(part, 0..9).prop_map(|parts| parts.concat())

@@ -4,6 +4,7 @@
 //! look at more than the longest secret has.
 
 use super::rules::{Class, Shape, dashed, name_byte};
+use super::words::is_inside_a_word;
 use std::ops::Range;
 
 /// What begins at a place.
@@ -128,12 +129,6 @@ pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize, level: usiz
         Shape::Pem => pem(text, at, body, level),
         Shape::Url => url(text, at, body),
     }
-}
-
-pub(super) fn is_inside_a_word(text: &[u8], at: usize) -> bool {
-    at.checked_sub(1)
-        .and_then(|before| text.get(before))
-        .is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 pub(super) fn name_only(start: usize, text: &[u8]) -> Found {

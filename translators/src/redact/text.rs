@@ -8,7 +8,8 @@ use super::Rules;
 use super::assigned::{assigned, front};
 use super::levels::Reading;
 use super::rules::name_byte;
-use super::shape::{Found, LONGEST_NAME, Open, Tail, find, is_inside_a_word, keyed};
+use super::shape::{Found, LONGEST_NAME, Open, Tail, find, keyed};
+use super::words::{front_of_sequence, is_inside_a_word};
 use aho_corasick::AhoCorasick;
 use std::ops::Range;
 
@@ -70,6 +71,7 @@ impl Rules {
             && memchr::memchr(b'\\', piece).is_none()
             && !has_url()
             && !(self.in_text && self.ends_in_a_key(piece))
+            && front_of_sequence(piece).is_none()
             && self.front_of_literal(piece).is_none()
     }
 
@@ -159,6 +161,12 @@ impl Rules {
         }
         // The name of an assignment that is not over.
         if let Some(start) = self.in_text.then(|| front(text, |word| self.keys.has_word(word))).flatten() {
+            let mut both = found.map(|tail| (tail, 0));
+            merge(&mut both, Tail { start, from: text.len(), holds: false, open: None }, 0);
+            found = both.map(|(tail, _)| tail);
+        }
+        // A terminal's sequence that is not over: what stands behind its end is not inside a word.
+        if let Some(start) = front_of_sequence(text) {
             let mut both = found.map(|tail| (tail, 0));
             merge(&mut both, Tail { start, from: text.len(), holds: false, open: None }, 0);
             found = both.map(|(tail, _)| tail);
