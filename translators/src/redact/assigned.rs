@@ -6,8 +6,10 @@
 //! (JSON has a rule of its own).
 
 use super::rules::{Class, name_byte};
-use super::shape::{Found, LONGEST, LONGEST_NAME, Open, Tail, name_only, run};
+use super::seen::{Seen, run};
+use super::shape::{Found, LONGEST, LONGEST_NAME, Open, Tail, name_only};
 use super::words::{is_sequence, name_start};
+use std::ops::Range;
 
 /// The shortest value that is taken for a secret.
 const SHORTEST: usize = 8;
@@ -47,10 +49,18 @@ fn in_single_quotes(byte: u8) -> bool {
     (byte.is_ascii_graphic() || byte >= 0x80) && !matches!(byte, b'\'' | b'\\')
 }
 
-/// The value that is assigned to the key at `at`.
-pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool) -> Found {
-    let start = name_start(text, at, LONGEST_NAME, name_byte);
-    let end = at + run(text, at, name_byte);
+/// The value that is assigned to the key of which a literal stands at the place.
+pub(super) fn assigned(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) -> bool, seen: &mut Seen) -> Found {
+    // A key's name ends where one of its literals does; what goes on at the text's end is told by [`front`].
+    let end = place.end;
+    if text.get(end).is_some_and(|byte| name_byte(*byte)) {
+        return Found::No;
+    }
+    let start = name_start(text, end, LONGEST_NAME, name_byte);
+    // A name with a blank in it is none here.
+    if start > place.start {
+        return Found::No;
+    }
     let (Some(name), quote) = (text.get(start..end), start.checked_sub(1).and_then(|at| text.get(at))) else {
         return Found::No;
     };
@@ -87,17 +97,20 @@ pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool)
     if !is_assignment {
         return Found::No;
     }
-    let (class, is_quoted): (Class, bool) = match text.get(value) {
-        Some(b'"') => (in_quotes, true),
-        Some(b'\'') => (in_single_quotes, true),
-        _ => (bare, false),
+    let (class, nth, is_quoted): (Class, usize, bool) = match text.get(value) {
+        Some(b'"') => (in_quotes, 0, true),
+        Some(b'\'') => (in_single_quotes, 1, true),
+        _ => (bare, 2, false),
     };
     value += usize::from(is_quoted);
-    let count = run(text, value, class);
+    // In the value of another one (`TOKEN=TOKEN=…`) there is none if that is none.
+    if seen.has_of(nth, value) {
+        return Found::No;
+    }
+    let count = seen.run_of(nth, text, value, class);
     let said = text.get(value..value + count).unwrap_or_default();
     let behind = text.get(value + count);
     let is_value = said.len() >= SHORTEST
-        && said.len() <= LONGEST
         && said.iter().any(u8::is_ascii_digit)
         && said.iter().any(u8::is_ascii_alphabetic)
         && !is_reference(said);
@@ -179,9 +192,10 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Option<&str> {
-        let key = ["password", "PASSWORD", "TOKEN", "token"].iter().find_map(|key| text.find(key)).unwrap();
+        let mut keys = ["password", "PASSWORD", "TOKEN", "token"].iter();
+        let place = keys.find_map(|key| text.find(key).map(|at| at..at + key.len())).unwrap();
         let is_secret = |name: &str| ["password", "token"].iter().any(|key| name.to_lowercase().ends_with(key));
-        match assigned(text.as_bytes(), key, is_secret) {
+        match assigned(text.as_bytes(), &place, is_secret, &mut Seen::default()) {
             Found::Full(place, _) => text.get(place),
             Found::No | Found::Tail(_) => None,
         }

@@ -10,7 +10,7 @@ use super::text::Finding;
 use super::{Edit, Rules, With};
 use crate::framing::Unit;
 use memchr::memmem;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub struct Redacted<'u> {
     /// The unit without its secrets.
     pub unit: Unit<'u>,
     /// JSON pointers to the places in its record where something was redacted, in order and each once; the empty one is the
-    /// whole text of what is no JSON.
+    /// whole text of what is no JSON. Of a record with very many such places, or very deep ones, those behind the first of
+    /// them are told by what they stand in, at the last by the empty one too.
     pub paths: &'u [String],
     /// When the unit came.
     pub now_ms: u64,
@@ -48,12 +49,14 @@ pub struct Redactor {
 #[derive(Debug, Default)]
 pub(super) struct Change {
     edits: Vec<Edit>,
+    /// Those in the piece, in order.
+    found: Vec<Edit>,
     /// Whether there may be a secret elsewhere in the unit than in its record.
     is_suspect: bool,
     /// Where the piece stands in the payload, and how.
     base: usize,
     map: Map,
-    pointer: String,
+    pointer: Arc<str>,
 }
 
 /// A unit that waits.
@@ -171,7 +174,7 @@ impl Redactor {
         let is_over = match open {
             None => true,
             Some((open, rule)) => {
-                change.pointer = piece.pointer(self.table);
+                change.pointer = piece.pointer(self.table).into();
                 let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
                 channel.go_on(&open, rule, &mut target)
             }
@@ -181,7 +184,7 @@ impl Redactor {
             if finding.is_empty() {
                 return false;
             }
-            change.pointer = piece.pointer(self.table);
+            change.pointer = piece.pointer(self.table).into();
             let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
             channel.found(finding, &mut target);
         }
@@ -233,7 +236,7 @@ impl Redactor {
             plain(&self.rules, event_name.as_bytes(), &mut name);
         }
         let frame = if is_sse && change.is_suspect { self.other_lines(unit) } else { None };
-        if change.edits.is_empty() && name.is_empty() && frame.is_none() {
+        if change.edits.is_empty() && change.found.is_empty() && name.is_empty() && frame.is_none() {
             sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
         }
@@ -273,6 +276,7 @@ impl Redactor {
 
     fn apply(&self, payload: &[u8], change: Change) -> (Vec<u8>, Vec<String>) {
         let mut edits = change.edits;
+        edits.extend(change.found);
         if !edits.is_empty() && memchr::memmem::find(payload, b"logprobs").is_some() {
             // They say the text again, token by token.
             edits.extend(look(&self.rules, payload, None).logprobs.into_iter().map(|(place, pointer)| Edit {
@@ -285,6 +289,7 @@ impl Redactor {
         edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
         let mut out = Vec::with_capacity(payload.len());
         let mut paths: Vec<String> = Vec::new();
+        let mut known: HashSet<Arc<str>> = HashSet::new();
         let mut done = 0;
         for edit in edits {
             if edit.place.start >= done {
@@ -298,8 +303,9 @@ impl Redactor {
             }
             // One that lies over the one before it makes that one longer.
             done = done.max(edit.place.end);
-            if !paths.contains(&edit.pointer) {
-                paths.push(edit.pointer);
+            if !known.contains(&edit.pointer) {
+                paths.push(edit.pointer.to_string());
+                known.insert(edit.pointer);
             }
         }
         out.extend_from_slice(payload.get(done..).unwrap_or_default());
@@ -382,14 +388,15 @@ impl Change {
         let place = self.map.range(&place);
         let place = self.base + place.start..self.base + place.end;
         // What waits is read again with each piece, and the last reading knows best what it is.
-        let covers = |edit: &&mut Edit| edit.place.start <= place.start && place.end <= edit.place.end;
-        if let Some(known) = self.edits.iter_mut().find(covers) {
+        let nth = self.found.partition_point(|edit| edit.place.start <= place.start);
+        let before = nth.checked_sub(1).and_then(|nth| self.found.get_mut(nth));
+        if let Some(known) = before.filter(|known| place.end <= known.place.end) {
             if known.place == place && known.with == with {
                 known.rule = rule;
             }
             return;
         }
-        self.edits.push(Edit { place, rule, with, pointer: self.pointer.clone() });
+        self.found.insert(nth, Edit { place, rule, with, pointer: self.pointer.clone() });
     }
 }
 

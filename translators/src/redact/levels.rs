@@ -10,6 +10,9 @@ use std::ops::Range;
 /// How many levels are looked at, the text as it is being the first.
 const LEVELS: usize = 4;
 
+/// How many backslashes stand before a quote at the last level.
+pub(super) const MOST_ESCAPES: usize = (1 << LEVELS) - 1;
+
 /// A text at one of its levels.
 pub(super) struct Reading<'t> {
     text: Cow<'t, [u8]>,

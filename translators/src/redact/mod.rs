@@ -22,6 +22,7 @@
 //! state that grows with the input, JSON that is none afterwards.
 
 mod answers;
+mod armour;
 mod assigned;
 mod channel;
 #[cfg(test)]
@@ -31,9 +32,11 @@ mod levels;
 mod pieces;
 mod record;
 mod rules;
+mod seen;
 mod shape;
 mod sieve;
 mod text;
+mod way;
 mod words;
 
 pub use answers::words_of;
@@ -45,6 +48,7 @@ use aho_corasick::AhoCorasick;
 use rules::{ASSIGNMENT_RULE, KEY_RULE, Keys, LOGPROBS, RULES, Shape};
 use sieve::{Sieve, Wanted};
 use std::ops::Range;
+use std::sync::Arc;
 use text::{Front, Literal, finder};
 
 /// What is redacted, and how long a piece may wait.
@@ -320,7 +324,7 @@ struct Edit {
     place: Range<usize>,
     rule: usize,
     with: With,
-    pointer: String,
+    pointer: Arc<str>,
 }
 
 #[cfg(test)]
@@ -328,7 +332,7 @@ mod tests {
     use super::*;
     use crate::framing::{Framing, Limits, Reader};
     use proptest::prelude::*;
-    use std::sync::{Arc, LazyLock};
+    use std::sync::LazyLock;
 
     static RULES_OF_ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| {
         let keys = DEFAULT_KEYS.iter().map(|key| (*key).to_owned()).chain(["*_pin_code".to_owned(), "iban".to_owned()]);

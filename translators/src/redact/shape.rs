@@ -1,9 +1,11 @@
 //! Whether a secret begins at a place of a text.
 //!
 //! In: a text, the place of a rule's literal. Out: the secret's place, or that the text stops before it can be told. Never: a
-//! look at more than the longest secret has.
+//! longer look than once for each rule at each byte.
 
+use super::armour::{armoured, pem, pem_end};
 use super::rules::{Class, Shape, dashed, name_byte};
+use super::seen::{Seen, run};
 use super::words::is_inside_a_word;
 use std::ops::Range;
 
@@ -81,11 +83,6 @@ impl Open {
     }
 }
 
-pub(super) fn run(text: &[u8], from: usize, class: Class) -> usize {
-    let rest = text.get(from..).unwrap_or_default();
-    rest.iter().position(|byte| !class(*byte)).unwrap_or(rest.len())
-}
-
 /// Where a quoted text ends.
 fn quote(text: &[u8], from: usize) -> Option<usize> {
     let mut at = from;
@@ -100,14 +97,22 @@ fn quote(text: &[u8], from: usize) -> Option<usize> {
 }
 
 /// What is found at the literal `at`, which is `len` bytes long, in a text at one of its levels.
-pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize, level: usize) -> Found {
-    let body = at + len;
+pub(super) fn find(
+    rule: usize,
+    shape: Shape,
+    text: &[u8],
+    place: &Range<usize>,
+    level: usize,
+    seen: &mut Seen,
+) -> Found {
+    let (at, body) = (place.start, place.end);
+    let mut runs = |from, class| seen.run(rule, text, from, class);
     match shape {
         Shape::Token { class, min, max, sure } => {
             if is_inside_a_word(text, at) {
                 return Found::No;
             }
-            let count = run(text, body, class);
+            let count = runs(body, class);
             let ends = body + count == text.len();
             if count >= min {
                 // A secret of a fixed length that goes on is another thing.
@@ -124,9 +129,11 @@ pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize, level: usiz
             let open = (count >= sure).then_some(Open::Class(class, max - count));
             Found::Tail(Tail { start: at, from: at, holds: true, open })
         }
-        Shape::After { words, class, min, max } => after(text, at, body, words, class, min, max),
-        Shape::Jwt => jwt(text, at),
-        Shape::Pem => pem(text, at, body, level),
+        Shape::After { words, class, min, max } => {
+            after(text, place, words, (min, max), |from| runs(from, class), class)
+        }
+        Shape::Jwt => jwt(rule, text, at, seen),
+        Shape::Pem => pem(rule, text, at, body, level, seen),
         Shape::Url => url(text, at, body),
     }
 }
@@ -135,7 +142,15 @@ pub(super) fn name_only(start: usize, text: &[u8]) -> Found {
     Found::Tail(Tail { start, from: text.len(), holds: false, open: None })
 }
 
-fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min: usize, max: usize) -> Found {
+fn after(
+    text: &[u8],
+    place: &Range<usize>,
+    words: &[&str],
+    (min, max): (usize, usize),
+    mut runs: impl FnMut(usize) -> usize,
+    class: Class,
+) -> Found {
+    let (at, body) = (place.start, place.end);
     let separates = |byte: u8| matches!(byte, b' ' | b'\t' | b':' | b'=' | b'"' | b'\'' | b'\\' | b'>' | b',');
     let gap = run(text, body, separates);
     let mut value = body + gap;
@@ -160,7 +175,7 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
             Some(word) => value += word.len(),
         }
     }
-    let count = run(text, value, class);
+    let count = runs(value);
     let ends = value + count == text.len();
     // A word of prose is no credential.
     let is_prose = !words.is_empty()
@@ -185,7 +200,7 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
 }
 
 /// Header, payload and signature in base64url, the first two of them JSON objects.
-fn jwt(text: &[u8], at: usize) -> Found {
+fn jwt(rule: usize, text: &[u8], at: usize, seen: &mut Seen) -> Found {
     if is_inside_a_word(text, at) {
         return Found::No;
     }
@@ -195,13 +210,15 @@ fn jwt(text: &[u8], at: usize) -> Found {
         rest.starts_with(b"eyJ") || b"eyJ".starts_with(rest)
     };
     let open = || Some(Open::Class(|byte| dashed(byte) || byte == b'.', LONGEST));
-    let header = run(text, at, dashed);
+    let is_within = seen.has(rule, at);
+    let header = seen.run(rule, text, at, dashed);
     let dot = at + header;
     if dot == text.len() {
         // A header is no secret, and base64 of JSON is no token yet.
         return if header <= LONGEST_NAME * 4 { tail(None) } else { Found::No };
     }
-    if header < 10 || text.get(dot) != Some(&b'.') || !is_json(dot + 1) {
+    // What ends like a header that was read already is no other token.
+    if is_within || header < 10 || text.get(dot) != Some(&b'.') || !is_json(dot + 1) {
         return Found::No;
     }
     let payload = run(text, dot + 1, dashed);
@@ -221,70 +238,6 @@ fn jwt(text: &[u8], at: usize) -> Found {
         return Found::No;
     }
     Found::Full(at..end, (end == text.len()).then_some(Open::Class(dashed, LONGEST)))
-}
-
-/// What may stand in an armoured key: base64, its line ends (escaped or not), its headers, quotes and joints of source text.
-fn armour(byte: u8) -> bool {
-    base64_or_space(byte) || matches!(byte, b'\\' | b'-' | b':' | b',')
-}
-
-/// How long an armoured key goes on. The backslashes before a quote are the quote's.
-fn armoured(text: &[u8], from: usize) -> usize {
-    let count = run(text, from, armour);
-    let end = from + count;
-    if text.get(end) != Some(&b'"') {
-        return count;
-    }
-    let said = text.get(from..end).unwrap_or_default();
-    count - said.iter().rev().take_while(|byte| **byte == b'\\').count()
-}
-
-fn base64_or_space(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || matches!(byte, b'+' | b'/' | b'=')
-}
-
-fn pem(text: &[u8], at: usize, body: usize, level: usize) -> Found {
-    let head = || Found::Tail(Tail { start: at, from: at, holds: true, open: None });
-    let title = run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    if body + title == text.len() && title < 64 {
-        return head();
-    }
-    let name = text.get(body..body + title).unwrap_or_default();
-    let is_private = name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK");
-    let dashes = run(text, body + title, |byte| byte == b'-');
-    let inside = body + title + dashes;
-    if !is_private || (dashes < 5 && inside < text.len()) {
-        return Found::No;
-    }
-    if inside == text.len() {
-        return head();
-    }
-    let most = text.len().min(inside + LONGEST);
-    let window = text.get(..most).unwrap_or(text);
-    if let Some(end) = pem_end(window, inside) {
-        return Found::Full(at..end, None);
-    }
-    let count = armoured(window, inside);
-    let end = inside + count;
-    let said = window.get(inside..end).unwrap_or_default().iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
-    let last = || window.get(end.saturating_sub(LONGEST_NAME).max(inside)..end).unwrap_or_default().to_vec();
-    let open = || Some(Open::Pem { level, last: last(), left: LONGEST.saturating_sub(count) });
-    if end == text.len() && said < 16 {
-        return Found::Tail(Tail { start: at, from: at, holds: true, open: open().filter(|_| said > 0) });
-    }
-    if said < 16 {
-        return Found::No;
-    }
-    Found::Full(at..end, if end == text.len() { open() } else { None })
-}
-
-fn pem_end(text: &[u8], from: usize) -> Option<usize> {
-    let foot = b"-----END ";
-    let at = from + memchr::memmem::find(text.get(from..)?, foot)?;
-    let title = at + foot.len();
-    let size = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    let dashes = run(text, title + size, |byte| byte == b'-');
-    (dashes >= 5).then_some(title + size + dashes)
 }
 
 /// `scheme://user:password@host`: the password alone is the secret.
@@ -339,19 +292,20 @@ fn begins_as_a_port(value: &[u8]) -> bool {
     }
 }
 
-/// The value of a quoted key in a text at one of its levels: `"key": "value"`. `at` lies in the key.
-pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, level: usize) -> Found {
-    let in_name = name_byte;
-    let front = text.get(..at).unwrap_or_default();
-    let before = front.iter().rev().take(LONGEST_NAME).take_while(|byte| in_name(**byte)).count();
-    let start = at - before;
-    if start.checked_sub(1).and_then(|quote| text.get(quote)) != Some(&b'"') {
+/// The value of a quoted key in a text at one of its levels: `"key": "value"`. At the place, there is a literal of a key.
+pub(super) fn keyed(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) -> bool, level: usize) -> Found {
+    // A key's name ends where one of its literals does.
+    let end = place.end;
+    if text.get(end).is_some_and(|byte| name_byte(*byte)) {
         return Found::No;
     }
-    let end = at + run(text, at, in_name);
-    let context = start - 1;
+    let front = text.get(..end).unwrap_or_default();
+    let start = end - front.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
+    let Some(context) = start.checked_sub(1).filter(|quote| text.get(*quote) == Some(&b'"')) else {
+        return Found::No;
+    };
     if end == text.len() {
-        return if end - start <= LONGEST_NAME { name_only(context, text) } else { Found::No };
+        return name_only(context, text);
     }
     let name = text.get(start..end).and_then(|name| std::str::from_utf8(name).ok());
     if text.get(end) != Some(&b'"') || !name.is_some_and(is_secret) {

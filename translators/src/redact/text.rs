@@ -8,6 +8,7 @@ use super::Rules;
 use super::assigned::{assigned, front};
 use super::levels::Reading;
 use super::rules::name_byte;
+use super::seen::Seen;
 use super::shape::{Found, LONGEST_NAME, Open, Tail, find, keyed};
 use super::words::{front_of_sequence, is_inside_a_word};
 use aho_corasick::AhoCorasick;
@@ -84,8 +85,9 @@ impl Rules {
 
     fn level(&self, reading: &Reading<'_>, finding: &mut Finding) {
         let text = reading.known();
+        let mut seen = Seen::default();
         // A format's own name says more than that a key stands before it: keys in plain text come last.
-        let mut keys: Vec<usize> = Vec::new();
+        let mut keys: Vec<Range<usize>> = Vec::new();
         for found in self.finder.find_overlapping_iter(text) {
             let (what, rule) = match self.literals.get(found.pattern().as_usize()) {
                 Some(&Literal::Rule { rule, shape, is_exact }) => {
@@ -93,16 +95,16 @@ impl Rules {
                     if is_exact && !self.is_spelt(found.pattern().as_usize(), literal) {
                         continue;
                     }
-                    (find(shape, text, found.start(), found.len(), reading.level()), rule)
+                    (find(rule, shape, text, &found.range(), reading.level(), &mut seen), rule)
                 }
                 Some(Literal::Key) => {
                     if self.in_text {
-                        keys.push(found.start());
+                        keys.push(found.range());
                     }
                     if !self.in_json {
                         continue;
                     }
-                    (keyed(text, found.start(), |key| self.keys.has(key), reading.level()), self.key_rule)
+                    (keyed(text, &found.range(), |key| self.keys.has(key), reading.level()), self.key_rule)
                 }
                 None => continue,
             };
@@ -112,8 +114,8 @@ impl Rules {
                 Found::Tail(tail) => merge(&mut finding.tail, tail, rule),
             }
         }
-        for at in keys {
-            match assigned(text, at, |key| self.keys.has(key)) {
+        for place in keys {
+            match assigned(text, &place, |key| self.keys.has(key), &mut seen) {
                 Found::No => {}
                 Found::Full(place, open) => finding.hits.push(Hit { place, rule: self.assignment_rule, open }),
                 Found::Tail(tail) => merge(&mut finding.tail, tail, self.assignment_rule),
@@ -173,7 +175,7 @@ impl Rules {
         }
         // A quoted name that is not over.
         let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-        let name = text.iter().rev().take(128).take_while(in_name).count();
+        let name = text.iter().rev().take(LONGEST_NAME).take_while(in_name).count();
         if let Some(quote) = text.len().checked_sub(name + 1)
             && text.get(quote) == Some(&b'"')
         {
