@@ -3,9 +3,9 @@
 //! In: the question's arguments, the answers to it. Out: words for a frame, without what is secret in them. Never: an answer to
 //! something that the question itself calls a secret, or whose name is a secret's key.
 
+use super::Rules;
 use super::record::plain;
 use super::rules::KEY_RULE;
-use super::{Rules, With};
 use crate::frame::RawJson;
 use crate::json::{Json, Object};
 
@@ -57,9 +57,7 @@ impl Rules {
         for edit in edits {
             if edit.place.start >= done {
                 told.push_str(text.get(done..edit.place.start).unwrap_or_default());
-                if edit.with != With::Nothing {
-                    told.push_str(&self.mark(edit.rule));
-                }
+                told.push_str(&self.word(edit.with, edit.rule).unwrap_or_default());
             }
             done = done.max(edit.place.end);
         }

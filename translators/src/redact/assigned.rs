@@ -7,7 +7,7 @@
 
 use super::rules::{Class, name_byte};
 use super::seen::{Seen, run};
-use super::shape::{Found, LONGEST, LONGEST_NAME, Open, Tail, name_only};
+use super::shape::{Found, LONGEST_NAME, Open, Tail, name_only};
 use super::words::{is_sequence, name_start};
 use std::ops::Range;
 
@@ -115,7 +115,7 @@ pub(super) fn assigned(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&st
         && said.iter().any(u8::is_ascii_alphabetic)
         && !is_reference(said);
     if behind.is_none() {
-        let open = is_value.then_some(Open::Class(class, LONGEST.saturating_sub(count)));
+        let open = is_value.then_some(Open::Class(class, usize::MAX));
         return Found::Tail(Tail { start: context, from: value, holds: count > 0, open });
     }
     // A call, an index, a type's parameters; a quoted text of several words.
@@ -197,7 +197,7 @@ mod tests {
         let is_secret = |name: &str| ["password", "token"].iter().any(|key| name.to_lowercase().ends_with(key));
         match assigned(text.as_bytes(), &place, is_secret, &mut Seen::default()) {
             Found::Full(place, _) => text.get(place),
-            Found::No | Found::Tail(_) => None,
+            Found::No | Found::Tail(_) | Found::Value(_) => None,
         }
     }
 

@@ -138,7 +138,7 @@ impl Redactor {
         }
         let first = self.first_number();
         for channel in self.channels.values_mut() {
-            channel.give_up(&mut self.queue, first);
+            channel.give_up(&mut self.queue, first, self.rules.key_rule);
         }
         self.release(sink);
     }
@@ -163,33 +163,21 @@ impl Redactor {
         let known = self.channels.remove(&piece.channel);
         let is_new = known.is_none();
         let mut channel = known.unwrap_or_default();
-        let open = channel.open.take();
         // A text of which nothing is remembered is mostly one of which nothing is to be.
         let finding = is_new.then(|| self.rules.scan(&said));
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
         channel.add(&said, number);
+        change.pointer = piece.pointer(self.table).into();
         let first = self.next - 1 - self.queue.len() as u64;
-        let is_over = match open {
-            None => true,
-            Some((open, rule)) => {
-                change.pointer = piece.pointer(self.table).into();
-                let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
-                channel.go_on(&open, rule, &mut target)
-            }
-        };
-        if is_over {
-            let finding = finding.unwrap_or_else(|| self.rules.scan(&channel.carry));
-            if finding.is_empty() {
-                return false;
-            }
-            change.pointer = piece.pointer(self.table).into();
-            let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
-            channel.found(finding, &mut target);
-        }
+        let key_rule = self.rules.key_rule;
+        let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)), key_rule };
+        let going = channel.go_on(&mut target);
+        let finding = finding.or_else(|| channel.open.is_none().then(|| self.rules.scan(&channel.carry)));
+        channel.found(finding, going, &mut target);
         let waits = channel.holds();
-        if channel.open.is_some() || channel.tail.is_some() {
+        if channel.is_needed() {
             self.make_room();
             self.channels.insert(piece.channel, channel);
         }
@@ -199,12 +187,12 @@ impl Redactor {
     /// Texts that nobody writes any more are forgotten when there are too many.
     fn make_room(&mut self) {
         if self.channels.len() >= CHANNELS {
-            self.channels.retain(|_, channel| channel.holds() || channel.open.is_some());
+            self.channels.retain(|_, channel| channel.holds() || channel.is_open());
         }
         if self.channels.len() >= CHANNELS {
             let first = self.next - 1 - self.queue.len() as u64;
             for (_, mut channel) in self.channels.drain() {
-                channel.give_up(&mut self.queue, first);
+                channel.give_up(&mut self.queue, first, self.rules.key_rule);
             }
         }
     }
@@ -294,12 +282,7 @@ impl Redactor {
         for edit in edits {
             if edit.place.start >= done {
                 out.extend_from_slice(payload.get(done..edit.place.start).unwrap_or_default());
-                match edit.with {
-                    With::Mark => out.extend_from_slice(self.rules.mark(edit.rule).as_bytes()),
-                    With::QuotedMark => out.extend_from_slice(format!("\"{}\"", self.rules.mark(edit.rule)).as_bytes()),
-                    With::Nothing => {}
-                    With::EmptyList => out.extend_from_slice(b"[]"),
-                }
+                out.extend_from_slice(self.rules.word(edit.with, edit.rule).unwrap_or_default().as_bytes());
             }
             // One that lies over the one before it makes that one longer.
             done = done.max(edit.place.end);
@@ -356,6 +339,8 @@ pub(super) struct Target<'t> {
     /// The number of the first one in the queue.
     pub(super) first: u64,
     pub(super) now: Option<(u64, &'t mut Change)>,
+    /// The rule that all in a key's value is redacted by.
+    pub(super) key_rule: usize,
 }
 
 impl Target<'_> {
@@ -375,7 +360,7 @@ impl Target<'_> {
                 }
             };
             if let Some(change) = change {
-                change.redact(local, rule, with);
+                change.redact(local, rule, with, self.key_rule);
                 with = With::Nothing;
             }
         }
@@ -384,15 +369,19 @@ impl Target<'_> {
 
 impl Change {
     /// Redacts a place of the piece.
-    fn redact(&mut self, place: Range<usize>, rule: usize, with: With) {
+    fn redact(&mut self, place: Range<usize>, rule: usize, with: With, key_rule: usize) {
+        // A piece stands in a string of its record.
+        let with = with.escaped(1);
         let place = self.map.range(&place);
         let place = self.base + place.start..self.base + place.end;
         // What waits is read again with each piece, and the last reading knows best what it is.
         let nth = self.found.partition_point(|edit| edit.place.start <= place.start);
         let before = nth.checked_sub(1).and_then(|nth| self.found.get_mut(nth));
         if let Some(known) = before.filter(|known| place.end <= known.place.end) {
-            if known.place == place && known.with == with {
-                known.rule = rule;
+            if known.place == place {
+                // What goes on with a secret has its mark where that began.
+                known.with = if with == With::Nothing { with } else { known.with };
+                known.rule = if known.rule == key_rule { key_rule } else { rule };
             }
             return;
         }

@@ -36,6 +36,7 @@ mod seen;
 mod shape;
 mod sieve;
 mod text;
+mod value;
 mod way;
 mod words;
 
@@ -248,6 +249,19 @@ impl Rules {
         format!("[REDACTED:{}]", self.names.get(rule).map_or("secret", String::as_str))
     }
 
+    /// What stands in the place of something, where anything does.
+    fn word(&self, with: With, rule: usize) -> Option<String> {
+        match with {
+            With::Mark => Some(self.mark(rule)),
+            With::Quoted(times) => {
+                let quote = format!("{}\"", "\\".repeat((1 << times.min(levels::LEVELS)) - 1));
+                Some(format!("{quote}{}{quote}", self.mark(rule)))
+            }
+            With::EmptyList => Some("[]".to_owned()),
+            With::Nothing => None,
+        }
+    }
+
     /// Whether a record may hold a secret; one look at its bytes, and nothing is kept of it.
     fn is_worth_a_look(&self, bytes: &[u8]) -> bool {
         !self.patterns.is_empty()
@@ -311,11 +325,21 @@ fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool, holds: b
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum With {
     Mark,
-    /// Where there was a number.
-    QuotedMark,
+    /// Where there was a number: in quotes that are escaped so many times.
+    Quoted(usize),
     /// The mark stands elsewhere.
     Nothing,
     EmptyList,
+}
+
+impl With {
+    /// The same in a text that is escaped so many times more.
+    fn escaped(self, more: usize) -> Self {
+        match self {
+            Self::Quoted(times) => Self::Quoted(times + more),
+            _ => self,
+        }
+    }
 }
 
 /// One change to a unit's payload.

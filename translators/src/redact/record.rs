@@ -39,7 +39,7 @@ struct Key {
 }
 
 /// The types of JSON Schema. In a description of what a secret looks like they say nothing of it, and without them it is none.
-const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
+pub(super) const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
 
 /// Looks through a record; `skip` is the inside of a string that somebody else looks at.
 pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> Look {
@@ -52,10 +52,11 @@ pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> 
 
 /// Looks through bytes that are no JSON.
 pub(super) fn plain(rules: &Rules, bytes: &[u8], edits: &mut Vec<Edit>) {
-    text(rules, bytes, 0, &mut Way::default(), edits);
+    text(rules, bytes, 0, 0, &mut Way::default(), edits);
 }
 
-fn text(rules: &Rules, text: &[u8], base: usize, way: &mut Way, edits: &mut Vec<Edit>) {
+/// Looks through a text that is escaped so many times and begins at `base`.
+fn text(rules: &Rules, text: &[u8], times: usize, base: usize, way: &mut Way, edits: &mut Vec<Edit>) {
     // Most strings of a record with a secret have none themselves; in escapes, one may hide.
     if memchr::memchr(b'\\', text).is_none() && !rules.has_a_literal(text) {
         return;
@@ -69,7 +70,12 @@ fn text(rules: &Rules, text: &[u8], base: usize, way: &mut Way, edits: &mut Vec<
     for hit in finding.hits {
         // Nothing ends the one that is open.
         let end = if hit.open.is_some() { said.len() } else { hit.place.end };
-        edits.push(Edit { place: place(hit.place.start..end), rule: hit.rule, with: With::Mark, pointer: way.tell() });
+        edits.push(Edit {
+            place: place(hit.place.start..end),
+            rule: hit.rule,
+            with: hit.with.escaped(times),
+            pointer: way.tell(),
+        });
     }
     // A text that stops in the middle of what is certainly a secret: one that was cut, or is not yet all there.
     if let Some((tail, rule)) = finding.tail.filter(|(tail, _)| tail.open.is_some() && tail.from < said.len()) {
@@ -107,7 +113,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                         is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
                     });
                     let known = look.edits.len();
-                    text(rules, inner, start, &mut way, &mut look.edits);
+                    text(rules, inner, 1, start, &mut way, &mut look.edits);
                     if let Some(edit) = look.edits.get(known) {
                         // The pointer names the key as it is afterwards.
                         let mut shown = name.into_owned();
@@ -135,7 +141,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                                 look.edits.push(edit);
                             }
                         } else if !key.is_exempt {
-                            text(rules, inner, start, way, &mut look.edits);
+                            text(rules, inner, 1, start, way, &mut look.edits);
                         }
                     });
                 }
@@ -193,7 +199,7 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                         look.edits.push(Edit {
                             place,
                             rule: rules.key_rule,
-                            with: With::QuotedMark,
+                            with: With::Quoted(0),
                             pointer: way.tell(),
                         });
                     }

@@ -6,6 +6,7 @@
 use super::armour::{armoured, pem, pem_end};
 use super::rules::{Class, Shape, dashed, name_byte};
 use super::seen::{Seen, run};
+use super::value::Value;
 use super::words::is_inside_a_word;
 use std::ops::Range;
 
@@ -18,6 +19,8 @@ pub(super) enum Found {
     Full(Range<usize>, Option<Open>),
     /// The text stops where a secret may have begun.
     Tail(Tail),
+    /// The value of a secret's key begins here.
+    Value(usize),
 }
 
 /// The end of a text that may be the beginning of a secret.
@@ -38,8 +41,6 @@ pub(super) struct Tail {
 pub(super) enum Open {
     /// As long as the class lasts, and at most so many bytes.
     Class(Class, usize),
-    /// Up to a quote of the level that it was found at.
-    Quote { level: usize, left: usize },
     /// Up to the armour's end, at the level that it was found at; the last bytes there were these.
     Pem { level: usize, last: Vec<u8>, left: usize },
 }
@@ -53,7 +54,7 @@ impl Open {
     pub(super) fn level(&self) -> Option<usize> {
         match self {
             Self::Class(..) => None,
-            Self::Quote { level, .. } | Self::Pem { level, .. } => Some(*level),
+            Self::Pem { level, .. } => Some(*level),
         }
     }
 
@@ -61,20 +62,14 @@ impl Open {
     pub(super) fn swallow(self, text: &[u8]) -> (usize, Option<Self>) {
         match self {
             Self::Class(class, left) => {
-                let run = run(text, 0, class).min(left);
-                (run, (run == text.len() && run < left).then_some(Self::Class(class, left - run)))
-            }
-            Self::Quote { level, left } => {
-                let closing = quote(text, 0);
-                let end = closing.unwrap_or(text.len()).min(left);
-                let is_open = closing.is_none() && end < left;
-                (end, is_open.then(|| Self::Quote { level, left: left - end }))
+                let run = whole(text, run(text, 0, class).min(left));
+                (run, (run == text.len() && run < left).then(|| Self::Class(class, left - run)))
             }
             Self::Pem { level, mut last, left } => {
                 let known = last.len();
                 last.extend_from_slice(text);
                 let end = pem_end(&last, 0).map_or_else(|| armoured(text, 0), |end| end.saturating_sub(known));
-                let end = end.min(left);
+                let end = whole(text, end.min(left));
                 let is_open = end == text.len() && end < left && pem_end(&last, 0).is_none();
                 let cut = last.len().saturating_sub(LONGEST_NAME);
                 (end, is_open.then(|| Self::Pem { level, last: last.split_off(cut), left: left - end }))
@@ -83,17 +78,10 @@ impl Open {
     }
 }
 
-/// Where a quoted text ends.
-fn quote(text: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text.get(found) == Some(&b'"') {
-            return Some(found);
-        }
-        // What stands behind a backslash is escaped.
-        at = found + 2;
-    }
+/// The end of the character that a place is in.
+fn whole(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().take(3).take_while(|byte| matches!(byte, 0x80..=0xBF)).count()
 }
 
 /// What is found at the literal `at`, which is `len` bytes long, in a text at one of its levels.
@@ -293,7 +281,7 @@ fn begins_as_a_port(value: &[u8]) -> bool {
 }
 
 /// The value of a quoted key in a text at one of its levels: `"key": "value"`. At the place, there is a literal of a key.
-pub(super) fn keyed(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) -> bool, level: usize) -> Found {
+pub(super) fn keyed(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) -> bool) -> Found {
     // A key's name ends where one of its literals does.
     let end = place.end;
     if text.get(end).is_some_and(|byte| name_byte(*byte)) {
@@ -323,18 +311,7 @@ pub(super) fn keyed(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) 
     if opening == text.len() {
         return name_only(context, text);
     }
-    if text.get(opening) != Some(&b'"') {
-        return Found::No;
-    }
-    let value = opening + 1;
-    if value == text.len() {
-        return name_only(context, text);
-    }
-    match quote(text, value) {
-        Some(end) if end == value => Found::No,
-        Some(end) => Found::Full(value..end, None),
-        None => Found::Full(value..text.len(), Some(Open::Quote { level, left: LONGEST })),
-    }
+    if text.get(opening).is_some_and(|byte| Value::begins(*byte)) { Found::Value(opening) } else { Found::No }
 }
 
 /// Whether there may be a password behind a URL's `://`, or the text stops too early to tell.
