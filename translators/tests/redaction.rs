@@ -340,6 +340,9 @@ fn an_escaped_spelling_is_no_way_round() {
         format!(r#"{{"type":"cut","text":"{secret}"#),
         format!(r#"{{"type":"two"}} {{"text":"{secret}"}}"#),
         r#"{"url":"https:\/\/anna:q7ZkVx2mPtWj8RbYn4Lc@example.com"}"#.to_owned(),
+        r#"{"text":"cfg {\"password\": [\"q7ZkVx2m\"], \"token\": 712843516, \"secret\": {\"v\": \"RbYn4Lc\"}} ok"}"#
+            .to_owned(),
+        r#"{"partial_json":"{\"env\":{\"password\":[\"q7ZkVx2m\"],\"token\":712843516}}"}"#.to_owned(),
         r#"{"tool_input":{"ApiKey":["q7ZkVx2mPtWj8RbYn4Lc"],"DB-PASSWORD":712843516}}"#.to_owned(),
         r#"{"text":"{\"password\":\"q7ZkVx2mPtWj8\\\"RbYn4Lc\"}"}"#.to_owned(),
     ] {
@@ -416,6 +419,29 @@ fn a_port_is_no_password_until_it_turns_out_to_be_one() {
         let told = said(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
         let is_port = password == ".";
         assert_eq!(told == "at http://joe:[REDACTED:url-password]", !is_port, "{told}");
+    }
+}
+
+/// A tool's arguments that break off in a secret, and the next block of the same number.
+#[test]
+fn a_value_that_is_never_closed_is_over_with_its_text() {
+    let claude = runner("claude-code").unwrap();
+    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let lines = stream("claude-code", &["{\"password\": [\"q7Zk", "Vx2m9pp"]);
+    let is_of_block = |line: &&String| line.contains("content_block_");
+    let next = stream("claude-code", &["Then: \"fine\", 12", " it says"]);
+    let other = r#"{"type":"system","subtype":"status","status":null,"session_id":"s","uuid":"z"}"#.to_owned() + "\n";
+    let mut all: Vec<String> =
+        lines.iter().take_while(|line| !line.contains("\"assistant\",\"message\"")).cloned().collect();
+    let stop = lines.iter().find(|line| line.contains("content_block_stop")).unwrap();
+    // What has nothing to do with the text does not end it.
+    all.insert(all.len() - 1, other);
+    all.push(stop.clone());
+    all.extend(next.iter().filter(is_of_block).cloned());
+    let out = redacted(claude, raw, all.concat().as_bytes());
+    assert!(!has(&out, "q7Zk") && !has(&out, "Vx2m"), "{}", String::from_utf8_lossy(&out));
+    for piece in ["Then: \\\"fine\\\", 12", " it says"] {
+        assert!(has(&out, &format!("\"text\":\"{piece}\"")), "{piece}: {}", String::from_utf8_lossy(&out));
     }
 }
 

@@ -4,7 +4,7 @@
 
 use super::channel::{Channel, Segment};
 use super::levels::{Map, unescape};
-use super::pieces::{Found, MARK, Piece, Pieces, find};
+use super::pieces::{Found, MARK, Piece, Pieces, ended, find};
 use super::record::{look, plain};
 use super::text::Finding;
 use super::{Edit, Rules, With};
@@ -216,8 +216,22 @@ impl Redactor {
         }
     }
 
+    /// What a text left open is over with the text: its quote cannot come in the next one that has its ids.
+    fn forget_ended(&mut self, unit: &Unit<'_>) {
+        if unit.oversized.is_some() || !self.channels.values().any(Channel::is_open) {
+            return;
+        }
+        let Ok(text) = std::str::from_utf8(unit.payload) else { return };
+        if find(self.table, text).is_none() {
+            for channel in ended(self.table, text) {
+                self.channels.remove(&channel);
+            }
+        }
+    }
+
     /// Gives one unit, changed as far as it must be.
-    fn pass(&self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
+    fn pass(&mut self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
+        self.forget_ended(unit);
         let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
         let mut name = Vec::new();
         if let Some(event_name) = unit.event_name.filter(|_| change.is_suspect) {
