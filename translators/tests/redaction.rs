@@ -333,9 +333,16 @@ fn an_escaped_spelling_is_no_way_round() {
         format!(r#"{{"type":"new","arguments":"{{\"a\":\"{nested}\"}}","session_id":"s"}}"#),
         format!(r#"{{"type":"new","arguments":"{{\"a\":\"x\\n{secret}\"}}","session_id":"s"}}"#),
         format!("no json {secret} at all"),
+        format!(r#"{{"type":"new","text":"\u001b[32m{secret}\u001b[0m"}}"#),
+        format!(r#"{{"type":"new","text":"\u001b[3\u0032m{secret}\u001b[0m"}}"#),
+        format!(r#"{{"type":"new","text":"\\u001b[01;31m{secret} \\x1b[0m{secret} \\033[1m{secret} \\e[K{secret}"}}"#),
+        format!("no json \u{1b}[32m{secret} at all"),
         format!(r#"{{"type":"cut","text":"{secret}"#),
         format!(r#"{{"type":"two"}} {{"text":"{secret}"}}"#),
         r#"{"url":"https:\/\/anna:q7ZkVx2mPtWj8RbYn4Lc@example.com"}"#.to_owned(),
+        r#"{"text":"cfg {\"password\": [\"q7ZkVx2m\"], \"token\": 712843516, \"secret\": {\"v\": \"RbYn4Lc\"}} ok"}"#
+            .to_owned(),
+        r#"{"partial_json":"{\"env\":{\"password\":[\"q7ZkVx2m\"],\"token\":712843516}}"}"#.to_owned(),
         r#"{"tool_input":{"ApiKey":["q7ZkVx2mPtWj8RbYn4Lc"],"DB-PASSWORD":712843516}}"#.to_owned(),
         r#"{"text":"{\"password\":\"q7ZkVx2mPtWj8\\\"RbYn4Lc\"}"}"#.to_owned(),
     ] {
@@ -383,8 +390,58 @@ fn what_is_signed_or_no_secret_stays() {
         r#"{"type":"x","password":null,"secret":"","token":true}"#,
         r#"{"type":"x","properties":{"password":{"type":"string"},"token":{"type":"array","items":{"type":"string"}}}}"#,
         r#"{"type":"x","text":"set \"password\": {\"type\": \"string\"} and Authorization: required"}"#,
+        r#"{"type":"x","text":"Open http://localhost:3000."}"#,
+        r#"{"type":"x","text":"**Open http://localhost:3000**","a":"(http://localhost:5173,","b":"http://localhost:80"}"#,
+        r#"{"type":"x","text":"打开 http://localhost:3000，","a":"http://localhost:8080。然后"}"#,
     ] {
         assert_eq!(String::from_utf8_lossy(&redacted(claude, raw, line.as_bytes())).trim_end(), line);
+    }
+}
+
+#[test]
+fn a_port_is_no_password_until_it_turns_out_to_be_one() {
+    for who in RUNNERS {
+        for behind in [".", "**", ",", "，", "!", "。然后"] {
+            let text = format!("Open http://localhost:3000{behind}");
+            for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                assert_eq!(told, text, "{} cut at {cut}", who.name);
+            }
+            let text = format!("Open http://joe:3000{behind}q7Zk@host/ x");
+            for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                assert_eq!(told, "Open http://joe:[REDACTED:url-password]@host/ x", "{} cut at {cut}", who.name);
+            }
+        }
+    }
+    // What no port looks like is taken for a password where the text stops.
+    for password in ["q7Zk", "3000a", "3000_", "3000-q", "300000.", "."] {
+        let told = said(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
+        let is_port = password == ".";
+        assert_eq!(told == "at http://joe:[REDACTED:url-password]", !is_port, "{told}");
+    }
+}
+
+/// A tool's arguments that break off in a secret, and the next block of the same number.
+#[test]
+fn a_value_that_is_never_closed_is_over_with_its_text() {
+    let claude = runner("claude-code").unwrap();
+    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let lines = stream("claude-code", &["{\"password\": [\"q7Zk", "Vx2m9pp"]);
+    let is_of_block = |line: &&String| line.contains("content_block_");
+    let next = stream("claude-code", &["Then: \"fine\", 12", " it says"]);
+    let other = r#"{"type":"system","subtype":"status","status":null,"session_id":"s","uuid":"z"}"#.to_owned() + "\n";
+    let mut all: Vec<String> =
+        lines.iter().take_while(|line| !line.contains("\"assistant\",\"message\"")).cloned().collect();
+    let stop = lines.iter().find(|line| line.contains("content_block_stop")).unwrap();
+    // What has nothing to do with the text does not end it.
+    all.insert(all.len() - 1, other);
+    all.push(stop.clone());
+    all.extend(next.iter().filter(is_of_block).cloned());
+    let out = redacted(claude, raw, all.concat().as_bytes());
+    assert!(!has(&out, "q7Zk") && !has(&out, "Vx2m"), "{}", String::from_utf8_lossy(&out));
+    for piece in ["Then: \\\"fine\\\", 12", " it says"] {
+        assert!(has(&out, &format!("\"text\":\"{piece}\"")), "{piece}: {}", String::from_utf8_lossy(&out));
     }
 }
 

@@ -3,34 +3,37 @@
 //! In: the question's arguments, the answers to it. Out: words for a frame, without what is secret in them. Never: an answer to
 //! something that the question itself calls a secret, or whose name is a secret's key.
 
+use super::Rules;
 use super::record::plain;
 use super::rules::KEY_RULE;
-use super::{Rules, With};
 use crate::frame::RawJson;
 use crate::json::{Json, Object};
 
 /// What one answer is to.
+#[derive(Default)]
 struct Wanted {
+    /// Which of the question's fields call it by a name, see [`NAMES`]: by one of them an answer finds its question.
+    named_by: [bool; NAMES.len()],
     /// What it is called, in all ways in which the question says so.
     names: Vec<String>,
     /// The question says itself that it is a secret.
     is_secret: bool,
 }
 
+/// The fields of a question that call it by a name.
+const NAMES: [&str; 3] = ["id", "header", "question"];
+
 /// What was chosen or written, question by question, each on a line; `None` where nothing was. `args` are the arguments of the
 /// question, as far as anybody has them. Without rules, what the question itself calls a secret is kept back all the same.
 pub fn words_of(rules: Option<&Rules>, args: &[&RawJson], answers: &[Vec<String>]) -> Option<String> {
-    let read: Vec<Vec<Wanted>> = args.iter().map(|args| wanted(args)).collect();
-    let is_secret = |nth: usize| {
-        read.iter().any(|wanted| {
-            let is_one = |wanted: &Wanted| {
-                let has = |name: &String| rules.is_some_and(|rules| rules.is_secret_name(name));
-                wanted.is_secret || wanted.names.iter().any(has)
-            };
-            // Beyond the questions, nobody knows what is answered.
-            wanted.get(nth).map_or_else(|| wanted.iter().any(is_one), is_one)
-        })
+    let is_one = |wanted: &Wanted| {
+        let has = |name: &String| rules.is_some_and(|rules| rules.is_secret_name(name));
+        wanted.is_secret || wanted.names.iter().any(has)
     };
+    let read: Vec<Vec<bool>> = args.iter().map(|args| wanted(args).iter().map(is_one).collect()).collect();
+    // Beyond the questions, nobody knows what is answered.
+    let beyond: Vec<bool> = read.iter().map(|secrets| secrets.contains(&true)).collect();
+    let is_secret = |nth: usize| read.iter().zip(&beyond).any(|(secrets, beyond)| *secrets.get(nth).unwrap_or(beyond));
     let word = |nth: usize, words: &Vec<String>| {
         let said = words.join(", ");
         match rules {
@@ -54,9 +57,7 @@ impl Rules {
         for edit in edits {
             if edit.place.start >= done {
                 told.push_str(text.get(done..edit.place.start).unwrap_or_default());
-                if edit.with != With::Nothing {
-                    told.push_str(&self.mark(edit.rule));
-                }
+                told.push_str(&self.word(edit.with, edit.rule).unwrap_or_default());
             }
             done = done.max(edit.place.end);
         }
@@ -83,27 +84,31 @@ fn wanted(args: &RawJson) -> Vec<Wanted> {
 }
 
 fn question(question: &Object<'_>) -> Wanted {
-    let names = ["id", "header", "question"].into_iter().filter_map(|key| Some(question.str(key)?.into_owned()));
-    let is_secret = ["isSecret", "is_secret"].into_iter().any(|key| question.bool(key) == Some(true));
-    Wanted { names: names.collect(), is_secret }
+    let said = NAMES.map(|key| question.str(key));
+    Wanted {
+        named_by: said.each_ref().map(Option::is_some),
+        names: said.into_iter().flatten().map(|name| name.into_owned()).collect(),
+        is_secret: ["isSecret", "is_secret"].into_iter().any(|key| question.bool(key) == Some(true)),
+    }
 }
 
 fn field(name: &str, about: Option<Object<'_>>) -> Wanted {
     let about = about.unwrap_or_default();
     let names = std::iter::once(name.to_owned()).chain(about.str("title").map(|title| title.into_owned()));
     let is_secret = about.str("format").as_deref() == Some("password") || about.bool("writeOnly") == Some(true);
-    Wanted { names: names.collect(), is_secret }
+    Wanted { names: names.collect(), is_secret, ..Wanted::default() }
 }
 
-/// Questions without a name of theirs are passed over by those that answer them: then it is not known which answer is to which.
+/// Questions without a name of theirs are passed over by those that answer them, each by another of the names. Where not all
+/// have the same ones, it is not known which answer is to which: each is to all of them at once.
 fn in_doubt(wanted: Vec<Wanted>) -> Vec<Wanted> {
-    let (first, mut rest) = (wanted.first().map(|wanted| wanted.names.len()), wanted.iter());
-    if rest.all(|wanted| Some(wanted.names.len()) == first) {
+    let first = wanted.first().map(|wanted| wanted.named_by);
+    if wanted.iter().all(|wanted| Some(wanted.named_by) == first) {
         return wanted;
     }
     let is_secret = wanted.iter().any(|wanted| wanted.is_secret);
-    let names: Vec<String> = wanted.iter().flat_map(|wanted| wanted.names.iter().cloned()).collect();
-    wanted.iter().map(|_| Wanted { names: names.clone(), is_secret }).collect()
+    let names = wanted.into_iter().flat_map(|wanted| wanted.names).collect();
+    vec![Wanted { names, is_secret, ..Wanted::default() }]
 }
 
 #[cfg(test)]
@@ -160,6 +165,19 @@ mod tests {
         assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
         let args = json!({"questions": [{"header": "who"}, {"id": "what", "header": "what"}]});
         assert_eq!(told(&args, &[&["me"]]).unwrap(), "me");
+        // As many names, but not the same ones: which of the two was passed over depends on who answers.
+        let args = json!({"questions": [
+            {"header": "a", "question": "b"}, {"id": "pin", "header": "c", "isSecret": true}]});
+        assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
+        assert_eq!(told(&args, &[&["hunter"], &["two"]]).unwrap(), "[REDACTED:key]\n[REDACTED:key]");
+    }
+
+    #[test]
+    fn very_many_questions_in_doubt_are_read_once() {
+        let mut questions = vec![json!({"header": "a"})];
+        questions.resize(40_000, json!({"id": "b"}));
+        let told = told(&json!({"questions": questions}), &vec![&["x"] as &[&str]; 40_000]).unwrap();
+        assert_eq!(told.lines().filter(|line| *line == "x").count(), 40_000);
     }
 
     #[test]

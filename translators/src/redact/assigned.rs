@@ -6,7 +6,10 @@
 //! (JSON has a rule of its own).
 
 use super::rules::{Class, name_byte};
-use super::shape::{Found, LONGEST, LONGEST_NAME, Open, Tail, name_only, run};
+use super::seen::{Seen, run};
+use super::shape::{Found, LONGEST_NAME, Open, Tail, name_only};
+use super::words::{is_sequence, name_start};
+use std::ops::Range;
 
 /// The shortest value that is taken for a secret.
 const SHORTEST: usize = 8;
@@ -46,11 +49,18 @@ fn in_single_quotes(byte: u8) -> bool {
     (byte.is_ascii_graphic() || byte >= 0x80) && !matches!(byte, b'\'' | b'\\')
 }
 
-/// The value that is assigned to the key at `at`.
-pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool) -> Found {
-    let before = text.get(..at).unwrap_or_default().iter().rev().take(LONGEST_NAME);
-    let start = at - before.take_while(|byte| name_byte(**byte)).count();
-    let end = at + run(text, at, name_byte);
+/// The value that is assigned to the key of which a literal stands at the place.
+pub(super) fn assigned(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) -> bool, seen: &mut Seen) -> Found {
+    // A key's name ends where one of its literals does; what goes on at the text's end is told by [`front`].
+    let end = place.end;
+    if text.get(end).is_some_and(|byte| name_byte(*byte)) {
+        return Found::No;
+    }
+    let start = name_start(text, end, LONGEST_NAME, name_byte);
+    // A name with a blank in it is none here.
+    if start > place.start {
+        return Found::No;
+    }
     let (Some(name), quote) = (text.get(start..end), start.checked_sub(1).and_then(|at| text.get(at))) else {
         return Found::No;
     };
@@ -87,22 +97,25 @@ pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool)
     if !is_assignment {
         return Found::No;
     }
-    let (class, is_quoted): (Class, bool) = match text.get(value) {
-        Some(b'"') => (in_quotes, true),
-        Some(b'\'') => (in_single_quotes, true),
-        _ => (bare, false),
+    let (class, nth, is_quoted): (Class, usize, bool) = match text.get(value) {
+        Some(b'"') => (in_quotes, 0, true),
+        Some(b'\'') => (in_single_quotes, 1, true),
+        _ => (bare, 2, false),
     };
     value += usize::from(is_quoted);
-    let count = run(text, value, class);
+    // In the value of another one (`TOKEN=TOKEN=…`) there is none if that is none.
+    if seen.has_of(nth, value) {
+        return Found::No;
+    }
+    let count = seen.run_of(nth, text, value, class);
     let said = text.get(value..value + count).unwrap_or_default();
     let behind = text.get(value + count);
     let is_value = said.len() >= SHORTEST
-        && said.len() <= LONGEST
         && said.iter().any(u8::is_ascii_digit)
         && said.iter().any(u8::is_ascii_alphabetic)
         && !is_reference(said);
     if behind.is_none() {
-        let open = is_value.then_some(Open::Class(class, LONGEST.saturating_sub(count)));
+        let open = is_value.then_some(Open::Class(class, usize::MAX));
         return Found::Tail(Tail { start: context, from: value, holds: count > 0, open });
     }
     // A call, an index, a type's parameters; a quoted text of several words.
@@ -117,8 +130,8 @@ pub(super) fn assigned(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool)
 /// The end of a text that may be the front of an assignment: its name goes on in what follows. `begins_word` says whether a
 /// word of a key begins so; where none does, what follows is a key by itself or there is none.
 pub(super) fn front(text: &[u8], begins_word: impl Fn(&[u8]) -> bool) -> Option<usize> {
-    let size = text.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
-    let start = text.len() - size;
+    let start = name_start(text, text.len(), LONGEST_NAME, name_byte);
+    let size = text.len() - start;
     if size == 0 || size == LONGEST_NAME {
         return None;
     }
@@ -150,7 +163,7 @@ fn begins_line(text: &[u8], name: usize) -> Option<usize> {
     let is_usual =
         |word: &[u8]| matches!(word, b"-" | b"+" | b">" | b"'" | b"export" | b"set" | b"setx" | b"ENV" | b"+export");
     // A diff's sign stands at the name itself.
-    words.all(is_usual).then(|| name - front.len() + line)
+    words.all(|word| is_usual(word) || is_sequence(word)).then(|| name - front.len() + line)
 }
 
 /// Letters in capitals alone, as the environment has them.
@@ -179,11 +192,12 @@ mod tests {
     use super::*;
 
     fn value(text: &str) -> Option<&str> {
-        let key = ["password", "PASSWORD", "TOKEN", "token"].iter().find_map(|key| text.find(key)).unwrap();
+        let mut keys = ["password", "PASSWORD", "TOKEN", "token"].iter();
+        let place = keys.find_map(|key| text.find(key).map(|at| at..at + key.len())).unwrap();
         let is_secret = |name: &str| ["password", "token"].iter().any(|key| name.to_lowercase().ends_with(key));
-        match assigned(text.as_bytes(), key, is_secret) {
+        match assigned(text.as_bytes(), &place, is_secret, &mut Seen::default()) {
             Found::Full(place, _) => text.get(place),
-            Found::No | Found::Tail(_) => None,
+            Found::No | Found::Tail(_) | Found::Value(_) => None,
         }
     }
 

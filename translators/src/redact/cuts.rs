@@ -80,8 +80,21 @@ fn secrets() -> Vec<(String, String)> {
         ("\n- password: \"q7ZkVx2m9pp\"\n".to_owned(), "q7ZkVx2m9pp"),
         ("\n{\"api_key\": \"q7Zk\\\"Vx/2m\\\\9pp\", \"n\": 1}\n".to_owned(), "q7Zk"),
         ("\n{\"a\":1,\"password\":\n\"q7 Zk Vx2m9pp\"}\n".to_owned(), "Vx2m9pp"),
+        ("\n{\"password\": [\"q7ZkVx2m9pp\", 17, true], \"n\": 1}\n".to_owned(), "q7ZkVx2m9pp"),
+        ("\n{\"token\": 91827364554, \"n\": 1}\n".to_owned(), "91827364554"),
+        (
+            "\n{\"secret\":{\"v\":[{\"w\":\"q7Zk\\\"Vx2m9pp\"}],\"type\":\"string\",\"x\":-7.5e3}}\n".to_owned(),
+            "Vx2m9pp",
+        ),
         ("\ncurl -H \"Authorization: Bearer q7Zk/Vx2m+9pp==\" x\n".to_owned(), "q7Zk/Vx2m+9pp"),
         ("\n//registry.npmjs.org/:_authToken=q7Zk/Vx2m9pp\n".to_owned(), "q7Zk/Vx2m9pp"),
+        (format!("\u{1b}[32mghp_{BODY}\u{1b}[0m"), BODY),
+        (format!("\u{1b}[38;5;196msk-ant-api03-{BODY}\u{1b}[m"), BODY),
+        (format!("\\x1b[1;32mghp_{BODY}\\x1b[0m"), BODY),
+        (format!("\\033[0mglpat-{BODY}\\033[0m"), BODY),
+        (format!("\\e[mrk_live_{BODY}\\e[0m"), BODY),
+        (format!("\u{1b}[1m{jwt}\u{1b}[0m"), &jwt[20..]),
+        ("\u{1b}[36mDB_PASSWORD=q7ZkVx2m/9pp\u{1b}[0m".to_owned(), "q7ZkVx2m/9pp"),
         ("\nAWS_SECRET_ACCESS_KEY=wJq7rXUtnFEMI/K7MDENG/bPxRfiCYzT3vLm9pQs\n".to_owned(), "FEMI/K7MDENG/bPx"),
     ]
     .map(|(text, gone)| (text, gone.to_owned()))
@@ -106,6 +119,10 @@ fn text() -> impl Strategy<Value = String> {
             "\\\\",
             "/",
             "C:\\new\\",
+            "[",
+            "[3",
+            "\u{1b}[32m",
+            "\\e[0m",
             "\\n",
             " ",
             " x ",
@@ -160,6 +177,79 @@ fn each_secret_at_each_level_is_gone_wherever_it_is_cut() {
             assert_eq!(told(&each_char(&text), false), whole, "{spellings:?} {text}");
         }
     }
+}
+
+/// A text in which one secret stands in another's.
+fn two_in_one() -> Vec<(String, String)> {
+    let mut all = Vec::new();
+    for (secret, gone) in secrets() {
+        let bare = secret.trim_matches(|char: char| char.is_whitespace() || char == '"');
+        if bare.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(&byte)) {
+            all.push((format!("clone https://{bare}:hunter2pass9@github.com/x "), "hunter2pass9".to_owned()));
+            all.push((format!("clone https://joe:{bare}-hunter2pass9@github.com/x "), "hunter2pass9".to_owned()));
+        }
+        for front in ["", "[", "[\"a\", {\"type\": "] {
+            let quoted = serde_json::Value::from(format!("{bare}-hunter2pass9")).to_string();
+            all.push((format!("cfg {{\"password\": {front}{quoted}, 1 x"), "hunter2pass9".to_owned()));
+            let quoted = serde_json::Value::from(format!("x{secret} hunter2 pass9")).to_string();
+            all.push((format!("cfg {{\"password\":{front}{quoted}"), gone.clone()));
+        }
+    }
+    all
+}
+
+#[test]
+fn a_secret_in_what_another_one_needs_hides_nothing_of_it_wherever_it_is_cut() {
+    for (text, gone) in two_in_one() {
+        for spellings in [&[][..], &[0], &[0, 0], &[2, 0]] {
+            let text = wrap(&text, spellings);
+            let whole = told(&[&text], false);
+            assert!(!whole.contains(&gone), "{spellings:?} {text}\n{whole}");
+            for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+                let (front, back) = text.split_at(at);
+                assert_eq!(told(&[front, back], false), whole, "{spellings:?} cut: {front}|{back}");
+            }
+            assert_eq!(told(&each_char(&text), false), whole, "{spellings:?} {text}");
+        }
+    }
+}
+
+#[test]
+fn what_is_json_stays_json_at_each_level() {
+    let inner =
+        r#"{"password":["q7Zk",-17.5],"token":91827364554,"secret":{"a":{"b":true,"c":[0]},"type":"string"},"n":1}"#;
+    let expected = r#"{"password":["[REDACTED:key]","[REDACTED:key]"],"token":"[REDACTED:key]","secret":{"a":{"b":true,"c":["[REDACTED:key]"]},"type":"string"},"n":1}"#;
+    for spellings in [&[][..], &[0], &[0, 0]] {
+        let text = wrap(inner, spellings);
+        for at in (0..=text.len()).filter(|at| text.is_char_boundary(*at)) {
+            let (front, back) = text.split_at(at);
+            assert_eq!(told(&[front, back], false), wrap(expected, spellings), "{front}|{back}");
+        }
+        let record = serde_json::json!({"id": 1, "text": text}).to_string();
+        let edits = super::record::look(&ALL, record.as_bytes(), None).edits;
+        assert_eq!(edits.len(), 4);
+    }
+}
+
+#[test]
+fn a_value_goes_on_up_to_its_quote_however_long_it_is() {
+    let long = "密é".repeat(30_000);
+    for (front, back) in [
+        (format!("{{\"secret\": \"a{}", &long[..10]), format!("b{long}\" end")),
+        (format!("{{\"secret\": [\"a{}", &long[..10]), format!("b{long}\", \"q7Zk\"] end")),
+        ("\nDB_PASSWORD=\"q7ZkVx2m".to_owned(), format!("{long}\" end")),
+    ] {
+        for pieces in [vec![front.as_str(), &back], [&[front.as_str()][..], &each_char(&back)].concat()] {
+            for is_slow in [false, true] {
+                let told = told(&pieces, is_slow);
+                assert!(!told.contains('密') && !told.contains("q7Zk"), "{} bytes", told.len());
+                assert!(told.ends_with(" end"), "{} bytes", told.len());
+            }
+        }
+    }
+    // A password in a URL has a longest size, and ends with a character there.
+    let told = told(&["at http://joe:q7Zk", &long], true);
+    assert!(told.contains("[REDACTED:url-password]") && told.ends_with('é'));
 }
 
 proptest! {

@@ -4,13 +4,13 @@
 
 use super::channel::{Channel, Segment};
 use super::levels::{Map, unescape};
-use super::pieces::{Found, MARK, Piece, Pieces, find};
+use super::pieces::{Found, MARK, Piece, Pieces, ended, find};
 use super::record::{look, plain};
 use super::text::Finding;
 use super::{Edit, Rules, With};
 use crate::framing::Unit;
 use memchr::memmem;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -20,7 +20,8 @@ pub struct Redacted<'u> {
     /// The unit without its secrets.
     pub unit: Unit<'u>,
     /// JSON pointers to the places in its record where something was redacted, in order and each once; the empty one is the
-    /// whole text of what is no JSON.
+    /// whole text of what is no JSON. Of a record with very many such places, or very deep ones, those behind the first of
+    /// them are told by what they stand in, at the last by the empty one too.
     pub paths: &'u [String],
     /// When the unit came.
     pub now_ms: u64,
@@ -48,12 +49,14 @@ pub struct Redactor {
 #[derive(Debug, Default)]
 pub(super) struct Change {
     edits: Vec<Edit>,
+    /// Those in the piece, in order.
+    found: Vec<Edit>,
     /// Whether there may be a secret elsewhere in the unit than in its record.
     is_suspect: bool,
     /// Where the piece stands in the payload, and how.
     base: usize,
     map: Map,
-    pointer: String,
+    pointer: Arc<str>,
 }
 
 /// A unit that waits.
@@ -135,7 +138,7 @@ impl Redactor {
         }
         let first = self.first_number();
         for channel in self.channels.values_mut() {
-            channel.give_up(&mut self.queue, first);
+            channel.give_up(&mut self.queue, first, self.rules.key_rule);
         }
         self.release(sink);
     }
@@ -160,33 +163,21 @@ impl Redactor {
         let known = self.channels.remove(&piece.channel);
         let is_new = known.is_none();
         let mut channel = known.unwrap_or_default();
-        let open = channel.open.take();
         // A text of which nothing is remembered is mostly one of which nothing is to be.
         let finding = is_new.then(|| self.rules.scan(&said));
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
         channel.add(&said, number);
+        change.pointer = piece.pointer(self.table).into();
         let first = self.next - 1 - self.queue.len() as u64;
-        let is_over = match open {
-            None => true,
-            Some((open, rule)) => {
-                change.pointer = piece.pointer(self.table);
-                let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
-                channel.go_on(&open, rule, &mut target)
-            }
-        };
-        if is_over {
-            let finding = finding.unwrap_or_else(|| self.rules.scan(&channel.carry));
-            if finding.is_empty() {
-                return false;
-            }
-            change.pointer = piece.pointer(self.table);
-            let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)) };
-            channel.found(finding, &mut target);
-        }
+        let key_rule = self.rules.key_rule;
+        let mut target = Target { queue: &mut self.queue, first, now: Some((number, change)), key_rule };
+        let going = channel.go_on(&mut target);
+        let finding = finding.or_else(|| channel.open.is_none().then(|| self.rules.scan(&channel.carry)));
+        channel.found(finding, going, &mut target);
         let waits = channel.holds();
-        if channel.open.is_some() || channel.tail.is_some() {
+        if channel.is_needed() {
             self.make_room();
             self.channels.insert(piece.channel, channel);
         }
@@ -196,12 +187,12 @@ impl Redactor {
     /// Texts that nobody writes any more are forgotten when there are too many.
     fn make_room(&mut self) {
         if self.channels.len() >= CHANNELS {
-            self.channels.retain(|_, channel| channel.holds() || channel.open.is_some());
+            self.channels.retain(|_, channel| channel.holds() || channel.is_open());
         }
         if self.channels.len() >= CHANNELS {
             let first = self.next - 1 - self.queue.len() as u64;
             for (_, mut channel) in self.channels.drain() {
-                channel.give_up(&mut self.queue, first);
+                channel.give_up(&mut self.queue, first, self.rules.key_rule);
             }
         }
     }
@@ -225,15 +216,29 @@ impl Redactor {
         }
     }
 
+    /// What a text left open is over with the text: its quote cannot come in the next one that has its ids.
+    fn forget_ended(&mut self, unit: &Unit<'_>) {
+        if unit.oversized.is_some() || !self.channels.values().any(Channel::is_open) {
+            return;
+        }
+        let Ok(text) = std::str::from_utf8(unit.payload) else { return };
+        if find(self.table, text).is_none() {
+            for channel in ended(self.table, text) {
+                self.channels.remove(&channel);
+            }
+        }
+    }
+
     /// Gives one unit, changed as far as it must be.
-    fn pass(&self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
+    fn pass(&mut self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
+        self.forget_ended(unit);
         let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
         let mut name = Vec::new();
         if let Some(event_name) = unit.event_name.filter(|_| change.is_suspect) {
             plain(&self.rules, event_name.as_bytes(), &mut name);
         }
         let frame = if is_sse && change.is_suspect { self.other_lines(unit) } else { None };
-        if change.edits.is_empty() && name.is_empty() && frame.is_none() {
+        if change.edits.is_empty() && change.found.is_empty() && name.is_empty() && frame.is_none() {
             sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
         }
@@ -273,6 +278,7 @@ impl Redactor {
 
     fn apply(&self, payload: &[u8], change: Change) -> (Vec<u8>, Vec<String>) {
         let mut edits = change.edits;
+        edits.extend(change.found);
         if !edits.is_empty() && memchr::memmem::find(payload, b"logprobs").is_some() {
             // They say the text again, token by token.
             edits.extend(look(&self.rules, payload, None).logprobs.into_iter().map(|(place, pointer)| Edit {
@@ -285,21 +291,18 @@ impl Redactor {
         edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
         let mut out = Vec::with_capacity(payload.len());
         let mut paths: Vec<String> = Vec::new();
+        let mut known: HashSet<Arc<str>> = HashSet::new();
         let mut done = 0;
         for edit in edits {
             if edit.place.start >= done {
                 out.extend_from_slice(payload.get(done..edit.place.start).unwrap_or_default());
-                match edit.with {
-                    With::Mark => out.extend_from_slice(self.rules.mark(edit.rule).as_bytes()),
-                    With::QuotedMark => out.extend_from_slice(format!("\"{}\"", self.rules.mark(edit.rule)).as_bytes()),
-                    With::Nothing => {}
-                    With::EmptyList => out.extend_from_slice(b"[]"),
-                }
+                out.extend_from_slice(self.rules.word(edit.with, edit.rule).unwrap_or_default().as_bytes());
             }
             // One that lies over the one before it makes that one longer.
             done = done.max(edit.place.end);
-            if !paths.contains(&edit.pointer) {
-                paths.push(edit.pointer);
+            if !known.contains(&edit.pointer) {
+                paths.push(edit.pointer.to_string());
+                known.insert(edit.pointer);
             }
         }
         out.extend_from_slice(payload.get(done..).unwrap_or_default());
@@ -350,6 +353,8 @@ pub(super) struct Target<'t> {
     /// The number of the first one in the queue.
     pub(super) first: u64,
     pub(super) now: Option<(u64, &'t mut Change)>,
+    /// The rule that all in a key's value is redacted by.
+    pub(super) key_rule: usize,
 }
 
 impl Target<'_> {
@@ -369,7 +374,7 @@ impl Target<'_> {
                 }
             };
             if let Some(change) = change {
-                change.redact(local, rule, with);
+                change.redact(local, rule, with, self.key_rule);
                 with = With::Nothing;
             }
         }
@@ -378,18 +383,23 @@ impl Target<'_> {
 
 impl Change {
     /// Redacts a place of the piece.
-    fn redact(&mut self, place: Range<usize>, rule: usize, with: With) {
+    fn redact(&mut self, place: Range<usize>, rule: usize, with: With, key_rule: usize) {
+        // A piece stands in a string of its record.
+        let with = with.escaped(1);
         let place = self.map.range(&place);
         let place = self.base + place.start..self.base + place.end;
         // What waits is read again with each piece, and the last reading knows best what it is.
-        let covers = |edit: &&mut Edit| edit.place.start <= place.start && place.end <= edit.place.end;
-        if let Some(known) = self.edits.iter_mut().find(covers) {
-            if known.place == place && known.with == with {
-                known.rule = rule;
+        let nth = self.found.partition_point(|edit| edit.place.start <= place.start);
+        let before = nth.checked_sub(1).and_then(|nth| self.found.get_mut(nth));
+        if let Some(known) = before.filter(|known| place.end <= known.place.end) {
+            if known.place == place {
+                // What goes on with a secret has its mark where that began.
+                known.with = if with == With::Nothing { with } else { known.with };
+                known.rule = if known.rule == key_rule { key_rule } else { rule };
             }
             return;
         }
-        self.edits.push(Edit { place, rule, with, pointer: self.pointer.clone() });
+        self.found.insert(nth, Edit { place, rule, with, pointer: self.pointer.clone() });
     }
 }
 

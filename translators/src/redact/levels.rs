@@ -4,11 +4,15 @@
 //! a reading of an escape that the text breaks off in (`\`, `\u00`): what that says is in what follows.
 
 use super::shape::Open;
+use super::value::{Read, Value};
 use std::borrow::Cow;
 use std::ops::Range;
 
 /// How many levels are looked at, the text as it is being the first.
-const LEVELS: usize = 4;
+pub(super) const LEVELS: usize = 4;
+
+/// How many backslashes stand before a quote at the last level.
+pub(super) const MOST_ESCAPES: usize = (1 << LEVELS) - 1;
 
 /// A text at one of its levels.
 pub(super) struct Reading<'t> {
@@ -117,6 +121,19 @@ pub(super) fn swallow(open: &Open, text: &[u8]) -> (usize, Option<Open>) {
             return most;
         }
     }
+}
+
+/// Reads on in a value of a secret's key; the places are those of the text as it is.
+pub(super) fn read_on(value: &mut Value, text: &[u8]) -> Read {
+    let mut reading = Reading::new(text);
+    // A level without escapes stands for all below it.
+    while reading.level() < value.level && reading.descend() {}
+    let mut read = value.read(reading.known());
+    read.size = reading.out(read.size);
+    for (place, _) in &mut read.places {
+        *place = reading.out(place.start)..reading.out(place.end);
+    }
+    read
 }
 
 /// Where the bytes of a text without escapes stand in the text with them.

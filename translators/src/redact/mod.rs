@@ -22,6 +22,7 @@
 //! state that grows with the input, JSON that is none afterwards.
 
 mod answers;
+mod armour;
 mod assigned;
 mod channel;
 #[cfg(test)]
@@ -31,9 +32,13 @@ mod levels;
 mod pieces;
 mod record;
 mod rules;
+mod seen;
 mod shape;
 mod sieve;
 mod text;
+mod value;
+mod way;
+mod words;
 
 pub use answers::words_of;
 pub use hold::{Redacted, Redactor};
@@ -44,6 +49,7 @@ use aho_corasick::AhoCorasick;
 use rules::{ASSIGNMENT_RULE, KEY_RULE, Keys, LOGPROBS, RULES, Shape};
 use sieve::{Sieve, Wanted};
 use std::ops::Range;
+use std::sync::Arc;
 use text::{Front, Literal, finder};
 
 /// What is redacted, and how long a piece may wait.
@@ -243,12 +249,25 @@ impl Rules {
         format!("[REDACTED:{}]", self.names.get(rule).map_or("secret", String::as_str))
     }
 
+    /// What stands in the place of something, where anything does.
+    fn word(&self, with: With, rule: usize) -> Option<String> {
+        match with {
+            With::Mark => Some(self.mark(rule)),
+            With::Quoted(times) => {
+                let quote = format!("{}\"", "\\".repeat((1 << times.min(levels::LEVELS)) - 1));
+                Some(format!("{quote}{}{quote}", self.mark(rule)))
+            }
+            With::EmptyList => Some("[]".to_owned()),
+            With::Nothing => None,
+        }
+    }
+
     /// Whether a record may hold a secret; one look at its bytes, and nothing is kept of it.
     fn is_worth_a_look(&self, bytes: &[u8]) -> bool {
         !self.patterns.is_empty()
             || self.sieve.any(bytes, |number, place| match self.literals.get(number) {
                 Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
-                    !shape::is_inside_a_word(bytes, place.start) || is_behind_an_escape(bytes, place.start)
+                    !words::is_inside_a_word(bytes, place.start) || words::is_behind_an_escape(bytes, place.start)
                 }
                 Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, place.end),
                 _ => !bytes.get(place.clone()).is_some_and(|said| said.ends_with(b"\"")) || is_a_key(bytes, place.end),
@@ -285,12 +304,6 @@ fn is_a_key(bytes: &[u8], end: usize) -> bool {
     rest.iter().find(|byte| !matches!(byte, b' ' | b'\t')).is_none_or(|byte| matches!(byte, b':' | b'\n' | b'\r'))
 }
 
-/// The letter before may be an escape's.
-fn is_behind_an_escape(bytes: &[u8], at: usize) -> bool {
-    let front = bytes.get(at.saturating_sub(6)..at).unwrap_or_default();
-    front.contains(&b'\\')
-}
-
 fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool, holds: bool) {
     for size in 1..literal.len() {
         let bytes: Box<[u8]> = literal.as_bytes().get(..size).unwrap_or_default().into();
@@ -312,11 +325,21 @@ fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool, holds: b
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum With {
     Mark,
-    /// Where there was a number.
-    QuotedMark,
+    /// Where there was a number: in quotes that are escaped so many times.
+    Quoted(usize),
     /// The mark stands elsewhere.
     Nothing,
     EmptyList,
+}
+
+impl With {
+    /// The same in a text that is escaped so many times more.
+    fn escaped(self, more: usize) -> Self {
+        match self {
+            Self::Quoted(times) => Self::Quoted(times + more),
+            _ => self,
+        }
+    }
 }
 
 /// One change to a unit's payload.
@@ -325,7 +348,7 @@ struct Edit {
     place: Range<usize>,
     rule: usize,
     with: With,
-    pointer: String,
+    pointer: Arc<str>,
 }
 
 #[cfg(test)]
@@ -333,7 +356,7 @@ mod tests {
     use super::*;
     use crate::framing::{Framing, Limits, Reader};
     use proptest::prelude::*;
-    use std::sync::{Arc, LazyLock};
+    use std::sync::LazyLock;
 
     static RULES_OF_ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| {
         let keys = DEFAULT_KEYS.iter().map(|key| (*key).to_owned()).chain(["*_pin_code".to_owned(), "iban".to_owned()]);
@@ -364,9 +387,9 @@ mod tests {
                 let number = found.pattern().as_usize();
                 match rules.literals.get(number) {
                     Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
-                        let begins = !shape::is_inside_a_word(bytes, found.start());
+                        let begins = !words::is_inside_a_word(bytes, found.start());
                         rules.is_spelt(number, &bytes[found.range()])
-                            && (begins || is_behind_an_escape(bytes, found.start()))
+                            && (begins || words::is_behind_an_escape(bytes, found.start()))
                     }
                     Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, found.end()),
                     _ => !bytes[found.range()].ends_with(b"\"") || is_a_key(bytes, found.end()),
@@ -385,7 +408,8 @@ mod tests {
             2 => prop::sample::select(ESCAPES).prop_map(str::to_owned),
             6 => "[a-z]{1,12}",
             3 => "[A-Za-z0-9]{36,44}",
-            8 => prop::sample::select(&["\"", "\\", "\":\"", "\\\"", " ", "_", "-", ".", "/", ":", "@", "\\n", "user:", "\\u00e9"][..])
+            8 => prop::sample::select(&["\"", "\\", "\":\"", "\\\"", " ", "_", "-", ".", "/", ":", "@", "\\n", "user:", "\\u00e9",
+                "[", "[3", "2m", "[0m", "\\u001b[32m", "\\u005b3\\u0032m", "\\u001b[1\\u003b3\\u0031\\u006d"][..])
                 .prop_map(str::to_owned),
         ];
         prop::collection::vec(part, 0..9).prop_map(|parts| parts.concat())

@@ -73,22 +73,41 @@ pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
     None
 }
 
+/// The texts that begin or end with a record that has no piece, as far as it names them: it stands where their pieces do and has
+/// the same ids. Its text must have passed for UTF-8.
+pub(super) fn ended(table: &[Pieces], text: &str) -> Vec<u64> {
+    let rows = table.iter().enumerate().filter_map(|(row, pieces)| Some((row, pieces, down(text, pieces.parent)?)));
+    let of_row = |(row, pieces, parent): (usize, &Pieces, _)| {
+        let found = |leaf| Found { place: 0..0, row, leaf, text, parent }.channel(table);
+        (0..pieces.leaves.len()).map(found).collect::<Vec<_>>()
+    };
+    rows.flat_map(of_row).filter_map(|(channel, is_named)| is_named.then_some(channel)).collect()
+}
+
 impl Found<'_> {
     /// The piece, with what it is a piece of.
     pub(super) fn piece(self, table: &[Pieces]) -> Piece {
+        let (channel, _) = self.channel(table);
+        Piece { place: self.place, channel, row: self.row, leaf: self.leaf }
+    }
+
+    /// What it is a piece of, and whether anything but its place says so.
+    fn channel(&self, table: &[Pieces]) -> (u64, bool) {
         let mut hasher = DefaultHasher::new();
+        let mut is_named = false;
         (self.row, self.leaf).hash(&mut hasher);
         let mut scan = Scan::new(self.parent);
         while let Some(key) = scan.key() {
             let Some(value) = scan.value() else { break };
             if says_whose(key.inner) {
+                is_named = true;
                 (key.inner, value).hash(&mut hasher);
             }
         }
         for key in table.get(self.row).map_or(&[][..], |pieces| pieces.above) {
             down(self.text, &[key]).hash(&mut hasher);
         }
-        Piece { place: self.place, channel: hasher.finish(), row: self.row, leaf: self.leaf }
+        (hasher.finish(), is_named)
     }
 }
 

@@ -6,15 +6,17 @@
 
 use super::levels::unescape;
 use super::rules::{EXEMPT, canonical};
+use super::way::Way;
 use super::{Edit, Rules, With};
 use std::ops::Range;
+use std::sync::Arc;
 
 /// What was found in a record.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) edits: Vec<Edit>,
     /// The arrays that repeat a text token by token.
-    pub(super) logprobs: Vec<(Range<usize>, String)>,
+    pub(super) logprobs: Vec<(Range<usize>, Arc<str>)>,
 }
 
 struct Level {
@@ -37,7 +39,7 @@ struct Key {
 }
 
 /// The types of JSON Schema. In a description of what a secret looks like they say nothing of it, and without them it is none.
-const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
+pub(super) const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
 
 /// Looks through a record; `skip` is the inside of a string that somebody else looks at.
 pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> Look {
@@ -50,10 +52,11 @@ pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> 
 
 /// Looks through bytes that are no JSON.
 pub(super) fn plain(rules: &Rules, bytes: &[u8], edits: &mut Vec<Edit>) {
-    text(rules, bytes, 0, "", edits);
+    text(rules, bytes, 0, 0, &mut Way::default(), edits);
 }
 
-fn text(rules: &Rules, text: &[u8], base: usize, pointer: &str, edits: &mut Vec<Edit>) {
+/// Looks through a text that is escaped so many times and begins at `base`.
+fn text(rules: &Rules, text: &[u8], times: usize, base: usize, way: &mut Way, edits: &mut Vec<Edit>) {
     // Most strings of a record with a secret have none themselves; in escapes, one may hide.
     if memchr::memchr(b'\\', text).is_none() && !rules.has_a_literal(text) {
         return;
@@ -70,19 +73,19 @@ fn text(rules: &Rules, text: &[u8], base: usize, pointer: &str, edits: &mut Vec<
         edits.push(Edit {
             place: place(hit.place.start..end),
             rule: hit.rule,
-            with: With::Mark,
-            pointer: pointer.to_owned(),
+            with: hit.with.escaped(times),
+            pointer: way.tell(),
         });
     }
     // A text that stops in the middle of what is certainly a secret: one that was cut, or is not yet all there.
     if let Some((tail, rule)) = finding.tail.filter(|(tail, _)| tail.open.is_some() && tail.from < said.len()) {
-        edits.push(Edit { place: place(tail.from..said.len()), rule, with: With::Mark, pointer: pointer.to_owned() });
+        edits.push(Edit { place: place(tail.from..said.len()), rule, with: With::Mark, pointer: way.tell() });
     }
 }
 
 fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Look) -> Option<()> {
     let mut levels: Vec<Level> = Vec::new();
-    let mut pointer = String::new();
+    let mut way = Way::default();
     let mut at = if bytes.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
     // In an object, a string is a key until its colon has come.
     let mut wants_key = false;
@@ -98,11 +101,11 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                 if wants_key {
                     wants_key = false;
                     let level = levels.last_mut()?;
-                    pointer.truncate(level.pointer);
+                    way.back_to(level.pointer);
                     let (name, _) = unescape(inner);
                     let name = String::from_utf8_lossy(&name);
                     let spelling = canonical(&name);
-                    push(&mut pointer, &name);
+                    way.down(&name);
                     level.key = Some(Key {
                         is_secret: rules.in_json && !level.in_logprobs && rules.keys.has_canonical(&spelling),
                         is_exempt: EXEMPT.contains(&spelling.as_str()),
@@ -110,20 +113,20 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                         is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
                     });
                     let known = look.edits.len();
-                    text(rules, inner, start, &pointer, &mut look.edits);
+                    text(rules, inner, 1, start, &mut way, &mut look.edits);
                     if let Some(edit) = look.edits.get(known) {
                         // The pointer names the key as it is afterwards.
                         let mut shown = name.into_owned();
                         let from = edit.place.start.saturating_sub(start).min(shown.len());
                         shown.truncate((0..=from).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or_default());
                         shown.push_str(&rules.mark(edit.rule));
-                        pointer.truncate(level.pointer);
-                        push(&mut pointer, &shown);
-                        let renamed = pointer.clone();
+                        way.back_to(level.pointer);
+                        way.down(&shown);
+                        let renamed = way.tell();
                         look.edits.iter_mut().skip(known).for_each(|edit| edit.pointer.clone_from(&renamed));
                     }
                 } else {
-                    value(&mut levels, &mut pointer, |pointer, key, in_secret| {
+                    value(&mut levels, &mut way, |way, key, in_secret| {
                         if skip.is_some_and(|skip| skip.start == start) {
                             // Read together with the pieces before it.
                         } else if (key.is_secret || in_secret) && !inner.is_empty() {
@@ -133,24 +136,24 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                                     place: start..end,
                                     rule: rules.key_rule,
                                     with: With::Mark,
-                                    pointer: pointer.to_owned(),
+                                    pointer: way.tell(),
                                 };
                                 look.edits.push(edit);
                             }
                         } else if !key.is_exempt {
-                            text(rules, inner, start, pointer, &mut look.edits);
+                            text(rules, inner, 1, start, way, &mut look.edits);
                         }
                     });
                 }
             }
             b'{' | b'[' => {
                 let mut kind = (Key::default(), false);
-                value(&mut levels, &mut pointer, |_, key, in_secret| kind = (key, in_secret));
+                value(&mut levels, &mut way, |_, key, in_secret| kind = (key, in_secret));
                 let (key, in_secret) = kind;
                 let in_logprobs = key.is_logprobs || levels.last().is_some_and(|level| level.in_logprobs);
                 let level = Level {
                     is_object: byte == b'{',
-                    pointer: pointer.len(),
+                    pointer: way.len(),
                     index: 0,
                     key: None,
                     in_logprobs,
@@ -166,11 +169,11 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                 if level.is_object != (byte == b'}') {
                     return None;
                 }
-                pointer.truncate(level.pointer);
+                way.back_to(level.pointer);
                 at += 1;
                 let outer = levels.last().is_some_and(|level| level.in_logprobs);
                 if level.in_logprobs && !outer && !level.is_object {
-                    look.logprobs.push((level.start..at, pointer.clone()));
+                    look.logprobs.push((level.start..at, way.tell()));
                 }
                 wants_key = false;
             }
@@ -191,13 +194,13 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
                     return None;
                 }
                 let place = at..at + size;
-                value(&mut levels, &mut pointer, |pointer, key, in_secret| {
+                value(&mut levels, &mut way, |way, key, in_secret| {
                     if is_number && (key.is_secret || in_secret) {
                         look.edits.push(Edit {
                             place,
                             rule: rules.key_rule,
-                            with: With::QuotedMark,
-                            pointer: pointer.to_owned(),
+                            with: With::Quoted(0),
+                            pointer: way.tell(),
                         });
                     }
                 });
@@ -208,29 +211,18 @@ fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Loo
 }
 
 /// Tells the place of a value that begins here.
-fn value(levels: &mut [Level], pointer: &mut String, then: impl FnOnce(&str, Key, bool)) {
+fn value(levels: &mut [Level], way: &mut Way, then: impl FnOnce(&mut Way, Key, bool)) {
     match levels.last_mut() {
         None => {
-            pointer.clear();
-            then(pointer, Key::default(), false);
+            way.back_to(0);
+            then(way, Key::default(), false);
         }
-        Some(level) if level.is_object => then(pointer, level.key.take().unwrap_or_default(), level.in_secret),
+        Some(level) if level.is_object => then(way, level.key.take().unwrap_or_default(), level.in_secret),
         Some(level) => {
-            pointer.truncate(level.pointer);
-            push(pointer, &level.index.to_string());
+            way.back_to(level.pointer);
+            way.down(&level.index.to_string());
             let key = Key { is_logprobs: level.in_logprobs, ..Key::default() };
-            then(pointer, key, level.in_secret);
-        }
-    }
-}
-
-fn push(pointer: &mut String, part: &str) {
-    pointer.push('/');
-    for char in part.chars() {
-        match char {
-            '~' => pointer.push_str("~0"),
-            '/' => pointer.push_str("~1"),
-            _ => pointer.push(char),
+            then(way, key, level.in_secret);
         }
     }
 }

@@ -1,9 +1,13 @@
 //! Whether a secret begins at a place of a text.
 //!
 //! In: a text, the place of a rule's literal. Out: the secret's place, or that the text stops before it can be told. Never: a
-//! look at more than the longest secret has.
+//! longer look than once for each rule at each byte.
 
+use super::armour::{armoured, pem, pem_end};
 use super::rules::{Class, Shape, dashed, name_byte};
+use super::seen::{Seen, run};
+use super::value::Value;
+use super::words::is_inside_a_word;
 use std::ops::Range;
 
 /// What begins at a place.
@@ -15,6 +19,8 @@ pub(super) enum Found {
     Full(Range<usize>, Option<Open>),
     /// The text stops where a secret may have begun.
     Tail(Tail),
+    /// The value of a secret's key begins here.
+    Value(usize),
 }
 
 /// The end of a text that may be the beginning of a secret.
@@ -35,8 +41,6 @@ pub(super) struct Tail {
 pub(super) enum Open {
     /// As long as the class lasts, and at most so many bytes.
     Class(Class, usize),
-    /// Up to a quote of the level that it was found at.
-    Quote { level: usize, left: usize },
     /// Up to the armour's end, at the level that it was found at; the last bytes there were these.
     Pem { level: usize, last: Vec<u8>, left: usize },
 }
@@ -50,7 +54,7 @@ impl Open {
     pub(super) fn level(&self) -> Option<usize> {
         match self {
             Self::Class(..) => None,
-            Self::Quote { level, .. } | Self::Pem { level, .. } => Some(*level),
+            Self::Pem { level, .. } => Some(*level),
         }
     }
 
@@ -58,20 +62,14 @@ impl Open {
     pub(super) fn swallow(self, text: &[u8]) -> (usize, Option<Self>) {
         match self {
             Self::Class(class, left) => {
-                let run = run(text, 0, class).min(left);
-                (run, (run == text.len() && run < left).then_some(Self::Class(class, left - run)))
-            }
-            Self::Quote { level, left } => {
-                let closing = quote(text, 0);
-                let end = closing.unwrap_or(text.len()).min(left);
-                let is_open = closing.is_none() && end < left;
-                (end, is_open.then(|| Self::Quote { level, left: left - end }))
+                let run = whole(text, run(text, 0, class).min(left));
+                (run, (run == text.len() && run < left).then(|| Self::Class(class, left - run)))
             }
             Self::Pem { level, mut last, left } => {
                 let known = last.len();
                 last.extend_from_slice(text);
                 let end = pem_end(&last, 0).map_or_else(|| armoured(text, 0), |end| end.saturating_sub(known));
-                let end = end.min(left);
+                let end = whole(text, end.min(left));
                 let is_open = end == text.len() && end < left && pem_end(&last, 0).is_none();
                 let cut = last.len().saturating_sub(LONGEST_NAME);
                 (end, is_open.then(|| Self::Pem { level, last: last.split_off(cut), left: left - end }))
@@ -80,33 +78,29 @@ impl Open {
     }
 }
 
-pub(super) fn run(text: &[u8], from: usize, class: Class) -> usize {
-    let rest = text.get(from..).unwrap_or_default();
-    rest.iter().position(|byte| !class(*byte)).unwrap_or(rest.len())
-}
-
-/// Where a quoted text ends.
-fn quote(text: &[u8], from: usize) -> Option<usize> {
-    let mut at = from;
-    loop {
-        let found = at + memchr::memchr2(b'"', b'\\', text.get(at..)?)?;
-        if text.get(found) == Some(&b'"') {
-            return Some(found);
-        }
-        // What stands behind a backslash is escaped.
-        at = found + 2;
-    }
+/// The end of the character that a place is in.
+fn whole(text: &[u8], at: usize) -> usize {
+    let rest = text.get(at..).unwrap_or_default();
+    at + rest.iter().take(3).take_while(|byte| matches!(byte, 0x80..=0xBF)).count()
 }
 
 /// What is found at the literal `at`, which is `len` bytes long, in a text at one of its levels.
-pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize, level: usize) -> Found {
-    let body = at + len;
+pub(super) fn find(
+    rule: usize,
+    shape: Shape,
+    text: &[u8],
+    place: &Range<usize>,
+    level: usize,
+    seen: &mut Seen,
+) -> Found {
+    let (at, body) = (place.start, place.end);
+    let mut runs = |from, class| seen.run(rule, text, from, class);
     match shape {
         Shape::Token { class, min, max, sure } => {
             if is_inside_a_word(text, at) {
                 return Found::No;
             }
-            let count = run(text, body, class);
+            let count = runs(body, class);
             let ends = body + count == text.len();
             if count >= min {
                 // A secret of a fixed length that goes on is another thing.
@@ -123,24 +117,28 @@ pub(super) fn find(shape: Shape, text: &[u8], at: usize, len: usize, level: usiz
             let open = (count >= sure).then_some(Open::Class(class, max - count));
             Found::Tail(Tail { start: at, from: at, holds: true, open })
         }
-        Shape::After { words, class, min, max } => after(text, at, body, words, class, min, max),
-        Shape::Jwt => jwt(text, at),
-        Shape::Pem => pem(text, at, body, level),
+        Shape::After { words, class, min, max } => {
+            after(text, place, words, (min, max), |from| runs(from, class), class)
+        }
+        Shape::Jwt => jwt(rule, text, at, seen),
+        Shape::Pem => pem(rule, text, at, body, level, seen),
         Shape::Url => url(text, at, body),
     }
-}
-
-pub(super) fn is_inside_a_word(text: &[u8], at: usize) -> bool {
-    at.checked_sub(1)
-        .and_then(|before| text.get(before))
-        .is_some_and(|&byte| byte.is_ascii_alphanumeric() || byte == b'_')
 }
 
 pub(super) fn name_only(start: usize, text: &[u8]) -> Found {
     Found::Tail(Tail { start, from: text.len(), holds: false, open: None })
 }
 
-fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min: usize, max: usize) -> Found {
+fn after(
+    text: &[u8],
+    place: &Range<usize>,
+    words: &[&str],
+    (min, max): (usize, usize),
+    mut runs: impl FnMut(usize) -> usize,
+    class: Class,
+) -> Found {
+    let (at, body) = (place.start, place.end);
     let separates = |byte: u8| matches!(byte, b' ' | b'\t' | b':' | b'=' | b'"' | b'\'' | b'\\' | b'>' | b',');
     let gap = run(text, body, separates);
     let mut value = body + gap;
@@ -165,7 +163,7 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
             Some(word) => value += word.len(),
         }
     }
-    let count = run(text, value, class);
+    let count = runs(value);
     let ends = value + count == text.len();
     // A word of prose is no credential.
     let is_prose = !words.is_empty()
@@ -190,7 +188,7 @@ fn after(text: &[u8], at: usize, body: usize, words: &[&str], class: Class, min:
 }
 
 /// Header, payload and signature in base64url, the first two of them JSON objects.
-fn jwt(text: &[u8], at: usize) -> Found {
+fn jwt(rule: usize, text: &[u8], at: usize, seen: &mut Seen) -> Found {
     if is_inside_a_word(text, at) {
         return Found::No;
     }
@@ -200,13 +198,15 @@ fn jwt(text: &[u8], at: usize) -> Found {
         rest.starts_with(b"eyJ") || b"eyJ".starts_with(rest)
     };
     let open = || Some(Open::Class(|byte| dashed(byte) || byte == b'.', LONGEST));
-    let header = run(text, at, dashed);
+    let is_within = seen.has(rule, at);
+    let header = seen.run(rule, text, at, dashed);
     let dot = at + header;
     if dot == text.len() {
         // A header is no secret, and base64 of JSON is no token yet.
         return if header <= LONGEST_NAME * 4 { tail(None) } else { Found::No };
     }
-    if header < 10 || text.get(dot) != Some(&b'.') || !is_json(dot + 1) {
+    // What ends like a header that was read already is no other token.
+    if is_within || header < 10 || text.get(dot) != Some(&b'.') || !is_json(dot + 1) {
         return Found::No;
     }
     let payload = run(text, dot + 1, dashed);
@@ -226,70 +226,6 @@ fn jwt(text: &[u8], at: usize) -> Found {
         return Found::No;
     }
     Found::Full(at..end, (end == text.len()).then_some(Open::Class(dashed, LONGEST)))
-}
-
-/// What may stand in an armoured key: base64, its line ends (escaped or not), its headers, quotes and joints of source text.
-fn armour(byte: u8) -> bool {
-    base64_or_space(byte) || matches!(byte, b'\\' | b'-' | b':' | b',')
-}
-
-/// How long an armoured key goes on. The backslashes before a quote are the quote's.
-fn armoured(text: &[u8], from: usize) -> usize {
-    let count = run(text, from, armour);
-    let end = from + count;
-    if text.get(end) != Some(&b'"') {
-        return count;
-    }
-    let said = text.get(from..end).unwrap_or_default();
-    count - said.iter().rev().take_while(|byte| **byte == b'\\').count()
-}
-
-fn base64_or_space(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || matches!(byte, b'+' | b'/' | b'=')
-}
-
-fn pem(text: &[u8], at: usize, body: usize, level: usize) -> Found {
-    let head = || Found::Tail(Tail { start: at, from: at, holds: true, open: None });
-    let title = run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    if body + title == text.len() && title < 64 {
-        return head();
-    }
-    let name = text.get(body..body + title).unwrap_or_default();
-    let is_private = name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK");
-    let dashes = run(text, body + title, |byte| byte == b'-');
-    let inside = body + title + dashes;
-    if !is_private || (dashes < 5 && inside < text.len()) {
-        return Found::No;
-    }
-    if inside == text.len() {
-        return head();
-    }
-    let most = text.len().min(inside + LONGEST);
-    let window = text.get(..most).unwrap_or(text);
-    if let Some(end) = pem_end(window, inside) {
-        return Found::Full(at..end, None);
-    }
-    let count = armoured(window, inside);
-    let end = inside + count;
-    let said = window.get(inside..end).unwrap_or_default().iter().filter(|byte| byte.is_ascii_alphanumeric()).count();
-    let last = || window.get(end.saturating_sub(LONGEST_NAME).max(inside)..end).unwrap_or_default().to_vec();
-    let open = || Some(Open::Pem { level, last: last(), left: LONGEST.saturating_sub(count) });
-    if end == text.len() && said < 16 {
-        return Found::Tail(Tail { start: at, from: at, holds: true, open: open().filter(|_| said > 0) });
-    }
-    if said < 16 {
-        return Found::No;
-    }
-    Found::Full(at..end, if end == text.len() { open() } else { None })
-}
-
-fn pem_end(text: &[u8], from: usize) -> Option<usize> {
-    let foot = b"-----END ";
-    let at = from + memchr::memmem::find(text.get(from..)?, foot)?;
-    let title = at + foot.len();
-    let size = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    let dashes = run(text, title + size, |byte| byte == b'-');
-    (dashes >= 5).then_some(title + size + dashes)
 }
 
 /// `scheme://user:password@host`: the password alone is the secret.
@@ -324,8 +260,7 @@ fn url(text: &[u8], at: usize, body: usize) -> Found {
         || value.starts_with(b"[")
         || value.iter().all(|byte| matches!(byte, b'*' | b'.' | b'x' | b'X'));
     if end == text.len() && count <= LONGEST_NAME {
-        // A port has digits alone.
-        let sure = count > 0 && !stands_for_one && !value.iter().all(u8::is_ascii_digit);
+        let sure = count > 0 && !stands_for_one && !begins_as_a_port(value);
         let open = sure.then_some(Open::Class(in_password, LONGEST_NAME));
         return Found::Tail(Tail { start, from: password, holds: count > 0, open });
     }
@@ -335,19 +270,30 @@ fn url(text: &[u8], at: usize, body: usize) -> Found {
     Found::Full(password..end, None)
 }
 
-/// The value of a quoted key in a text at one of its levels: `"key": "value"`. `at` lies in the key.
-pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, level: usize) -> Found {
-    let in_name = name_byte;
-    let front = text.get(..at).unwrap_or_default();
-    let before = front.iter().rev().take(LONGEST_NAME).take_while(|byte| in_name(**byte)).count();
-    let start = at - before;
-    if start.checked_sub(1).and_then(|quote| text.get(quote)) != Some(&b'"') {
+/// Whether what stands behind a host's colon can be a port and what a sentence puts behind it: digits alone, or a few of them
+/// before what is in no name (`:3000.`, `:5173**`).
+fn begins_as_a_port(value: &[u8]) -> bool {
+    let digits = run(value, 0, |byte| byte.is_ascii_digit());
+    match value.get(digits) {
+        None => true,
+        Some(&behind) => (1..=5).contains(&digits) && !dashed(behind),
+    }
+}
+
+/// The value of a quoted key in a text at one of its levels: `"key": "value"`. At the place, there is a literal of a key.
+pub(super) fn keyed(text: &[u8], place: &Range<usize>, is_secret: impl Fn(&str) -> bool) -> Found {
+    // A key's name ends where one of its literals does.
+    let end = place.end;
+    if text.get(end).is_some_and(|byte| name_byte(*byte)) {
         return Found::No;
     }
-    let end = at + run(text, at, in_name);
-    let context = start - 1;
+    let front = text.get(..end).unwrap_or_default();
+    let start = end - front.iter().rev().take(LONGEST_NAME).take_while(|byte| name_byte(**byte)).count();
+    let Some(context) = start.checked_sub(1).filter(|quote| text.get(*quote) == Some(&b'"')) else {
+        return Found::No;
+    };
     if end == text.len() {
-        return if end - start <= LONGEST_NAME { name_only(context, text) } else { Found::No };
+        return name_only(context, text);
     }
     let name = text.get(start..end).and_then(|name| std::str::from_utf8(name).ok());
     if text.get(end) != Some(&b'"') || !name.is_some_and(is_secret) {
@@ -365,18 +311,7 @@ pub(super) fn keyed(text: &[u8], at: usize, is_secret: impl Fn(&str) -> bool, le
     if opening == text.len() {
         return name_only(context, text);
     }
-    if text.get(opening) != Some(&b'"') {
-        return Found::No;
-    }
-    let value = opening + 1;
-    if value == text.len() {
-        return name_only(context, text);
-    }
-    match quote(text, value) {
-        Some(end) if end == value => Found::No,
-        Some(end) => Found::Full(value..end, None),
-        None => Found::Full(value..text.len(), Some(Open::Quote { level, left: LONGEST })),
-    }
+    if text.get(opening).is_some_and(|byte| Value::begins(*byte)) { Found::Value(opening) } else { Found::No }
 }
 
 /// Whether there may be a password behind a URL's `://`, or the text stops too early to tell.

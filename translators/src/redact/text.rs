@@ -4,11 +4,14 @@
 //! looked at as it is, and then with its escapes read, as often as there are any (JSON in a string in JSON): what some
 //! reader further on will see as a secret is one here. Never: an entropy, a guess.
 
-use super::Rules;
 use super::assigned::{assigned, front};
 use super::levels::Reading;
 use super::rules::name_byte;
-use super::shape::{Found, LONGEST_NAME, Open, Tail, find, is_inside_a_word, keyed};
+use super::seen::Seen;
+use super::shape::{Found, LONGEST_NAME, Open, Tail, find, keyed};
+use super::value::Value;
+use super::words::{front_of_sequence, is_inside_a_word};
+use super::{Rules, With};
 use aho_corasick::AhoCorasick;
 use std::ops::Range;
 
@@ -20,6 +23,7 @@ const CONTEXT: usize = 256;
 pub(super) struct Hit {
     pub(super) place: Range<usize>,
     pub(super) rule: usize,
+    pub(super) with: With,
     pub(super) open: Option<Open>,
 }
 
@@ -29,6 +33,8 @@ pub(super) struct Finding {
     pub(super) hits: Vec<Hit>,
     /// The end of the text that may be the beginning of a secret, with the rule's number.
     pub(super) tail: Option<(Tail, usize)>,
+    /// The values of secrets' keys that are not over, at most one for each level, and how far they were read.
+    pub(super) values: Vec<(Value, usize)>,
 }
 
 impl Rules {
@@ -45,6 +51,8 @@ impl Rules {
                 let (start, from) = (reading.out(tail.start), reading.out(tail.from));
                 merge(&mut finding.tail, Tail { start, from, ..tail }, rule);
             }
+            let values = inner.values.into_iter().map(|(value, at)| (value, reading.out(at)));
+            finding.values.extend(values);
             if !reading.descend() {
                 break;
             }
@@ -57,7 +65,7 @@ impl Rules {
         if let Some((tail, _)) = &mut finding.tail {
             tail.start = reading.whole_from(tail.start);
         }
-        finding.settle(text.len());
+        finding.settle(text.len(), self.key_rule);
         finding
     }
 
@@ -70,6 +78,7 @@ impl Rules {
             && memchr::memchr(b'\\', piece).is_none()
             && !has_url()
             && !(self.in_text && self.ends_in_a_key(piece))
+            && front_of_sequence(piece).is_none()
             && self.front_of_literal(piece).is_none()
     }
 
@@ -82,8 +91,10 @@ impl Rules {
 
     fn level(&self, reading: &Reading<'_>, finding: &mut Finding) {
         let text = reading.known();
+        let mut seen = Seen::default();
+        let mut read_to = 0;
         // A format's own name says more than that a key stands before it: keys in plain text come last.
-        let mut keys: Vec<usize> = Vec::new();
+        let mut keys: Vec<Range<usize>> = Vec::new();
         for found in self.finder.find_overlapping_iter(text) {
             let (what, rule) = match self.literals.get(found.pattern().as_usize()) {
                 Some(&Literal::Rule { rule, shape, is_exact }) => {
@@ -91,35 +102,53 @@ impl Rules {
                     if is_exact && !self.is_spelt(found.pattern().as_usize(), literal) {
                         continue;
                     }
-                    (find(shape, text, found.start(), found.len(), reading.level()), rule)
+                    (find(rule, shape, text, &found.range(), reading.level(), &mut seen), rule)
                 }
                 Some(Literal::Key) => {
                     if self.in_text {
-                        keys.push(found.start());
+                        keys.push(found.range());
                     }
                     if !self.in_json {
                         continue;
                     }
-                    (keyed(text, found.start(), |key| self.keys.has(key), reading.level()), self.key_rule)
+                    (keyed(text, &found.range(), |key| self.keys.has(key)), self.key_rule)
                 }
                 None => continue,
             };
             match what {
                 Found::No => {}
-                Found::Full(place, open) => finding.hits.push(Hit { place, rule, open }),
+                Found::Full(place, open) => finding.hits.push(Hit { place, rule, with: With::Mark, open }),
                 Found::Tail(tail) => merge(&mut finding.tail, tail, rule),
+                // What stands in a value that was read already was redacted with it.
+                Found::Value(at) if at < read_to => {}
+                Found::Value(at) => {
+                    let mut value = Value::new(reading.level());
+                    let read = value.read(text.get(at..).unwrap_or_default());
+                    let places = read.places.into_iter();
+                    finding.hits.extend(places.map(|(place, with)| {
+                        // In the text as it is, the quotes of its first level are not escaped.
+                        let with = if let With::Quoted(level) = with { With::Quoted(level - 1) } else { with };
+                        Hit { place: at + place.start..at + place.end, rule, with, open: None }
+                    }));
+                    read_to = at + read.size;
+                    if !read.is_over {
+                        finding.values.push((value, read_to));
+                    }
+                }
             }
         }
-        for at in keys {
-            match assigned(text, at, |key| self.keys.has(key)) {
-                Found::No => {}
-                Found::Full(place, open) => finding.hits.push(Hit { place, rule: self.assignment_rule, open }),
+        for place in keys {
+            match assigned(text, &place, |key| self.keys.has(key), &mut seen) {
+                Found::No | Found::Value(_) => {}
+                Found::Full(place, open) => {
+                    finding.hits.push(Hit { place, rule: self.assignment_rule, with: With::Mark, open });
+                }
                 Found::Tail(tail) => merge(&mut finding.tail, tail, self.assignment_rule),
             }
         }
         for (rule, pattern) in &self.patterns {
             for found in pattern.find_iter(reading.text()).filter(|found| !found.range().is_empty()) {
-                finding.hits.push(Hit { place: found.range(), rule: *rule, open: None });
+                finding.hits.push(Hit { place: found.range(), rule: *rule, with: With::Mark, open: None });
             }
         }
         if let Some(tail) = self.front_of_literal(text) {
@@ -163,9 +192,15 @@ impl Rules {
             merge(&mut both, Tail { start, from: text.len(), holds: false, open: None }, 0);
             found = both.map(|(tail, _)| tail);
         }
+        // A terminal's sequence that is not over: what stands behind its end is not inside a word.
+        if let Some(start) = front_of_sequence(text) {
+            let mut both = found.map(|tail| (tail, 0));
+            merge(&mut both, Tail { start, from: text.len(), holds: false, open: None }, 0);
+            found = both.map(|(tail, _)| tail);
+        }
         // A quoted name that is not over.
         let in_name = |byte: &&u8| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.');
-        let name = text.iter().rev().take(128).take_while(in_name).count();
+        let name = text.iter().rev().take(LONGEST_NAME).take_while(in_name).count();
         if let Some(quote) = text.len().checked_sub(name + 1)
             && text.get(quote) == Some(&b'"')
         {
@@ -193,7 +228,7 @@ fn nothing_yet(at: usize) -> Tail {
     Tail { start: at, from: at, holds: true, open: None }
 }
 
-fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
+pub(super) fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
     let Some((old, of)) = into else {
         *into = Some((tail, rule));
         return;
@@ -214,12 +249,13 @@ fn merge(into: &mut Option<(Tail, usize)>, tail: Tail, rule: usize) {
 impl Finding {
     /// Whether there is nothing to redact, and nothing to remember.
     pub(super) fn is_empty(&self) -> bool {
-        self.hits.is_empty() && self.tail.is_none()
+        self.hits.is_empty() && self.tail.is_none() && self.values.is_empty()
     }
 
     /// Puts the hits in order, one where several lie over each other, and drops a tail that lies in one. `size` is the text's.
-    fn settle(&mut self, size: usize) {
-        self.hits.sort_by_key(|hit| (hit.place.start, usize::MAX - hit.place.end));
+    fn settle(&mut self, size: usize, key_rule: usize) {
+        // A key's value has all in it that is found there, also when it goes on.
+        self.hits.sort_by_key(|hit| (hit.place.start, hit.rule != key_rule, usize::MAX - hit.place.end));
         let mut kept: Vec<Hit> = Vec::with_capacity(self.hits.len());
         for hit in self.hits.drain(..) {
             match kept.last_mut() {
@@ -241,7 +277,17 @@ impl Finding {
         if self.tail.as_ref().is_some_and(|(tail, _)| is_within(tail)) {
             last.open = None;
         } else {
-            self.tail = (last.place.end < size).then(|| (nothing_yet(last.place.end), 0));
+            // All is certain up to the end; but what begins before it, or in it, may go on behind it.
+            let (start, end) = (last.place.start, last.place.end);
+            let context = self.tail.take().map(|(tail, _)| tail);
+            let mut tail =
+                context.map(|tail| Tail { from: size, holds: tail.holds && tail.start < start, open: None, ..tail });
+            if end < size {
+                // An escape that is not whole.
+                let start = tail.as_ref().map_or(end, |tail| tail.start.min(end));
+                tail = Some(Tail { start, from: size, holds: true, open: None });
+            }
+            self.tail = tail.map(|tail| (tail, 0));
         }
     }
 }
