@@ -4,6 +4,7 @@
 //! frame changed or left out, a reader that waits for another reader. Everything that clients see is a function of what is
 //! here. Where the front of a stream goes, what was made of it stays as [`Mark`]s.
 
+mod ended;
 mod error;
 mod memory;
 pub mod sqlite;

@@ -15,6 +15,7 @@ mod artifacts;
 mod audits;
 #[path = "../serve/client.rs"]
 mod client;
+mod continued;
 mod crash;
 mod cuts;
 mod database;

@@ -12,6 +12,7 @@ use crate::runs::{FrontBounds, Runs};
 use anyhow::{Context, anyhow, bail};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -114,7 +115,7 @@ fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow
     for (_, (_, key, frames)) in
         over.into_iter().enumerate().filter(|(nth, (stored_ms, ..))| *nth < beyond || *stored_ms < before)
     {
-        remove(&database, key, now_ms).with_context(|| format!("cannot write {}", path.display()))?;
+        remove(&database, key, now_ms, &HashSet::new()).with_context(|| format!("cannot write {}", path.display()))?;
         (runs, gone) = (runs + 1, gone + frames);
     }
     writeln!(out, "{runs} runs and tasks dropped, {gone} frames")?;

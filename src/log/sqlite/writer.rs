@@ -10,14 +10,15 @@ use super::finder::Hole;
 use super::texts::{Known, Moved};
 use super::{Options, Shared, artifacts};
 use crate::artifacts::StoreError;
+use crate::log::ended::Ended;
 use crate::log::{LogError, StreamId};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{Stream, StreamKind};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, named_params};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,7 +28,7 @@ const GROUP_BYTES: u64 = 8 << 20;
 /// What a row costs besides its body, about: its other columns and its entry in the index.
 pub(super) const ROW_BYTES: u64 = 64;
 
-type Answer = oneshot::Sender<Result<(), LogError>>;
+pub(super) type Answer = oneshot::Sender<Result<(), LogError>>;
 
 /// What the writer is asked for.
 pub(super) enum Job {
@@ -87,6 +88,7 @@ pub(super) struct Held {
 struct Changes {
     held: HashMap<StreamId, Held>,
     new: Vec<(i64, Arc<Stream>)>,
+    /// Those that ended, in that order; some of them were gone on with.
     ended: Vec<StreamId>,
     texts: Vec<(StreamId, Option<Known>)>,
     bytes: u64,
@@ -100,8 +102,8 @@ pub(super) struct Writer {
     pub(super) options: Options,
     pub(super) shared: Arc<Shared>,
     pub(super) held: HashMap<StreamId, Held>,
-    /// Runs and tasks that are over, the one that ended first in front.
-    pub(super) ended: VecDeque<StreamId>,
+    /// Runs and tasks that are over.
+    pub(super) ended: Ended,
     pub(super) bytes: u64,
     pub(super) artifact_bytes: u64,
     /// Something was written since the last sync.
@@ -136,7 +138,8 @@ impl Writer {
             held.insert(id, stream);
         }
         over.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
-        let ended = over.into_iter().map(|(.., id)| id).collect();
+        let mut ended = Ended::default();
+        over.into_iter().for_each(|(.., id)| ended.push(id));
         let artifact_bytes =
             artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
         let checkpointer = Checkpointer::new(&mut database, &options.path, options.fsync)?;
@@ -185,7 +188,7 @@ impl Writer {
     }
 
     fn check_writable(&self) -> Result<(), LogError> {
-        if self.ended.is_empty() && self.bytes >= self.options.max_bytes {
+        if self.ended.len() == 0 && self.bytes >= self.options.max_bytes {
             return Err(LogError::Full { bytes: self.bytes, limit: self.options.max_bytes });
         }
         // A version written over itself: the file can be locked, changed and committed to, and nothing is different.
@@ -240,8 +243,8 @@ impl Writer {
     }
 
     /// Keeps the appends in one transaction; where that fails, each in one of its own, so that it fails alone.
-    fn commit(&mut self, group: Vec<(Append, Answer)>) {
-        self.make_room(group.iter().map(|(append, _)| append.bytes).sum());
+    pub(super) fn commit(&mut self, group: Vec<(Append, Answer)>) {
+        self.make_room(group.iter().map(|(append, _)| append));
         let whole = self.transact(group.iter().map(|(append, _)| append));
         let alone = group.len() == 1;
         match whole {
@@ -289,8 +292,15 @@ impl Writer {
         };
         let results = write().map_err(|error| self.failed("cannot be written", &error))?;
         self.bytes += changes.bytes;
-        self.held.extend(changes.held);
-        self.ended.extend(changes.ended);
+        for (id, held) in changes.held {
+            self.ended.remove(id);
+            self.held.insert(id, held);
+        }
+        for id in changes.ended {
+            if self.held.get(&id).is_some_and(|held| held.ended) {
+                self.ended.push(id);
+            }
+        }
         for (key, stream) in changes.new {
             self.shared.insert(key, stream);
         }
@@ -367,7 +377,7 @@ impl Writer {
             held.frames += part.rows.len() as u64;
             held.bytes += bytes;
             changes.bytes += bytes;
-            if part.ended && !held.ended && part.id.0 != StreamKind::Thread {
+            if part.ended && part.id.0 != StreamKind::Thread {
                 changes.ended.push(part.id);
             }
             held.ended = part.ended;

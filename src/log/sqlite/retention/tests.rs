@@ -1,0 +1,122 @@
+use super::super::Shared;
+use super::super::database::{Lock, open_writable};
+use super::*;
+use crate::clock::Clock;
+use crate::log::{LogError, stream_id};
+use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::runners::runner;
+use framegate_translators::sequence::Identity;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A writer without its thread, in a directory of its own.
+struct Alone {
+    writer: Writer,
+    dir: PathBuf,
+}
+
+impl Alone {
+    fn new(name: &str, set: impl FnOnce(&mut Options)) -> Self {
+        let dir = std::env::temp_dir().join(format!("framegate-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut options = Options { clock: Clock::Fixed(1_000), ..Options::new(dir.join("log.db")) };
+        set(&mut options);
+        let lock = Lock::take(&options.path).unwrap();
+        let database = open_writable(&options.path, &lock, options.fsync, false, None).unwrap();
+        Self { writer: Writer::new(database, lock, options, Arc::new(Shared::default())).unwrap(), dir }
+    }
+
+    /// Appends all of these at once.
+    fn append(&mut self, appends: &[&[Arc<Frame>]]) -> Vec<Result<(), LogError>> {
+        let (group, answers): (Vec<_>, Vec<_>) = appends
+            .iter()
+            .map(|frames| {
+                let (done, answer) = oneshot::channel();
+                ((Append::new(frames, Vec::new(), &self.writer.shared.texts), done), answer)
+            })
+            .unzip();
+        self.writer.commit(group);
+        answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
+    }
+
+    fn kept(&mut self, frames: &[Arc<Frame>]) {
+        self.append(&[frames]).into_iter().for_each(Result::unwrap);
+    }
+
+    fn has(&self, frames: &[Arc<Frame>]) -> bool {
+        self.writer.key_of(stream_id(&frames[0])).is_some()
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// The frames that a recording with a task makes, of one kind of stream.
+fn frames(run: u128, kind: StreamKind) -> Vec<Arc<Frame>> {
+    let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
+    let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+    let bytes = include_bytes!("../../../../tests/fixtures/claude-code/bash_background.partial.ndjson");
+    let mut frames: Vec<_> = ingest.feed(bytes, 1).collect();
+    frames.extend(ingest.finish(1));
+    frames
+        .retain(|frame| frame.stream.kind == kind && (kind != StreamKind::Session || frame.stream.id.as_u128() == run));
+    frames.into_iter().map(Arc::new).collect()
+}
+
+#[test]
+fn a_stream_that_is_gone_on_with_keeps_no_other_from_going_by_its_age() {
+    let mut alone = Alone::new("age", |options| options.max_age = Some(Duration::from_secs(1)));
+    let (task, run) = (frames(1, StreamKind::Task), frames(1, StreamKind::Session));
+    let again: Vec<_> =
+        (task.len() as u64..).zip(&task).map(|(seq, frame)| Arc::new(Frame { seq, ..Frame::clone(frame) })).collect();
+    alone.kept(&task);
+    alone.kept(&run);
+    alone.writer.options.clock = Clock::Fixed(2_000);
+    alone.kept(&again[..1]);
+    alone.writer.tick();
+    assert!(alone.has(&task) && alone.has(&run));
+    alone.writer.options.clock = Clock::Fixed(2_001);
+    alone.writer.tick();
+    assert!(alone.has(&task) && !alone.has(&run));
+    // It is as old as its last frame.
+    alone.kept(&again[1..]);
+    alone.writer.options.clock = Clock::Fixed(3_001);
+    alone.writer.tick();
+    assert!(alone.has(&task));
+    alone.writer.options.clock = Clock::Fixed(3_002);
+    alone.writer.tick();
+    assert!(!alone.has(&task) && alone.writer.ended.len() == 0);
+}
+
+#[test]
+fn a_thread_that_an_append_goes_on_with_stays_where_its_sessions_last_run_goes() {
+    let mut alone = Alone::new("thread", |options| options.max_runs = 0);
+    let (first, second) = (frames(1, StreamKind::Session), frames(2, StreamKind::Session));
+    let Stream { session, origin_run, provider, .. } = &*first[0].stream;
+    let stream = Arc::new(Stream {
+        kind: StreamKind::Thread,
+        id: Uuid::from_u128(9),
+        session: session.clone(),
+        origin_run: *origin_run,
+        provider,
+    });
+    let thread: Vec<_> =
+        first[..3].iter().map(|frame| Arc::new(Frame { stream: stream.clone(), ..Frame::clone(frame) })).collect();
+    assert_eq!(first[0].stream.session.id, second[0].stream.session.id);
+    alone.kept(&thread[..2]);
+    alone.kept(&first);
+    alone.writer.options.clock = Clock::Fixed(1_001 + THREAD_REST_MS);
+    assert!(alone.append(&[&thread[2..], &second]).iter().all(Result::is_ok));
+    assert!(!alone.has(&first) && alone.has(&thread) && alone.has(&second));
+    // Rested, it goes with the next one.
+    alone.writer.options.clock = Clock::Fixed(1_002 + 2 * THREAD_REST_MS);
+    alone.kept(&frames(3, StreamKind::Task));
+    assert!(!alone.has(&second) && !alone.has(&thread));
+}
