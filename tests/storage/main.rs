@@ -20,6 +20,7 @@ mod crash;
 mod cuts;
 mod database;
 mod front;
+mod full;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod recent;

@@ -7,7 +7,7 @@ use super::append::Append;
 use super::database::give_back;
 use super::writer::{Job, Writer};
 use super::{Fsync, Options, artifacts};
-use crate::log::StreamId;
+use crate::log::{LogError, StreamId};
 use framegate_translators::frame::StreamKind;
 use rusqlite::{Connection, OptionalExtension, named_params};
 use std::collections::HashSet;
@@ -24,39 +24,49 @@ const THREAD_REST_MS: u64 = 3_600_000;
 impl Writer {
     /// Drops the runs that ended first until there is room for these appends, but none that they go on with.
     pub(super) fn make_room<'a>(&mut self, appends: impl Iterator<Item = &'a Append> + Clone) {
-        let Options { max_bytes, max_runs, .. } = self.options;
-        let more: u64 = appends.clone().map(|append| append.bytes).sum();
-        let is_full = |writer: &Self| writer.bytes + more > max_bytes || writer.ended.len() > max_runs;
-        if !is_full(self) {
-            return;
-        }
-        let spared: HashSet<StreamId> = appends.flat_map(|append| &append.streams).map(|part| part.id).collect();
-        while is_full(self) {
-            let Some(oldest) = self.ended.iter().find(|id| !spared.contains(id)) else { return };
-            self.drop_stream(oldest, &spared);
+        let more = appends.clone().map(|append| append.bytes).sum();
+        let spared = || appends.flat_map(|append| &append.streams).map(|part| part.id).collect();
+        if let Err(error) = self.free(more, spared) {
+            tracing::error!(%error, "a run could not be dropped");
         }
     }
 
-    /// Drops a stream that is over; none of those with it.
-    fn drop_stream(&mut self, id: StreamId, spared: &HashSet<StreamId>) {
-        self.ended.remove(id);
-        let Some(held) = self.held.get(&id).copied() else { return };
-        match remove(self.database(), held.key, self.options.clock.now_ms(), spared) {
-            Ok(thread) => {
-                let thread = thread.map(|id| (StreamKind::Thread, id));
-                let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
-                for id in &gone {
-                    self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
-                }
-                self.shared.remove(&gone);
-                self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
-                tracing::debug!(stream = %id.1, "a run made room");
-            }
-            Err(error) => {
-                let error = self.failed("cannot be written", &error);
-                tracing::error!(%error, stream = %id.1, "a run could not be dropped");
-            }
+    /// Tries again to make the room that could not be made when it was needed.
+    pub(super) fn free_owed(&mut self) -> Result<(), LogError> {
+        self.owed.map_or(Ok(()), |more| self.free(more, HashSet::new))
+    }
+
+    /// Drops the runs that ended first until there is room for `more` bytes. One that cannot be dropped stays where it is, and so
+    /// do those behind it.
+    fn free(&mut self, more: u64, spared: impl FnOnce() -> HashSet<StreamId>) -> Result<(), LogError> {
+        let Options { max_bytes, max_runs, .. } = self.options;
+        let is_full = |writer: &Self| writer.bytes + more > max_bytes || writer.ended.len() > max_runs;
+        let spared = if is_full(self) { spared() } else { HashSet::new() };
+        self.owed = Some(more);
+        while is_full(self) {
+            let Some(oldest) = self.ended.iter().find(|id| !spared.contains(id)) else { break };
+            self.drop_stream(oldest, &spared)?;
         }
+        self.owed = None;
+        Ok(())
+    }
+
+    /// Drops a stream that is over; none of those with it.
+    fn drop_stream(&mut self, id: StreamId, spared: &HashSet<StreamId>) -> Result<(), LogError> {
+        if let Some(key) = self.key_of(id) {
+            let thread = remove(self.database(), key, self.options.clock.now_ms(), spared)
+                .map_err(|error| self.failed("cannot be written", &error))?;
+            let thread = thread.map(|id| (StreamKind::Thread, id));
+            let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
+            for id in &gone {
+                self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
+            }
+            self.shared.remove(&gone);
+            self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
+            tracing::debug!(stream = %id.1, "a run made room");
+        }
+        self.ended.remove(id);
+        Ok(())
     }
 
     pub(super) fn tick(&mut self) {
@@ -72,7 +82,10 @@ impl Writer {
                 if !stored_ms.is_ok_and(|stored_ms| stored_ms < before) {
                     break;
                 }
-                self.drop_stream(oldest, &HashSet::new());
+                if let Err(error) = self.drop_stream(oldest, &HashSet::new()) {
+                    tracing::error!(%error, "a run that is too old could not be dropped");
+                    break;
+                }
             }
         }
         let is_due = self.unsynced || self.checkpointer.has_failed();

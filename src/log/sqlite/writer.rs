@@ -105,6 +105,8 @@ pub(super) struct Writer {
     /// Runs and tasks that are over.
     pub(super) ended: Ended,
     pub(super) bytes: u64,
+    /// For how many bytes no room could be made, although there are runs that are over.
+    pub(super) owed: Option<u64>,
     pub(super) artifact_bytes: u64,
     /// Something was written since the last sync.
     pub(super) unsynced: bool,
@@ -143,8 +145,19 @@ impl Writer {
         let artifact_bytes =
             artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
         let checkpointer = Checkpointer::new(&mut database, &options.path, options.fsync)?;
-        let (bytes, unsynced) = (all, false);
-        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes, artifact_bytes, checkpointer, unsynced })
+        Ok(Self {
+            checkpointer,
+            database,
+            _lock: lock,
+            options,
+            shared,
+            held,
+            ended,
+            bytes: all,
+            owed: None,
+            artifact_bytes,
+            unsynced: false,
+        })
     }
 
     /// Works until nobody can ask any more.
@@ -178,7 +191,7 @@ impl Writer {
         self.checkpointer.ask();
     }
 
-    fn look(&self) -> Look {
+    fn look(&mut self) -> Look {
         let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
         Look {
             writable: self.check_writable(),
@@ -187,7 +200,8 @@ impl Writer {
         }
     }
 
-    fn check_writable(&self) -> Result<(), LogError> {
+    fn check_writable(&mut self) -> Result<(), LogError> {
+        self.free_owed()?;
         if self.ended.len() == 0 && self.bytes >= self.options.max_bytes {
             return Err(LogError::Full { bytes: self.bytes, limit: self.options.max_bytes });
         }

@@ -2,7 +2,7 @@ use super::super::Shared;
 use super::super::database::{Lock, open_writable};
 use super::*;
 use crate::clock::Clock;
-use crate::log::{LogError, stream_id};
+use crate::log::stream_id;
 use framegate_translators::frame::{Frame, Stream};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
@@ -119,4 +119,23 @@ fn a_thread_that_an_append_goes_on_with_stays_where_its_sessions_last_run_goes()
     alone.writer.options.clock = Clock::Fixed(1_002 + 2 * THREAD_REST_MS);
     alone.kept(&frames(3, StreamKind::Task));
     assert!(!alone.has(&second) && !alone.has(&thread));
+}
+
+#[test]
+fn a_run_that_is_too_old_and_could_not_be_dropped_is_dropped_later() {
+    let mut alone = Alone::new("age-fault", |options| options.max_age = Some(Duration::from_secs(1)));
+    let (first, second) = (frames(1, StreamKind::Session), frames(2, StreamKind::Session));
+    alone.kept(&first);
+    alone.kept(&second);
+    alone.writer.options.clock = Clock::Fixed(9_000);
+    let fault = "CREATE TRIGGER fault BEFORE DELETE ON streams BEGIN SELECT RAISE(ABORT, 'a fault'); END";
+    alone.writer.database().execute_batch(fault).unwrap();
+    for _ in 0..3 {
+        alone.writer.tick();
+        assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (true, true, 2));
+    }
+    alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
+    alone.writer.tick();
+    assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (false, false, 0));
+    assert_eq!(alone.writer.bytes, 0);
 }

@@ -1,0 +1,44 @@
+//! A log that has no more room, and cannot always make some.
+
+use crate::scratch::{Scratch, frames, number, wait};
+use framegate::log::sqlite::Options;
+use framegate::log::{FrameLog, LogError, SqliteLog};
+use framegate_translators::frame::{Frame, StreamKind};
+use rusqlite::Connection;
+use std::sync::Arc;
+
+fn run(run: u128) -> Vec<Arc<Frame>> {
+    let mut frames = frames("claude-code", "text_plain.partial.ndjson", run);
+    frames.retain(|frame| frame.stream.kind == StreamKind::Session);
+    frames
+}
+
+#[test]
+fn runs_that_could_not_be_dropped_are_dropped_once_they_can_be() {
+    let scratch = Scratch::new("undroppable");
+    let log = SqliteLog::open(Options { max_bytes: 60_000, ..Options::new(scratch.path()) }).unwrap();
+    for nth in 1..30 {
+        wait(log.append(&run(nth), Vec::new())).unwrap();
+    }
+    let other = Connection::open(scratch.path()).unwrap();
+    let there = number(&other, "SELECT count(*) FROM streams");
+    let fail = "CREATE TRIGGER fault BEFORE DELETE ON streams BEGIN SELECT RAISE(ABORT, 'a fault'); END";
+    other.execute_batch(fail).unwrap();
+    for nth in 30..33 {
+        let frames = run(nth);
+        let error = wait(log.append(&frames[..frames.len() - 1], Vec::new())).unwrap_err();
+        assert!(matches!(error, LogError::Full { .. }), "{error}");
+        assert!(error.to_string().contains("bytes are kept") && !error.to_string().contains("open"), "{error}");
+    }
+    // Whoever asks is told what keeps them.
+    let error = wait(log.check_writable()).unwrap_err();
+    assert!(error.to_string().contains("a fault"), "{error}");
+    assert_eq!(number(&other, "SELECT count(*) FROM streams"), there);
+    other.execute_batch("DROP TRIGGER fault").unwrap();
+    // It is seen without another append, too.
+    wait(log.check_writable()).unwrap();
+    for nth in 30..60 {
+        wait(log.append(&run(nth), Vec::new())).unwrap();
+    }
+    assert!(number(&other, "SELECT count(*) FROM streams") <= there);
+}
