@@ -3,7 +3,7 @@
 //! In: how many frames go, and what was made of them. Out: marks, and where a front would end. Never: a front that is gone
 //! without its marks (both are one transaction), a mark in front of what is kept.
 
-use super::database::{give_back, told};
+use super::database::told;
 use super::texts::{Moved, Place};
 use super::writer::{ROW_BYTES, Writer};
 use crate::log::{Gone, LogError, Mark, MarkAt, StreamId, Summary};
@@ -21,7 +21,8 @@ impl Writer {
             drop_front(self.database(), key, gone, marks).map_err(|error| self.failed("cannot be written", &error))?;
         self.cut(id, gone.frames, bytes);
         self.shared.texts.cut(id, key, gone.frames, &moved);
-        give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
+        self.give_back();
+        Ok(())
     }
 
     pub(super) fn keep_marks(&mut self, id: StreamId, marks: &[Mark]) -> Result<(), LogError> {

@@ -20,8 +20,8 @@ mod retention;
 mod texts;
 mod writer;
 
-pub(crate) use database::integrity;
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
+pub(crate) use database::{give_back, integrity};
 pub(crate) use front::{mark, views_at};
 pub use reader::{read_frames, streams};
 pub(crate) use retention::remove;

@@ -64,9 +64,28 @@ impl Writer {
             self.shared.remove(&gone);
             self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
             tracing::debug!(stream = %id.1, "a run made room");
+            self.give_back();
         }
         self.ended.remove(id);
         Ok(())
+    }
+
+    /// Gives room that was freed back to the file system. What was freed is settled by then, so nobody is told where this fails:
+    /// it is tried again behind the next transaction.
+    pub(super) fn give_back(&mut self) {
+        let given = give_back(self.database());
+        if let (Err(error), false) = (&given, self.keeps_freed) {
+            tracing::warn!(%error, "the frame log's file keeps room that was freed, for now");
+        }
+        self.keeps_freed = given.is_err();
+        self.has_written();
+    }
+
+    /// Gives back what could not be given back before.
+    pub(super) fn give_back_owed(&mut self) {
+        if self.keeps_freed {
+            self.give_back();
+        }
     }
 
     pub(super) fn tick(&mut self) {
@@ -88,6 +107,7 @@ impl Writer {
                 }
             }
         }
+        self.give_back_owed();
         let is_due = self.unsynced || self.checkpointer.has_failed();
         if matches!(self.options.fsync, Fsync::Interval(_)) && is_due {
             self.unsynced = false;
@@ -96,8 +116,8 @@ impl Writer {
     }
 }
 
-/// Removes a stream; with the last run or task of its session also the session's thread stream, whose id is given, where that is
-/// not one of `spared`.
+/// Removes a stream, in a transaction of its own; with the last run or task of its session also the session's thread stream,
+/// whose id is given, where that is not one of `spared`.
 pub(crate) fn remove(
     database: &Connection,
     key: i64,
@@ -130,7 +150,6 @@ pub(crate) fn remove(
         drop_one(*key)?;
     }
     transaction.commit()?;
-    give_back(database)?;
     Ok(thread.map(|(_, id)| id))
 }
 

@@ -97,7 +97,7 @@ struct Changes {
 pub(super) struct Writer {
     /// At its end, what there is is moved; then the database is closed, then the lock is given back.
     pub(super) checkpointer: Checkpointer,
-    database: Connection,
+    pub(super) database: Connection,
     _lock: Lock,
     pub(super) options: Options,
     pub(super) shared: Arc<Shared>,
@@ -107,6 +107,8 @@ pub(super) struct Writer {
     pub(super) bytes: u64,
     /// For how many bytes no room could be made, although there are runs that are over.
     pub(super) owed: Option<u64>,
+    /// Room that was freed could not be given back to the file system.
+    pub(super) keeps_freed: bool,
     pub(super) artifact_bytes: u64,
     /// Something was written since the last sync.
     pub(super) unsynced: bool,
@@ -155,6 +157,7 @@ impl Writer {
             ended,
             bytes: all,
             owed: None,
+            keeps_freed: false,
             artifact_bytes,
             unsynced: false,
         })
@@ -263,6 +266,7 @@ impl Writer {
         let alone = group.len() == 1;
         match whole {
             Ok(results) => {
+                self.give_back_owed();
                 for ((_, answer), result) in group.into_iter().zip(results) {
                     // Whoever asked may be gone; the frames are kept all the same.
                     let _ = answer.send(result);

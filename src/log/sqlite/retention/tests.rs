@@ -2,7 +2,8 @@ use super::super::Shared;
 use super::super::database::{Lock, open_writable};
 use super::*;
 use crate::clock::Clock;
-use crate::log::stream_id;
+use crate::log::{Gone, stream_id};
+use framegate_translators::artifacts::{Artifact, ArtifactKind};
 use framegate_translators::frame::{Frame, Stream};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
@@ -49,6 +50,24 @@ impl Alone {
 
     fn has(&self, frames: &[Arc<Frame>]) -> bool {
         self.writer.key_of(stream_id(&frames[0])).is_some()
+    }
+}
+
+impl Alone {
+    /// Lets the next so many transactions through, and no other.
+    fn only(&mut self, commits: Option<usize>) {
+        let hook = commits.map(|mut left| {
+            move || {
+                let fails = left == 0;
+                left = left.saturating_sub(1);
+                fails
+            }
+        });
+        self.writer.database.commit_hook(hook).unwrap();
+    }
+
+    fn free_pages(&self) -> u64 {
+        self.writer.database.query_row("PRAGMA freelist_count", [], |row| row.get(0)).unwrap()
     }
 }
 
@@ -138,4 +157,54 @@ fn a_run_that_is_too_old_and_could_not_be_dropped_is_dropped_later() {
     alone.writer.tick();
     assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (false, false, 0));
     assert_eq!(alone.writer.bytes, 0);
+}
+
+#[test]
+fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
+    let mut alone = Alone::new("give-back", |options| options.max_runs = 1);
+    let (first, second, third) =
+        (frames(1, StreamKind::Session), frames(2, StreamKind::Session), frames(3, StreamKind::Session));
+    alone.kept(&first);
+    alone.kept(&second);
+    let id = stream_id(&second[0]);
+    let content = vec![7; 200_000].into_boxed_slice();
+    let artifact = Artifact {
+        stream: second[0].stream.clone(),
+        digest: [3; 32],
+        kind: ArtifactKind::Image,
+        mime: "image/png".into(),
+        bytes_total: content.len() as u64,
+        content,
+        created_at_ms: 5,
+        call_id: None,
+        patched: None,
+    };
+    artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
+    assert_eq!(alone.writer.artifact_bytes, 200_000);
+
+    // A front.
+    let (before, frames) = (alone.writer.bytes, second.len() as u64);
+    alone.only(Some(1));
+    let key = alone.writer.key_of(id).unwrap();
+    let gone = Gone { frames: frames - 1, last_ms: 1, pruned_ms: 2 };
+    alone.writer.drop_front(id, gone, &[]).unwrap();
+    assert!(alone.writer.keeps_freed && alone.free_pages() > 0 && alone.writer.bytes < before);
+    let sql = "SELECT pruned_frames FROM streams WHERE key = ?1";
+    assert_eq!(alone.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
+
+    // An artifact.
+    alone.only(Some(1));
+    alone.writer.let_go(id, &[artifact.id().to_string()]).unwrap();
+    assert_eq!((alone.writer.artifact_bytes, alone.writer.keeps_freed), (0, true));
+
+    // A run.
+    alone.only(Some(1));
+    alone.writer.make_room(std::iter::empty());
+    assert!(!alone.has(&first) && alone.has(&second) && alone.writer.owed.is_none() && alone.writer.keeps_freed);
+
+    // Later all of it is given back.
+    alone.only(None);
+    assert!(alone.free_pages() > 20);
+    alone.kept(&third[..1]);
+    assert_eq!((alone.free_pages(), alone.writer.keeps_freed), (0, false));
 }
