@@ -3,7 +3,7 @@
 //! In: appends, through a bounded queue. Out: an answer to each, once its frames are as durable as is configured. Never: a
 //! transaction for each append where several wait, an append that fails because another one in its transaction did.
 
-use super::append::Append;
+use super::append::{Append, Part};
 use super::checkpoint::Checkpointer;
 use super::database::{Lock, told};
 use super::finder::Hole;
@@ -28,7 +28,8 @@ const GROUP_BYTES: u64 = 8 << 20;
 /// What a row costs besides its body, about: its other columns and its entry in the index.
 pub(super) const ROW_BYTES: u64 = 64;
 
-pub(super) type Answer = oneshot::Sender<Result<(), LogError>>;
+/// Under which keys the frames are kept, of each part in order.
+pub(super) type Answer = oneshot::Sender<Result<Vec<i64>, LogError>>;
 
 /// What the writer is asked for.
 pub(super) enum Job {
@@ -86,6 +87,8 @@ pub(super) struct Held {
 /// Streams as they will be once the transaction is through.
 #[derive(Default)]
 struct Changes {
+    /// The key of the next stream that is new.
+    next_key: i64,
     held: HashMap<StreamId, Held>,
     new: Vec<(i64, Arc<Stream>)>,
     /// Those that ended, in that order; some of them were gone on with.
@@ -102,6 +105,8 @@ pub(super) struct Writer {
     pub(super) options: Options,
     pub(super) shared: Arc<Shared>,
     pub(super) held: HashMap<StreamId, Held>,
+    /// The key of the next stream. It only rises: whoever still has the key of a stream that went finds nothing by it.
+    next_key: i64,
     /// Runs and tasks that are over.
     pub(super) ended: Ended,
     pub(super) bytes: u64,
@@ -141,6 +146,7 @@ impl Writer {
             }
             held.insert(id, stream);
         }
+        let next_key = held.values().map(|held: &Held| held.key + 1).max().unwrap_or(1);
         over.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
         let mut ended = Ended::default();
         over.into_iter().for_each(|(.., id)| ended.push(id));
@@ -154,6 +160,7 @@ impl Writer {
             options,
             shared,
             held,
+            next_key,
             ended,
             bytes: all,
             owed: None,
@@ -290,19 +297,20 @@ impl Writer {
     fn transact<'a>(
         &mut self,
         appends: impl Iterator<Item = &'a Append>,
-    ) -> Result<Vec<Result<(), LogError>>, LogError> {
-        let mut changes = Changes::default();
+    ) -> Result<Vec<Result<Vec<i64>, LogError>>, LogError> {
+        let mut changes = Changes { next_key: self.next_key, ..Changes::default() };
         let now_ms = self.options.clock.now_ms();
-        let write = || -> rusqlite::Result<Vec<Result<(), LogError>>> {
+        let write = || -> rusqlite::Result<Vec<Result<Vec<i64>, LogError>>> {
             let transaction = self.database.unchecked_transaction()?;
             let mut results = Vec::new();
             for append in appends {
                 results.push(match self.fits(append, &changes) {
                     Ok(()) => {
                         self.insert(append, &mut changes, now_ms)?;
-                        Ok(())
+                        let key = |part: &Part| changes.held.get(&part.id).map(|held| held.key);
+                        Ok(append.streams.iter().filter_map(key).collect())
                     }
-                    refused => refused,
+                    Err(refused) => Err(refused),
                 });
             }
             transaction.commit()?;
@@ -310,6 +318,7 @@ impl Writer {
         };
         let results = write().map_err(|error| self.failed("cannot be written", &error))?;
         self.bytes += changes.bytes;
+        self.next_key = changes.next_key;
         for (id, held) in changes.held {
             self.ended.remove(id);
             self.held.insert(id, held);
@@ -367,7 +376,9 @@ impl Writer {
             let mut held = match changes.held.get(&part.id).or_else(|| self.held.get(&part.id)) {
                 Some(held) => *held,
                 None => {
-                    let key = insert_stream(database, &part.stream, first.time_ms, now_ms)?;
+                    let key = changes.next_key;
+                    changes.next_key += 1;
+                    insert_stream(database, key, &part.stream, first.time_ms, now_ms)?;
                     changes.new.push((key, part.stream.clone()));
                     Held { key, ..Held::default() }
                 }
@@ -444,17 +455,18 @@ fn learnt(text: Option<&Known>, held: &Held, moved: Option<&Moved>) -> Option<Op
     Some(Some(Known { key, seq, at, bytes: text.bytes.clone() }))
 }
 
-fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<i64> {
+fn insert_stream(database: &Connection, key: i64, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<()> {
     let header = Header::of(stream);
     let mut insert = database.prepare_cached(
-        "INSERT INTO streams (kind, id, session_id, session_name, provider, origin_run, first_ms, last_ms, stored_ms, \
-         frames, bytes, ended) VALUES (:kind, :id, :session, :name, :provider, :origin, :ms, :ms, :now, 0, 0, 0)",
+        "INSERT INTO streams (key, kind, id, session_id, session_name, provider, origin_run, first_ms, last_ms, stored_ms, \
+         frames, bytes, ended) VALUES (:key, :kind, :id, :session, :name, :provider, :origin, :ms, :ms, :now, 0, 0, 0)",
     )?;
-    insert.insert(named_params! {
-        ":kind": header.kind, ":id": header.id.to_string(), ":session": header.session_id.to_string(),
+    insert.execute(named_params! {
+        ":key": key, ":kind": header.kind, ":id": header.id.to_string(), ":session": header.session_id.to_string(),
         ":name": header.session_name, ":provider": header.provider,
         ":origin": header.origin_run.map(|run| run.to_string()), ":ms": first_ms.cast_signed(), ":now": now_ms,
-    })
+    })?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -2,7 +2,7 @@ use super::super::Shared;
 use super::super::database::{Lock, open_writable};
 use super::*;
 use crate::clock::Clock;
-use crate::log::{Gone, stream_id};
+use crate::log::{Gone, Mark, stream_id};
 use framegate_translators::artifacts::{Artifact, ArtifactKind};
 use framegate_translators::frame::{Frame, Stream};
 use framegate_translators::framing::Limits;
@@ -32,7 +32,7 @@ impl Alone {
     }
 
     /// Appends all of these at once.
-    fn append(&mut self, appends: &[&[Arc<Frame>]]) -> Vec<Result<(), LogError>> {
+    fn append(&mut self, appends: &[&[Arc<Frame>]]) -> Vec<Result<Vec<i64>, LogError>> {
         let (group, answers): (Vec<_>, Vec<_>) = appends
             .iter()
             .map(|frames| {
@@ -45,7 +45,7 @@ impl Alone {
     }
 
     fn kept(&mut self, frames: &[Arc<Frame>]) {
-        self.append(&[frames]).into_iter().for_each(Result::unwrap);
+        self.append(&[frames]).into_iter().for_each(|kept| drop(kept.unwrap()));
     }
 
     fn has(&self, frames: &[Arc<Frame>]) -> bool {
@@ -187,7 +187,7 @@ fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
     alone.only(Some(1));
     let key = alone.writer.key_of(id).unwrap();
     let gone = Gone { frames: frames - 1, last_ms: 1, pruned_ms: 2 };
-    alone.writer.drop_front(id, gone, &[]).unwrap();
+    alone.writer.drop_front(id, key, gone, &[]).unwrap();
     assert!(alone.writer.keeps_freed && alone.free_pages() > 0 && alone.writer.bytes < before);
     let sql = "SELECT pruned_frames FROM streams WHERE key = ?1";
     assert_eq!(alone.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
@@ -207,4 +207,31 @@ fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
     assert!(alone.free_pages() > 20);
     alone.kept(&third[..1]);
     assert_eq!((alone.free_pages(), alone.writer.keeps_freed), (0, false));
+}
+
+#[test]
+fn a_stream_that_came_again_loses_nothing_to_whoever_meant_the_one_before() {
+    let mut alone = Alone::new("again", |options| options.max_runs = 0);
+    let (task, run) = (frames(1, StreamKind::Task), frames(1, StreamKind::Session));
+    let id = stream_id(&task[0]);
+    alone.kept(&task);
+    let before = alone.writer.key_of(id).unwrap();
+    alone.kept(&run[..1]);
+    assert!(!alone.has(&task));
+    alone.kept(&task);
+    let now = alone.writer.key_of(id).unwrap();
+    assert!(now > before, "{now} {before}");
+    let gone = Gone { frames: 1, last_ms: 1, pruned_ms: 2 };
+    let mark = Mark { view: "view".into(), frame: 1, event: 1, last: None, state: vec![1] };
+    alone.writer.drop_front(id, before, gone, std::slice::from_ref(&mark)).unwrap();
+    alone.writer.keep_marks(id, before, std::slice::from_ref(&mark)).unwrap();
+    let count =
+        |alone: &Alone, sql: &str| -> u64 { alone.writer.database.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let (frames, marks) = (
+        "SELECT count(*) FROM frames WHERE stream = (SELECT key FROM streams WHERE kind = 'task')",
+        "SELECT count(*) FROM marks",
+    );
+    assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64, 0));
+    alone.writer.drop_front(id, now, gone, &[mark]).unwrap();
+    assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64 - 1, 1));
 }
