@@ -1,7 +1,7 @@
 //! A log that has no more room, and cannot always make some.
 
 use crate::scratch::{Scratch, frames, number, wait};
-use framegate::log::sqlite::Options;
+use framegate::log::sqlite::{Options, open_read_only};
 use framegate::log::{FrameLog, LogError, SqliteLog};
 use framegate_translators::frame::{Frame, StreamKind};
 use rusqlite::Connection;
@@ -41,4 +41,23 @@ fn runs_that_could_not_be_dropped_are_dropped_once_they_can_be() {
         wait(log.append(&run(nth), Vec::new())).unwrap();
     }
     assert!(number(&other, "SELECT count(*) FROM streams") <= there);
+}
+
+#[test]
+fn whoever_asks_how_much_is_kept_changes_nothing() {
+    let scratch = Scratch::new("look");
+    let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
+    wait(log.append(&run(1), Vec::new())).unwrap();
+    let other = open_read_only(&scratch.path()).unwrap();
+    let version = || number(&other, "PRAGMA data_version");
+    let before = version();
+    for _ in 0..3 {
+        let (bytes, streams) = wait(FrameLog::usage(&log)).unwrap();
+        assert!(bytes > 0 && streams == 1);
+        assert_eq!(wait(framegate::artifacts::ArtifactStore::usage(&log)), Some((0, 0)));
+    }
+    assert_eq!(version(), before);
+    // Whether anything can be written is found out by writing.
+    wait(log.check_writable()).unwrap();
+    assert_ne!(version(), before);
 }

@@ -39,7 +39,7 @@ impl ArtifactStore for SqliteLog {
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {
-        self.ask(Job::Look).await.ok()?.artifacts
+        self.ask(|done| Job::write(done, |writer| writer.artifact_usage())).await.ok()?
     }
 
     async fn let_go(&self, stream: StreamId, digests: &[[u8; 32]]) -> Result<(), StoreError> {

@@ -241,11 +241,11 @@ impl FrameLog for SqliteLog {
     }
 
     async fn check_writable(&self) -> Result<(), LogError> {
-        self.ask(Job::Look).await?.writable
+        self.ask(|done| Job::write(done, Writer::check_writable)).await?
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {
-        Some(self.ask(Job::Look).await.ok()?.frames)
+        self.ask(|done| Job::write(done, |writer| writer.usage())).await.ok()
     }
 
     async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {

@@ -35,9 +35,7 @@ pub(super) type Answer = oneshot::Sender<Result<Vec<i64>, LogError>>;
 pub(super) enum Job {
     Append(Append, Answer),
     Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
-    /// Whether anything can be written, and how much is kept.
-    Look(oneshot::Sender<Look>),
-    /// Anything else that is written.
+    /// Anything else, for which the writer is needed.
     Write(Write),
     /// Time has passed.
     Tick,
@@ -53,15 +51,6 @@ impl Job {
         // Whoever asked may be gone.
         Self::Write(Box::new(move |writer| drop(done.send(write(writer)))))
     }
-}
-
-/// What the writer says of itself.
-pub(super) struct Look {
-    pub(super) writable: Result<(), LogError>,
-    /// Bytes of frames, and streams.
-    pub(super) frames: (u64, u64),
-    /// Bytes of artifacts, and how many; `None` where they could not be counted.
-    pub(super) artifacts: Option<(u64, u64)>,
 }
 
 /// Text that is known to be UTF-8.
@@ -186,7 +175,6 @@ impl Writer {
                     Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
                     // What is waiting for its transaction is newer than anything that was known when this was asked.
                     Job::Write(write) => write(&mut self),
-                    Job::Look(answer) => drop(answer.send(self.look())),
                     Job::Tick => self.tick(),
                 }
                 self.checkpointer.look();
@@ -201,16 +189,19 @@ impl Writer {
         self.checkpointer.ask();
     }
 
-    fn look(&mut self) -> Look {
-        let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
-        Look {
-            writable: self.check_writable(),
-            frames: (self.bytes, self.held.len() as u64),
-            artifacts: count.ok().map(|count| (self.artifact_bytes, count)),
-        }
+    /// Bytes of frames, and streams.
+    pub(super) fn usage(&self) -> (u64, u64) {
+        (self.bytes, self.held.len() as u64)
     }
 
-    fn check_writable(&mut self) -> Result<(), LogError> {
+    /// Bytes of artifacts, and how many; `None` where they could not be counted.
+    pub(super) fn artifact_usage(&self) -> Option<(u64, u64)> {
+        let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
+        count.ok().map(|count| (self.artifact_bytes, count))
+    }
+
+    /// Whether an append would find room, which is found out by writing.
+    pub(super) fn check_writable(&mut self) -> Result<(), LogError> {
         self.free_owed()?;
         if self.ended.len() == 0 && self.bytes >= self.options.max_bytes {
             return Err(LogError::Full { bytes: self.bytes, limit: self.options.max_bytes });
