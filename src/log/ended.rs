@@ -48,6 +48,19 @@ impl Ended {
     }
 }
 
+/// How many of `bytes` must stay, where those alone are as many as there may be; `None` where there is room, or some can be made
+/// by dropping streams that are over and have so many bytes each. No more of them are looked at than would go.
+pub(super) fn full_of(bytes: u64, max_bytes: u64, over: impl Iterator<Item = u64>) -> Option<u64> {
+    let mut stays = bytes;
+    for goes in over {
+        if stays < max_bytes {
+            break;
+        }
+        stays = stays.saturating_sub(goes);
+    }
+    (stays >= max_bytes).then_some(stays)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -72,5 +85,16 @@ mod tests {
         assert_eq!(order(&ended), [2, 1, 3]);
         assert_eq!(ended.first(), Some(stream(2)));
         assert_eq!(ended.numbers.len(), ended.order.len());
+    }
+    #[test]
+    fn what_must_stay_fills_a_log_and_no_more_is_looked_at_than_would_go() {
+        assert_eq!(full_of(9, 10, [5].into_iter()), None);
+        assert_eq!(full_of(10, 10, [].into_iter()), Some(10));
+        assert_eq!(full_of(15, 10, [5].into_iter()), Some(10));
+        assert_eq!(full_of(15, 10, [6].into_iter()), None);
+        assert_eq!(full_of(30, 10, [5, 5, 5, 5].into_iter()), Some(10));
+        let mut looked = 0;
+        assert_eq!(full_of(12, 10, (0..10_000).map(|_| 2).inspect(|_| looked += 1)), None);
+        assert!(looked <= 3, "{looked}");
     }
 }

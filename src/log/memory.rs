@@ -3,7 +3,7 @@
 //! Where it is full, whole streams go, the one that ended first before the others; a stream that is still open stays, and so does
 //! one that the append itself goes on with.
 
-use super::ended::Ended;
+use super::ended::{Ended, full_of};
 use super::{FrameLog, Gone, LogError, Mark, StreamId, Summary, stream_id, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, StreamKind};
@@ -146,10 +146,11 @@ impl FrameLog for MemoryLog {
 
     async fn check_writable(&self) -> Result<(), LogError> {
         let held = self.held();
-        if held.ended.len() == 0 && held.bytes >= self.max_bytes {
-            return Err(LogError::Full { bytes: held.bytes, limit: self.max_bytes });
+        let over = held.ended.iter().map(|id| held.streams.get(&id).map_or(0, |kept| kept.bytes));
+        match full_of(held.bytes, self.max_bytes, over) {
+            Some(bytes) => Err(LogError::Full { bytes, limit: self.max_bytes }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {

@@ -106,7 +106,7 @@ pub trait FrameLog: Send + Sync + 'static {
     /// Whatever keeps a log from being read.
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError>;
 
-    /// Whether an append would find room now.
+    /// Whether an append would find room now, for one byte at least: where what cannot be dropped is less than there may be.
     ///
     /// # Errors
     /// Why it would not.

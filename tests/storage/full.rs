@@ -2,7 +2,7 @@
 
 use crate::scratch::{Scratch, frames, number, wait};
 use framegate::log::sqlite::{Options, open_read_only};
-use framegate::log::{FrameLog, LogError, SqliteLog};
+use framegate::log::{FrameLog, LogError, MemoryLog, SqliteLog};
 use framegate_translators::frame::{Frame, StreamKind};
 use rusqlite::Connection;
 use std::sync::Arc;
@@ -41,6 +41,34 @@ fn runs_that_could_not_be_dropped_are_dropped_once_they_can_be() {
         wait(log.append(&run(nth), Vec::new())).unwrap();
     }
     assert!(number(&other, "SELECT count(*) FROM streams") <= there);
+}
+
+#[test]
+fn a_log_is_full_where_what_must_stay_fills_it() {
+    let (open, over) = (run(1), run(2));
+    let open = &open[..open.len() - 1];
+    for more in [0, 1] {
+        let scratch = Scratch::new(&format!("must-stay-{more}"));
+        let measured = SqliteLog::open(Options::new(scratch.dir().join("measured.db"))).unwrap();
+        wait(measured.append(open, Vec::new())).unwrap();
+        let max_bytes = wait(FrameLog::usage(&measured)).unwrap().0 + more;
+        let sqlite = SqliteLog::open(Options { max_bytes, ..Options::new(scratch.path()) }).unwrap();
+        let measured = MemoryLog::new(1 << 30, 10);
+        wait(measured.append(open, Vec::new())).unwrap();
+        let memory = MemoryLog::new(wait(measured.usage()).unwrap().0 + more, 10);
+        for log in [&sqlite as &dyn FrameLog, &memory] {
+            wait(log.append(open, Vec::new())).unwrap();
+            wait(log.append(&over, Vec::new())).unwrap();
+            // Together they are too much; the one may go.
+            match wait(log.check_writable()) {
+                Ok(()) => assert_eq!(more, 1),
+                Err(LogError::Full { bytes, limit }) => assert!(more == 0 && bytes == limit, "{bytes} of {limit}"),
+                Err(other) => panic!("{other}"),
+            }
+            let refused = wait(log.append(&run(3)[..1], Vec::new()));
+            assert!(matches!(refused, Err(LogError::Full { .. })), "{refused:?}");
+        }
+    }
 }
 
 #[test]

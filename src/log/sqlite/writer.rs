@@ -10,7 +10,7 @@ use super::finder::Hole;
 use super::texts::{Known, Moved};
 use super::{Options, Shared, artifacts};
 use crate::artifacts::StoreError;
-use crate::log::ended::Ended;
+use crate::log::ended::{Ended, full_of};
 use crate::log::{LogError, StreamId};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::stored::Header;
@@ -203,8 +203,10 @@ impl Writer {
     /// Whether an append would find room, which is found out by writing.
     pub(super) fn check_writable(&mut self) -> Result<(), LogError> {
         self.free_owed()?;
-        if self.ended.len() == 0 && self.bytes >= self.options.max_bytes {
-            return Err(LogError::Full { bytes: self.bytes, limit: self.options.max_bytes });
+        let limit = self.options.max_bytes;
+        let over = self.ended.iter().map(|id| self.held.get(&id).map_or(0, |held| held.bytes));
+        if let Some(bytes) = full_of(self.bytes, limit, over) {
+            return Err(LogError::Full { bytes, limit });
         }
         // A version written over itself: the file can be locked, changed and committed to, and nothing is different.
         let write = || {
