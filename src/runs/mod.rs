@@ -298,6 +298,9 @@ impl Runs {
         self.feed.append(&frames, arrived);
         self.forget_dropped().await;
         for (entry, before) in fronts {
+            if before == 0 {
+                self.forget_gone(entry.id()).await;
+            }
             let mine = frames.iter().filter(|frame| stream_id(frame) == entry.id());
             if self.artifacts.is_some() && self.fronts.is_bounded() {
                 let mut referred = entry.referred();
@@ -338,19 +341,31 @@ impl Runs {
         // Whoever has waited finds forgotten what another one was told of.
         let _turn = self.forgetting.lock().await;
         for dropped in self.log.take_dropped().await {
-            if let Some(entry) = self.find(dropped) {
-                self.feed.forget(&entry, Clock::System.now_ms());
-            }
-            if let Some(store) = self.artifacts()
-                && let Err(error) = store.drop_run(dropped).await
-            {
-                tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
-            }
-            let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-            known.forget_response(dropped);
-            known.by_id.remove(&dropped);
-            known.order.retain(|id| *id != dropped);
+            self.forget(dropped).await;
         }
+    }
+
+    /// Forgets a stream that is new here where it made room for somebody else already: when that was told of, it was not known.
+    async fn forget_gone(&self, id: StreamId) {
+        if self.log.read(id, 0, 1).await.is_ok_and(|frames| frames.is_empty()) {
+            let _turn = self.forgetting.lock().await;
+            self.forget(id).await;
+        }
+    }
+
+    async fn forget(&self, dropped: StreamId) {
+        if let Some(entry) = self.find(dropped) {
+            self.feed.forget(&entry, Clock::System.now_ms());
+        }
+        if let Some(store) = self.artifacts()
+            && let Err(error) = store.drop_run(dropped).await
+        {
+            tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
+        }
+        let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        known.forget_response(dropped);
+        known.by_id.remove(&dropped);
+        known.order.retain(|id| *id != dropped);
     }
 
     fn insert(&self, entry: Entry) -> Arc<Entry> {

@@ -143,10 +143,11 @@ fn an_append_never_drops_what_it_goes_on_with() {
     }
 }
 
-/// A log that others append to right before the next append.
+/// A log that others append to right before the next append, and behind it, before whoever made it hears of it.
 struct Meanwhile {
     log: Arc<dyn FrameLog>,
     others: Mutex<Vec<Vec<Arc<Frame>>>>,
+    behind: Mutex<Vec<Vec<Arc<Frame>>>>,
 }
 
 #[async_trait]
@@ -156,7 +157,16 @@ impl FrameLog for Meanwhile {
         for other in others {
             self.log.append(&other, Vec::new()).await?;
         }
-        self.log.append(frames, summaries).await
+        self.log.append(frames, summaries).await?;
+        let behind = std::mem::take(&mut *self.behind.lock().unwrap());
+        for other in &behind {
+            self.log.append(other, Vec::new()).await?;
+        }
+        if !behind.is_empty() {
+            // They hear what made room for them.
+            self.log.take_dropped().await;
+        }
+        Ok(())
     }
 
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
@@ -181,7 +191,7 @@ fn a_task_that_made_room_while_it_was_gone_on_with_begins_anew() {
     let (_scratch, logs) = logs("meanwhile", 1 << 30, 1);
     let id = stream_id(&task(0)[0]);
     for log in logs {
-        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default() });
+        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
         let runs = runs(meanwhile.clone());
         wait(async {
             runs.append(&task(0)).await.unwrap();
@@ -196,6 +206,28 @@ fn a_task_that_made_room_while_it_was_gone_on_with_begins_anew() {
             let behind = whole(3).split_off(1);
             let wrong = runs.append(&behind).await;
             assert!(matches!(wrong, Err(LogError::Sequence { expected: 0, found: 1, .. })), "{wrong:?}");
+        });
+    }
+}
+
+#[test]
+fn a_stream_that_made_room_before_it_was_known_is_not_known() {
+    let (_scratch, logs) = logs("behind", 1 << 30, 1);
+    let id = stream_id(&task(0)[0]);
+    for log in logs {
+        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
+        let runs = runs(meanwhile.clone());
+        wait(async {
+            for (new, first) in [(task(0), 10), (whole(1), 20)] {
+                *meanwhile.behind.lock().unwrap() = (first..first + 3).map(whole).collect();
+                runs.append(&new).await.unwrap();
+                assert!(runs.find(stream_id(&new[0])).is_none() && runs.entries().is_empty());
+            }
+            assert!(runs.list(&|_| true, 0, 10).is_empty());
+            // Whoever goes on with it begins anew.
+            runs.append(&task(0)).await.unwrap();
+            assert_eq!(numbers(&*log, id).await.len(), task(0).len());
+            assert_eq!(runs.entries().len(), 1);
         });
     }
 }
