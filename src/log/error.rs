@@ -6,8 +6,8 @@ use std::path::PathBuf;
 #[derive(Clone, Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum LogError {
-    /// The frames that are kept and may not be dropped fill the log.
-    #[error("the frame log is full: {bytes} bytes of open runs, the limit is {limit} (log.max_bytes)")]
+    /// The frames that are kept fill the log, and may not be dropped, or could not be.
+    #[error("the frame log is full: {bytes} bytes are kept, the limit is {limit} (log.max_bytes)")]
     Full {
         /// Bytes that are held.
         bytes: u64,

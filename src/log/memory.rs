@@ -1,12 +1,14 @@
 //! A frame log in memory: fast, bounded, gone with the process.
 //!
-//! Where it is full, whole streams go, the one that ended first before the others; a stream that is still open stays.
+//! Where it is full, whole streams go, the one that ended first before the others; a stream that is still open stays, and so does
+//! one that the append itself goes on with.
 
+use super::ended::{Ended, full_of};
 use super::{FrameLog, Gone, LogError, Mark, StreamId, Summary, stream_id, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
-use std::collections::{HashMap, VecDeque};
+use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
@@ -20,8 +22,7 @@ pub struct MemoryLog {
 #[derive(Debug, Default)]
 struct Held {
     streams: HashMap<StreamId, Kept>,
-    /// Streams that are over, the one that ended first in front.
-    ended: VecDeque<StreamId>,
+    ended: Ended,
     dropped: Vec<StreamId>,
     bytes: u64,
 }
@@ -47,15 +48,31 @@ impl MemoryLog {
 }
 
 impl Held {
-    /// Drops streams that are over until there is room.
-    fn make_room(&mut self, bytes: u64, max_bytes: u64, max_runs: usize) {
+    /// Drops streams that are over until there is room, but none of those.
+    fn make_room(&mut self, bytes: u64, max_bytes: u64, max_runs: usize, spared: &HashSet<StreamId>) {
         while self.bytes + bytes > max_bytes || self.ended.len() > max_runs {
-            let Some(oldest) = self.ended.pop_front() else { return };
+            let Some(oldest) = self.ended.iter().find(|id| !spared.contains(id)) else { return };
+            self.ended.remove(oldest);
             if let Some(kept) = self.streams.remove(&oldest) {
                 self.bytes -= kept.bytes;
                 self.dropped.push(oldest);
             }
         }
+    }
+
+    /// Whether the frames follow on what is kept.
+    fn follows(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
+        let mut ends: HashMap<StreamId, u64> = HashMap::new();
+        for frame in frames {
+            let id = stream_id(frame);
+            let end = |kept: &Kept| kept.gone + kept.frames.len() as u64;
+            let expected = ends.entry(id).or_insert_with(|| self.streams.get(&id).map_or(0, end));
+            if frame.seq != *expected {
+                return Err(LogError::Sequence { stream: id.1, expected: *expected, found: frame.seq });
+            }
+            *expected += 1;
+        }
+        Ok(())
     }
 }
 
@@ -64,7 +81,9 @@ impl FrameLog for MemoryLog {
     async fn append(&self, frames: &[Arc<Frame>], _: Vec<Summary>) -> Result<(), LogError> {
         let more: u64 = frames.iter().map(|frame| weight(frame)).sum();
         let mut held = self.held();
-        held.make_room(more, self.max_bytes, self.max_runs);
+        held.follows(frames)?;
+        let spared = frames.iter().map(|frame| stream_id(frame)).collect();
+        held.make_room(more, self.max_bytes, self.max_runs, &spared);
         // The last frames of a run always find room: without them its readers would wait for ever.
         let closing = frames.iter().any(|frame| is_last(frame));
         if held.bytes + more > self.max_bytes && !closing {
@@ -77,11 +96,13 @@ impl FrameLog for MemoryLog {
             kept.bytes += weight(frame);
             kept.frames.push_back(frame.clone());
             if is_last(frame) && id.0 != StreamKind::Thread {
-                held.ended.push_back(id);
+                held.ended.push(id);
+            } else {
+                held.ended.remove(id);
             }
         }
         // A run counts as soon as it is over; its bytes only when others need the room, so that it can still be read.
-        held.make_room(0, u64::MAX, self.max_runs);
+        held.make_room(0, u64::MAX, self.max_runs, &HashSet::new());
         Ok(())
     }
 
@@ -125,10 +146,11 @@ impl FrameLog for MemoryLog {
 
     async fn check_writable(&self) -> Result<(), LogError> {
         let held = self.held();
-        if held.ended.is_empty() && held.bytes >= self.max_bytes {
-            return Err(LogError::Full { bytes: held.bytes, limit: self.max_bytes });
+        let over = held.ended.iter().map(|id| held.streams.get(&id).map_or(0, |kept| kept.bytes));
+        match full_of(held.bytes, self.max_bytes, over) {
+            Some(bytes) => Err(LogError::Full { bytes, limit: self.max_bytes }),
+            None => Ok(()),
         }
-        Ok(())
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {

@@ -4,17 +4,20 @@
 //! frame changed or left out, a reader that waits for another reader. Everything that clients see is a function of what is
 //! here. Where the front of a stream goes, what was made of it stays as [`Mark`]s.
 
+mod ended;
 mod error;
 mod memory;
 pub mod sqlite;
+mod weight;
 
 pub use error::LogError;
 pub use memory::MemoryLog;
 pub use sqlite::SqliteLog;
+pub use weight::weight;
 
 use async_trait::async_trait;
 use framegate_translators::encode::EventId;
-use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
+use framegate_translators::frame::{Frame, Stream, StreamKind};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -103,7 +106,7 @@ pub trait FrameLog: Send + Sync + 'static {
     /// Whatever keeps a log from being read.
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError>;
 
-    /// Whether an append would find room now.
+    /// Whether an append would find room now, for one byte at least: where what cannot be dropped is less than there may be.
     ///
     /// # Errors
     /// Why it would not.
@@ -167,26 +170,4 @@ pub trait FrameLog: Send + Sync + 'static {
     async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
         Ok(Vec::new())
     }
-}
-
-/// About how many bytes of memory a frame takes.
-pub fn weight(frame: &Frame) -> u64 {
-    let payload = match &frame.body {
-        Body::ProviderEvent(record) => {
-            record.data.as_ref().map_or(0, |data| data.len())
-                + record.raw.as_ref().map_or(0, |raw| raw.len())
-                + record.block.as_ref().map_or(0, |block| block.len())
-        }
-        Body::OutputTextDelta(block) | Body::ReasoningDelta(block) => block.delta.len(),
-        Body::OutputTextCompleted(block) | Body::ReasoningCompleted { block, .. } => block.text.len(),
-        Body::ToolCallProposed(call) => call.args.get().len(),
-        Body::ToolStdout { chunk, .. } | Body::ToolStderr { chunk, .. } => chunk.len(),
-        Body::ToolInputDelta { delta, .. } => delta.len(),
-        Body::FileChanged(change) => change.diff.as_ref().map_or(0, String::len),
-        Body::SessionStarted { input } => input.len(),
-        Body::SessionEnded(end) => end.final_text.as_ref().map_or(0, String::len),
-        Body::ArtifactWritten(artifact) => artifact.preview.as_ref().map_or(0, String::len),
-        _ => 0,
-    };
-    (size_of::<Frame>() + payload + 96) as u64
 }

@@ -61,6 +61,8 @@ pub struct Runs {
     gate: Gate,
     streams: RwLock<Known>,
     turns: Turns,
+    /// Held by the one who forgets what the log has dropped.
+    forgetting: tokio::sync::Mutex<()>,
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
@@ -138,6 +140,7 @@ impl Runs {
             gate,
             streams: RwLock::default(),
             turns: Turns::default(),
+            forgetting: tokio::sync::Mutex::default(),
             feed: Feed::new(epoch),
             artifacts: None,
             view_bytes: VIEW_BYTES,
@@ -224,35 +227,30 @@ impl Runs {
             return Ok(Cow::Borrowed(frames));
         }
         let _turns = self.turns.take(frames).await;
-        self.forget_dropped().await;
-        let frames = shared::continued(frames, &|id| self.find(id));
-        let mut touched: Vec<Touched> = Vec::new();
-        for frame in frames.iter() {
-            let id = stream_id(frame);
-            let at = match touched.iter().position(|known| known.id == id) {
-                Some(at) => at,
-                None => {
-                    touched.push(Touched::new(self.find(id), frame));
-                    touched.len() - 1
-                }
-            };
-            if let Some(known) = touched.get_mut(at) {
-                known.status.observe(frame, &mut known.warned);
+        let (frames, touched) = loop {
+            self.forget_dropped().await;
+            let frames = shared::continued(frames, &|id| self.find(id));
+            let mut touched = self.touched(&frames);
+            let summaries =
+                if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
+            let begun = Moment::now();
+            let kept = self.log.append(&frames, summaries).await;
+            if matches!(kept, Err(LogError::Sequence { .. })) && self.went(&touched).await {
+                continue;
             }
-        }
-        let summaries =
-            if self.log.is_durable() { touched.iter_mut().map(Touched::summary).collect() } else { Vec::new() };
-        let begun = Moment::now();
-        let kept = self.log.append(&frames, summaries).await;
-        self.metrics.appended(begun.elapsed(), kept.is_ok());
-        if let Err(error) = &kept {
-            let why = if error.is_full() { "log_full" } else { "log_failed" };
-            touched
-                .iter()
-                .filter_map(|known| known.entry.as_ref())
-                .for_each(|entry| entry.status().not_kept = Some(why));
-        }
-        kept?;
+            self.metrics.appended(begun.elapsed(), kept.is_ok());
+            match kept {
+                Ok(()) => break (frames, touched),
+                Err(error) => {
+                    let why = if error.is_full() { "log_full" } else { "log_failed" };
+                    touched
+                        .iter()
+                        .filter_map(|known| known.entry.as_ref())
+                        .for_each(|entry| entry.status().not_kept = Some(why));
+                    return Err(error);
+                }
+            }
+        };
         self.metrics.kept(&frames);
         if let Some(watcher) = &self.watcher {
             watcher.kept(&frames);
@@ -278,6 +276,9 @@ impl Runs {
         self.feed.append(&frames, arrived);
         self.forget_dropped().await;
         for (entry, before) in fronts {
+            if before == 0 {
+                self.forget_gone(entry.id()).await;
+            }
             let mine = frames.iter().filter(|frame| stream_id(frame) == entry.id());
             if self.artifacts.is_some() && self.fronts.is_bounded() {
                 let mut referred = entry.referred();
@@ -288,21 +289,61 @@ impl Runs {
         Ok(frames)
     }
 
-    async fn forget_dropped(&self) {
-        for dropped in self.log.take_dropped().await {
-            if let Some(entry) = self.find(dropped) {
-                self.feed.forget(&entry, Clock::System.now_ms());
+    /// The streams of frames, and their statuses behind them.
+    fn touched(&self, frames: &[Arc<Frame>]) -> Vec<Touched> {
+        let mut touched: Vec<Touched> = Vec::new();
+        for frame in frames {
+            let id = stream_id(frame);
+            let at = match touched.iter().position(|known| known.id == id) {
+                Some(at) => at,
+                None => {
+                    touched.push(Touched::new(self.find(id), frame));
+                    touched.len() - 1
+                }
+            };
+            if let Some(known) = touched.get_mut(at) {
+                known.status.observe(frame, &mut known.warned);
             }
-            if let Some(store) = self.artifacts()
-                && let Err(error) = store.drop_run(dropped).await
-            {
-                tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
-            }
-            let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
-            known.forget_response(dropped);
-            known.by_id.remove(&dropped);
-            known.order.retain(|id| *id != dropped);
         }
+        touched
+    }
+
+    /// Whether a stream made room for somebody else since its frames were numbered: the same frames are a new one's then. Each
+    /// stream goes once at most, for one that the log does not have cannot go, and nobody else may append to it.
+    async fn went(&self, touched: &[Touched]) -> bool {
+        self.forget_dropped().await;
+        touched.iter().any(|known| known.entry.is_some() && self.find(known.id).is_none())
+    }
+
+    async fn forget_dropped(&self) {
+        // Whoever has waited finds forgotten what another one was told of.
+        let _turn = self.forgetting.lock().await;
+        for dropped in self.log.take_dropped().await {
+            self.forget(dropped).await;
+        }
+    }
+
+    /// Forgets a stream that is new here where it made room for somebody else already: when that was told of, it was not known.
+    async fn forget_gone(&self, id: StreamId) {
+        if self.log.read(id, 0, 1).await.is_ok_and(|frames| frames.is_empty()) {
+            let _turn = self.forgetting.lock().await;
+            self.forget(id).await;
+        }
+    }
+
+    async fn forget(&self, dropped: StreamId) {
+        if let Some(entry) = self.find(dropped) {
+            self.feed.forget(&entry, Clock::System.now_ms());
+        }
+        if let Some(store) = self.artifacts()
+            && let Err(error) = store.drop_run(dropped).await
+        {
+            tracing::warn!(stream = %dropped.1, %error, "the artifacts of a run could not be dropped");
+        }
+        let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        known.forget_response(dropped);
+        known.by_id.remove(&dropped);
+        known.order.retain(|id| *id != dropped);
     }
 
     fn insert(&self, entry: Entry) -> Arc<Entry> {

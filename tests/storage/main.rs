@@ -15,10 +15,12 @@ mod artifacts;
 mod audits;
 #[path = "../serve/client.rs"]
 mod client;
+mod continued;
 mod crash;
 mod cuts;
 mod database;
 mod front;
+mod full;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod recent;

@@ -1,11 +1,13 @@
 //! The latest frames in memory: whoever reads gets what the file has, wherever he reads.
 
-use crate::scratch::{Scratch, frames, wait};
-use framegate::log::sqlite::{Options, open_read_only, read_frames, streams};
+use crate::scratch::{self, Scratch, frames, kept, wait};
+use framegate::log::sqlite::{Fsync, Options, open_read_only, read_frames, streams};
 use framegate::log::{FrameLog, Gone, SqliteLog, StreamId, stream_id};
 use framegate_translators::frame::{Frame, StreamKind};
+use std::collections::HashSet;
 use std::path::Path;
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 const RECORDINGS: [(&str, &str); 4] = [
     ("claude-code", "parallel_tools.partial.ndjson"),
@@ -81,4 +83,78 @@ fn a_run_that_made_room_is_not_read_from_memory_either() {
     assert_eq!(wait(log.read(runs[2], 0, 10)).unwrap().len(), 10);
     assert!(wait(log.take_dropped()).contains(&runs[0]));
     same(&log, &scratch.path());
+}
+
+/// Polls an append once, which gives it to the log, and leaves.
+fn begun(log: &SqliteLog, frames: &[Arc<Frame>]) {
+    let mut append = log.append(frames, Vec::new());
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    let _ = append.as_mut().poll(&mut context);
+}
+
+#[test]
+fn whoever_does_not_stay_to_hear_that_his_frames_are_kept_leaves_no_gap() {
+    let scratch = Scratch::new("recent-left");
+    let log = SqliteLog::open(Options { recent_bytes: 1 << 30, ..Options::new(scratch.path()) }).unwrap();
+    let frames = frames(RECORDINGS[0].0, RECORDINGS[0].1, 1);
+    let parts: Vec<&[Arc<Frame>]> = frames.chunks(frames.len().div_ceil(9)).collect();
+    for (nth, part) in parts.iter().enumerate() {
+        if nth % 3 == 1 {
+            begun(&log, part);
+        } else {
+            wait(log.append(part, Vec::new())).unwrap();
+        }
+        let so_far: Vec<_> = parts[..=nth].concat();
+        for id in so_far.iter().map(|frame| stream_id(frame)).collect::<HashSet<_>>() {
+            let (expected, deadline) = (scratch::shown(&so_far, id), Instant::now() + Duration::from_secs(30));
+            // Nobody hears when it is kept.
+            while kept(&log, id).len() < expected.len() && Instant::now() < deadline {
+                std::thread::sleep(Duration::from_millis(1));
+            }
+            assert_eq!(kept(&log, id), expected, "{nth}");
+        }
+    }
+}
+
+#[test]
+fn who_reads_while_others_append_gets_what_was_appended_in_order() {
+    // All in memory; now here, now there.
+    for recent_bytes in [1 << 30, 8_000] {
+        let scratch = Scratch::new(&format!("recent-along-{recent_bytes}"));
+        let options = Options { recent_bytes, fsync: Fsync::Never, ..Options::new(scratch.path()) };
+        let log = SqliteLog::open(options).unwrap();
+        let ingests: Vec<Vec<Arc<Frame>>> = (1..4)
+            .map(|run| {
+                let mut frames = frames(RECORDINGS[0].0, RECORDINGS[0].1, run);
+                frames.retain(|frame| frame.stream.kind == StreamKind::Session);
+                frames
+            })
+            .collect();
+        wait(async {
+            let append = |frames: &'static [Arc<Frame>], log: Arc<SqliteLog>| async move {
+                for part in frames.chunks(3) {
+                    log.append(part, Vec::new()).await.unwrap();
+                }
+            };
+            let read = |frames: &'static [Arc<Frame>], log: Arc<SqliteLog>, at_once: usize| async move {
+                let (mut next, id) = (0, stream_id(&frames[0]));
+                while next < frames.len() {
+                    let more = log.read(id, next as u64, at_once).await.unwrap();
+                    assert_eq!(shown(&more), shown(&frames[next..next + more.len()]));
+                    next += more.len();
+                    tokio::task::yield_now().await;
+                }
+            };
+            let log = Arc::new(log);
+            let mut all = Vec::new();
+            for frames in ingests {
+                let frames: &'static [Arc<Frame>] = frames.leak();
+                all.push(tokio::spawn(append(frames, log.clone())));
+                all.extend([1, 2, 50].map(|at_once| tokio::spawn(read(frames, log.clone(), at_once))));
+            }
+            for one in all {
+                one.await.unwrap();
+            }
+        });
+    }
 }

@@ -6,12 +6,13 @@ use crate::cli::serve::{encoder_options, log_options};
 use crate::clock::Clock;
 use crate::config::{self, GateMode};
 use crate::gate::Gate;
-use crate::log::sqlite::{Fsync, Lock, open_writable, remove, streams};
+use crate::log::sqlite::{Fsync, Lock, give_back, open_writable, remove, streams};
 use crate::log::{FrameLog, SqliteLog};
 use crate::runs::{FrontBounds, Runs};
 use anyhow::{Context, anyhow, bail};
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OptionalExtension};
+use std::collections::HashSet;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -110,14 +111,18 @@ fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow
     let beyond = args.keep.map_or(0, |keep| over.len().saturating_sub(keep));
     let before =
         args.older_than.map_or(0, |age| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
-    let (mut runs, mut gone) = (0, 0);
+    let (mut runs, mut gone, mut given) = (0, 0, Ok(()));
     for (_, (_, key, frames)) in
         over.into_iter().enumerate().filter(|(nth, (stored_ms, ..))| *nth < beyond || *stored_ms < before)
     {
-        remove(&database, key, now_ms).with_context(|| format!("cannot write {}", path.display()))?;
+        remove(&database, key, now_ms, &HashSet::new()).with_context(|| format!("cannot write {}", path.display()))?;
         (runs, gone) = (runs + 1, gone + frames);
+        given = give_back(&database);
     }
     writeln!(out, "{runs} runs and tasks dropped, {gone} frames")?;
+    if let Err(error) = given {
+        writeln!(out, "the room they had stays in the file, for what comes next: {error}")?;
+    }
     Ok(())
 }
 

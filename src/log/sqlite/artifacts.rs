@@ -3,7 +3,7 @@
 //! In: artifacts, before their frames. Out: an artifact by its hash, or the front of it. Never: two copies of the same bytes,
 //! more bytes than are configured (those that were written first go), an artifact that no stream refers to.
 
-use super::database::{give_back, told};
+use super::database::told;
 use super::writer::Writer;
 use super::{Job, SqliteLog};
 use crate::artifacts::{ArtifactStore, Key, StoreError};
@@ -39,7 +39,7 @@ impl ArtifactStore for SqliteLog {
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {
-        self.ask(Job::Look).await.ok()?.artifacts
+        self.ask(|done| Job::write(done, |writer| writer.artifact_usage())).await.ok()?
     }
 
     async fn let_go(&self, stream: StreamId, digests: &[[u8; 32]]) -> Result<(), StoreError> {
@@ -54,11 +54,12 @@ impl ArtifactStore for SqliteLog {
 }
 
 impl Writer {
-    fn let_go(&mut self, stream: StreamId, hashes: &[String]) -> Result<(), LogError> {
+    pub(super) fn let_go(&mut self, stream: StreamId, hashes: &[String]) -> Result<(), LogError> {
         let freed =
             let_go(self.database(), stream, hashes).map_err(|error| self.failed("cannot be written", &error))?;
         self.artifacts_went(freed);
-        give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
+        self.give_back();
+        Ok(())
     }
 }
 

@@ -222,7 +222,7 @@ fn page_bytes(database: &Connection) -> rusqlite::Result<u64> {
 }
 
 /// Gives room that was freed back to the file system, a bounded piece of it.
-pub(super) fn give_back(database: &Connection) -> rusqlite::Result<()> {
+pub(crate) fn give_back(database: &Connection) -> rusqlite::Result<()> {
     let pages = VACUUM_BYTES / page_bytes(database)?;
     let mut statement = database.prepare_cached(&format!("PRAGMA incremental_vacuum({pages})"))?;
     let mut rows = statement.query([])?;

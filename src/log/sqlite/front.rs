@@ -3,7 +3,7 @@
 //! In: how many frames go, and what was made of them. Out: marks, and where a front would end. Never: a front that is gone
 //! without its marks (both are one transaction), a mark in front of what is kept.
 
-use super::database::{give_back, told};
+use super::database::told;
 use super::texts::{Moved, Place};
 use super::writer::{ROW_BYTES, Writer};
 use crate::log::{Gone, LogError, Mark, MarkAt, StreamId, Summary};
@@ -15,17 +15,25 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Writer {
-    pub(super) fn drop_front(&mut self, id: StreamId, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
-        let Some(key) = self.key_of(id) else { return Ok(()) };
+    /// The stream may have gone since its key was found, and come again: then there is nothing to drop.
+    pub(super) fn drop_front(&mut self, id: StreamId, key: i64, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
+        if self.key_of(id) != Some(key) {
+            return Ok(());
+        }
         let (bytes, moved) =
             drop_front(self.database(), key, gone, marks).map_err(|error| self.failed("cannot be written", &error))?;
         self.cut(id, gone.frames, bytes);
         self.shared.texts.cut(id, key, gone.frames, &moved);
-        give_back(self.database()).map_err(|error| self.failed("cannot be written", &error))
+        self.shared.recent.drop_front(key, gone.frames);
+        self.give_back();
+        Ok(())
     }
 
-    pub(super) fn keep_marks(&mut self, id: StreamId, marks: &[Mark]) -> Result<(), LogError> {
-        let Some(key) = self.key_of(id) else { return Ok(()) };
+    /// As for a front, of a stream that is still the same.
+    pub(super) fn keep_marks(&mut self, id: StreamId, key: i64, marks: &[Mark]) -> Result<(), LogError> {
+        if self.key_of(id) != Some(key) {
+            return Ok(());
+        }
         let keep = || -> rusqlite::Result<()> {
             let transaction = self.database().unchecked_transaction()?;
             marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;

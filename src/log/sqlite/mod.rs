@@ -20,8 +20,8 @@ mod retention;
 mod texts;
 mod writer;
 
-pub(crate) use database::integrity;
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
+pub(crate) use database::{give_back, integrity};
 pub(crate) use front::{mark, views_at};
 pub use reader::{read_frames, streams};
 pub(crate) use retention::remove;
@@ -33,9 +33,10 @@ use async_trait::async_trait;
 use framegate_translators::frame::{Frame, Stream};
 use reader::Readers;
 use recent::Recent;
+use rusqlite::Connection;
 use std::collections::HashMap;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 use std::thread::JoinHandle;
 use std::time::Duration;
@@ -123,13 +124,14 @@ impl Shared {
         self.streams.write().unwrap_or_else(PoisonError::into_inner).insert(id, (key, stream));
     }
 
-    /// Frames were kept, and may be read from memory.
-    fn add_recent(&self, frames: &[Arc<Frame>]) {
-        // Held meanwhile, so that no stream goes, and leaves its key to another one.
+    /// Frames were kept under these keys, part by part, and may be read from memory.
+    fn add_recent(&self, frames: &[Arc<Frame>], keys: &[i64]) {
+        // Held meanwhile, so that no stream goes before its frames are here.
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        for (id, group) in streams_of(frames) {
-            if let Some((key, _)) = streams.get(&id) {
-                self.recent.add(*key, group);
+        for ((id, group), kept) in streams_of(frames).zip(keys) {
+            // One that went meanwhile, and came again, has another key.
+            if streams.get(&id).is_some_and(|(key, _)| key == kept) {
+                self.recent.add(*kept, group);
             }
         }
     }
@@ -183,6 +185,23 @@ impl SqliteLog {
         Ok(Self { shared, readers, jobs: Some(jobs), writer: Some(writer), kept: Mutex::new(kept) })
     }
 
+    /// Reads what is kept of a stream; `None` where there is no such stream. One that went before it was read, and came again, is
+    /// read under its new key.
+    async fn of_stream<T: Send + 'static>(
+        &self,
+        id: StreamId,
+        read: impl Fn(&Connection, &Path, i64, &Arc<Stream>) -> Result<T, LogError> + Clone + Send + 'static,
+    ) -> Result<Option<T>, LogError> {
+        while let Some((key, stream)) = self.shared.find(id) {
+            let read = read.clone();
+            let found = self.readers.clone().with(move |database, path| read(database, path, key, &stream)).await;
+            if self.shared.find(id).is_some_and(|(now, _)| now == key) {
+                return found.map(Some);
+            }
+        }
+        Ok(None)
+    }
+
     async fn ask<T>(&self, job: impl FnOnce(oneshot::Sender<T>) -> Job) -> Result<T, LogError> {
         let (done, answer) = oneshot::channel();
         let jobs = self.jobs.as_ref().ok_or(LogError::Closed)?;
@@ -205,48 +224,52 @@ impl Drop for SqliteLog {
 impl FrameLog for SqliteLog {
     async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
         let append = Append::new(frames, summaries, &self.shared.texts);
-        self.ask(|done| Job::Append(append, done)).await??;
-        self.shared.add_recent(frames);
+        let keys = self.ask(|done| Job::Append(append, done)).await??;
+        self.shared.add_recent(frames, &keys);
         Ok(())
     }
 
-    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
-        let Some((key, stream)) = self.shared.find(stream) else { return Ok(Vec::new()) };
+    async fn read(&self, id: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        let Some((key, _)) = self.shared.find(id) else { return Ok(Vec::new()) };
         if let Some(frames) = self.shared.recent.read(key, from, max) {
             return Ok(frames);
         }
-        self.readers.clone().read(key, stream, from, max).await
+        let read = move |database: &Connection, path: &Path, key: i64, stream: &Arc<Stream>| {
+            read_frames(database, path, key, stream, from, max)
+        };
+        Ok(self.of_stream(id, read).await?.unwrap_or_default())
     }
 
     async fn check_writable(&self) -> Result<(), LogError> {
-        self.ask(Job::Look).await?.writable
+        self.ask(|done| Job::write(done, Writer::check_writable)).await?
     }
 
     async fn usage(&self) -> Option<(u64, u64)> {
-        Some(self.ask(Job::Look).await.ok()?.frames)
+        self.ask(|done| Job::write(done, |writer| writer.usage())).await.ok()
     }
 
     async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.ask(|done| Job::write(done, move |writer| writer.drop_front(stream, gone, &marks))).await??;
-        if let Some((key, _)) = self.shared.find(stream) {
-            self.shared.recent.drop_front(key, gone.frames);
-        }
-        Ok(())
+        let Some((key, _)) = self.shared.find(stream) else { return Ok(()) };
+        self.ask(|done| Job::write(done, move |writer| writer.drop_front(stream, key, gone, &marks))).await?
     }
 
     async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
-        let Some((key, _)) = self.shared.find(stream) else { return Ok(0) };
-        self.readers.clone().with(move |database, path| front::front_beyond(database, path, key, max_bytes)).await
+        let read = move |database: &Connection, path: &Path, key: i64, _: &Arc<Stream>| {
+            front::front_beyond(database, path, key, max_bytes)
+        };
+        Ok(self.of_stream(stream, read).await?.unwrap_or_default())
     }
 
     async fn keep_marks(&self, stream: StreamId, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.ask(|done| Job::write(done, move |writer| writer.keep_marks(stream, &marks))).await?
+        let Some((key, _)) = self.shared.find(stream) else { return Ok(()) };
+        self.ask(|done| Job::write(done, move |writer| writer.keep_marks(stream, key, &marks))).await?
     }
 
     async fn mark(&self, stream: StreamId, view: &str, at: &MarkAt) -> Result<Option<Mark>, LogError> {
-        let Some((key, _)) = self.shared.find(stream) else { return Ok(None) };
         let (view, at) = (view.to_owned(), at.clone());
-        self.readers.clone().with(move |database, path| mark(database, path, key, &view, &at)).await
+        let read =
+            move |database: &Connection, path: &Path, key: i64, _: &Arc<Stream>| mark(database, path, key, &view, &at);
+        Ok(self.of_stream(stream, read).await?.flatten())
     }
 
     async fn keep_status(&self, summaries: Vec<Summary>) -> Result<(), LogError> {
@@ -272,3 +295,6 @@ fn streams_of(frames: &[Arc<Frame>]) -> impl Iterator<Item = (StreamId, &[Arc<Fr
         .chunk_by(|one, other| stream_id(one) == stream_id(other))
         .filter_map(|group| group.first().map(|first| (stream_id(first), group)))
 }
+
+#[cfg(test)]
+mod tests;

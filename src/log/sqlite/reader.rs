@@ -38,16 +38,6 @@ impl Readers {
         &self.path
     }
 
-    pub(super) async fn read(
-        self: Arc<Self>,
-        key: i64,
-        stream: Arc<Stream>,
-        from: u64,
-        max: usize,
-    ) -> Result<Vec<Arc<Frame>>, LogError> {
-        self.with(move |database, path| read_frames(database, path, key, &stream, from, max)).await
-    }
-
     /// Reads with a connection of its own.
     pub(super) async fn with<T: Send + 'static>(
         self: Arc<Self>,

@@ -1,14 +1,16 @@
 //! What goes where there is no more room, or it is too old: whole runs and tasks that are over.
 //!
-//! In: how much is to come, and that time passes. Out: the streams that went. Never: a stream that is still open dropped, or
-//! one without all that belongs to it.
+//! In: what is to come, and that time passes. Out: the streams that went. Never: a stream dropped that is still open, or that
+//! what is to come goes on with; one without all that belongs to it.
 
+use super::append::Append;
 use super::database::give_back;
 use super::writer::{Job, Writer};
 use super::{Fsync, Options, artifacts};
-use crate::log::StreamId;
+use crate::log::{LogError, StreamId};
 use framegate_translators::frame::StreamKind;
 use rusqlite::{Connection, OptionalExtension, named_params};
+use std::collections::HashSet;
 use std::time::Duration;
 use tokio::sync::mpsc;
 use uuid::Uuid;
@@ -20,33 +22,69 @@ const AGE_EVERY: Duration = Duration::from_secs(60);
 const THREAD_REST_MS: u64 = 3_600_000;
 
 impl Writer {
-    /// Drops the runs that ended first until there is room for so many bytes.
-    pub(super) fn make_room(&mut self, more: u64) {
-        let Options { max_bytes, max_runs, .. } = self.options;
-        while self.bytes + more > max_bytes || self.ended.len() > max_runs {
-            let Some(oldest) = self.ended.pop_front() else { return };
-            self.drop_stream(oldest);
+    /// Drops the runs that ended first until there is room for these appends, but none that they go on with.
+    pub(super) fn make_room<'a>(&mut self, appends: impl Iterator<Item = &'a Append> + Clone) {
+        let more = appends.clone().map(|append| append.bytes).sum();
+        let spared = || appends.flat_map(|append| &append.streams).map(|part| part.id).collect();
+        if let Err(error) = self.free(more, spared) {
+            tracing::error!(%error, "a run could not be dropped");
         }
     }
 
-    /// Drops a stream that is over. It may have been gone on with since; then it stays.
-    fn drop_stream(&mut self, id: StreamId) {
-        let Some(held) = self.held.get(&id).copied().filter(|held| held.ended) else { return };
-        match remove(self.database(), held.key, self.options.clock.now_ms()) {
-            Ok(thread) => {
-                let thread = thread.map(|id| (StreamKind::Thread, id));
-                let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
-                for id in &gone {
-                    self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
-                }
-                self.shared.remove(&gone);
-                self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
-                tracing::debug!(stream = %id.1, "a run made room");
+    /// Tries again to make the room that could not be made when it was needed.
+    pub(super) fn free_owed(&mut self) -> Result<(), LogError> {
+        self.owed.map_or(Ok(()), |more| self.free(more, HashSet::new))
+    }
+
+    /// Drops the runs that ended first until there is room for `more` bytes. One that cannot be dropped stays where it is, and so
+    /// do those behind it.
+    fn free(&mut self, more: u64, spared: impl FnOnce() -> HashSet<StreamId>) -> Result<(), LogError> {
+        let Options { max_bytes, max_runs, .. } = self.options;
+        let is_full = |writer: &Self| writer.bytes + more > max_bytes || writer.ended.len() > max_runs;
+        let spared = if is_full(self) { spared() } else { HashSet::new() };
+        self.owed = Some(more);
+        while is_full(self) {
+            let Some(oldest) = self.ended.iter().find(|id| !spared.contains(id)) else { break };
+            self.drop_stream(oldest, &spared)?;
+        }
+        self.owed = None;
+        Ok(())
+    }
+
+    /// Drops a stream that is over; none of those with it.
+    fn drop_stream(&mut self, id: StreamId, spared: &HashSet<StreamId>) -> Result<(), LogError> {
+        if let Some(key) = self.key_of(id) {
+            let thread = remove(self.database(), key, self.options.clock.now_ms(), spared)
+                .map_err(|error| self.failed("cannot be written", &error))?;
+            let thread = thread.map(|id| (StreamKind::Thread, id));
+            let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
+            for id in &gone {
+                self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
             }
-            Err(error) => {
-                let error = self.failed("cannot be written", &error);
-                tracing::error!(%error, stream = %id.1, "a run could not be dropped");
-            }
+            self.shared.remove(&gone);
+            self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
+            tracing::debug!(stream = %id.1, "a run made room");
+            self.give_back();
+        }
+        self.ended.remove(id);
+        Ok(())
+    }
+
+    /// Gives room that was freed back to the file system. What was freed is settled by then, so nobody is told where this fails:
+    /// it is tried again behind the next transaction.
+    pub(super) fn give_back(&mut self) {
+        let given = give_back(self.database());
+        if let (Err(error), false) = (&given, self.keeps_freed) {
+            tracing::warn!(%error, "the frame log's file keeps room that was freed, for now");
+        }
+        self.keeps_freed = given.is_err();
+        self.has_written();
+    }
+
+    /// Gives back what could not be given back before.
+    pub(super) fn give_back_owed(&mut self) {
+        if self.keeps_freed {
+            self.give_back();
         }
     }
 
@@ -54,22 +92,22 @@ impl Writer {
         if let Some(age) = self.options.max_age {
             let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
             let before = self.options.clock.now_ms().saturating_sub(age_ms);
-            while let Some(&oldest) = self.ended.front() {
-                let Some(held) = self.held.get(&oldest) else {
-                    self.ended.pop_front();
-                    continue;
-                };
+            while let Some(oldest) = self.ended.first() {
+                let key = self.key_of(oldest);
                 let stored_ms = self
                     .database()
                     .prepare_cached("SELECT stored_ms FROM streams WHERE key = ?1")
-                    .and_then(|mut statement| statement.query_row([held.key], |row| row.get::<_, u64>(0)));
+                    .and_then(|mut statement| statement.query_row([key], |row| row.get::<_, u64>(0)));
                 if !stored_ms.is_ok_and(|stored_ms| stored_ms < before) {
                     break;
                 }
-                self.ended.pop_front();
-                self.drop_stream(oldest);
+                if let Err(error) = self.drop_stream(oldest, &HashSet::new()) {
+                    tracing::error!(%error, "a run that is too old could not be dropped");
+                    break;
+                }
             }
         }
+        self.give_back_owed();
         let is_due = self.unsynced || self.checkpointer.has_failed();
         if matches!(self.options.fsync, Fsync::Interval(_)) && is_due {
             self.unsynced = false;
@@ -78,8 +116,14 @@ impl Writer {
     }
 }
 
-/// Removes a stream; with the last run or task of its session also the session's thread stream, whose id is given.
-pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::Result<Option<Uuid>> {
+/// Removes a stream, in a transaction of its own; with the last run or task of its session also the session's thread stream,
+/// whose id is given, where that is not one of `spared`.
+pub(crate) fn remove(
+    database: &Connection,
+    key: i64,
+    now_ms: u64,
+    spared: &HashSet<StreamId>,
+) -> rusqlite::Result<Option<Uuid>> {
     let transaction = database.unchecked_transaction()?;
     let session: String =
         database.prepare_cached("SELECT session_id FROM streams WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
@@ -91,21 +135,22 @@ pub(crate) fn remove(database: &Connection, key: i64, now_ms: u64) -> rusqlite::
         Ok(())
     };
     drop_one(key)?;
-    let thread: Option<(i64, String)> = database
+    let thread: Option<(i64, Uuid)> = database
         .prepare_cached(
             "SELECT key, id FROM streams t WHERE session_id = :session AND kind = 'thread' AND stored_ms < :rested \
              AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.session_id AND o.kind <> 'thread')",
         )?
         .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
-            Ok((row.get(0)?, row.get(1)?))
+            Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
         })
-        .optional()?;
+        .optional()?
+        .and_then(|(key, id)| Some((key, Uuid::try_parse(&id).ok()?)))
+        .filter(|(_, id)| !spared.contains(&(StreamKind::Thread, *id)));
     if let Some((key, _)) = &thread {
         drop_one(*key)?;
     }
     transaction.commit()?;
-    give_back(database)?;
-    Ok(thread.and_then(|(_, id)| Uuid::try_parse(&id).ok()))
+    Ok(thread.map(|(_, id)| id))
 }
 
 /// Tells the writer that time passes, where that means something to it.
@@ -129,3 +174,6 @@ pub(super) fn tick(options: &Options, jobs: mpsc::WeakSender<Job>) {
         tracing::error!(%error, "no thread for the frame log's clock: it is synced at its own checkpoints only");
     }
 }
+
+#[cfg(test)]
+mod tests;

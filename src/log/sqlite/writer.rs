@@ -3,21 +3,22 @@
 //! In: appends, through a bounded queue. Out: an answer to each, once its frames are as durable as is configured. Never: a
 //! transaction for each append where several wait, an append that fails because another one in its transaction did.
 
-use super::append::Append;
+use super::append::{Append, Part};
 use super::checkpoint::Checkpointer;
 use super::database::{Lock, told};
 use super::finder::Hole;
 use super::texts::{Known, Moved};
 use super::{Options, Shared, artifacts};
 use crate::artifacts::StoreError;
+use crate::log::ended::{Ended, full_of};
 use crate::log::{LogError, StreamId};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{Stream, StreamKind};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, named_params};
+use std::collections::HashMap;
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -27,15 +28,14 @@ const GROUP_BYTES: u64 = 8 << 20;
 /// What a row costs besides its body, about: its other columns and its entry in the index.
 pub(super) const ROW_BYTES: u64 = 64;
 
-type Answer = oneshot::Sender<Result<(), LogError>>;
+/// Under which keys the frames are kept, of each part in order.
+pub(super) type Answer = oneshot::Sender<Result<Vec<i64>, LogError>>;
 
 /// What the writer is asked for.
 pub(super) enum Job {
     Append(Append, Answer),
     Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
-    /// Whether anything can be written, and how much is kept.
-    Look(oneshot::Sender<Look>),
-    /// Anything else that is written.
+    /// Anything else, for which the writer is needed.
     Write(Write),
     /// Time has passed.
     Tick,
@@ -51,15 +51,6 @@ impl Job {
         // Whoever asked may be gone.
         Self::Write(Box::new(move |writer| drop(done.send(write(writer)))))
     }
-}
-
-/// What the writer says of itself.
-pub(super) struct Look {
-    pub(super) writable: Result<(), LogError>,
-    /// Bytes of frames, and streams.
-    pub(super) frames: (u64, u64),
-    /// Bytes of artifacts, and how many; `None` where they could not be counted.
-    pub(super) artifacts: Option<(u64, u64)>,
 }
 
 /// Text that is known to be UTF-8.
@@ -85,8 +76,11 @@ pub(super) struct Held {
 /// Streams as they will be once the transaction is through.
 #[derive(Default)]
 struct Changes {
+    /// The key of the next stream that is new.
+    next_key: i64,
     held: HashMap<StreamId, Held>,
     new: Vec<(i64, Arc<Stream>)>,
+    /// Those that ended, in that order; some of them were gone on with.
     ended: Vec<StreamId>,
     texts: Vec<(StreamId, Option<Known>)>,
     bytes: u64,
@@ -95,14 +89,20 @@ struct Changes {
 pub(super) struct Writer {
     /// At its end, what there is is moved; then the database is closed, then the lock is given back.
     pub(super) checkpointer: Checkpointer,
-    database: Connection,
+    pub(super) database: Connection,
     _lock: Lock,
     pub(super) options: Options,
     pub(super) shared: Arc<Shared>,
     pub(super) held: HashMap<StreamId, Held>,
-    /// Runs and tasks that are over, the one that ended first in front.
-    pub(super) ended: VecDeque<StreamId>,
+    /// The key of the next stream. It only rises: whoever still has the key of a stream that went finds nothing by it.
+    next_key: i64,
+    /// Runs and tasks that are over.
+    pub(super) ended: Ended,
     pub(super) bytes: u64,
+    /// For how many bytes no room could be made, although there are runs that are over.
+    pub(super) owed: Option<u64>,
+    /// Room that was freed could not be given back to the file system.
+    pub(super) keeps_freed: bool,
     pub(super) artifact_bytes: u64,
     /// Something was written since the last sync.
     pub(super) unsynced: bool,
@@ -135,13 +135,28 @@ impl Writer {
             }
             held.insert(id, stream);
         }
+        let next_key = held.values().map(|held: &Held| held.key + 1).max().unwrap_or(1);
         over.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
-        let ended = over.into_iter().map(|(.., id)| id).collect();
+        let mut ended = Ended::default();
+        over.into_iter().for_each(|(.., id)| ended.push(id));
         let artifact_bytes =
             artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
         let checkpointer = Checkpointer::new(&mut database, &options.path, options.fsync)?;
-        let (bytes, unsynced) = (all, false);
-        Ok(Self { database, _lock: lock, options, shared, held, ended, bytes, artifact_bytes, checkpointer, unsynced })
+        Ok(Self {
+            checkpointer,
+            database,
+            _lock: lock,
+            options,
+            shared,
+            held,
+            next_key,
+            ended,
+            bytes: all,
+            owed: None,
+            keeps_freed: false,
+            artifact_bytes,
+            unsynced: false,
+        })
     }
 
     /// Works until nobody can ask any more.
@@ -160,7 +175,6 @@ impl Writer {
                     Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
                     // What is waiting for its transaction is newer than anything that was known when this was asked.
                     Job::Write(write) => write(&mut self),
-                    Job::Look(answer) => drop(answer.send(self.look())),
                     Job::Tick => self.tick(),
                 }
                 self.checkpointer.look();
@@ -175,18 +189,24 @@ impl Writer {
         self.checkpointer.ask();
     }
 
-    fn look(&self) -> Look {
-        let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
-        Look {
-            writable: self.check_writable(),
-            frames: (self.bytes, self.held.len() as u64),
-            artifacts: count.ok().map(|count| (self.artifact_bytes, count)),
-        }
+    /// Bytes of frames, and streams.
+    pub(super) fn usage(&self) -> (u64, u64) {
+        (self.bytes, self.held.len() as u64)
     }
 
-    fn check_writable(&self) -> Result<(), LogError> {
-        if self.ended.is_empty() && self.bytes >= self.options.max_bytes {
-            return Err(LogError::Full { bytes: self.bytes, limit: self.options.max_bytes });
+    /// Bytes of artifacts, and how many; `None` where they could not be counted.
+    pub(super) fn artifact_usage(&self) -> Option<(u64, u64)> {
+        let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
+        count.ok().map(|count| (self.artifact_bytes, count))
+    }
+
+    /// Whether an append would find room, which is found out by writing.
+    pub(super) fn check_writable(&mut self) -> Result<(), LogError> {
+        self.free_owed()?;
+        let limit = self.options.max_bytes;
+        let over = self.ended.iter().map(|id| self.held.get(&id).map_or(0, |held| held.bytes));
+        if let Some(bytes) = full_of(self.bytes, limit, over) {
+            return Err(LogError::Full { bytes, limit });
         }
         // A version written over itself: the file can be locked, changed and committed to, and nothing is different.
         let write = || {
@@ -240,12 +260,13 @@ impl Writer {
     }
 
     /// Keeps the appends in one transaction; where that fails, each in one of its own, so that it fails alone.
-    fn commit(&mut self, group: Vec<(Append, Answer)>) {
-        self.make_room(group.iter().map(|(append, _)| append.bytes).sum());
+    pub(super) fn commit(&mut self, group: Vec<(Append, Answer)>) {
+        self.make_room(group.iter().map(|(append, _)| append));
         let whole = self.transact(group.iter().map(|(append, _)| append));
         let alone = group.len() == 1;
         match whole {
             Ok(results) => {
+                self.give_back_owed();
                 for ((_, answer), result) in group.into_iter().zip(results) {
                     // Whoever asked may be gone; the frames are kept all the same.
                     let _ = answer.send(result);
@@ -269,19 +290,20 @@ impl Writer {
     fn transact<'a>(
         &mut self,
         appends: impl Iterator<Item = &'a Append>,
-    ) -> Result<Vec<Result<(), LogError>>, LogError> {
-        let mut changes = Changes::default();
+    ) -> Result<Vec<Result<Vec<i64>, LogError>>, LogError> {
+        let mut changes = Changes { next_key: self.next_key, ..Changes::default() };
         let now_ms = self.options.clock.now_ms();
-        let write = || -> rusqlite::Result<Vec<Result<(), LogError>>> {
+        let write = || -> rusqlite::Result<Vec<Result<Vec<i64>, LogError>>> {
             let transaction = self.database.unchecked_transaction()?;
             let mut results = Vec::new();
             for append in appends {
                 results.push(match self.fits(append, &changes) {
                     Ok(()) => {
                         self.insert(append, &mut changes, now_ms)?;
-                        Ok(())
+                        let key = |part: &Part| changes.held.get(&part.id).map(|held| held.key);
+                        Ok(append.streams.iter().filter_map(key).collect())
                     }
-                    refused => refused,
+                    Err(refused) => Err(refused),
                 });
             }
             transaction.commit()?;
@@ -289,8 +311,16 @@ impl Writer {
         };
         let results = write().map_err(|error| self.failed("cannot be written", &error))?;
         self.bytes += changes.bytes;
-        self.held.extend(changes.held);
-        self.ended.extend(changes.ended);
+        self.next_key = changes.next_key;
+        for (id, held) in changes.held {
+            self.ended.remove(id);
+            self.held.insert(id, held);
+        }
+        for id in changes.ended {
+            if self.held.get(&id).is_some_and(|held| held.ended) {
+                self.ended.push(id);
+            }
+        }
         for (key, stream) in changes.new {
             self.shared.insert(key, stream);
         }
@@ -339,7 +369,9 @@ impl Writer {
             let mut held = match changes.held.get(&part.id).or_else(|| self.held.get(&part.id)) {
                 Some(held) => *held,
                 None => {
-                    let key = insert_stream(database, &part.stream, first.time_ms, now_ms)?;
+                    let key = changes.next_key;
+                    changes.next_key += 1;
+                    insert_stream(database, key, &part.stream, first.time_ms, now_ms)?;
                     changes.new.push((key, part.stream.clone()));
                     Held { key, ..Held::default() }
                 }
@@ -367,7 +399,7 @@ impl Writer {
             held.frames += part.rows.len() as u64;
             held.bytes += bytes;
             changes.bytes += bytes;
-            if part.ended && !held.ended && part.id.0 != StreamKind::Thread {
+            if part.ended && part.id.0 != StreamKind::Thread {
                 changes.ended.push(part.id);
             }
             held.ended = part.ended;
@@ -416,17 +448,18 @@ fn learnt(text: Option<&Known>, held: &Held, moved: Option<&Moved>) -> Option<Op
     Some(Some(Known { key, seq, at, bytes: text.bytes.clone() }))
 }
 
-fn insert_stream(database: &Connection, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<i64> {
+fn insert_stream(database: &Connection, key: i64, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<()> {
     let header = Header::of(stream);
     let mut insert = database.prepare_cached(
-        "INSERT INTO streams (kind, id, session_id, session_name, provider, origin_run, first_ms, last_ms, stored_ms, \
-         frames, bytes, ended) VALUES (:kind, :id, :session, :name, :provider, :origin, :ms, :ms, :now, 0, 0, 0)",
+        "INSERT INTO streams (key, kind, id, session_id, session_name, provider, origin_run, first_ms, last_ms, stored_ms, \
+         frames, bytes, ended) VALUES (:key, :kind, :id, :session, :name, :provider, :origin, :ms, :ms, :now, 0, 0, 0)",
     )?;
-    insert.insert(named_params! {
-        ":kind": header.kind, ":id": header.id.to_string(), ":session": header.session_id.to_string(),
+    insert.execute(named_params! {
+        ":key": key, ":kind": header.kind, ":id": header.id.to_string(), ":session": header.session_id.to_string(),
         ":name": header.session_name, ":provider": header.provider,
         ":origin": header.origin_run.map(|run| run.to_string()), ":ms": first_ms.cast_signed(), ":now": now_ms,
-    })
+    })?;
+    Ok(())
 }
 
 #[cfg(test)]

@@ -1,0 +1,237 @@
+use super::super::Shared;
+use super::super::database::{Lock, open_writable};
+use super::*;
+use crate::clock::Clock;
+use crate::log::{Gone, Mark, stream_id};
+use framegate_translators::artifacts::{Artifact, ArtifactKind};
+use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::Ingest;
+use framegate_translators::runners::runner;
+use framegate_translators::sequence::Identity;
+use std::path::PathBuf;
+use std::sync::Arc;
+use tokio::sync::oneshot;
+
+/// A writer without its thread, in a directory of its own.
+struct Alone {
+    writer: Writer,
+    dir: PathBuf,
+}
+
+impl Alone {
+    fn new(name: &str, set: impl FnOnce(&mut Options)) -> Self {
+        let dir = std::env::temp_dir().join(format!("framegate-{name}-{}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&dir);
+        std::fs::create_dir_all(&dir).unwrap();
+        let mut options = Options { clock: Clock::Fixed(1_000), ..Options::new(dir.join("log.db")) };
+        set(&mut options);
+        let lock = Lock::take(&options.path).unwrap();
+        let database = open_writable(&options.path, &lock, options.fsync, false, None).unwrap();
+        Self { writer: Writer::new(database, lock, options, Arc::new(Shared::default())).unwrap(), dir }
+    }
+
+    /// Appends all of these at once.
+    fn append(&mut self, appends: &[&[Arc<Frame>]]) -> Vec<Result<Vec<i64>, LogError>> {
+        let (group, answers): (Vec<_>, Vec<_>) = appends
+            .iter()
+            .map(|frames| {
+                let (done, answer) = oneshot::channel();
+                ((Append::new(frames, Vec::new(), &self.writer.shared.texts), done), answer)
+            })
+            .unzip();
+        self.writer.commit(group);
+        answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
+    }
+
+    fn kept(&mut self, frames: &[Arc<Frame>]) {
+        self.append(&[frames]).into_iter().for_each(|kept| drop(kept.unwrap()));
+    }
+
+    fn has(&self, frames: &[Arc<Frame>]) -> bool {
+        self.writer.key_of(stream_id(&frames[0])).is_some()
+    }
+}
+
+impl Alone {
+    /// Lets the next so many transactions through, and no other.
+    fn only(&mut self, commits: Option<usize>) {
+        let hook = commits.map(|mut left| {
+            move || {
+                let fails = left == 0;
+                left = left.saturating_sub(1);
+                fails
+            }
+        });
+        self.writer.database.commit_hook(hook).unwrap();
+    }
+
+    fn free_pages(&self) -> u64 {
+        self.writer.database.query_row("PRAGMA freelist_count", [], |row| row.get(0)).unwrap()
+    }
+}
+
+impl Drop for Alone {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.dir);
+    }
+}
+
+/// The frames that a recording with a task makes, of one kind of stream.
+fn frames(run: u128, kind: StreamKind) -> Vec<Arc<Frame>> {
+    let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
+    let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+    let bytes = include_bytes!("../../../../tests/fixtures/claude-code/bash_background.partial.ndjson");
+    let mut frames: Vec<_> = ingest.feed(bytes, 1).collect();
+    frames.extend(ingest.finish(1));
+    frames
+        .retain(|frame| frame.stream.kind == kind && (kind != StreamKind::Session || frame.stream.id.as_u128() == run));
+    frames.into_iter().map(Arc::new).collect()
+}
+
+#[test]
+fn a_stream_that_is_gone_on_with_keeps_no_other_from_going_by_its_age() {
+    let mut alone = Alone::new("age", |options| options.max_age = Some(Duration::from_secs(1)));
+    let (task, run) = (frames(1, StreamKind::Task), frames(1, StreamKind::Session));
+    let again: Vec<_> =
+        (task.len() as u64..).zip(&task).map(|(seq, frame)| Arc::new(Frame { seq, ..Frame::clone(frame) })).collect();
+    alone.kept(&task);
+    alone.kept(&run);
+    alone.writer.options.clock = Clock::Fixed(2_000);
+    alone.kept(&again[..1]);
+    alone.writer.tick();
+    assert!(alone.has(&task) && alone.has(&run));
+    alone.writer.options.clock = Clock::Fixed(2_001);
+    alone.writer.tick();
+    assert!(alone.has(&task) && !alone.has(&run));
+    // It is as old as its last frame.
+    alone.kept(&again[1..]);
+    alone.writer.options.clock = Clock::Fixed(3_001);
+    alone.writer.tick();
+    assert!(alone.has(&task));
+    alone.writer.options.clock = Clock::Fixed(3_002);
+    alone.writer.tick();
+    assert!(!alone.has(&task) && alone.writer.ended.len() == 0);
+}
+
+#[test]
+fn a_thread_that_an_append_goes_on_with_stays_where_its_sessions_last_run_goes() {
+    let mut alone = Alone::new("thread", |options| options.max_runs = 0);
+    let (first, second) = (frames(1, StreamKind::Session), frames(2, StreamKind::Session));
+    let Stream { session, origin_run, provider, .. } = &*first[0].stream;
+    let stream = Arc::new(Stream {
+        kind: StreamKind::Thread,
+        id: Uuid::from_u128(9),
+        session: session.clone(),
+        origin_run: *origin_run,
+        provider,
+    });
+    let thread: Vec<_> =
+        first[..3].iter().map(|frame| Arc::new(Frame { stream: stream.clone(), ..Frame::clone(frame) })).collect();
+    assert_eq!(first[0].stream.session.id, second[0].stream.session.id);
+    alone.kept(&thread[..2]);
+    alone.kept(&first);
+    alone.writer.options.clock = Clock::Fixed(1_001 + THREAD_REST_MS);
+    assert!(alone.append(&[&thread[2..], &second]).iter().all(Result::is_ok));
+    assert!(!alone.has(&first) && alone.has(&thread) && alone.has(&second));
+    // Rested, it goes with the next one.
+    alone.writer.options.clock = Clock::Fixed(1_002 + 2 * THREAD_REST_MS);
+    alone.kept(&frames(3, StreamKind::Task));
+    assert!(!alone.has(&second) && !alone.has(&thread));
+}
+
+#[test]
+fn a_run_that_is_too_old_and_could_not_be_dropped_is_dropped_later() {
+    let mut alone = Alone::new("age-fault", |options| options.max_age = Some(Duration::from_secs(1)));
+    let (first, second) = (frames(1, StreamKind::Session), frames(2, StreamKind::Session));
+    alone.kept(&first);
+    alone.kept(&second);
+    alone.writer.options.clock = Clock::Fixed(9_000);
+    let fault = "CREATE TRIGGER fault BEFORE DELETE ON streams BEGIN SELECT RAISE(ABORT, 'a fault'); END";
+    alone.writer.database().execute_batch(fault).unwrap();
+    for _ in 0..3 {
+        alone.writer.tick();
+        assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (true, true, 2));
+    }
+    alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
+    alone.writer.tick();
+    assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (false, false, 0));
+    assert_eq!(alone.writer.bytes, 0);
+}
+
+#[test]
+fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
+    let mut alone = Alone::new("give-back", |options| options.max_runs = 1);
+    let (first, second, third) =
+        (frames(1, StreamKind::Session), frames(2, StreamKind::Session), frames(3, StreamKind::Session));
+    alone.kept(&first);
+    alone.kept(&second);
+    let id = stream_id(&second[0]);
+    let content = vec![7; 200_000].into_boxed_slice();
+    let artifact = Artifact {
+        stream: second[0].stream.clone(),
+        digest: [3; 32],
+        kind: ArtifactKind::Image,
+        mime: "image/png".into(),
+        bytes_total: content.len() as u64,
+        content,
+        created_at_ms: 5,
+        call_id: None,
+        patched: None,
+    };
+    artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
+    assert_eq!(alone.writer.artifact_bytes, 200_000);
+
+    // A front.
+    let (before, frames) = (alone.writer.bytes, second.len() as u64);
+    alone.only(Some(1));
+    let key = alone.writer.key_of(id).unwrap();
+    let gone = Gone { frames: frames - 1, last_ms: 1, pruned_ms: 2 };
+    alone.writer.drop_front(id, key, gone, &[]).unwrap();
+    assert!(alone.writer.keeps_freed && alone.free_pages() > 0 && alone.writer.bytes < before);
+    let sql = "SELECT pruned_frames FROM streams WHERE key = ?1";
+    assert_eq!(alone.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
+
+    // An artifact.
+    alone.only(Some(1));
+    alone.writer.let_go(id, &[artifact.id().to_string()]).unwrap();
+    assert_eq!((alone.writer.artifact_bytes, alone.writer.keeps_freed), (0, true));
+
+    // A run.
+    alone.only(Some(1));
+    alone.writer.make_room(std::iter::empty());
+    assert!(!alone.has(&first) && alone.has(&second) && alone.writer.owed.is_none() && alone.writer.keeps_freed);
+
+    // Later all of it is given back.
+    alone.only(None);
+    assert!(alone.free_pages() > 20);
+    alone.kept(&third[..1]);
+    assert_eq!((alone.free_pages(), alone.writer.keeps_freed), (0, false));
+}
+
+#[test]
+fn a_stream_that_came_again_loses_nothing_to_whoever_meant_the_one_before() {
+    let mut alone = Alone::new("again", |options| options.max_runs = 0);
+    let (task, run) = (frames(1, StreamKind::Task), frames(1, StreamKind::Session));
+    let id = stream_id(&task[0]);
+    alone.kept(&task);
+    let before = alone.writer.key_of(id).unwrap();
+    alone.kept(&run[..1]);
+    assert!(!alone.has(&task));
+    alone.kept(&task);
+    let now = alone.writer.key_of(id).unwrap();
+    assert!(now > before, "{now} {before}");
+    let gone = Gone { frames: 1, last_ms: 1, pruned_ms: 2 };
+    let mark = Mark { view: "view".into(), frame: 1, event: 1, last: None, state: vec![1] };
+    alone.writer.drop_front(id, before, gone, std::slice::from_ref(&mark)).unwrap();
+    alone.writer.keep_marks(id, before, std::slice::from_ref(&mark)).unwrap();
+    let count =
+        |alone: &Alone, sql: &str| -> u64 { alone.writer.database.query_row(sql, [], |row| row.get(0)).unwrap() };
+    let (frames, marks) = (
+        "SELECT count(*) FROM frames WHERE stream = (SELECT key FROM streams WHERE kind = 'task')",
+        "SELECT count(*) FROM marks",
+    );
+    assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64, 0));
+    alone.writer.drop_front(id, now, gone, &[mark]).unwrap();
+    assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64 - 1, 1));
+}

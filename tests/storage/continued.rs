@@ -1,0 +1,233 @@
+//! Streams that go on after their end, in a log that is full: they go when they are over, and as a whole.
+
+use crate::proxy::recording;
+use crate::scratch::{Scratch, frames, run_of, wait};
+use async_trait::async_trait;
+use framegate::config::GateMode;
+use framegate::gate::Gate;
+use framegate::log::sqlite::Options;
+use framegate::log::{FrameLog, Gone, LogError, Mark, MemoryLog, SqliteLog, StreamId, Summary, stream_id};
+use framegate::runs::Runs;
+use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::framing::Limits;
+use framegate_translators::pipeline::{Ingest, is_last};
+use framegate_translators::runners::runner;
+use framegate_translators::sequence::Identity;
+use std::sync::{Arc, Mutex};
+use uuid::Uuid;
+
+/// Both logs, each with that room.
+fn logs(name: &str, max_bytes: u64, max_runs: usize) -> (Scratch, [Arc<dyn FrameLog>; 2]) {
+    let scratch = Scratch::new(name);
+    let options = Options { max_bytes, max_runs, recent_bytes: 1 << 20, ..Options::new(scratch.path()) };
+    let sqlite = Arc::new(SqliteLog::open(options).unwrap());
+    (scratch, [sqlite, Arc::new(MemoryLog::new(max_bytes, max_runs))])
+}
+
+fn runs(log: Arc<dyn FrameLog>) -> Runs {
+    Runs::new(log, Gate::new(GateMode::Warn).unwrap())
+}
+
+/// A run that begins a task, which ends behind it. Each such run speaks of the same task, and of the same session's thread.
+fn with_task(run: u128) -> Vec<Arc<Frame>> {
+    let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
+    let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
+    let bytes = recording("claude-code", "bash_background.partial.ndjson");
+    let mut frames: Vec<Frame> = ingest.feed(&bytes, 1_770_000_000_000).collect();
+    frames.extend(ingest.finish(1_770_000_000_000));
+    frames.into_iter().map(Arc::new).collect()
+}
+
+/// The frames of that task alone, from a number on.
+fn task(from: u64) -> Vec<Arc<Frame>> {
+    let mine = with_task(1).into_iter().filter(|frame| frame.stream.kind == StreamKind::Task);
+    let mine: Vec<_> = (from..).zip(mine).map(|(seq, frame)| Arc::new(Frame { seq, ..Frame::clone(&frame) })).collect();
+    assert!(mine.len() > 1 && is_last(&mine[mine.len() - 1]));
+    mine
+}
+
+/// A run of one append.
+fn whole(run: u128) -> Vec<Arc<Frame>> {
+    let mut frames = frames("claude-code", "text_plain.partial.ndjson", run);
+    frames.retain(|frame| frame.stream.kind == StreamKind::Session);
+    frames
+}
+
+/// The numbers of all frames that are kept of a stream.
+async fn numbers(log: &dyn FrameLog, stream: StreamId) -> Vec<u64> {
+    let mut found: Vec<u64> = Vec::new();
+    loop {
+        let more = log.read(stream, found.last().map_or(0, |last| last + 1), 50).await.unwrap();
+        if more.is_empty() {
+            return found;
+        }
+        found.extend(more.iter().map(|frame| frame.seq));
+    }
+}
+
+#[test]
+fn one_task_that_ends_again_and_again_is_whole_at_a_full_log() {
+    let (_scratch, [_, unbounded]) = logs("again-measured", 1 << 30, 1000);
+    wait(unbounded.append(&with_task(1), Vec::new())).unwrap();
+    let (one, _) = wait(unbounded.usage()).unwrap();
+    let (_scratch, logs) = logs("again-full", one * 5 / 2, 1000);
+    for log in logs {
+        let runs = runs(log.clone());
+        wait(async {
+            for run in 1..=30 {
+                for part in with_task(run).chunks(7) {
+                    runs.append(part).await.unwrap();
+                }
+                let mut tasks = 0;
+                for entry in runs.entries() {
+                    let there: Vec<u64> = (0..entry.status().frames).collect();
+                    assert_eq!(numbers(&*log, entry.id()).await, there, "{:?} after {run}", entry.id());
+                    tasks += usize::from(entry.id().0 == StreamKind::Task);
+                }
+                assert_eq!(tasks, 1);
+            }
+            let (bytes, _) = log.usage().await.unwrap();
+            assert!(bytes <= one * 5 / 2, "{bytes} of {one} * 2.5");
+        });
+    }
+}
+
+#[test]
+fn a_task_goes_by_its_last_end_and_counts_once() {
+    let (_scratch, logs) = logs("order", 1 << 30, 2);
+    for log in logs {
+        let tasks = task(0).len() as u64;
+        let id = stream_id(&task(0)[0]);
+        wait(async {
+            for nth in 0..5 {
+                log.append(&task(nth * tasks), Vec::new()).await.unwrap();
+            }
+            log.append(&whole(1), Vec::new()).await.unwrap();
+            // Two are there, however often the one ended.
+            log.append(&task(5 * tasks), Vec::new()).await.unwrap();
+            assert!(log.take_dropped().await.is_empty());
+            // It ended behind the run; that one goes first, and the task while it is open not at all.
+            log.append(&whole(2), Vec::new()).await.unwrap();
+            log.append(&task(6 * tasks)[..1], Vec::new()).await.unwrap();
+            assert_eq!(log.take_dropped().await, [run_of(&whole(1))]);
+            for run in 3..6 {
+                log.append(&whole(run), Vec::new()).await.unwrap();
+            }
+            assert_eq!(numbers(&*log, id).await.len() as u64, 6 * tasks + 1);
+            log.append(&task(6 * tasks)[1..], Vec::new()).await.unwrap();
+            log.append(&whole(6), Vec::new()).await.unwrap();
+            log.append(&whole(7)[..1], Vec::new()).await.unwrap();
+            let dropped = log.take_dropped().await;
+            assert!(!dropped.contains(&id) && dropped.contains(&run_of(&whole(4))), "{dropped:?}");
+        });
+    }
+}
+
+#[test]
+fn an_append_never_drops_what_it_goes_on_with() {
+    let tasks = task(0).len() as u64;
+    // Full of the task alone: what follows finds no room, and the task stays.
+    let (_scratch, [_, unbounded]) = logs("own-measured", 1 << 30, 1000);
+    wait(unbounded.append(&task(0), Vec::new())).unwrap();
+    let (bytes, _) = wait(unbounded.usage()).unwrap();
+    let (_scratch, logs) = logs("own", bytes, 1000);
+    for log in logs {
+        wait(async {
+            log.append(&task(0), Vec::new()).await.unwrap();
+            let refused = log.append(&task(tasks)[..1], Vec::new()).await;
+            assert!(matches!(refused, Err(LogError::Full { .. })), "{refused:?}");
+            log.append(&task(tasks), Vec::new()).await.unwrap();
+            assert!(log.take_dropped().await.is_empty());
+            assert_eq!(numbers(&*log, stream_id(&task(0)[0])).await, (0..2 * tasks).collect::<Vec<_>>());
+        });
+    }
+}
+
+/// A log that others append to right before the next append, and behind it, before whoever made it hears of it.
+struct Meanwhile {
+    log: Arc<dyn FrameLog>,
+    others: Mutex<Vec<Vec<Arc<Frame>>>>,
+    behind: Mutex<Vec<Vec<Arc<Frame>>>>,
+}
+
+#[async_trait]
+impl FrameLog for Meanwhile {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+        let others = std::mem::take(&mut *self.others.lock().unwrap());
+        for other in others {
+            self.log.append(&other, Vec::new()).await?;
+        }
+        self.log.append(frames, summaries).await?;
+        let behind = std::mem::take(&mut *self.behind.lock().unwrap());
+        for other in &behind {
+            self.log.append(other, Vec::new()).await?;
+        }
+        if !behind.is_empty() {
+            // They hear what made room for them.
+            self.log.take_dropped().await;
+        }
+        Ok(())
+    }
+
+    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
+        self.log.read(stream, from, max).await
+    }
+
+    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
+        self.log.drop_front(stream, gone, marks).await
+    }
+
+    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
+        self.log.front_beyond(stream, max_bytes).await
+    }
+
+    async fn take_dropped(&self) -> Vec<StreamId> {
+        self.log.take_dropped().await
+    }
+}
+
+#[test]
+fn a_task_that_made_room_while_it_was_gone_on_with_begins_anew() {
+    let (_scratch, logs) = logs("meanwhile", 1 << 30, 1);
+    let id = stream_id(&task(0)[0]);
+    for log in logs {
+        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
+        let runs = runs(meanwhile.clone());
+        wait(async {
+            runs.append(&task(0)).await.unwrap();
+            *meanwhile.others.lock().unwrap() = vec![whole(1), whole(2)];
+            let kept = runs.append(&task(0)[..1]).await.unwrap().into_owned();
+            assert_eq!(kept.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [0]);
+            assert_eq!(numbers(&*log, id).await, [0]);
+            assert_eq!(runs.find(id).unwrap().status().frames, 1);
+            runs.append(&task(0)[1..]).await.unwrap();
+            assert_eq!(numbers(&*log, id).await.len(), task(0).len());
+            // A log that simply does not follow is told as that, at once.
+            let behind = whole(3).split_off(1);
+            let wrong = runs.append(&behind).await;
+            assert!(matches!(wrong, Err(LogError::Sequence { expected: 0, found: 1, .. })), "{wrong:?}");
+        });
+    }
+}
+
+#[test]
+fn a_stream_that_made_room_before_it_was_known_is_not_known() {
+    let (_scratch, logs) = logs("behind", 1 << 30, 1);
+    let id = stream_id(&task(0)[0]);
+    for log in logs {
+        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
+        let runs = runs(meanwhile.clone());
+        wait(async {
+            for (new, first) in [(task(0), 10), (whole(1), 20)] {
+                *meanwhile.behind.lock().unwrap() = (first..first + 3).map(whole).collect();
+                runs.append(&new).await.unwrap();
+                assert!(runs.find(stream_id(&new[0])).is_none() && runs.entries().is_empty());
+            }
+            assert!(runs.list(&|_| true, 0, 10).is_empty());
+            // Whoever goes on with it begins anew.
+            runs.append(&task(0)).await.unwrap();
+            assert_eq!(numbers(&*log, id).await.len(), task(0).len());
+            assert_eq!(runs.entries().len(), 1);
+        });
+    }
+}
