@@ -174,11 +174,15 @@ impl<'a> Quoted<'a> {
     /// The string's text; a lone surrogate becomes U+FFFD.
     #[inline]
     pub(crate) fn unescaped(self) -> Option<Cow<'a, str>> {
-        if !self.escaped {
-            return Some(Cow::Borrowed(self.inner));
-        }
+        if self.escaped { self.read_escapes().map(Cow::Owned) } else { Some(Cow::Borrowed(self.inner)) }
+    }
+
+    /// Hardly ever called; in a function of its own, so that who calls the other one needs no call.
+    #[cold]
+    #[inline(never)]
+    fn read_escapes(self) -> Option<String> {
         let quoted = format!("\"{}\"", self.inner);
-        super::Json(&quoted).str().map(|text| Cow::Owned(text.into_owned()))
+        super::Json(&quoted).str().map(Cow::into_owned)
     }
 }
 

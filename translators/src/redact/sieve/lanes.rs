@@ -5,8 +5,9 @@
 
 use super::groups::{GROUPS, Group, PLACES};
 
-/// The halves of a byte in one place; for each, the groups (a bit each) that are open to some byte with it.
-type Halves = [u8; 16];
+/// The halves of a byte in one place; for each, the groups (a bit each) that are open to some byte with it. They stand there
+/// twice, as a register of 32 bytes is looked up by halves of its own.
+type Halves = [u8; 32];
 
 /// Half of the groups: so many are the bits of a byte.
 #[derive(Debug, Default)]
@@ -35,9 +36,8 @@ impl Lanes {
                 for ((low, high), class) in places {
                     for byte in (0..=u8::MAX).filter(|byte| class.has(*byte)) {
                         for (halves, half) in [(&mut *low, byte & 0xF), (&mut *high, byte >> 4)] {
-                            if let Some(open) = halves.get_mut(usize::from(half)) {
-                                *open |= 1 << nth;
-                            }
+                            let both = halves.iter_mut().skip(usize::from(half)).step_by(16);
+                            both.for_each(|open| *open |= 1 << nth);
                         }
                     }
                 }
@@ -57,15 +57,11 @@ impl Lanes {
 
 #[cfg(target_arch = "x86_64")]
 mod avx2 {
-    use super::{BYTES, GROUPS, Halves, LANES, Lanes, PLACES};
+    use super::{BYTES, GROUPS, LANES, Lanes, PLACES, Tables};
     use std::arch::x86_64::{
-        __m128i, __m256i, _mm_loadu_si128, _mm256_and_si256, _mm256_broadcastsi128_si256, _mm256_cmpeq_epi8,
-        _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256, _mm256_set1_epi8, _mm256_setzero_si256,
-        _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_testz_si256,
+        __m256i, _mm256_and_si256, _mm256_cmpeq_epi8, _mm256_loadu_si256, _mm256_movemask_epi8, _mm256_or_si256,
+        _mm256_set1_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_srli_epi16, _mm256_testz_si256,
     };
-
-    /// The tables as the processor wants them: by half of the groups, the low and the high halves of each place.
-    type Loaded = [([__m256i; PLACES], [__m256i; PLACES]); GROUPS / 8];
 
     impl Lanes {
         /// Tells the end of each window that is left over, until `is_it` says so of one; whether it did. An end may lie behind the
@@ -82,20 +78,20 @@ mod avx2 {
 
         #[target_feature(enable = "avx2")]
         fn look(&self, text: &[u8], is_it: &mut impl FnMut(usize) -> bool) -> bool {
-            let tables = self.tables.each_ref();
-            let tables = tables.map(|tables| {
-                (tables.low.each_ref().map(|halves| twice(halves)), tables.high.each_ref().map(|halves| twice(halves)))
-            });
-            // In front of the text stands what is in no literal, and so it does behind it.
+            // In front of the text stands what is in no literal, and so it does behind a short one.
             let mut padded = [0; BYTES];
             let (front, _) = text.split_at(text.len().min(LANES));
-            copy(front, padded.iter_mut().skip(PLACES - 1));
-            if tell(left_over(&tables, &padded), 0, is_it) {
+            if let (Some(front), Some(room)) = (front.first_chunk::<LANES>(), padded.last_chunk_mut()) {
+                *room = *front;
+            } else {
+                padded.iter_mut().skip(PLACES - 1).zip(front).for_each(|(to, from)| *to = *from);
+            }
+            if tell(left_over(&self.tables, &padded), 0, is_it) {
                 return true;
             }
             let mut from = LANES;
             while let Some(bytes) = text.get(from + 1 - PLACES..).and_then(|rest| rest.first_chunk()) {
-                if tell(left_over(&tables, bytes), from, is_it) {
+                if tell(left_over(&self.tables, bytes), from, is_it) {
                     return true;
                 }
                 from += LANES;
@@ -103,14 +99,17 @@ mod avx2 {
             if from >= text.len() {
                 return false;
             }
+            if let Some(bytes) = text.last_chunk() {
+                // Its first windows were looked at already.
+                let first = text.len() - LANES;
+                let told = u32::MAX << (from - first);
+                return tell(left_over(&self.tables, bytes) & told, first, is_it);
+            }
             padded = [0; BYTES];
-            copy(text.get(from + 1 - PLACES..).unwrap_or_default(), padded.iter_mut());
-            tell(left_over(&tables, &padded), from, is_it)
+            let rest = text.get(from + 1 - PLACES..).unwrap_or_default();
+            padded.iter_mut().zip(rest).for_each(|(to, from)| *to = *from);
+            tell(left_over(&self.tables, &padded), from, is_it)
         }
-    }
-
-    fn copy<'b>(from: &[u8], to: impl Iterator<Item = &'b mut u8>) {
-        to.zip(from).for_each(|(to, from)| *to = *from);
     }
 
     /// Tells the ends of windows, a bit each.
@@ -128,7 +127,7 @@ mod avx2 {
     /// The windows that some group is open to, a bit each.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn left_over(tables: &Loaded, bytes: &[u8; BYTES]) -> u32 {
+    fn left_over(tables: &[Tables; GROUPS / 8], bytes: &[u8; BYTES]) -> u32 {
         let mut open = [_mm256_set1_epi8(-1); GROUPS / 8];
         // Most windows are ruled out by their last places.
         narrow::<7>(&mut open, tables, bytes);
@@ -151,36 +150,30 @@ mod avx2 {
     #[inline]
     #[allow(clippy::indexing_slicing, reason = "the compiler knows that the place is one")]
     #[target_feature(enable = "avx2")]
-    fn narrow<const PLACE: usize>(open: &mut [__m256i; GROUPS / 8], tables: &Loaded, bytes: &[u8; BYTES]) {
-        let bytes = load::<PLACE>(bytes);
+    fn narrow<const PLACE: usize>(
+        open: &mut [__m256i; GROUPS / 8],
+        tables: &[Tables; GROUPS / 8],
+        bytes: &[u8; BYTES],
+    ) {
+        let bytes = load::<PLACE, BYTES>(bytes);
         let half = _mm256_set1_epi8(0xF);
         let (low, high) = (_mm256_and_si256(bytes, half), _mm256_and_si256(_mm256_srli_epi16::<4>(bytes), half));
         for (open, tables) in open.iter_mut().zip(tables) {
-            let to_low = _mm256_shuffle_epi8(tables.0[PLACE], low);
-            let to_high = _mm256_shuffle_epi8(tables.1[PLACE], high);
+            let to_low = _mm256_shuffle_epi8(load::<0, 32>(&tables.low[PLACE]), low);
+            let to_high = _mm256_shuffle_epi8(load::<0, 32>(&tables.high[PLACE]), high);
             *open = _mm256_and_si256(*open, _mm256_and_si256(to_low, to_high));
         }
     }
 
-    /// The byte in one place of all windows.
+    /// 32 of the bytes, such as those in one place of all windows.
     #[inline]
     #[target_feature(enable = "avx2")]
-    fn load<const PLACE: usize>(bytes: &[u8; BYTES]) -> __m256i {
-        const { assert!(PLACE + LANES <= BYTES) }
-        // SAFETY: 32 bytes from PLACE on lie within the array, as is asserted above; they need not be aligned.
+    fn load<const FROM: usize, const SIZE: usize>(bytes: &[u8; SIZE]) -> __m256i {
+        const { assert!(FROM + 32 <= SIZE) }
+        // SAFETY: 32 bytes from FROM on lie within the array, as is asserted above; they need not be aligned.
         #[allow(unsafe_code)]
         unsafe {
-            _mm256_loadu_si256(bytes.as_ptr().add(PLACE).cast::<__m256i>())
+            _mm256_loadu_si256(bytes.as_ptr().add(FROM).cast::<__m256i>())
         }
-    }
-
-    /// A table in both halves of a register.
-    #[inline]
-    #[target_feature(enable = "avx2")]
-    fn twice(halves: &Halves) -> __m256i {
-        // SAFETY: the array has the 16 bytes that are read; they need not be aligned.
-        #[allow(unsafe_code)]
-        let halves = unsafe { _mm_loadu_si128(halves.as_ptr().cast::<__m128i>()) };
-        _mm256_broadcastsi128_si256(halves)
     }
 }
