@@ -1,4 +1,4 @@
-//! A Claude Code run of any length: one message that comes in pieces.
+//! A Claude Code run of any length: messages that come in pieces.
 
 /// The records before the first piece.
 pub(crate) fn opening(session: usize) -> Vec<u8> {
@@ -6,9 +6,23 @@ pub(crate) fn opening(session: usize) -> Vec<u8> {
         "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{}\",\"model\":\"m\",\"tools\":[]}}\n",
         session_id(session)
     );
-    out += &event(session, r#"{"type":"message_start","message":{"id":"m1","role":"assistant"}}"#);
-    out += &event(session, r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#);
+    out += &message_begins(session, 0);
     out.into_bytes()
+}
+
+/// The end of the message before that one, and its beginning.
+pub(crate) fn next_message(session: usize, nth: usize) -> Vec<u8> {
+    (message_ends(session) + &message_begins(session, nth)).into_bytes()
+}
+
+fn message_begins(session: usize, nth: usize) -> String {
+    let message = format!(r#"{{"type":"message_start","message":{{"id":"m{nth}","role":"assistant"}}}}"#);
+    let block = r#"{"type":"content_block_start","index":0,"content_block":{"type":"text","text":""}}"#;
+    event(session, &message) + &event(session, block)
+}
+
+fn message_ends(session: usize) -> String {
+    event(session, r#"{"type":"content_block_stop","index":0}"#) + &event(session, r#"{"type":"message_stop"}"#)
 }
 
 /// One piece of text, which no other one is like.
@@ -20,8 +34,7 @@ pub(crate) fn piece(session: usize, text: &str) -> Vec<u8> {
 
 /// The records behind the last piece.
 pub(crate) fn closing(session: usize) -> Vec<u8> {
-    let mut out = event(session, r#"{"type":"content_block_stop","index":0}"#);
-    out += &event(session, r#"{"type":"message_stop"}"#);
+    let mut out = message_ends(session);
     out += &format!(
         "{{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"result\":\"x\",\"session_id\":\"{}\"}}\n",
         session_id(session)

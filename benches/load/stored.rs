@@ -60,15 +60,18 @@ fn resume(proxy: &Proxy, run: &str, contract: &str, cursor: &str, frames: u64, r
 
 /// Ingests one run; gives the size of its records.
 fn ingest(proxy: &Proxy, session: usize, records: usize) -> usize {
-    ingest_watched(proxy, session, records, &mut || {})
+    ingest_watched(proxy, session, records, records, &mut || {})
 }
 
-/// The same, looked at behind each piece.
-fn ingest_watched(proxy: &Proxy, session: usize, records: usize, look: &mut dyn FnMut()) -> usize {
+/// The same, in messages of so many records, looked at behind each piece of the upload.
+fn ingest_watched(proxy: &Proxy, session: usize, records: usize, in_message: usize, look: &mut dyn FnMut()) -> usize {
     let mut upload = Upload::start(proxy.address);
     upload.send(&records::opening(session));
     let (mut batch, mut bytes) = (Vec::new(), 0);
     for record in 0..records {
+        if record > 0 && record.is_multiple_of(in_message) {
+            batch.extend(records::next_message(session, record / in_message));
+        }
         batch.extend(records::piece(session, &format!("piece {record:09} of a text ")));
         if (record + 1) % AT_ONCE == 0 || record + 1 == records {
             bytes += batch.len();
@@ -105,6 +108,9 @@ pub(crate) fn flat(scale: Scale) {
 /// How many frames of one run are kept while it goes on.
 const KEPT: &str = "20000";
 
+/// How many records each of its messages has: what is in memory of a run has its longest message in it.
+const IN_MESSAGE: usize = 10_000;
+
 /// One run that goes on and on, in a log that keeps the last frames of it.
 pub(crate) fn one_run(scale: Scale) {
     for kind in ["memory", "sqlite"] {
@@ -118,7 +124,7 @@ pub(crate) fn one_run(scale: Scale) {
             ("FRAMEGATE__LOG__RUN_MAX_FRAMES", KEPT),
         ]);
         let (mut sizes, mut pieces, begin) = (Vec::new(), 0_usize, Instant::now());
-        ingest_watched(&proxy, 1, scale.long_run / 2, &mut || {
+        ingest_watched(&proxy, 1, scale.long_run / 2, IN_MESSAGE, &mut || {
             pieces += 1;
             if pieces.is_multiple_of(10) {
                 sizes.extend(proxy.resident().map(|bytes| bytes >> 20));
