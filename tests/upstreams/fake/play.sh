@@ -25,7 +25,8 @@ echo)
         "$text" "$PWD" "$ONE-$KEY" "$(env | wc -l)"
     echo '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}'
     ;;
-hang) begin; sleep 600 ;;
+# Whoever began the tests in the background has them ignore the signal, and a shell cannot change that.
+hang) begin; exec env --default-signal=INT sleep 600 ;;
 # Begins when it is told to, and ends when it is told to.
 told)
     until_there begin
