@@ -45,6 +45,26 @@ impl Moment {
     }
 }
 
+/// When something came: the time by a clock, and a moment to measure from, which goes on when that clock is set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Arrival {
+    /// Unix epoch milliseconds.
+    pub ms: u64,
+    moment: Moment,
+}
+
+impl Arrival {
+    /// Now, by that clock.
+    pub fn now(clock: Clock) -> Self {
+        Self { ms: clock.now_ms(), moment: Moment::now() }
+    }
+
+    /// How long it is until a deadline that was set by the clock of then (Unix epoch milliseconds).
+    pub fn until(self, deadline_ms: u64) -> Duration {
+        Duration::from_millis(deadline_ms.saturating_sub(self.ms)).saturating_sub(self.moment.elapsed())
+    }
+}
+
 /// A clock before 1970 reads as 1970.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
 fn system_ms() -> u64 {
@@ -60,6 +80,16 @@ mod tests {
     fn a_fixed_clock_stands_still_and_the_other_one_is_of_this_century() {
         assert_eq!(Clock::Fixed(7).now_ms(), 7);
         assert!(Clock::System.now_ms() > 1_700_000_000_000);
+    }
+
+    #[test]
+    fn a_deadline_comes_nearer_although_the_clock_stands_still() {
+        let arrival = Arrival::now(Clock::Fixed(5_000));
+        assert_eq!(arrival.until(4_000), Duration::ZERO);
+        assert!(arrival.until(65_000) > Duration::from_secs(30));
+        std::thread::sleep(Duration::from_millis(5));
+        assert!(arrival.until(65_000) <= Duration::from_millis(59_995));
+        assert_eq!(arrival.until(5_005), Duration::ZERO);
     }
 
     #[test]

@@ -9,7 +9,7 @@ use super::diagnostics::Diagnostics;
 use super::input::{Input, shown};
 use super::names::{self, ContractName, From};
 use super::output::{EventWriter, Form};
-use crate::clock::Clock;
+use crate::clock::{Arrival, Clock};
 use crate::config::GateMode;
 use crate::ingest::{Whose, unknown};
 use anyhow::{Context, bail};
@@ -25,7 +25,6 @@ use std::io;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
-use std::time::Duration;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
@@ -107,17 +106,18 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let mut diagnostics = Diagnostics::new(contract, args.gate)?;
     let mut whose = Whose::default();
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
+    let mut fed = Arrival::now(clock);
     let read = loop {
         // What waits for the next record does not wait longer than it may. A clock that stands still makes the output a
         // function of the input alone: there, nothing goes by time.
         if args.epoch_ms.is_none()
             && let Some(deadline) = translator.ingest().deadline()
         {
-            let patience = Duration::from_millis(deadline.saturating_sub(clock.now_ms()));
-            match input.wait(patience) {
+            match input.wait(fed.until(deadline)) {
                 Ok(true) => {}
                 Ok(false) => {
-                    translator.flush(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
+                    // By the clock of the last bytes: the system's may have been set since.
+                    translator.flush(deadline, &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
                     settle(&mut translator, &mut whose, store.as_ref())?;
                     writer.flush().context("cannot write")?;
                     continue;
@@ -130,7 +130,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(chunk) => chunk,
             Err(error) => break Err(error),
         };
-        translator.feed(chunk, clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
+        fed = Arrival::now(clock);
+        translator.feed(chunk, fed.ms, &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
         settle(&mut translator, &mut whose, store.as_ref())?;
         if translator.ingest().is_unknown() {
             break Ok(());

@@ -176,11 +176,27 @@ pub enum ServeError {
     )]
     Open(SocketAddr),
     /// The address is not to be had.
-    #[error("cannot listen on {0}: {1}")]
-    Listen(SocketAddr, #[source] std::io::Error),
+    #[error("cannot listen on server.listen, {address}: {reason}; {}", remedy(.reason))]
+    Listen {
+        /// The address.
+        address: SocketAddr,
+        /// The system's reason.
+        reason: std::io::Error,
+    },
     /// An upstream cannot be reached over TLS.
     #[error("upstream {0:?}: {1}")]
     Upstream(String, #[source] ClientError),
+}
+
+/// What whoever cannot have an address may do.
+fn remedy(reason: &std::io::Error) -> &'static str {
+    use std::io::ErrorKind::{AddrInUse, AddrNotAvailable, PermissionDenied};
+    match reason.kind() {
+        AddrInUse => "another process listens there: stop it, or name another port (0 takes one that is free)",
+        AddrNotAvailable => "it must be an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them",
+        PermissionDenied => "ports below 1024 are for privileged processes: name a higher one",
+        _ => "name another address",
+    }
 }
 
 /// What a request sees: what all of them share, and who asks.
@@ -240,7 +256,7 @@ impl Server {
     pub async fn bind(settings: Settings, runs: Arc<Runs>) -> Result<Self, ServeError> {
         let address = settings.listen;
         let control = Control::new(address, settings.live.clone())?;
-        let listener = TcpListener::bind(address).await.map_err(|error| ServeError::Listen(address, error))?;
+        let listener = TcpListener::bind(address).await.map_err(|reason| ServeError::Listen { address, reason })?;
         if !address.ip().is_loopback() && settings.live.tls.is_none() {
             tracing::warn!(%address, "tokens and events cross the network in clear: set tls.certificate_file, or put TLS in front");
         }

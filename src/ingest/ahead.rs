@@ -8,7 +8,7 @@
 //! and its sync, among the chunks that came while it was busy.
 
 use super::{Ingest, IngestError, keep};
-use crate::clock::{Clock, Moment};
+use crate::clock::Moment;
 use crate::log::{LogError, weight};
 use crate::runs::{Ingested, Runs};
 use framegate_translators::artifacts::Artifact;
@@ -95,7 +95,8 @@ impl Ahead {
                 continue;
             }
             let (piece, behind) = rest.split_at(cut);
-            let frames = self.ingest.pipeline.feed(piece, Clock::System.now_ms()).map(Arc::new).collect();
+            let now_ms = self.ingest.now_ms();
+            let frames = self.ingest.pipeline.feed(piece, now_ms).map(Arc::new).collect();
             let gathered = self.gather(frames, arrived).await;
             self.or_close(gathered).await?;
             if behind.is_empty() || self.ingest.is_unknown() {

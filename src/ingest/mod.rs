@@ -15,7 +15,7 @@ pub use bounds::{AHEAD_BYTES, Beyond, Bounds};
 pub use pump::{Source, Stopped, pump, until_known};
 pub use whose::{Whose, unknown};
 
-use crate::clock::{Clock, Moment};
+use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
 use crate::runs::{Ingested, Runs};
 use bounds::Account;
@@ -80,6 +80,8 @@ pub struct Ingest {
     ingested: Ingested,
     whose: Whose,
     account: Account,
+    /// When the last bytes came.
+    fed: Arrival,
 }
 
 impl Ingest {
@@ -109,8 +111,7 @@ impl Ingest {
 
     /// How long the next bytes may take; then [`Ingest::flush`] is due. `None` where no record waits for them.
     pub fn patience(&self) -> Option<Duration> {
-        let deadline = self.pipeline.deadline()?;
-        Some(Duration::from_millis(deadline.saturating_sub(Clock::System.now_ms())))
+        Some(self.fed.until(self.pipeline.deadline()?))
     }
 
     /// Nobody follows what it makes as a whole, so that it holds nothing for its length.
@@ -130,7 +131,14 @@ impl Ingest {
             Some(bounds) => pipeline.with_artifacts(bounds),
             None => pipeline,
         };
-        Self { runs, pipeline, ingested: Ingested::default(), whose: Whose::default(), account: Account::default() }
+        Self {
+            runs,
+            pipeline,
+            ingested: Ingested::default(),
+            whose: Whose::default(),
+            account: Account::default(),
+            fed: Arrival::now(Clock::System),
+        }
     }
 
     /// Whether it is known whose output it is.
@@ -148,13 +156,20 @@ impl Ingest {
         self.ingested.clone()
     }
 
+    /// What time it is, for what comes now.
+    fn now_ms(&mut self) -> u64 {
+        self.fed = Arrival::now(Clock::System);
+        self.fed.ms
+    }
+
     /// Takes the next bytes. On return their frames are kept.
     ///
     /// # Errors
     /// Why nothing more is taken.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
         let arrived = Moment::now();
-        let frames = self.pipeline.feed(chunk, Clock::System.now_ms()).map(Arc::new).collect();
+        let now_ms = self.now_ms();
+        let frames = self.pipeline.feed(chunk, now_ms).map(Arc::new).collect();
         self.take_in(frames, arrived, None).await
     }
 
@@ -165,7 +180,7 @@ impl Ingest {
     pub async fn feed_to(&mut self, chunk: &[u8], listener: &mut dyn Listener) -> Result<(), IngestError> {
         let arrived = Moment::now();
         let mut ear = |record: &Record<'_>| listener.record(record);
-        let now_ms = Clock::System.now_ms();
+        let now_ms = self.now_ms();
         let mut frames: Vec<Frame> = self.pipeline.feed_heard(chunk, now_ms, Some(&mut ear)).collect();
         listener.amend(&mut frames);
         self.take_in(frames.into_iter().map(Arc::new).collect(), arrived, Some(listener)).await
@@ -206,7 +221,7 @@ impl Ingest {
     }
 
     fn due(&mut self) -> Vec<Frame> {
-        // The system's clock may have been set back since the wait began.
+        // By the clock of the last bytes: the system's may have been set since.
         let due = self.pipeline.deadline().unwrap_or_default();
         self.pipeline.flush(due).collect()
     }

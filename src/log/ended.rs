@@ -38,11 +38,6 @@ impl Ended {
         self.order.values().copied()
     }
 
-    /// The one that ended before the others.
-    pub(super) fn first(&self) -> Option<StreamId> {
-        self.order.first_key_value().map(|(_, stream)| *stream)
-    }
-
     pub(super) fn len(&self) -> usize {
         self.order.len()
     }
@@ -83,9 +78,9 @@ mod tests {
         assert_eq!((order(&ended), ended.len()), (vec![2, 1], 2));
         ended.push(stream(3));
         assert_eq!(order(&ended), [2, 1, 3]);
-        assert_eq!(ended.first(), Some(stream(2)));
         assert_eq!(ended.numbers.len(), ended.order.len());
     }
+
     #[test]
     fn what_must_stay_fills_a_log_and_no_more_is_looked_at_than_would_go() {
         assert_eq!(full_of(9, 10, [5].into_iter()), None);

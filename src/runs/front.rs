@@ -59,10 +59,6 @@ impl FrontBounds {
     pub(super) fn is_bounded(&self) -> bool {
         *self != Self::default()
     }
-
-    fn most_ms(&self) -> Option<u64> {
-        self.max_age.map(|age| u64::try_from(age.as_millis()).unwrap_or(u64::MAX))
-    }
 }
 
 /// What is known of a stream's front.
@@ -71,28 +67,29 @@ pub(super) struct Front {
     pub(super) gone: Option<Gone>,
     /// Bytes that came since the log was asked how many there are; `None` before it was ever asked.
     bytes: Option<u64>,
-    /// Moments, Unix epoch milliseconds, and how many frames were there by then.
-    moments: VecDeque<(u64, u64)>,
+    /// Moments, as time since the start of the process, which goes on when the clock is set; and how many frames were there
+    /// by then.
+    moments: VecDeque<(Duration, u64)>,
 }
 
 impl Front {
     /// Of a stream that was there before, with so many frames.
-    pub(super) fn of_kept(gone: Option<Gone>, frames: u64, now_ms: u64) -> Self {
-        Self { gone, bytes: None, moments: VecDeque::from([(now_ms, frames)]) }
+    pub(super) fn of_kept(gone: Option<Gone>, frames: u64) -> Self {
+        Self { gone, bytes: None, moments: VecDeque::from([(Duration::ZERO, frames)]) }
     }
 
     /// So many frames are there now. Of moments that are close together the first is enough.
-    fn note(&mut self, frames: u64, most_ms: u64, now_ms: u64) {
-        let apart = most_ms / u64::from(MOMENTS);
-        if self.moments.back().is_none_or(|(newest, _)| newest.saturating_add(apart) <= now_ms) {
-            self.moments.push_back((now_ms, frames));
+    fn note(&mut self, frames: u64, max_age: Duration, now: Duration) {
+        let apart = max_age / MOMENTS;
+        if self.moments.back().is_none_or(|(newest, _)| newest.saturating_add(apart) <= now) {
+            self.moments.push_back((now, frames));
         }
     }
 
-    /// How many frames are older than that moment. Moments that are not needed any more are forgotten.
-    fn older_than(&mut self, ms: u64) -> u64 {
+    /// How many frames were there before that moment. Moments that are not needed any more are forgotten.
+    fn older_than(&mut self, then: Duration) -> u64 {
         let mut frames = 0;
-        while let Some((_, there)) = self.moments.front().copied().filter(|(moment, _)| *moment < ms) {
+        while let Some((_, there)) = self.moments.front().copied().filter(|(moment, _)| *moment < then) {
             frames = there;
             self.moments.pop_front();
         }
@@ -144,14 +141,15 @@ impl Runs {
         self.let_go(entry, to, Clock::System.now_ms()).await;
     }
 
-    /// Lets go of frames that are too old, of all streams. How old frames are is known by these calls alone.
-    pub async fn drop_aged(&self, now_ms: u64) {
-        let Some(most_ms) = self.fronts.most_ms() else { return };
+    /// Lets go of frames that are too old, of all streams: so long after the start of the process, at `now_ms` (Unix epoch
+    /// milliseconds). How old frames are is known by these calls alone.
+    pub async fn drop_aged(&self, since_start: Duration, now_ms: u64) {
+        let Some(max_age) = self.fronts.max_age else { return };
         for entry in self.entries() {
             let to = {
                 let (mut front, frames) = (entry.front(), entry.tail.borrow().frames);
-                let to = front.older_than(now_ms.saturating_sub(most_ms));
-                front.note(frames, most_ms, now_ms);
+                let to = front.older_than(since_start.saturating_sub(max_age));
+                front.note(frames, max_age, since_start);
                 to
             };
             self.let_go(&entry, to, now_ms).await;

@@ -41,7 +41,7 @@ impl Runs {
                     if is_run && is_long {
                         status.final_text = self.final_text(&kept).await;
                     }
-                    self.learn(&kept, status, now_ms);
+                    self.learn(&kept, status);
                 }
                 None => self.reopen(&kept, is_open, now_ms).await?,
             }
@@ -64,13 +64,13 @@ impl Runs {
         }
     }
 
-    fn learn(&self, kept: &KeptStream, mut status: RunStatus, now_ms: u64) {
+    fn learn(&self, kept: &KeptStream, mut status: RunStatus) {
         let gone = kept.gone.map_or(0, |gone| gone.frames);
         status.pruned_frames = gone;
         status.is_final_text_long = None;
         let frames = status.frames;
         let entry = Entry::new(kept.stream.clone(), status);
-        *entry.front() = Front::of_kept(kept.gone, frames, now_ms);
+        *entry.front() = Front::of_kept(kept.gone, frames);
         self.feed.learn(entry.id(), gone, frames);
         self.insert(entry);
     }
@@ -105,7 +105,7 @@ impl Runs {
             None => status.frames = at,
         }
         let (run, runner) = (status.run_id, status.runner);
-        self.learn(kept, status, now_ms);
+        self.learn(kept, status);
         let closing: Vec<Arc<_>> =
             if close { reopened.close(now_ms).into_iter().map(Arc::new).collect() } else { Vec::new() };
         if stream.kind == StreamKind::Session && !closing.is_empty() {

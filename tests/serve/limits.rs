@@ -1,7 +1,7 @@
 //! What the proxy does not do.
 
 use crate::client::{Answer, connect, get, post};
-use crate::proxy::{Proxy, recording, refusal};
+use crate::proxy::{Folder, Proxy, recording, refusal};
 use std::io::{Read, Write};
 
 #[test]
@@ -22,6 +22,23 @@ fn other_hosts_and_origins_are_turned_away() {
 fn an_open_address_without_a_token_is_refused() {
     let said = refusal(&[("FRAMEGATE__SERVER__LISTEN", "0.0.0.0:0")]);
     assert!(said.contains("token_file") && said.contains("0.0.0.0:0"), "{said}");
+}
+
+#[test]
+fn an_address_that_is_not_to_be_had_is_named_with_what_would_be_right() {
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let said = refusal(&[("FRAMEGATE__SERVER__LISTEN", &address)]);
+    assert!(said.contains("server.listen") && said.contains(&address) && said.contains("another port"), "{said}");
+    assert_eq!(said.matches("in use").count(), 1, "{said}");
+    // It is whoever had it before that has it.
+    drop(std::net::TcpStream::connect(&address).unwrap());
+    taken.accept().unwrap();
+    let folder = Folder::new();
+    let file = folder.write("token", "s3cret\n");
+    let token_file = ("FRAMEGATE__SERVER__TOKEN_FILE", file.as_str());
+    let said = refusal(&[("FRAMEGATE__SERVER__LISTEN", "203.0.113.1:0"), token_file]);
+    assert!(said.contains("203.0.113.1:0") && said.contains("an address of this machine"), "{said}");
 }
 
 #[test]

@@ -2,15 +2,17 @@
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording, refusal};
-use crate::scratch::{Scratch, frames, run_of, wait};
+use crate::scratch::{Scratch, frames, frames_at, run_of, wait};
+use framegate::clock::Clock;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, SqliteLog, stream_id};
+use framegate::log::{FrameLog, SqliteLog, StreamId, stream_id};
 use framegate::runs::Runs;
-use framegate_translators::contracts::{CONTRACTS, contract};
+use framegate_translators::contracts::{CONTRACTS, Contract};
+use framegate_translators::frame::Frame;
 use framegate_translators::schema::Schemas;
-use framegate_translators::verify::{Checker, Severity};
+use framegate_translators::verify::{Checker, Located, Severity};
 use serde_json::Value;
 use std::sync::Arc;
 
@@ -36,6 +38,21 @@ fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
             (contract.name, answer.text())
         })
         .collect()
+}
+
+/// What is wrong with the events of a run.
+fn breaches(contract: &'static Contract, text: &str) -> Vec<Located> {
+    let schemas = Schemas::compile(contract.schemas).unwrap();
+    let mut checker = Checker::new(contract, &schemas);
+    let mut found = Vec::new();
+    let mut sink = |located: Located| {
+        if located.finding.severity == Severity::Error {
+            found.push(located);
+        }
+    };
+    text.lines().for_each(|line| checker.event(line.as_bytes(), &mut sink));
+    checker.end(&mut sink);
+    found
 }
 
 fn without_failures(mut status: Value) -> Value {
@@ -102,16 +119,7 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
         for known in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
             let path = format!("/v1/runs/{id}/events?contract={}", known.name);
             let text = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
-            let schemas = Schemas::compile(known.schemas).unwrap();
-            let mut checker = Checker::new(contract(known.name).unwrap(), &schemas);
-            let mut found = Vec::new();
-            let mut sink = |located: framegate_translators::verify::Located| {
-                if located.finding.severity == Severity::Error {
-                    found.push(located);
-                }
-            };
-            text.lines().for_each(|line| checker.event(line.as_bytes(), &mut sink));
-            checker.end(&mut sink);
+            let found = breaches(known, &text);
             assert!(found.is_empty(), "cut at {cut}, {}: {found:#?}", known.name);
             if known.name == "frames.v2" {
                 let replay: Vec<&str> = text.lines().collect();
@@ -127,6 +135,50 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
         drop(proxy);
         let proxy = start(&scratch, &[]);
         assert_eq!(runs(&proxy)[0]["frames"], run["frames"]);
+    }
+}
+
+#[test]
+fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again() {
+    // Some decades.
+    let ahead_ms = 4_000_000_000_000;
+    let scratch = Scratch::new("clock");
+    let log = SqliteLog::open(Options { clock: Clock::Fixed(ahead_ms), ..Options::new(scratch.path()) }).unwrap();
+    let runs_then = Runs::new(Arc::new(log), Gate::new(GateMode::Enforce).unwrap());
+    let frames = |run| frames_at("claude-code", "parallel_tools.partial.ndjson", run, ahead_ms);
+    let (whole, broken) = (frames(1), frames(2));
+    let half = &broken[..broken.len() / 2];
+    wait(async {
+        runs_then.append(&whole).await.unwrap();
+        runs_then.append(half).await.unwrap();
+    });
+    drop(runs_then);
+
+    let aged = [("FRAMEGATE__LOG__MAX_AGE_HOURS", "1"), ("FRAMEGATE__LOG__RUN_MAX_AGE_HOURS", "1")];
+    let proxy = start(&scratch, &aged);
+    let status = |proxy: &Proxy, run: StreamId| get(proxy.address, &format!("/v1/runs/{}", run.1), &[]).json();
+    let (ended, open) = (status(&proxy, run_of(&whole)), status(&proxy, run_of(&broken)));
+    let mine = |frames: &[Arc<Frame>]| frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).count() as u64;
+    assert_eq!((ended["state"].as_str(), ended["frames"].as_u64()), (Some("completed"), Some(mine(&whole))));
+    assert_eq!((open["state"].as_str(), open["error_code"].as_str()), (Some("interrupted"), Some("proxy_restarted")));
+    assert!(open["frames"].as_u64() > Some(mine(half)), "{open:#}");
+    let ids = [run_of(&whole), run_of(&broken)].map(|run| run.1.to_string());
+    let before: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
+    for (id, known) in ids.iter().flat_map(|id| CONTRACTS.iter().map(move |known| (id, known))) {
+        let path = format!("/v1/runs/{id}/events?contract={}", known.name);
+        let text = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
+        assert!(!text.is_empty() && (known.schemas.is_empty() || breaches(known, &text).is_empty()), "{path}");
+    }
+    // Runs of now stand beside those, and are known by their own time.
+    let made =
+        post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "text_plain.ndjson")).json();
+    assert_eq!(made["runs"][0]["state"], "completed", "{made:#}");
+    assert_eq!(runs(&proxy).len(), 3);
+    drop(proxy);
+    let proxy = start(&scratch, &aged);
+    assert_eq!(runs(&proxy).len(), 3);
+    for (id, before) in ids.iter().zip(before) {
+        assert!(everything(&proxy, id) == before, "{id}");
     }
 }
 

@@ -39,11 +39,16 @@ impl Drop for Scratch {
 
 /// The frames of a recording, as the run with that number.
 pub fn frames(runner_name: &str, name: &str, run: u128) -> Vec<Arc<Frame>> {
+    frames_at(runner_name, name, run, 1_770_000_000_000)
+}
+
+/// The same, by a clock that stands at `now_ms`.
+pub fn frames_at(runner_name: &str, name: &str, run: u128, now_ms: u64) -> Vec<Arc<Frame>> {
     let identity = Identity { run_id: Uuid::from_u128(run), session_id: Some(Uuid::from_u128(run << 32)) };
     let mut ingest = Ingest::new(runner(runner_name).unwrap(), None, Limits::default(), identity);
     let bytes = crate::proxy::recording(runner_name, name);
-    let mut frames: Vec<Frame> = ingest.feed(&bytes, 1_770_000_000_000).collect();
-    frames.extend(ingest.finish(1_770_000_000_000));
+    let mut frames: Vec<Frame> = ingest.feed(&bytes, now_ms).collect();
+    frames.extend(ingest.finish(now_ms));
     frames.into_iter().map(Arc::new).collect()
 }
 

@@ -76,7 +76,7 @@ impl Ledger {
     /// A record begins: its frame waits for the stream that it belongs to.
     pub(crate) fn begin(&mut self, record: Box<ProviderEvent>, now_ms: u64) {
         self.time_ms = now_ms;
-        self.quiet.arrived_ms = now_ms;
+        self.quiet.arrive(now_ms);
         self.pending = Some(record);
     }
 
@@ -123,7 +123,7 @@ impl Ledger {
     pub(crate) fn tell_silence(&mut self, now_ms: u64) {
         let before = self.time_ms;
         // The runner's clock may be another one. It went on as long as ours did.
-        self.time_ms = before.saturating_add(now_ms.saturating_sub(self.quiet.arrived_ms).min(QUIET_MS));
+        self.time_ms = before.saturating_add(now_ms.saturating_sub(self.quiet.arrived_ms()).min(QUIET_MS));
         for quiet::Silence { place, tool, stream } in self.quiet.take(now_ms) {
             self.tool_output(place, &tool, stream, "");
         }

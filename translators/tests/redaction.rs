@@ -635,6 +635,21 @@ fn what_waits_is_bounded() {
     assert!(waiting > 3 && fed > waiting);
 }
 
+#[test]
+fn what_waits_waits_no_longer_where_the_clock_is_set_back() {
+    let claude = runner("claude-code").unwrap();
+    let mut ingest = redacting(claude, &RULES);
+    let lines = stream("claude-code", &["it is ghp_q7"]);
+    lines[..4].iter().for_each(|line| drop(ingest.feed(line.as_bytes(), EPOCH_MS)));
+    let held = ingest.deadline().unwrap();
+    let set_back = EPOCH_MS - 86_400_000;
+    let other = lines[3].replace("\"index\":0", "\"index\":1").replace("ghp_q7", "fine");
+    assert_eq!(ingest.feed(other.as_bytes(), set_back).len(), 0);
+    assert_eq!((held, ingest.deadline()), (EPOCH_MS + 50, Some(set_back + 50)));
+    assert!(ingest.flush(set_back + 50).len() > 1);
+    assert_eq!(ingest.deadline(), None);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
 

@@ -8,7 +8,7 @@ mod upstreams;
 
 use super::{EXIT_CLEAN, LogArgs};
 use crate::artifacts::{ArtifactStore, MemoryStore};
-use crate::clock::Clock;
+use crate::clock::{Clock, Moment};
 use crate::config::{self, FsyncKind, LogKind, Sources};
 use crate::gate::Gate;
 use crate::http::{Server, Settings};
@@ -131,9 +131,10 @@ impl Untold {
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 
 async fn keep(runs: Arc<Runs>) {
+    let start = Moment::now();
     loop {
         tokio::time::sleep(KEEP_EVERY).await;
-        runs.drop_aged(Clock::System.now_ms()).await;
+        runs.drop_aged(start.elapsed(), Clock::System.now_ms()).await;
         runs.keep_counts().await;
     }
 }

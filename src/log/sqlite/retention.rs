@@ -21,6 +21,9 @@ const AGE_EVERY: Duration = Duration::from_secs(60);
 /// How long nothing must have been appended to a session's thread stream before it goes with the session's last run.
 const THREAD_REST_MS: u64 = 3_600_000;
 
+/// How many runs that cannot be dropped are passed over: where there are more, it is not the runs.
+const MOST_STUCK: usize = 16;
+
 impl Writer {
     /// Drops the runs that ended first until there is room for these appends, but none that they go on with.
     pub(super) fn make_room<'a>(&mut self, appends: impl Iterator<Item = &'a Append> + Clone) {
@@ -36,16 +39,28 @@ impl Writer {
         self.owed.map_or(Ok(()), |more| self.free(more, HashSet::new))
     }
 
-    /// Drops the runs that ended first until there is room for `more` bytes. One that cannot be dropped stays where it is, and so
-    /// do those behind it.
+    /// Drops the runs that ended first until there is room for `more` bytes. One that cannot be dropped stays where it is; that
+    /// is an error where too many do, or no others are left.
     fn free(&mut self, more: u64, spared: impl FnOnce() -> HashSet<StreamId>) -> Result<(), LogError> {
         let Options { max_bytes, max_runs, .. } = self.options;
         let is_full = |writer: &Self| writer.bytes + more > max_bytes || writer.ended.len() > max_runs;
         let spared = if is_full(self) { spared() } else { HashSet::new() };
         self.owed = Some(more);
+        let mut stuck = Vec::new();
         while is_full(self) {
-            let Some(oldest) = self.ended.iter().find(|id| !spared.contains(id)) else { break };
-            self.drop_stream(oldest, &spared)?;
+            let goes = |id: &StreamId| !spared.contains(id) && stuck.iter().all(|(kept, _)| kept != id);
+            let Some(oldest) = self.ended.iter().find(goes) else { break };
+            if let Err(error) = self.drop_stream(oldest, &spared) {
+                stuck.push((oldest, error));
+                if stuck.len() >= MOST_STUCK {
+                    break;
+                }
+            }
+        }
+        if is_full(self)
+            && let Some((_, error)) = stuck.into_iter().next()
+        {
+            return Err(error);
         }
         self.owed = None;
         Ok(())
@@ -88,24 +103,27 @@ impl Writer {
         }
     }
 
-    pub(super) fn tick(&mut self) {
-        if let Some(age) = self.options.max_age {
-            let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
-            let before = self.options.clock.now_ms().saturating_sub(age_ms);
-            while let Some(oldest) = self.ended.first() {
-                let key = self.key_of(oldest);
-                let stored_ms = self
-                    .database()
-                    .prepare_cached("SELECT stored_ms FROM streams WHERE key = ?1")
-                    .and_then(|mut statement| statement.query_row([key], |row| row.get::<_, u64>(0)));
-                if !stored_ms.is_ok_and(|stored_ms| stored_ms < before) {
-                    break;
-                }
-                if let Err(error) = self.drop_stream(oldest, &HashSet::new()) {
-                    tracing::error!(%error, "a run that is too old could not be dropped");
+    /// Drops the runs that were last gone on with before that moment. All are looked at: where the clock was set, they do not
+    /// stand in the order of their ages.
+    fn drop_older(&mut self, before_ms: u64) {
+        let is_old = |id: &StreamId| self.held.get(id).is_some_and(|held| held.stored_ms < before_ms);
+        let old: Vec<StreamId> = self.ended.iter().filter(is_old).collect();
+        let mut stuck = 0;
+        for id in old {
+            if let Err(error) = self.drop_stream(id, &HashSet::new()) {
+                tracing::error!(stream = %id.1, %error, "a run that is too old could not be dropped");
+                stuck += 1;
+                if stuck >= MOST_STUCK {
                     break;
                 }
             }
+        }
+    }
+
+    pub(super) fn tick(&mut self) {
+        if let Some(age) = self.options.max_age {
+            let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+            self.drop_older(self.options.clock.now_ms().saturating_sub(age_ms));
         }
         self.give_back_owed();
         let is_due = self.unsynced || self.checkpointer.has_failed();

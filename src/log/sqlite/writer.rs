@@ -71,6 +71,8 @@ pub(super) struct Held {
     pub(super) ended: bool,
     /// How many frames are gone from its front.
     gone: u64,
+    /// When it was last gone on with, in Unix epoch milliseconds by the clock of then.
+    pub(super) stored_ms: u64,
 }
 
 /// Streams as they will be once the transaction is through.
@@ -124,14 +126,14 @@ impl Writer {
             let sql = "SELECT frames, bytes, ended, stored_ms, pruned_frames FROM streams WHERE key = ?1";
             database.prepare_cached(sql)?.query_row([key], |row| {
                 let (frames, bytes, ended, gone) = (row.get(0)?, row.get(1)?, row.get(2)?, row.get(4)?);
-                Ok((Held { key, frames, bytes, ended, gone }, row.get::<_, u64>(3)?))
+                Ok(Held { key, frames, bytes, ended, gone, stored_ms: row.get(3)? })
             })
         };
         for (key, id) in ids {
-            let (stream, stored_ms) = load(key).map_err(|error| told(&options.path, "cannot be read", &error))?;
+            let stream = load(key).map_err(|error| told(&options.path, "cannot be read", &error))?;
             all += stream.bytes;
             if stream.ended {
-                over.push((stored_ms, key, id));
+                over.push((stream.stored_ms, key, id));
             }
             held.insert(id, stream);
         }
@@ -402,7 +404,7 @@ impl Writer {
             if part.ended && part.id.0 != StreamKind::Thread {
                 changes.ended.push(part.id);
             }
-            held.ended = part.ended;
+            (held.ended, held.stored_ms) = (part.ended, now_ms);
             // The status is that behind the last frames of the append: it goes with the stream's last part.
             let is_last_part = append.streams.iter().skip(nth + 1).all(|later| later.id != part.id);
             let summary = append.summaries.iter().find(|summary| is_last_part && summary.stream == part.id);

@@ -361,13 +361,14 @@ async fn the_oldest_frames_of_one_run_go_by_number_bytes_and_age() {
     let bounds = FrontBounds { max_age, ..FrontBounds::default() };
     let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap()).with_front_bounds(bounds, EncoderOptions::default());
     let gone = || runs.find(id).unwrap().gone().map_or(0, |gone| gone.frames);
-    let minute = |minute: u64| 1_000_000_000 + minute * 60_000;
+    // The clock is set back meanwhile, to when there were none yet; time goes on.
+    let (minute, now_ms) = (|minute: u64| Duration::from_secs(minute * 60), |minute: u64| 1_000_000_000 - minute);
     for (at, part) in [(0, 0..100), (10, 100..300), (20, 300..frames.len())] {
         runs.append(&frames[part]).await.unwrap();
-        runs.drop_aged(minute(at)).await;
+        runs.drop_aged(minute(at), now_ms(at)).await;
     }
     for (at, expected) in [(60, 0), (61, 100), (69, 100), (71, 300), (80, 300), (82, frames.len() as u64 - 1)] {
-        runs.drop_aged(minute(at)).await;
+        runs.drop_aged(minute(at), now_ms(at)).await;
         assert_eq!(gone(), expected, "after {at} minutes");
     }
 }

@@ -17,7 +17,7 @@ pub const QUIET_MS: u64 = 50;
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
     /// When the bytes arrived that are being told, in Unix epoch milliseconds of the caller's clock.
-    pub(super) arrived_ms: u64,
+    arrived_ms: u64,
     speaking: BTreeMap<StreamKey, Speaking>,
 }
 
@@ -40,6 +40,22 @@ pub(super) struct Silence {
 }
 
 impl Quiet {
+    /// Bytes arrived, in Unix epoch milliseconds of the caller's clock.
+    pub(super) fn arrive(&mut self, now_ms: u64) {
+        if now_ms < self.arrived_ms {
+            // The clock was set back: nobody waits longer for that.
+            for (_, arrived_ms) in self.speaking.values_mut().filter_map(|speaking| speaking.held.as_mut()) {
+                *arrived_ms = now_ms.min(*arrived_ms);
+            }
+        }
+        self.arrived_ms = now_ms;
+    }
+
+    /// When the last bytes arrived.
+    pub(super) fn arrived_ms(&self) -> u64 {
+        self.arrived_ms
+    }
+
     /// Takes a frame that was numbered.
     pub(super) fn note(&mut self, place: Place, frame: &Frame) {
         let (tool, chunk, stream) = match &frame.body {

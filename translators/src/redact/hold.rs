@@ -117,6 +117,10 @@ impl Redactor {
             self.pass(unit, change, now_ms, sink);
             return;
         }
+        if self.queue.back().is_some_and(|before| now_ms < before.now_ms) {
+            // The clock was set back: nothing waits longer for that.
+            self.queue.iter_mut().for_each(|before| before.now_ms = now_ms.min(before.now_ms));
+        }
         self.queued_bytes += unit.bytes.len() + unit.payload.len() + OVERHEAD;
         self.queue.push_back(Held::new(unit, change, now_ms));
         if self.queued_bytes > self.rules.settings().hold_bytes {

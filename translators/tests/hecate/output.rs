@@ -196,6 +196,19 @@ fn a_piece_that_came_alone_or_a_tool_that_is_over_needs_no_word_of_silence() {
 }
 
 #[test]
+fn nobody_waits_longer_for_a_silence_where_the_clock_is_set_back() {
+    let (mut ingest, _, now_ms) = ingested(&[(0, "a"), (10, "b")]);
+    assert_eq!(ingest.deadline(), Some(now_ms + 50));
+    let set_back = now_ms - 86_400_000;
+    let record = json!({"method": "item/commandExecution/outputDelta",
+        "params": {"threadId": "t", "turnId": "u", "itemId": "c", "delta": "c"}});
+    ingest.feed(format!("{record}\n").as_bytes(), set_back);
+    assert_eq!(ingest.deadline(), Some(set_back + 50));
+    assert_eq!(ingest.flush(set_back + 50).len(), 1);
+    assert_eq!(ingest.deadline(), None);
+}
+
+#[test]
 fn a_burst_is_joined_up_to_its_size_before_the_silence() {
     let large = "x".repeat(JOINED / 4);
     let pieces: Vec<(u64, &str)> = (0..9).map(|_| (1, large.as_str())).collect();

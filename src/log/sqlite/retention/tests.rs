@@ -160,6 +160,61 @@ fn a_run_that_is_too_old_and_could_not_be_dropped_is_dropped_later() {
 }
 
 #[test]
+fn one_run_that_cannot_be_dropped_holds_up_no_other() {
+    let mut alone = Alone::new("stuck", |options| {
+        options.max_age = Some(Duration::from_secs(1));
+        options.max_runs = 2;
+    });
+    let runs: Vec<_> = (1..6).map(|run| frames(run, StreamKind::Session)).collect();
+    alone.kept(&runs[0]);
+    let fault =
+        "CREATE TRIGGER fault BEFORE DELETE ON streams WHEN old.key = 1 BEGIN SELECT RAISE(ABORT, 'a fault'); END";
+    alone.writer.database().execute_batch(fault).unwrap();
+    let there = |alone: &Alone| runs.iter().map(|run| alone.has(run)).collect::<Vec<_>>();
+    // For its room.
+    for run in &runs[1..] {
+        alone.kept(run);
+    }
+    assert_eq!(there(&alone), [true, false, false, true, true]);
+    alone.writer.make_room(std::iter::empty());
+    assert_eq!((there(&alone), alone.writer.owed), (vec![true, false, false, false, true], None));
+    alone.writer.check_writable().unwrap();
+    // For its age.
+    alone.writer.options.clock = Clock::Fixed(9_000);
+    alone.writer.tick();
+    assert_eq!(there(&alone), [true, false, false, false, false]);
+    // Where nothing else is left that could go, it is told.
+    alone.writer.options.max_runs = 0;
+    alone.writer.make_room(std::iter::empty());
+    let error = alone.writer.check_writable().unwrap_err();
+    assert!(error.to_string().contains("a fault"), "{error}");
+}
+
+#[test]
+fn a_run_of_a_time_when_the_clock_was_ahead_keeps_no_other_from_going_by_its_age() {
+    let mut alone = Alone::new("ahead", |options| {
+        options.max_age = Some(Duration::from_secs(1));
+        options.clock = Clock::Fixed(50_000);
+    });
+    let (ahead, old, new) =
+        (frames(1, StreamKind::Session), frames(2, StreamKind::Session), frames(3, StreamKind::Session));
+    alone.kept(&ahead);
+    alone.writer.options.clock = Clock::Fixed(1_000);
+    alone.kept(&old);
+    alone.writer.options.clock = Clock::Fixed(2_001);
+    alone.kept(&new);
+    alone.writer.tick();
+    assert_eq!([&ahead, &old, &new].map(|frames| alone.has(frames)), [true, false, true]);
+    // Its own time comes when the clock is there again.
+    alone.writer.options.clock = Clock::Fixed(51_000);
+    alone.writer.tick();
+    assert_eq!([&ahead, &old, &new].map(|frames| alone.has(frames)), [true, false, false]);
+    alone.writer.options.clock = Clock::Fixed(51_001);
+    alone.writer.tick();
+    assert!(!alone.has(&ahead));
+}
+
+#[test]
 fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
     let mut alone = Alone::new("give-back", |options| options.max_runs = 1);
     let (first, second, third) =
