@@ -106,7 +106,7 @@ mod tests {
     use super::super::output::Form;
     use super::*;
     use framegate_translators::contracts::frames::V2;
-    use framegate_translators::encode::EventId;
+    use framegate_translators::encode::{EventId, Outline};
     use framegate_translators::frame::{Body, Session, Stream, UserMessage};
     use std::sync::{Arc, Mutex, PoisonError};
 
@@ -155,7 +155,7 @@ mod tests {
                 id: &EventId::Number(5),
                 payload: payload.as_bytes(),
                 known: &[],
-                outline: &[],
+                outline: Outline::default(),
             };
             diagnostics.pass(frame, &mut std::iter::once(event), &mut writer);
         });

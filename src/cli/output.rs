@@ -128,14 +128,20 @@ impl<W: Write> EventWriter<W> {
 mod tests {
     use super::*;
     use framegate_translators::contracts::contract;
-    use framegate_translators::encode::EventId;
+    use framegate_translators::encode::{EventId, Outline};
 
     fn written(contract: &Contract, form: Form, payloads: &[&str]) -> String {
         let mut out = Vec::new();
         let mut writer = EventWriter::new(&mut out, contract, form);
         for (at, payload) in payloads.iter().enumerate() {
             let id = EventId::Number(at as u64);
-            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), known: &[], outline: &[] });
+            writer.event(EventRef {
+                kind: "kind",
+                id: &id,
+                payload: payload.as_bytes(),
+                known: &[],
+                outline: Outline::default(),
+            });
             writer.flush().unwrap();
         }
         writer.finish().unwrap();
@@ -162,7 +168,13 @@ mod tests {
         let mut out = Vec::new();
         let mut writer = EventWriter::new(&mut out, pixir, Form::Log);
         for (id, payload) in [(EventId::None, "{\"live\":1}"), (EventId::Number(0), "{\"kept\":1}")] {
-            writer.event(EventRef { kind: "kind", id: &id, payload: payload.as_bytes(), known: &[], outline: &[] });
+            writer.event(EventRef {
+                kind: "kind",
+                id: &id,
+                payload: payload.as_bytes(),
+                known: &[],
+                outline: Outline::default(),
+            });
         }
         writer.finish().unwrap();
         assert_eq!(String::from_utf8(out).unwrap(), "{\"kept\":1}\n");
@@ -191,7 +203,13 @@ mod tests {
         let mut writer = EventWriter::new(&mut out, contract("frames.v2").unwrap(), Form::Ndjson);
         let large = vec![b'x'; HELD_BYTES];
         for _ in 0..3 {
-            writer.event(EventRef { kind: "kind", id: &EventId::None, payload: &large, known: &[], outline: &[] });
+            writer.event(EventRef {
+                kind: "kind",
+                id: &EventId::None,
+                payload: &large,
+                known: &[],
+                outline: Outline::default(),
+            });
         }
         assert_eq!(writer.flush().unwrap_err().kind(), io::ErrorKind::StorageFull);
         assert_eq!(out.0, 1);

@@ -11,7 +11,8 @@ pub(crate) mod state;
 
 pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
 pub(crate) use object::{Kept, ObjectWriter};
-pub use outline::{Field, Kind};
+pub(crate) use outline::key;
+pub use outline::{Field, Key, Kind, Outline};
 
 use crate::frame::{Body, Frame, Stream};
 use std::ops::Range;
@@ -117,6 +118,9 @@ pub struct Events {
     notes: object::Notes,
 }
 
+/// How many bytes and fields an event usually has at most.
+const USUAL: (usize, usize) = (512, 24);
+
 #[derive(Debug)]
 struct Entry {
     kind: &'static str,
@@ -125,6 +129,7 @@ struct Entry {
     end: usize,
     known: Range<usize>,
     outline: Range<usize>,
+    print: u64,
 }
 
 /// One event.
@@ -139,14 +144,18 @@ pub struct EventRef<'a> {
     /// The places of long values in the payload: they are known to be whole strings, or JSON as it came. In order; not
     /// every long value need be there.
     pub known: &'a [Range<usize>],
-    /// Its fields, in order; empty where nobody took note of them.
-    pub outline: &'a [Field],
+    /// Its fields; none where nobody took note of them.
+    pub outline: Outline<'a>,
 }
 
 impl Events {
     /// Writes one event field by field.
     pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
         let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());
+        // Room for what an event usually needs, so that it need not be asked for bit by bit.
+        self.bytes.reserve(USUAL.0);
+        self.notes.outline.reserve(USUAL.1);
+        self.notes.print = 0;
         let mut object = ObjectWriter::begin(&mut self.bytes, &mut self.notes);
         fields(&mut object);
         object.end();
@@ -160,6 +169,7 @@ impl Events {
             end: self.bytes.len(),
             known: first..self.notes.known.len(),
             outline: outline..self.notes.outline.len(),
+            print: self.notes.print,
         });
     }
 
@@ -167,7 +177,7 @@ impl Events {
     pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
         let start = self.bytes.len();
         self.bytes.extend_from_slice(payload);
-        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0 });
+        self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0, print: 0 });
     }
 
     /// The events in order.
@@ -177,7 +187,7 @@ impl Events {
             id: &entry.id,
             payload: self.bytes.get(entry.start..entry.end).unwrap_or_default(),
             known: self.notes.known.get(entry.known.clone()).unwrap_or_default(),
-            outline: self.notes.outline.get(entry.outline.clone()).unwrap_or_default(),
+            outline: Outline::known(self.notes.outline.get(entry.outline.clone()).unwrap_or_default(), entry.print),
         })
     }
 

@@ -3,7 +3,7 @@
 //! In: structs declared by [`data!`]. Out: calls of an [`ObjectWriter`]. Never: a `null` for a field that is
 //! `None`: it is left out.
 
-use super::ObjectWriter;
+use super::{Key, ObjectWriter};
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
@@ -16,7 +16,7 @@ pub(crate) trait Data {
 /// What a field may hold.
 pub(crate) trait Value {
     /// Writes the field.
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>);
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>);
 }
 
 /// A word of ours, which needs no escapes.
@@ -60,25 +60,25 @@ macro_rules! data {
         }
 
         impl $(<$life>)? $crate::encode::Value for $name $(<$life>)? {
-            fn field(&self, key: &'static str, map: &mut $crate::encode::ObjectWriter<'_>) {
+            fn field(&self, key: &'static $crate::encode::Key, map: &mut $crate::encode::ObjectWriter<'_>) {
                 map.object(key, |map| $crate::encode::Data::fields(self, map));
             }
         }
     )+};
-    (@key $field:ident) => { stringify!($field) };
-    (@key $field:ident $key:literal) => { $key };
+    (@key $field:ident) => { $crate::encode::key!(@$field) };
+    (@key $field:ident $key:literal) => { $crate::encode::key!($key) };
 }
 
 pub(crate) use data;
 
 impl<T: Value + ?Sized> Value for &T {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         (**self).field(key, map);
     }
 }
 
 impl<T: Value> Value for Option<T> {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         if let Some(value) = self {
             value.field(key, map);
         }
@@ -86,67 +86,67 @@ impl<T: Value> Value for Option<T> {
 }
 
 impl Value for str {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.text(key, self);
     }
 }
 
 impl Value for String {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.text(key, self);
     }
 }
 
 impl Value for Word {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.word(key, self.0);
     }
 }
 
 impl<T: AsRef<str>> Value for Time<T> {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.time(key, self.0.as_ref());
     }
 }
 
 impl Value for Ulid<'_> {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.ulid(key, self.0, self.1);
     }
 }
 
 impl Value for Null {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.raw(key, "null");
     }
 }
 
 impl Value for RawValue {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.raw(key, self.get());
     }
 }
 
 impl Value for serde_json::Value {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.raw(key, &self.to_string());
     }
 }
 
 impl<T: Data> Value for Flat<T> {
-    fn field(&self, _: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, _: &'static Key, map: &mut ObjectWriter<'_>) {
         self.0.fields(map);
     }
 }
 
 impl<T: Data> Value for Vec<T> {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         self.as_slice().field(key, map);
     }
 }
 
 impl<T: Data> Value for [T] {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         map.list(key, self, |map, item| item.fields(map));
     }
 }
@@ -154,7 +154,7 @@ impl<T: Data> Value for [T] {
 macro_rules! entries {
     ($($type:ty),+ $(,)?) => {
         $(impl Value for $type {
-            fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+            fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
                 map.entry(key, self);
             }
         })+
@@ -202,7 +202,7 @@ mod tests {
             Kind::End => "end",
             _ => "other",
         };
-        let outline = event.outline.iter().map(|field| (field.key, name(field.kind))).collect();
+        let outline = event.outline.fields.iter().map(|field| (field.key.name(), name(field.kind))).collect();
         (String::from_utf8(event.payload.to_vec()).unwrap(), outline)
     }
 

@@ -1,7 +1,7 @@
 //! Writes one JSON object, field by field, straight to bytes.
 
 use super::escape;
-use super::outline::{Field, Kind, Outlined, of_json};
+use super::outline::{Field, Key, Kind, Outlined, of_json, onto};
 use serde::Serialize;
 use std::ops::Range;
 use uuid::Uuid;
@@ -9,7 +9,7 @@ use uuid::Uuid;
 /// A value that is longer than this, in bytes, has its place noted, so that nobody has to look for its end again.
 const LONG: usize = 64;
 
-const END: Field = Field { key: "", kind: Kind::End };
+const END: Field = Field { key: Key::NONE, kind: Kind::End };
 
 /// An object that is being written. Keys are ours and need no escapes.
 #[derive(Debug)]
@@ -26,24 +26,36 @@ pub(crate) struct Notes {
     pub(super) known: Vec<Range<usize>>,
     /// The fields.
     pub(super) outline: Vec<Field>,
+    /// The print of the outline of the event that is being written.
+    pub(super) print: u64,
+}
+
+impl Notes {
+    fn field(&mut self, field: Field) {
+        self.print = field.onto(self.print);
+        self.outline.push(field);
+    }
 }
 
 /// Fields that many events share, written once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
-    text: Box<[u8]>,
-    outline: Box<[Field]>,
+    /// Each behind a comma.
+    text: Vec<u8>,
+    outline: Vec<Field>,
+    print: u64,
 }
+
+/// How many bytes and fields are mostly kept at once.
+const USUAL: (usize, usize) = (160, 4);
 
 impl Kept {
     /// Writes the fields.
     pub(crate) fn new(fields: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
-        let (mut out, mut notes) = (Vec::new(), Notes::default());
-        let mut object = ObjectWriter::begin(&mut out, &mut notes);
-        fields(&mut object);
-        object.end();
-        // Without the braces.
-        Self { text: out.get(1..out.len() - 1).unwrap_or_default().into(), outline: notes.outline.into() }
+        let mut text = Vec::with_capacity(USUAL.0);
+        let mut notes = Notes { outline: Vec::with_capacity(USUAL.1), ..Notes::default() };
+        fields(&mut ObjectWriter { out: &mut text, notes: &mut notes, first: false });
+        Self { text, outline: notes.outline, print: notes.print }
     }
 }
 
@@ -54,7 +66,7 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes a field.
-    pub(crate) fn entry<T: Serialize + Outlined + ?Sized>(&mut self, key: &'static str, value: &T) {
+    pub(crate) fn entry<T: Serialize + Outlined + ?Sized>(&mut self, key: &'static Key, value: &T) {
         self.key(key, value.kind());
         let start = self.out.len();
         // Writing to memory cannot fail, and our values are strings, numbers and raw JSON.
@@ -65,7 +77,7 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes a field whose value is text.
-    pub(crate) fn text(&mut self, key: &'static str, text: &str) {
+    pub(crate) fn text(&mut self, key: &'static Key, text: &str) {
         self.key(key, text.kind());
         let start = self.out.len();
         escape::write(text, self.out);
@@ -73,7 +85,7 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes a field whose value is text, or null.
-    pub(crate) fn text_or_null(&mut self, key: &'static str, text: Option<&str>) {
+    pub(crate) fn text_or_null(&mut self, key: &'static Key, text: Option<&str>) {
         match text {
             Some(text) => self.text(key, text),
             None => self.raw(key, "null"),
@@ -81,24 +93,26 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes a field whose value is a word of ours, which needs no escapes.
-    pub(crate) fn word(&mut self, key: &'static str, word: &'static str) {
+    pub(crate) fn word(&mut self, key: &'static Key, word: &'static str) {
         self.plain(key, Kind::Word(word), word);
     }
 
     /// Writes a field whose value is an id.
-    pub(crate) fn id(&mut self, key: &'static str, id: &Uuid) {
+    pub(crate) fn id(&mut self, key: &'static Key, id: &Uuid) {
         self.plain(key, Kind::Uuid, id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()));
     }
 
     /// Writes fields that were written before, and kept.
     pub(crate) fn kept(&mut self, fields: &Kept) {
-        self.comma();
-        self.out.extend_from_slice(&fields.text);
+        let behind = if self.first { fields.text.get(1..).unwrap_or_default() } else { &fields.text };
+        self.first &= fields.text.is_empty();
+        self.out.extend_from_slice(behind);
         self.notes.outline.extend_from_slice(&fields.outline);
+        self.notes.print = onto(self.notes.print, fields.print);
     }
 
     /// Writes a field whose value is JSON text already.
-    pub(crate) fn raw(&mut self, key: &'static str, json: &str) {
+    pub(crate) fn raw(&mut self, key: &'static Key, json: &str) {
         self.key(key, of_json(json));
         let start = self.out.len();
         self.out.extend_from_slice(json.as_bytes());
@@ -106,26 +120,26 @@ impl<'a> ObjectWriter<'a> {
     }
 
     /// Writes a field whose value is an id of that prefix and a ULID, as its maker knows.
-    pub(crate) fn ulid(&mut self, key: &'static str, prefix: &'static str, id: &str) {
+    pub(crate) fn ulid(&mut self, key: &'static Key, prefix: &'static str, id: &str) {
         self.plain(key, Kind::Ulid(prefix), id);
     }
 
     /// Writes a field whose value is a time, as `Times` writes it.
-    pub(crate) fn time(&mut self, key: &'static str, time: &str) {
+    pub(crate) fn time(&mut self, key: &'static Key, time: &str) {
         self.plain(key, Kind::Time, time);
     }
 
     /// Writes a field whose value is an object.
-    pub(crate) fn object(&mut self, key: &'static str, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
+    pub(crate) fn object(&mut self, key: &'static Key, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
         self.key(key, Kind::Fields);
         let mut object = ObjectWriter::begin(self.out, self.notes);
         fields(&mut object);
         object.end();
-        self.notes.outline.push(END);
+        self.notes.field(END);
     }
 
     /// Writes a field whose value is a list of objects.
-    pub(crate) fn list<T>(&mut self, key: &'static str, items: &[T], fields: impl Fn(&mut ObjectWriter<'_>, &T)) {
+    pub(crate) fn list<T>(&mut self, key: &'static Key, items: &[T], fields: impl Fn(&mut ObjectWriter<'_>, &T)) {
         if items.is_empty() {
             return self.raw(key, "[]");
         }
@@ -137,20 +151,21 @@ impl<'a> ObjectWriter<'a> {
             if at > 0 {
                 self.out.push(b',');
             }
-            let start = self.notes.outline.len();
-            self.notes.outline.push(Field { key: "", kind: Kind::Fields });
+            let (start, print) = (self.notes.outline.len(), self.notes.print);
+            self.notes.field(Field { key: Key::NONE, kind: Kind::Fields });
             let mut object = ObjectWriter::begin(self.out, self.notes);
             fields(&mut object, item);
             object.end();
-            self.notes.outline.push(END);
+            self.notes.field(END);
             let this = start..self.notes.outline.len();
             if self.notes.outline.get(this.clone()) == self.notes.outline.get(last.clone()) {
                 self.notes.outline.truncate(start);
+                self.notes.print = print;
             } else {
                 last = this;
             }
         }
-        self.notes.outline.push(END);
+        self.notes.field(END);
         self.out.push(b']');
     }
 
@@ -158,23 +173,16 @@ impl<'a> ObjectWriter<'a> {
         self.out.push(b'}');
     }
 
-    fn comma(&mut self) {
-        if !std::mem::take(&mut self.first) {
-            self.out.push(b',');
-        }
-    }
-
-    fn key(&mut self, key: &'static str, kind: Kind) {
-        self.notes.outline.push(Field { key, kind });
-        self.comma();
-        self.out.push(b'"');
-        self.out.extend_from_slice(key.as_bytes());
-        self.out.extend_from_slice(b"\":");
+    fn key(&mut self, key: &'static Key, kind: Kind) {
+        self.notes.field(Field { key, kind });
+        let text = key.text().as_bytes();
+        let text = if std::mem::take(&mut self.first) { text.get(1..).unwrap_or_default() } else { text };
+        self.out.extend_from_slice(text);
     }
 
     /// Writes text of ours.
-    fn plain(&mut self, key: &'static str, kind: Kind, text: &str) {
-        debug_assert!(!text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\')), "{key} needs escapes");
+    fn plain(&mut self, key: &'static Key, kind: Kind, text: &str) {
+        debug_assert!(!text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\')), "{} needs escapes", key.name());
         self.key(key, kind);
         self.out.push(b'"');
         self.out.extend_from_slice(text.as_bytes());

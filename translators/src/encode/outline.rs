@@ -9,11 +9,54 @@ use crate::frame::Faults;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
+/// A key of ours, which needs no escapes.
+#[derive(Debug)]
+pub struct Key {
+    name: &'static str,
+    /// As it stands behind another field: `,"name":`.
+    text: &'static str,
+}
+
+impl Key {
+    /// What stands for the key where there is none, as in a list.
+    pub(crate) const NONE: &'static Self = {
+        static NONE: Key = Key { name: "", text: "" };
+        &NONE
+    };
+
+    /// A key, and the same as it stands behind another field. Use [`key!`].
+    pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
+        Self { name, text }
+    }
+
+    /// The key itself.
+    pub fn name(&self) -> &'static str {
+        self.name
+    }
+
+    /// As it stands behind another field.
+    pub(super) fn text(&self) -> &'static str {
+        self.text
+    }
+}
+
+/// Makes a [`Key`] of a literal, or of an identifier behind `@`, when it is compiled: so it is written in one piece.
+macro_rules! key {
+    ($name:literal) => {
+        const { &$crate::encode::Key::new($name, concat!(",\"", $name, "\":")) }
+    };
+    (@ $name:ident) => {
+        const { &$crate::encode::Key::new(stringify!($name), concat!(",\"", stringify!($name), "\":")) }
+    };
+}
+
+pub(crate) use key;
+
 /// One field of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
     /// Its key.
-    pub key: &'static str,
+    pub key: &'static Key,
     /// What its value is.
     pub kind: Kind,
 }
@@ -70,6 +113,71 @@ impl PartialEq for Field {
             (one, other) => std::mem::discriminant(&one) == std::mem::discriminant(&other),
         };
         same_kind && std::ptr::eq(self.key, other.key)
+    }
+}
+
+/// The fields of an event, in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Outline<'a> {
+    /// The fields; none where nobody took note of them.
+    pub fields: &'a [Field],
+    /// Two outlines that are equal have the same print, and others mostly have not.
+    print: u64,
+}
+
+impl<'a> Outline<'a> {
+    /// These fields.
+    pub fn new(fields: &'a [Field]) -> Self {
+        Self { fields, print: fields.iter().fold(0, |print, field| field.onto(print)) }
+    }
+
+    /// The fields whose print is known.
+    pub(super) fn known(fields: &'a [Field], print: u64) -> Self {
+        Self { fields, print }
+    }
+
+    /// See [`Outline`].
+    pub(crate) fn print(&self) -> u64 {
+        self.print
+    }
+}
+
+/// The print of what stands behind something.
+pub(super) fn onto(print: u64, more: u64) -> u64 {
+    (print.rotate_left(23) ^ more).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+}
+
+impl Field {
+    /// The print of this field behind others.
+    pub(super) fn onto(&self, print: u64) -> u64 {
+        onto(print, std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.print())
+    }
+}
+
+impl Kind {
+    fn print(self) -> u64 {
+        let of_text = |text: &'static str| text.as_ptr().addr() as u64;
+        match self {
+            Self::Null => 1 << 56,
+            Self::Bool => 2 << 56,
+            Self::Unsigned => 3 << 56,
+            Self::Integer => 4 << 56,
+            Self::Number => 5 << 56,
+            Self::Amount => 6 << 56,
+            Self::Uuid => 7 << 56,
+            Self::Ulid(prefix) => 8 << 56 ^ of_text(prefix),
+            Self::Time => 9 << 56,
+            Self::EmptyText => 10 << 56,
+            Self::Text => 11 << 56,
+            Self::Word(word) => 12 << 56 ^ of_text(word) << 1,
+            Self::EmptyArray => 13 << 56,
+            Self::Texts => 14 << 56,
+            Self::Object => 15 << 56,
+            Self::Fields => 16 << 56,
+            Self::Items => 17 << 56,
+            Self::End => 18 << 56,
+            Self::Unknown => 19 << 56,
+        }
     }
 }
 

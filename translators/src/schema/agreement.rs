@@ -5,7 +5,7 @@
 
 use super::*;
 use crate::contracts::{CONTRACTS, Contract};
-use crate::encode::{EncoderOptions, EventId, Field, Kind};
+use crate::encode::{EncoderOptions, EventId, Field, Key, Kind, Outline};
 use crate::frame::Frame;
 use crate::framing::Limits;
 use crate::pipeline::{Ingest, Translator};
@@ -55,13 +55,13 @@ fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
             each_event(contract, with_all, &mut |event| {
                 let text = std::str::from_utf8(event.payload).unwrap();
                 assert!(schemas.surely_keeps(event.kind, text), "{}: {text}", contract.name);
-                outline_is_true(event.outline, text);
+                outline_is_true(event.outline.fields, text);
                 let compiled = &schemas.by_kind[event.kind];
                 let value = crate::json::value(event.payload).unwrap();
                 assert!(compiled.validator.is_valid(&value), "{}: {text}", contract.name);
                 assert_eq!(schemas.check(event), Ok(()), "{}: {text}", contract.name);
                 all += 1;
-                by_outline += usize::from(compiled.shape.as_ref().unwrap().holds_for_all(event.outline));
+                by_outline += usize::from(compiled.shape.as_ref().unwrap().holds_for_all(event.outline.fields));
             });
         }
         // What an outline does not tell must be read, each time.
@@ -80,7 +80,7 @@ fn outline_is_true(outline: &[Field], text: &str) {
 fn are_fields_of(fields: &mut Iter<'_, Field>, object: Json<'_>) -> bool {
     let Some(object) = object.object() else { return false };
     for (key, value) in object.iter() {
-        let Some(field) = fields.next().filter(|field| field.key == key) else { return false };
+        let Some(field) = fields.next().filter(|field| field.key.name() == key) else { return false };
         let is_true = match field.kind {
             Kind::Fields => are_fields_of(fields, value),
             Kind::Items => are_sorts_of(fields, &value.items()),
@@ -265,16 +265,24 @@ fn change_at(value: &mut Value, left: &mut usize, change: &Change) -> bool {
 
 /// Keeps each text once for the whole test, so that outlines can be compared.
 #[derive(Default)]
-struct Texts(HashSet<&'static str>);
+struct Texts {
+    texts: HashSet<&'static str>,
+    keys: HashMap<&'static str, &'static Key>,
+}
 
 impl Texts {
     fn keep(&mut self, text: &str) -> &'static str {
-        if let Some(kept) = self.0.get(text) {
+        if let Some(kept) = self.texts.get(text) {
             return kept;
         }
         let kept: &'static str = Box::leak(text.into());
-        self.0.insert(kept);
+        self.texts.insert(kept);
         kept
+    }
+
+    fn key(&mut self, name: &str) -> &'static Key {
+        let name = self.keep(name);
+        self.keys.entry(name).or_insert_with(|| Box::leak(Box::new(Key::new(name, ""))))
     }
 }
 
@@ -287,7 +295,7 @@ fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mu
             kinds.retain(|kind| says_most(*kind));
         }
         let kind = kinds[next(choices) % kinds.len()];
-        outline.push(Field { key: texts.keep(key), kind });
+        outline.push(Field { key: texts.key(key), kind });
         match kind {
             Kind::Fields => {
                 outline_of(value, texts, choices, outline);
@@ -295,7 +303,7 @@ fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mu
             }
             Kind::Items => {
                 for item in value.as_array().unwrap() {
-                    outline.push(Field { key: "", kind: Kind::Fields });
+                    outline.push(Field { key: Key::NONE, kind: Kind::Fields });
                     outline_of(item, texts, choices, outline);
                     outline.push(END);
                 }
@@ -306,7 +314,7 @@ fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mu
     }
 }
 
-const END: Field = Field { key: "", kind: Kind::End };
+const END: Field = Field { key: Key::NONE, kind: Kind::End };
 
 /// The next number of a simple generator.
 fn next(choices: &mut u64) -> usize {
@@ -368,8 +376,13 @@ fn of_changed_events_all_readers_say_the_same() {
         let mut outline = Vec::new();
         outline_of(&event, texts, &mut choices, &mut outline);
         outline_is_true(&outline, &text);
-        let with_outline =
-            EventRef { kind, id: &EventId::None, payload: text.as_bytes(), known: &[], outline: &outline };
+        let with_outline = EventRef {
+            kind,
+            id: &EventId::None,
+            payload: text.as_bytes(),
+            known: &[],
+            outline: Outline::new(&outline),
+        };
         // Twice, since an outline that was accepted stands for the events behind it.
         for _ in 0..2 {
             prop_assert_eq!(&schemas.check(with_outline), &full, "{} as {:?}", text, outline);

@@ -137,12 +137,12 @@ impl Schemas {
     pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
         let compiled = self.by_kind.get(event.kind);
         // Most events are made as many were before them, and nothing depends on their values.
-        if !event.outline.is_empty() && compiled.is_some_and(|compiled| compiled.outlines.has(event.outline)) {
+        if !event.outline.fields.is_empty() && compiled.is_some_and(|compiled| compiled.outlines.has(event.outline)) {
             return Ok(());
         }
         let text = std::str::from_utf8(event.payload).unwrap_or_default();
         self.check_parts(event.kind, text, event.known, true)?;
-        if let (Some(Compiled { shape: Some(shape), outlines, .. }), [_, ..]) = (compiled, event.outline) {
+        if let (Some(Compiled { shape: Some(shape), outlines, .. }), [_, ..]) = (compiled, event.outline.fields) {
             outlines.learn(event.outline, shape);
         }
         Ok(())
@@ -292,7 +292,7 @@ mod agreement;
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{EventId, Events, Field, Kind};
+    use crate::encode::{EventId, Events, Field, Key, Kind, key};
 
     #[test]
     fn an_outline_says_nothing_where_a_value_decides() {
@@ -306,7 +306,8 @@ mod tests {
                 .unwrap(),
         )
         .unwrap();
-        let a = Field { key: "a", kind: Kind::Unsigned };
+        let field = |key, kind| Field { key: Box::leak(Box::new(Key::new(key, ""))), kind };
+        let a = field("a", Kind::Unsigned);
         assert!(!shape.holds_for_all(&[a]) && free.holds_for_all(&[a]));
         for (key, kind, expected) in [
             ("b", Kind::Text, false),
@@ -326,9 +327,9 @@ mod tests {
             ("i", Kind::Unknown, false),
             ("z", Kind::Text, false),
         ] {
-            assert_eq!(free.holds_for_all(&[a, Field { key, kind }]), expected, "{key} {kind:?}");
+            assert_eq!(free.holds_for_all(&[a, field(key, kind)]), expected, "{key} {kind:?}");
         }
-        assert!(!free.holds_for_all(&[Field { key: "h", kind: Kind::Text }]), "a is missing");
+        assert!(!free.holds_for_all(&[field("h", Kind::Text)]), "a is missing");
     }
 
     #[test]
@@ -344,12 +345,12 @@ mod tests {
         let is_valid = |free: &str, word: &str, number: u64, paths: &[&str], time: &str| {
             let mut events = Events::default();
             events.object("a", EventId::None, |map| {
-                map.text("f", free);
-                map.object("d", |map| {
-                    map.text("w", word);
-                    map.entry("n", &number);
-                    map.list("l", paths, |map, path| map.text("p", path));
-                    map.text("t", time);
+                map.text(key!("f"), free);
+                map.object(key!("d"), |map| {
+                    map.text(key!("w"), word);
+                    map.entry(key!("n"), &number);
+                    map.list(key!("l"), paths, |map, path| map.text(key!("p"), path));
+                    map.text(key!("t"), time);
                 });
             });
             events.iter().all(|event| schemas.check(event).is_ok())

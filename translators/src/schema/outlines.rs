@@ -4,7 +4,7 @@
 //! than a bound, a lock.
 
 use super::fast::Shape;
-use crate::encode::Field;
+use crate::encode::{Field, Outline};
 use std::sync::OnceLock;
 
 /// How many outlines of one type of event are kept.
@@ -12,21 +12,23 @@ const MOST: usize = 24;
 
 /// The outlines of one type of event.
 #[derive(Debug, Default)]
-pub(super) struct Outlines([OnceLock<Box<[Field]>>; MOST]);
+pub(super) struct Outlines([OnceLock<(u64, Box<[Field]>)>; MOST]);
 
 impl Outlines {
     /// Whether every event of that outline is valid, as found out before.
-    pub(super) fn has(&self, outline: &[Field]) -> bool {
-        self.0.iter().map_while(OnceLock::get).any(|known| **known == *outline)
+    pub(super) fn has(&self, outline: Outline<'_>) -> bool {
+        // By their prints first: of several that are much alike, one is looked at.
+        let mut known = self.0.iter().map_while(OnceLock::get);
+        known.any(|(print, known)| *print == outline.print() && **known == *outline.fields)
     }
 
     /// Keeps an outline, if every event that has it is valid.
-    pub(super) fn learn(&self, outline: &[Field], shape: &Shape) {
-        if shape.holds_for_all(outline)
+    pub(super) fn learn(&self, outline: Outline<'_>, shape: &Shape) {
+        if shape.holds_for_all(outline.fields)
             && let Some(free) = self.0.iter().find(|slot| slot.get().is_none())
         {
             // Another thread may have been faster: then its outline stands there, and this one is learnt another time.
-            let _ = free.set(outline.into());
+            let _ = free.set((outline.print(), outline.fields.into()));
         }
     }
 }

@@ -6,7 +6,7 @@
 use crate::contracts::tool_output::ToolOutputs;
 use crate::contracts::wire::{Times, as_object};
 use crate::derived::numbered;
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, state};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, key, state};
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
@@ -122,12 +122,12 @@ pub(super) fn write(
     out: &mut Events,
 ) {
     out.object(event_type, EventId::Number(sequence), |map| {
-        map.id("id", &event_id(run, sequence));
-        map.id("runId", run);
-        map.entry("sequence", &sequence);
-        map.word("eventType", event_type);
-        map.time("timestamp", time);
-        data.field("data", map);
+        map.id(key!("id"), &event_id(run, sequence));
+        map.id(key!("runId"), run);
+        map.entry(key!("sequence"), &sequence);
+        map.word(key!("eventType"), event_type);
+        map.time(key!("timestamp"), time);
+        data.field(key!("data"), map);
     });
 }
 

@@ -1,7 +1,7 @@
 //! The JSON of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
-use crate::encode::{Kept, ObjectWriter};
+use crate::encode::{Kept, ObjectWriter, key};
 use crate::frame::{
     Attachment, BlockDelta, BlockText, Body, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent, Tool,
     ToolCall,
@@ -18,10 +18,10 @@ pub(super) enum Version {
 pub(super) fn shared_fields(stream: &Stream, version: Version) -> Kept {
     Kept::new(|map| {
         // On v2 an alias of the stream's id, for readers of v1.
-        map.id("session_id", &stream.id);
+        map.id(key!("session_id"), &stream.id);
         if version == Version::V2 {
-            map.word("stream_kind", stream.kind.as_str());
-            map.id("stream_id", &stream.id);
+            map.word(key!("stream_kind"), stream.kind.as_str());
+            map.id(key!("stream_id"), &stream.id);
         }
     })
 }
@@ -29,177 +29,177 @@ pub(super) fn shared_fields(stream: &Stream, version: Version) -> Kept {
 /// Writes a frame's fields.
 pub(super) fn write(map: &mut ObjectWriter<'_>, frame: &Frame, shared: &Kept, seq: u64, version: Version) {
     let v2 = version == Version::V2;
-    map.id("id", &frame.id());
+    map.id(key!("id"), &frame.id());
     map.kept(shared);
-    map.entry("timestamp_ms", &frame.timestamp_ms);
-    map.entry("seq", &seq);
-    map.word("type", frame.body.kind());
+    map.entry(key!("timestamp_ms"), &frame.timestamp_ms);
+    map.entry(key!("seq"), &seq);
+    map.word(key!("type"), frame.body.kind());
     if let (true, Some(parent)) = (v2, frame.parent_tool_id) {
-        map.id("parent_tool_id", &parent);
+        map.id(key!("parent_tool_id"), &parent);
     }
     body(map, frame, v2);
 }
 
 fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
     match &frame.body {
-        Body::SessionStarted { input } => map.text("input", input),
+        Body::SessionStarted { input } => map.text(key!("input"), input),
         Body::SessionEnded(end) => {
-            map.word("reason", end.reason.as_str());
+            map.word(key!("reason"), end.reason.as_str());
             if v2 {
-                map.text_or_null("final_text", end.final_text.as_deref());
-                map.text_or_null("error_code", end.error_code.as_deref());
-                map.text_or_null("message", end.message.as_deref());
+                map.text_or_null(key!("final_text"), end.final_text.as_deref());
+                map.text_or_null(key!("error_code"), end.error_code.as_deref());
+                map.text_or_null(key!("message"), end.message.as_deref());
             }
         }
         Body::TurnStarted { turn_index, model } => {
-            map.entry("turn_index", turn_index);
-            map.text_or_null("model", model.as_deref())
+            map.entry(key!("turn_index"), turn_index);
+            map.text_or_null(key!("model"), model.as_deref())
         }
         Body::TurnEnded { turn_index, stop_reason, duration_ms } => {
-            map.entry("turn_index", turn_index);
-            map.text_or_null("stop_reason", stop_reason.as_deref());
-            map.entry("duration_ms", duration_ms)
+            map.entry(key!("turn_index"), turn_index);
+            map.text_or_null(key!("stop_reason"), stop_reason.as_deref());
+            map.entry(key!("duration_ms"), duration_ms)
         }
         Body::UserMessage(message) => {
-            map.text("message_id", &message.message_id);
-            map.text("text", &message.text);
-            map.list("attachments", &message.attachments, attachment)
+            map.text(key!("message_id"), &message.message_id);
+            map.text(key!("text"), &message.text);
+            map.list(key!("attachments"), &message.attachments, attachment)
         }
         Body::OutputTextDelta(block) | Body::ReasoningDelta(block) => block_delta(map, block, v2),
         Body::OutputTextCompleted(block) => block_text(map, block),
         Body::ReasoningCompleted { block, opaque } => {
             block_text(map, block);
-            map.entry("opaque", &opaque.as_deref())
+            map.entry(key!("opaque"), &opaque.as_deref())
         }
         Body::ToolInputDelta { tool, name, delta } => {
             tool_ids(map, tool, v2);
-            map.text("name", name);
-            map.text("delta", delta)
+            map.text(key!("name"), name);
+            map.text(key!("delta"), delta)
         }
         Body::ToolCallProposed(call) => tool_call(map, call, v2),
         Body::ToolStarted { call, timeout_ms } => {
             tool_call(map, call, v2);
-            map.entry("timeout_ms", timeout_ms)
+            map.entry(key!("timeout_ms"), timeout_ms)
         }
         Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } => {
             tool_ids(map, tool, v2);
-            map.text("chunk", chunk)
+            map.text(key!("chunk"), chunk)
         }
         Body::ToolStdoutFront { tool, chunk } => {
             tool_ids(map, tool, v2);
-            map.text("chunk", chunk);
+            map.text(key!("chunk"), chunk);
             if v2 {
-                map.word("position", "front");
+                map.word(key!("position"), "front");
             }
         }
         Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
             tool_ids(map, tool, v2);
-            map.entry("exit_code", exit_code);
-            map.entry("duration_ms", duration_ms);
-            map.entry("artifacts", &artifacts.as_deref())
+            map.entry(key!("exit_code"), exit_code);
+            map.entry(key!("duration_ms"), duration_ms);
+            map.entry(key!("artifacts"), &artifacts.as_deref())
         }
         Body::ToolFailed { tool, error } => {
             tool_ids(map, tool, v2);
-            map.text("error", error)
+            map.text(key!("error"), error)
         }
         Body::ProviderEvent(record) => provider_event(map, frame.stream.provider, record, v2),
         Body::CheckpointCreated { checkpoint_id, label, created_at_ms, files, auto, tool_name } => {
-            map.id("checkpoint_id", checkpoint_id);
-            map.text("label", label);
-            map.entry("created_at_ms", created_at_ms);
-            map.entry("files", files);
-            map.entry("auto", auto);
-            map.text_or_null("tool_name", tool_name.as_deref())
+            map.id(key!("checkpoint_id"), checkpoint_id);
+            map.text(key!("label"), label);
+            map.entry(key!("created_at_ms"), created_at_ms);
+            map.entry(key!("files"), files);
+            map.entry(key!("auto"), auto);
+            map.text_or_null(key!("tool_name"), tool_name.as_deref())
         }
         Body::CheckpointRewound { checkpoint_id, label, files } => {
-            map.id("checkpoint_id", checkpoint_id);
-            map.text("label", label);
-            map.entry("files", files)
+            map.id(key!("checkpoint_id"), checkpoint_id);
+            map.text(key!("label"), label);
+            map.entry(key!("files"), files)
         }
         Body::CheckpointFailed { action, error } => {
-            map.word("action", action.as_str());
-            map.text("error", error)
+            map.word(key!("action"), action.as_str());
+            map.text(key!("error"), error)
         }
         Body::FileChanged(change) => {
-            map.entry("tool_id", &change.tool_id);
-            map.text("path", &change.path);
-            map.word("kind", change.kind.as_str());
-            map.text_or_null("diff", change.diff.as_deref());
-            map.text_or_null("artifact_id", change.artifact_id.as_deref())
+            map.entry(key!("tool_id"), &change.tool_id);
+            map.text(key!("path"), &change.path);
+            map.word(key!("kind"), change.kind.as_str());
+            map.text_or_null(key!("diff"), change.diff.as_deref());
+            map.text_or_null(key!("artifact_id"), change.artifact_id.as_deref())
         }
         Body::UsageReported(usage) => {
-            map.word("scope", usage.scope.as_str());
-            map.text_or_null("model", usage.model.as_deref());
-            map.entry("input_tokens", &usage.input_tokens);
-            map.entry("output_tokens", &usage.output_tokens);
-            map.entry("cache_read_tokens", &usage.cache_read_tokens);
-            map.entry("cache_creation_tokens", &usage.cache_creation_tokens);
-            map.entry("reasoning_tokens", &usage.reasoning_tokens);
-            map.entry("cost_usd", &usage.cost_usd)
+            map.word(key!("scope"), usage.scope.as_str());
+            map.text_or_null(key!("model"), usage.model.as_deref());
+            map.entry(key!("input_tokens"), &usage.input_tokens);
+            map.entry(key!("output_tokens"), &usage.output_tokens);
+            map.entry(key!("cache_read_tokens"), &usage.cache_read_tokens);
+            map.entry(key!("cache_creation_tokens"), &usage.cache_creation_tokens);
+            map.entry(key!("reasoning_tokens"), &usage.reasoning_tokens);
+            map.entry(key!("cost_usd"), &usage.cost_usd)
         }
         Body::ApprovalRequested(request) => {
-            map.text("approval_id", &request.approval_id);
-            map.entry("tool_id", &request.tool_id);
-            map.text("tool_name", &request.tool_name);
-            map.raw("args", request.args.get());
-            map.text_or_null("reason", request.reason.as_deref())
+            map.text(key!("approval_id"), &request.approval_id);
+            map.entry(key!("tool_id"), &request.tool_id);
+            map.text(key!("tool_name"), &request.tool_name);
+            map.raw(key!("args"), request.args.get());
+            map.text_or_null(key!("reason"), request.reason.as_deref())
         }
         Body::ApprovalResolved(answer) => {
-            map.text("approval_id", &answer.approval_id);
-            map.word("decision", answer.decision.as_str());
-            map.text_or_null("by", answer.by.as_deref());
-            map.text_or_null("reason", answer.reason.as_deref());
-            map.text_or_null("scope", answer.scope.as_deref())
+            map.text(key!("approval_id"), &answer.approval_id);
+            map.word(key!("decision"), answer.decision.as_str());
+            map.text_or_null(key!("by"), answer.by.as_deref());
+            map.text_or_null(key!("reason"), answer.reason.as_deref());
+            map.text_or_null(key!("scope"), answer.scope.as_deref())
         }
-        Body::PlanUpdated { entries } => map.list("entries", entries, plan_entry),
+        Body::PlanUpdated { entries } => map.list(key!("entries"), entries, plan_entry),
         Body::StatusChanged { old_status, new_status, reason } => {
-            map.text("old_status", old_status);
-            map.text("new_status", new_status);
-            map.text_or_null("reason", reason.as_deref())
+            map.text(key!("old_status"), old_status);
+            map.text(key!("new_status"), new_status);
+            map.text_or_null(key!("reason"), reason.as_deref())
         }
         Body::LogEmitted { level, message } => {
-            map.word("level", level.as_str());
-            map.text("message", message)
+            map.word(key!("level"), level.as_str());
+            map.text(key!("message"), message)
         }
         Body::ErrorReported(error) => {
-            map.word("scope", error.scope.as_str());
-            map.text("code", &error.code);
-            map.text("message", &error.message);
-            map.entry("retryable", &error.retryable);
-            map.entry("attempt", &error.attempt);
-            map.entry("max_attempts", &error.max_attempts);
-            map.entry("http_status", &error.http_status)
+            map.word(key!("scope"), error.scope.as_str());
+            map.text(key!("code"), &error.code);
+            map.text(key!("message"), &error.message);
+            map.entry(key!("retryable"), &error.retryable);
+            map.entry(key!("attempt"), &error.attempt);
+            map.entry(key!("max_attempts"), &error.max_attempts);
+            map.entry(key!("http_status"), &error.http_status)
         }
         Body::SubagentStarted { subagent_id, tool_id, agent, task, depth } => {
-            map.text("subagent_id", subagent_id);
-            map.entry("tool_id", tool_id);
-            map.text_or_null("agent", agent.as_deref());
-            map.text_or_null("task", task.as_deref());
-            map.entry("depth", depth)
+            map.text(key!("subagent_id"), subagent_id);
+            map.entry(key!("tool_id"), tool_id);
+            map.text_or_null(key!("agent"), agent.as_deref());
+            map.text_or_null(key!("task"), task.as_deref());
+            map.entry(key!("depth"), depth)
         }
         Body::SubagentEnded { subagent_id, status, summary } => {
-            map.text("subagent_id", subagent_id);
-            map.text("status", status);
-            map.text_or_null("summary", summary.as_deref())
+            map.text(key!("subagent_id"), subagent_id);
+            map.text(key!("status"), status);
+            map.text_or_null(key!("summary"), summary.as_deref())
         }
         Body::HistoryCompacted { trigger, tokens_before, tokens_after, summary } => {
-            map.text_or_null("trigger", trigger.as_deref());
-            map.entry("tokens_before", tokens_before);
-            map.entry("tokens_after", tokens_after);
-            map.text_or_null("summary", summary.as_deref())
+            map.text_or_null(key!("trigger"), trigger.as_deref());
+            map.entry(key!("tokens_before"), tokens_before);
+            map.entry(key!("tokens_after"), tokens_after);
+            map.text_or_null(key!("summary"), summary.as_deref())
         }
         Body::GapDetected { first_seq, last_seq, reason } => {
-            map.entry("first_seq", first_seq);
-            map.entry("last_seq", last_seq);
-            map.text("reason", reason)
+            map.entry(key!("first_seq"), first_seq);
+            map.entry(key!("last_seq"), last_seq);
+            map.text(key!("reason"), reason)
         }
         Body::Task(event) => task(map, event),
         Body::ArtifactWritten(artifact) => {
-            map.text("artifact_id", &artifact.artifact_id);
-            map.text("kind", &artifact.kind);
-            map.entry("bytes", &artifact.bytes);
-            map.text("digest", &artifact.digest);
-            map.text_or_null("preview", artifact.preview.as_deref())
+            map.text(key!("artifact_id"), &artifact.artifact_id);
+            map.text(key!("kind"), &artifact.kind);
+            map.entry(key!("bytes"), &artifact.bytes);
+            map.text(key!("digest"), &artifact.digest);
+            map.text_or_null(key!("preview"), artifact.preview.as_deref())
         }
         Body::Skill(event) => skill(map, event),
     }
@@ -207,96 +207,96 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
 
 fn block_delta(map: &mut ObjectWriter<'_>, block: &BlockDelta, v2: bool) {
     if v2 {
-        map.text("message_id", &block.message_id);
-        map.entry("block_index", &block.block_index);
+        map.text(key!("message_id"), &block.message_id);
+        map.entry(key!("block_index"), &block.block_index);
     }
-    map.text("delta", &block.delta)
+    map.text(key!("delta"), &block.delta)
 }
 
 fn block_text(map: &mut ObjectWriter<'_>, block: &BlockText) {
-    map.text("message_id", &block.message_id);
-    map.entry("block_index", &block.block_index);
-    map.text("text", &block.text)
+    map.text(key!("message_id"), &block.message_id);
+    map.entry(key!("block_index"), &block.block_index);
+    map.text(key!("text"), &block.text)
 }
 
 fn tool_ids(map: &mut ObjectWriter<'_>, tool: &Tool, v2: bool) {
-    map.id("tool_id", &tool.id);
+    map.id(key!("tool_id"), &tool.id);
     if v2 {
-        map.text("call_id", &tool.call_id);
+        map.text(key!("call_id"), &tool.call_id);
     }
 }
 
 fn tool_call(map: &mut ObjectWriter<'_>, call: &ToolCall, v2: bool) {
     tool_ids(map, &call.tool, v2);
-    map.text("name", &call.name);
+    map.text(key!("name"), &call.name);
     if v2 {
-        map.word("kind", call.kind.as_str());
+        map.word(key!("kind"), call.kind.as_str());
     }
     // v1 has objects only.
-    if v2 { map.raw("args", call.args.get()) } else { map.raw("args", as_object(&call.args).get()) }
+    if v2 { map.raw(key!("args"), call.args.get()) } else { map.raw(key!("args"), as_object(&call.args).get()) }
 }
 
 fn provider_event(map: &mut ObjectWriter<'_>, provider: &str, record: &ProviderEvent, v2: bool) {
-    map.text("provider", provider);
-    map.word("status", record.status.as_str());
-    map.text_or_null("event_name", record.event_name.as_deref());
-    map.raw("data", record.data.as_deref().unwrap_or("null"));
-    map.text_or_null("raw", record.raw.as_deref().map(String::from_utf8_lossy).as_deref());
-    map.entry("errors", &record.errors);
-    map.entry("response_errors", &record.response_errors);
+    map.text(key!("provider"), provider);
+    map.word(key!("status"), record.status.as_str());
+    map.text_or_null(key!("event_name"), record.event_name.as_deref());
+    map.raw(key!("data"), record.data.as_deref().unwrap_or("null"));
+    map.text_or_null(key!("raw"), record.raw.as_deref().map(String::from_utf8_lossy).as_deref());
+    map.entry(key!("errors"), &record.errors);
+    map.entry(key!("response_errors"), &record.response_errors);
     if v2 && !record.redacted_paths.is_empty() {
-        map.entry("redacted_paths", &record.redacted_paths);
+        map.entry(key!("redacted_paths"), &record.redacted_paths);
     }
 }
 
 fn task(map: &mut ObjectWriter<'_>, event: &TaskEvent) {
     match event {
         TaskEvent::Spawned { task_id, tool_name, args, cwd, title, execution_mode, origin_session_id, artifacts } => {
-            map.id("task_id", task_id);
-            map.text("tool_name", tool_name);
-            map.raw("args", args.get());
-            map.text_or_null("cwd", cwd.as_deref());
-            map.text_or_null("title", title.as_deref());
-            map.word("execution_mode", execution_mode.as_str());
-            map.entry("origin_session_id", origin_session_id);
-            map.entry("artifacts", &artifacts.as_deref())
+            map.id(key!("task_id"), task_id);
+            map.text(key!("tool_name"), tool_name);
+            map.raw(key!("args"), args.get());
+            map.text_or_null(key!("cwd"), cwd.as_deref());
+            map.text_or_null(key!("title"), title.as_deref());
+            map.word(key!("execution_mode"), execution_mode.as_str());
+            map.entry(key!("origin_session_id"), origin_session_id);
+            map.entry(key!("artifacts"), &artifacts.as_deref())
         }
         TaskEvent::Status { task_id, status, exit_code, started_at_ms, ended_at_ms, artifacts, error } => {
-            map.id("task_id", task_id);
-            map.word("status", status.as_str());
-            map.entry("exit_code", exit_code);
-            map.entry("started_at_ms", started_at_ms);
-            map.entry("ended_at_ms", ended_at_ms);
-            map.entry("artifacts", &artifacts.as_deref());
-            map.text_or_null("error", error.as_deref())
+            map.id(key!("task_id"), task_id);
+            map.word(key!("status"), status.as_str());
+            map.entry(key!("exit_code"), exit_code);
+            map.entry(key!("started_at_ms"), started_at_ms);
+            map.entry(key!("ended_at_ms"), ended_at_ms);
+            map.entry(key!("artifacts"), &artifacts.as_deref());
+            map.text_or_null(key!("error"), error.as_deref())
         }
         TaskEvent::CancelRequested { task_id, reason } => {
-            map.id("task_id", task_id);
-            map.text("reason", reason)
+            map.id(key!("task_id"), task_id);
+            map.text(key!("reason"), reason)
         }
         TaskEvent::Cancelled { task_id, reason, wall_time_ms } => {
-            map.id("task_id", task_id);
-            map.text("reason", reason);
-            map.entry("wall_time_ms", wall_time_ms)
+            map.id(key!("task_id"), task_id);
+            map.text(key!("reason"), reason);
+            map.entry(key!("wall_time_ms"), wall_time_ms)
         }
         TaskEvent::OutputDelta { task_id, stream, chunk, artifacts } => {
-            map.id("task_id", task_id);
-            map.word("stream", stream.as_str());
-            map.text("chunk", chunk);
-            map.entry("artifacts", &artifacts.as_deref())
+            map.id(key!("task_id"), task_id);
+            map.word(key!("stream"), stream.as_str());
+            map.text(key!("chunk"), chunk);
+            map.entry(key!("artifacts"), &artifacts.as_deref())
         }
         TaskEvent::StdinWritten { task_id, chunk_b64 } => {
-            map.id("task_id", task_id);
-            map.text("chunk_b64", chunk_b64)
+            map.id(key!("task_id"), task_id);
+            map.text(key!("chunk_b64"), chunk_b64)
         }
         TaskEvent::Resized { task_id, rows, cols } => {
-            map.id("task_id", task_id);
-            map.entry("rows", rows);
-            map.entry("cols", cols)
+            map.id(key!("task_id"), task_id);
+            map.entry(key!("rows"), rows);
+            map.entry(key!("cols"), cols)
         }
         TaskEvent::Signalled { task_id, signal } => {
-            map.id("task_id", task_id);
-            map.text("signal", signal)
+            map.id(key!("task_id"), task_id);
+            map.text(key!("signal"), signal)
         }
     }
 }
@@ -304,41 +304,41 @@ fn task(map: &mut ObjectWriter<'_>, event: &TaskEvent) {
 fn skill(map: &mut ObjectWriter<'_>, event: &SkillEvent) {
     match event {
         SkillEvent::CatalogUpdated { count, roots, collisions } => {
-            map.entry("count", count);
-            map.entry("roots", roots);
-            map.entry("collisions", &collisions.as_deref())
+            map.entry(key!("count"), count);
+            map.entry(key!("roots"), roots);
+            map.entry(key!("collisions"), &collisions.as_deref())
         }
         SkillEvent::Loaded { name, path, digest, frontmatter, warnings } => {
-            map.text("name", name);
-            map.text("path", path);
-            map.text("digest", digest);
-            map.entry("frontmatter", &**frontmatter);
-            map.entry("warnings", warnings)
+            map.text(key!("name"), name);
+            map.text(key!("path"), path);
+            map.text(key!("digest"), digest);
+            map.entry(key!("frontmatter"), &**frontmatter);
+            map.entry(key!("warnings"), warnings)
         }
         SkillEvent::Invoked { name, args, mode, effective_allowed_tools } => {
-            map.text("name", name);
-            map.entry("args", &args.as_deref());
-            map.word("mode", mode.as_str());
-            map.entry("effective_allowed_tools", effective_allowed_tools)
+            map.text(key!("name"), name);
+            map.entry(key!("args"), &args.as_deref());
+            map.word(key!("mode"), mode.as_str());
+            map.entry(key!("effective_allowed_tools"), effective_allowed_tools)
         }
         SkillEvent::Warning { name, kind, detail } => {
-            map.text_or_null("name", name.as_deref());
-            map.text("kind", kind);
-            map.text("detail", detail)
+            map.text_or_null(key!("name"), name.as_deref());
+            map.text(key!("kind"), kind);
+            map.text(key!("detail"), detail)
         }
     }
 }
 
 fn attachment(map: &mut ObjectWriter<'_>, item: &Attachment) {
-    map.text("kind", &item.kind);
-    map.text_or_null("mime", item.mime.as_deref());
-    map.text_or_null("artifact_id", item.artifact_id.as_deref());
-    map.entry("name", &item.name);
-    map.entry("bytes", &item.bytes)
+    map.text(key!("kind"), &item.kind);
+    map.text_or_null(key!("mime"), item.mime.as_deref());
+    map.text_or_null(key!("artifact_id"), item.artifact_id.as_deref());
+    map.entry(key!("name"), &item.name);
+    map.entry(key!("bytes"), &item.bytes)
 }
 
 fn plan_entry(map: &mut ObjectWriter<'_>, entry: &PlanEntry) {
-    map.text("content", &entry.content);
-    map.text("status", &entry.status);
-    map.text_or_null("priority", entry.priority.as_deref())
+    map.text(key!("content"), &entry.content);
+    map.text(key!("status"), &entry.status);
+    map.text_or_null(key!("priority"), entry.priority.as_deref())
 }

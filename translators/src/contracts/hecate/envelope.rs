@@ -6,7 +6,7 @@
 use super::ids::{self, RunBits};
 use super::shell::Held;
 use crate::contracts::wire::Times;
-use crate::encode::{EventId, Events, Kept, Time, Ulid, Value};
+use crate::encode::{EventId, Events, Kept, Time, Ulid, Value, key};
 use crate::frame::{Frame, Stream};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -22,11 +22,11 @@ impl Shared {
     pub(super) fn new(stream: &Stream) -> Self {
         let session = stream.session.id;
         Self {
-            version: Kept::new(|map| map.word("schema_version", "1")),
+            version: Kept::new(|map| map.word(key!("schema_version"), "1")),
             ids: Kept::new(|map| {
-                map.ulid("run_id", "run_", &ids::run_id(stream.id));
-                map.ulid("task_id", "task_", &ids::task_id(session));
-                map.ulid("session_id", "chat_", &ids::session_id(session));
+                map.ulid(key!("run_id"), "run_", &ids::run_id(stream.id));
+                map.ulid(key!("task_id"), "task_", &ids::task_id(session));
+                map.ulid(key!("session_id"), "chat_", &ids::session_id(session));
             }),
         }
     }
@@ -43,12 +43,12 @@ impl Shared {
     ) {
         out.object(kind, EventId::Number(sequence), |map| {
             map.kept(&self.version);
-            event_id.field("event_id", map);
+            event_id.field(key!("event_id"), map);
             map.kept(&self.ids);
-            map.entry("sequence", &sequence);
-            time.field("occurred_at", map);
-            map.word("type", kind);
-            data.field("data", map);
+            map.entry(key!("sequence"), &sequence);
+            time.field(key!("occurred_at"), map);
+            map.word(key!("type"), kind);
+            data.field(key!("data"), map);
         });
     }
 }

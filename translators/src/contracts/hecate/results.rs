@@ -6,7 +6,7 @@
 use super::envelope::Stage;
 use super::kinds::{Kind, path_of};
 use super::tools::{Outcome, Running};
-use crate::encode::{Null, ObjectWriter, Value, data};
+use crate::encode::{Key, Null, ObjectWriter, Value, data};
 use crate::frame::PlanEntry;
 use crate::json::Object;
 
@@ -73,7 +73,7 @@ enum Matches<'a> {
 }
 
 impl Value for Matches<'_> {
-    fn field(&self, key: &'static str, map: &mut ObjectWriter<'_>) {
+    fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>) {
         match self {
             Self::Paths(paths) => paths.field(key, map),
             Self::Places(places) => places.field(key, map),

@@ -5,7 +5,7 @@
 use super::is_ephemeral;
 use crate::contracts::wire::Times;
 use crate::derived::numbered;
-use crate::encode::{EventId, Events, Kept, Value};
+use crate::encode::{EventId, Events, Kept, Value, key};
 use crate::frame::{Frame, Stream};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -29,7 +29,7 @@ pub(super) struct Writer {
 
 /// The fields of the envelope that all events of a run share.
 pub(super) fn shared_fields(run: &Uuid) -> Kept {
-    Kept::new(|map| map.id("session_id", run))
+    Kept::new(|map| map.id(key!("session_id"), run))
 }
 
 /// Writes an event. Without `seq` it is an ephemeral one.
@@ -43,12 +43,12 @@ pub(super) fn write(
     out: &mut Events,
 ) {
     out.object(kind, seq.map_or(EventId::None, EventId::Number), |map| {
-        map.text("id", id);
+        map.text(key!("id"), id);
         map.kept(shared);
-        map.entry("seq", &seq);
-        map.time("ts", time);
-        map.word("type", kind);
-        data.field("data", map);
+        map.entry(key!("seq"), &seq);
+        map.time(key!("ts"), time);
+        map.word(key!("type"), kind);
+        data.field(key!("data"), map);
     });
 }
 

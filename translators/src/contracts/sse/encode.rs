@@ -2,7 +2,7 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, state};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, key, state};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -93,8 +93,8 @@ data! {
 /// The fields of the envelope that all events of a run share.
 pub(super) fn shared_fields(stream: &Stream) -> Kept {
     Kept::new(|map| {
-        map.id("session_id", &stream.session.id);
-        map.id("run_id", &stream.id);
+        map.id(key!("session_id"), &stream.session.id);
+        map.id(key!("run_id"), &stream.id);
     })
 }
 
@@ -108,11 +108,11 @@ pub(super) fn write(
     out: &mut Events,
 ) {
     out.object(kind, EventId::Text(event_id.to_owned()), |map| {
-        map.text("event_id", event_id);
+        map.text(key!("event_id"), event_id);
         map.kept(shared);
-        map.word("type", kind);
-        map.time("ts", time);
-        payload.field("payload", map);
+        map.word(key!("type"), kind);
+        map.time(key!("ts"), time);
+        payload.field(key!("payload"), map);
     });
 }
 

@@ -106,7 +106,7 @@ impl ObjectShape {
     fn takes_every(&self, fields: &mut Iter<'_, Field>) -> bool {
         let mut seen = 0;
         while let Some(field) = fields.next() {
-            let property = match (field.kind, self.position(field.key)) {
+            let property = match (field.kind, self.position(field.key.name())) {
                 (Kind::End, _) => break,
                 (_, None) if matches!(self.rest, Rest::Open) => None,
                 (_, None) => return false,
