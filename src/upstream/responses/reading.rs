@@ -202,16 +202,16 @@ impl Reading {
         mut begun: Option<(oneshot::Sender<Result<Answer, Refusal>>, Answer)>,
     ) -> Over {
         let ingested = ingest.ingested();
-        let mut ears = Ears { links, linked: None };
+        let mut entering = Entering { links, linked: None };
         let mut failed: Option<IngestError> = None;
         let mut interrupts = Vec::new();
         let over = loop {
-            let listening = ears.linked.as_mut().map(|(_, listening)| listening);
+            let listening = entering.linked.as_mut().map(|(_, listening)| listening);
             let patience = if failed.is_none() { ingest.patience() } else { None };
             match self.next(patience, listening).await {
                 Next::Over(over) => break over,
                 Next::Due => {
-                    failed = ingest.flush_to(&mut ears).await.err();
+                    failed = ingest.flush_to(&mut entering).await.err();
                 }
                 Next::Said(said) => match said.wish {
                     Wish::Interrupt => {
@@ -227,7 +227,7 @@ impl Reading {
                 Next::Chunk(chunk) => {
                     meter.bytes(chunk.len());
                     if failed.is_none() {
-                        failed = ingest.feed_to(&chunk, &mut ears).await.err();
+                        failed = ingest.feed_to(&chunk, &mut entering).await.err();
                         if let Some(error) = &failed {
                             tracing::error!(%error, "a response is not kept any more; its client gets it to its end");
                         }
@@ -254,7 +254,7 @@ impl Reading {
         {
             outlet.word("framegate is stopping; the response goes on without this client");
         }
-        drop(ears);
+        drop(entering);
         meter.end(if failed.is_some() { "log" } else { over.outcome() });
         let kept = close(ingest, failed.map_or(Ok(()), Err), &over).await;
         // The last of it may have made one.
@@ -276,12 +276,12 @@ impl Reading {
 }
 
 /// Enters the run before anybody sees it, so that whoever does can speak to it.
-struct Ears {
+struct Entering {
     links: Arc<Links>,
     linked: Option<(Entered, mpsc::Receiver<Said>)>,
 }
 
-impl Listener for Ears {
+impl Listener for Entering {
     fn record(&mut self, _: &Record<'_>) {}
 
     fn amend(&mut self, frames: &mut [Frame]) {
@@ -332,5 +332,49 @@ pub(super) async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over
             tracing::error!(%error, "the end of a response could not be kept");
             Err(error.to_string())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::frame::{Session, Stream};
+    use uuid::Uuid;
+
+    const RUN: Uuid = Uuid::from_u128(1);
+
+    fn started(id: Uuid) -> [Frame; 1] {
+        let session = Arc::new(Session { id: Uuid::from_u128(2), name: Arc::from("own-name") });
+        let stream = Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: "open-responses" };
+        let body = Body::SessionStarted { input: String::new() };
+        [Frame { stream: Arc::new(stream), seq: 0, timestamp_ms: 0, parent_tool_id: None, body }]
+    }
+
+    #[test]
+    fn a_run_can_be_spoken_to_before_it_can_be_seen() {
+        let links = Arc::new(Links::default());
+        let mut entering = Entering { links: links.clone(), linked: None };
+        let mut frames = started(RUN);
+        entering.amend(&mut frames);
+        assert!(links.find(RUN).is_some(), "its frames are not kept yet");
+        entering.frames(&frames.map(Arc::new));
+        assert!(links.find(RUN).is_some());
+        drop(entering);
+        assert!(links.find(RUN).is_none(), "nobody reads it any more");
+    }
+
+    #[tokio::test]
+    async fn the_link_of_a_run_is_heard_by_its_reading() {
+        let links = Arc::new(Links::default());
+        let mut entering = Entering { links: links.clone(), linked: None };
+        entering.amend(&mut started(RUN));
+        let (link, (_, listening)) = (links.find(RUN).unwrap(), entering.linked.as_mut().unwrap());
+        let heard = async {
+            let said = listening.recv().await.unwrap();
+            assert_eq!((&said.wish, said.to), (&Wish::Interrupt, Some((StreamKind::Session, RUN))));
+            said.done.send(Ok(())).unwrap();
+        };
+        let (said, ()) = tokio::join!(link.say(Wish::Interrupt, "ann"), heard);
+        said.unwrap();
     }
 }

@@ -2,8 +2,6 @@
 //! megabytes; what reads it once for each of its literals, or compares each of its secrets with all others, is not done with one
 //! of them in an hour.
 
-#![allow(clippy::unwrap_used, missing_docs, reason = "test code")]
-
 use framegate_translators::framing::Unit;
 use framegate_translators::redact::{Pieces, Redactor, Rules, Settings, words_of};
 use std::sync::{Arc, LazyLock};

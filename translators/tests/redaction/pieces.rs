@@ -1,0 +1,138 @@
+//! Secrets that are cut over records and over bytes, wherever the cut is.
+
+use crate::secrets::{LEVELS, SECRETS, behind, escaped, leaks, quoted};
+use crate::stage::{RULES, frames_of, has, input, redacted, redacting, run, said, stream};
+use crate::support::recordings;
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::runners::{RUNNERS, runner};
+use proptest::prelude::*;
+
+#[test]
+fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
+    for runner in RUNNERS {
+        for ((name, before, secret), levels) in
+            SECRETS.iter().flat_map(|secret| LEVELS.map(move |level| (secret, level)))
+        {
+            let text = escaped(&format!("Well: \n{before}{secret}{}", behind(name)), levels);
+            let expected = escaped(&format!("Well: \n{before}[REDACTED:{name}]{}", behind(name)), levels);
+            let (first, last) = ("Well: ".len(), text.len() - escaped(behind(name), levels).len());
+            for cut in first..=last + 1 {
+                let bytes = input(runner.name, &[&text[..cut], &text[cut..]]);
+                let frames = frames_of(runner, &bytes);
+                let what = format!("{} {name}, {levels} levels, cut at {cut}", runner.name);
+                assert_eq!(said(&frames), expected, "{what}");
+                // The other contracts are functions of these frames; one cut in sixteen is looked at in all of them.
+                for contract in CONTRACTS.iter().filter(|contract| cut % 16 == 0 || contract.name == "frames.v2") {
+                    let out = redacted(runner, contract, &bytes);
+                    assert_eq!(leaks(&out, secret), None, "{} {what}", contract.name);
+                }
+            }
+        }
+    }
+}
+
+/// Places in a recording where a word of prose begins, within a string of a record: evenly spread, a few of them.
+fn places_in(bytes: &[u8]) -> Vec<usize> {
+    let is_prose = |at: &usize| {
+        let around = bytes.get(at - 6..at + 6).unwrap_or_default();
+        bytes[at - 1] == b' ' && around.iter().all(|byte| byte.is_ascii_lowercase() || *byte == b' ')
+    };
+    let places: Vec<usize> = (6..bytes.len().saturating_sub(6)).filter(is_prose).collect();
+    places.iter().step_by((places.len() / 6).max(1)).copied().collect()
+}
+
+#[test]
+fn a_secret_planted_in_a_recording_is_in_no_contracts_output_however_the_bytes_are_cut() {
+    let mut planted = 0;
+    for recording in recordings().filter(|recording| recording.bytes.len() < 30_000) {
+        for (nth, place) in places_in(&recording.bytes).into_iter().enumerate() {
+            let (name, _, secret) = SECRETS[[2, 8, 9, 4][nth % 4]];
+            let (front, back) = recording.bytes.split_at(place);
+            let bytes = [front, secret.as_bytes(), b" ", back].concat();
+            // A cut within the secret, wherever else the others are.
+            let chunks: Vec<&[u8]> = bytes.chunks(secret.len() / 2 + nth % 3).collect();
+            for contract in CONTRACTS {
+                let out = run(redacting(recording.runner, &RULES), contract, &chunks, false);
+                let what = format!("{name} at {place} of {} in {}", recording.name, contract.name);
+                assert_eq!(leaks(&out, secret), None, "{what}");
+                // `raw` alone tells comments too.
+                let tells_all = contract.name == "raw";
+                assert!(!tells_all || has(&out, &format!("[REDACTED:{name}]")), "{what} is not there at all");
+            }
+            planted += 1;
+        }
+    }
+    assert!(planted > 100, "only {planted} planted");
+}
+
+#[test]
+fn a_port_is_no_password_until_it_turns_out_to_be_one() {
+    for who in RUNNERS {
+        for behind in [".", "**", ",", "，", "!", "。然后"] {
+            let text = format!("Open http://localhost:3000{behind}");
+            for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                assert_eq!(told, text, "{} cut at {cut}", who.name);
+            }
+            let text = format!("Open http://joe:3000{behind}q7Zk@host/ x");
+            for cut in (0..=text.len()).filter(|cut| text.is_char_boundary(*cut)) {
+                let told = said(&frames_of(who, &input(who.name, &[&text[..cut], &text[cut..]])));
+                assert_eq!(told, "Open http://joe:[REDACTED:url-password]@host/ x", "{} cut at {cut}", who.name);
+            }
+        }
+    }
+    // What no port looks like is taken for a password where the text stops.
+    for password in ["q7Zk", "3000a", "3000_", "3000-q", "300000.", "."] {
+        let told = said(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
+        let is_port = password == ".";
+        assert_eq!(told == "at http://joe:[REDACTED:url-password]", !is_port, "{told}");
+    }
+}
+
+/// A runner that tells the whole text again with each piece: what was told of a secret's front was the mark already.
+#[test]
+fn snapshots_that_grow_within_a_secret_say_the_mark_once() {
+    for (name, before, secret) in SECRETS {
+        let text = format!("Well: {before}{secret}{}", behind(name));
+        let mut lines = stream("opencode", &[]);
+        let at = lines.iter().position(|line| line.contains("message.part.updated")).unwrap();
+        for end in (0..=text.len()).filter(|end| text.is_char_boundary(*end)).rev() {
+            let front = quoted(&text[..end]);
+            lines.insert(at + 1, format!(
+                "data: {{\"type\":\"message.part.updated\",\"properties\":{{\"part\":{{\"id\":\"p\",\"sessionID\":\"s\",\"messageID\":\"m1\",\"type\":\"text\",\"text\":{front}}}}}}}\n\n"
+            ));
+        }
+        let bytes = lines.concat().replace(r#""text":"","time""#, &format!(r#""text":{},"time""#, quoted(&text)));
+        for contract in CONTRACTS {
+            let out = redacted(runner("opencode").unwrap(), contract, bytes.as_bytes());
+            assert_eq!(leaks(&out, secret), None, "{} {name}", contract.name);
+        }
+        let told = said(&frames_of(runner("opencode").unwrap(), bytes.as_bytes()));
+        assert!(told.matches("[REDACTED").count() <= 1, "{name}: {told}");
+        assert!(told.starts_with("Well: "), "{name}: {told}");
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 256, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_secret_cut_anywhere_in_three_is_found(
+        at in 0..SECRETS.len(), who in 0..RUNNERS.len(), levels in LEVELS, front in "[a-z .,\n]{0,20} ", one in 0.0..1.0f64, two in 0.0..1.0f64,
+    ) {
+        let (name, before, secret) = SECRETS[at];
+        let text = escaped(&format!("{front}{before}{secret}{}", behind(name)), levels);
+        let cut = |part: f64| (text.len() as f64 * part) as usize;
+        let (first, second) = (cut(one.min(two)), cut(one.max(two)));
+        let bytes = input(RUNNERS[who].name, &[&text[..first], &text[first..second], &text[second..]]);
+        let frames = frames_of(&RUNNERS[who], &bytes);
+        let expected = escaped(&format!("{front}{before}[REDACTED:{name}]{}", behind(name)), levels);
+        prop_assert_eq!(said(&frames), expected);
+        let v2 = CONTRACTS.iter().find(|contract| contract.name == "frames.v2").unwrap();
+        let out = redacted(&RUNNERS[who], v2, &bytes);
+        prop_assert_eq!(leaks(&out, secret), None);
+        // However the bytes come.
+        let chunks: Vec<&[u8]> = bytes.chunks(7).collect();
+        prop_assert_eq!(run(redacting(&RUNNERS[who], &RULES), v2, &chunks, false), out);
+    }
+}

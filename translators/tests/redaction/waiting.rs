@@ -1,0 +1,89 @@
+//! What is held back because it may be a secret's front: until when, how much of it, and what ends the wait.
+
+use crate::secrets::{SECRETS, behind, escaped, leaks};
+use crate::stage::{RULES, has, redacted, redacting, run, stream};
+use crate::support::EPOCH_MS;
+use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::redact::{Rules, Settings};
+use framegate_translators::runners::{RUNNERS, runner};
+use std::sync::Arc;
+
+#[test]
+fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
+    for runner in RUNNERS {
+        for (name, before, secret) in SECRETS {
+            let levels = name.len() % 3;
+            let text = escaped(&format!("Well: \n{before}{secret}{}", behind(name)), levels);
+            let from = text.find(&escaped(secret, levels)).unwrap();
+            for cut in from - 2..=from + escaped(secret, levels).len() {
+                let lines = stream(runner.name, &[&text[..cut], &text[cut..]]);
+                let chunks: Vec<&[u8]> = lines.iter().map(String::as_bytes).collect();
+                for contract in CONTRACTS.iter().filter(|contract| ["raw", "frames.v2"].contains(&contract.name)) {
+                    let out = run(redacting(runner, &RULES), contract, &chunks, true);
+                    assert_eq!(leaks(&out, secret), None, "{} {} {name} cut at {cut}", runner.name, contract.name);
+                }
+            }
+        }
+    }
+}
+
+/// A tool's arguments that break off in a secret, and the next block of the same number.
+#[test]
+fn a_value_that_is_never_closed_is_over_with_its_text() {
+    let claude = runner("claude-code").unwrap();
+    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let lines = stream("claude-code", &["{\"password\": [\"q7Zk", "Vx2m9pp"]);
+    let is_of_block = |line: &&String| line.contains("content_block_");
+    let next = stream("claude-code", &["Then: \"fine\", 12", " it says"]);
+    let other = r#"{"type":"system","subtype":"status","status":null,"session_id":"s","uuid":"z"}"#.to_owned() + "\n";
+    let mut all: Vec<String> =
+        lines.iter().take_while(|line| !line.contains("\"assistant\",\"message\"")).cloned().collect();
+    let stop = lines.iter().find(|line| line.contains("content_block_stop")).unwrap();
+    // What has nothing to do with the text does not end it.
+    all.insert(all.len() - 1, other);
+    all.push(stop.clone());
+    all.extend(next.iter().filter(is_of_block).cloned());
+    let out = redacted(claude, raw, all.concat().as_bytes());
+    assert!(!has(&out, "q7Zk") && !has(&out, "Vx2m"), "{}", String::from_utf8_lossy(&out));
+    for piece in ["Then: \\\"fine\\\", 12", " it says"] {
+        assert!(has(&out, &format!("\"text\":\"{piece}\"")), "{piece}: {}", String::from_utf8_lossy(&out));
+    }
+}
+
+#[test]
+fn what_waits_is_bounded() {
+    let claude = runner("claude-code").unwrap();
+    let rules = Arc::new(Rules::new(Settings { hold_bytes: 4096, ..Settings::default() }).unwrap());
+    let mut ingest = redacting(claude, &rules);
+    let lines = stream("claude-code", &["it is ghp_q7"]);
+    let mut fed = 0;
+    for line in &lines[..4] {
+        fed += ingest.feed(line.as_bytes(), EPOCH_MS).len();
+    }
+    assert_eq!(ingest.deadline(), Some(EPOCH_MS + 50));
+    assert_eq!(ingest.flush(EPOCH_MS + 49).len(), 0);
+    // Pieces of another text do not decide; they wait behind it, up to the bound.
+    let other = lines[3].replace("\"index\":0", "\"index\":1").replace("ghp_q7", "fine");
+    let mut waiting = 0;
+    while ingest.deadline().is_some() {
+        waiting += 1;
+        assert!(waiting < 40);
+        fed += ingest.feed(other.as_bytes(), EPOCH_MS).len();
+    }
+    assert!(waiting > 3 && fed > waiting);
+}
+
+#[test]
+fn what_waits_waits_no_longer_where_the_clock_is_set_back() {
+    let claude = runner("claude-code").unwrap();
+    let mut ingest = redacting(claude, &RULES);
+    let lines = stream("claude-code", &["it is ghp_q7"]);
+    lines[..4].iter().for_each(|line| drop(ingest.feed(line.as_bytes(), EPOCH_MS)));
+    let held = ingest.deadline().unwrap();
+    let set_back = EPOCH_MS - 86_400_000;
+    let other = lines[3].replace("\"index\":0", "\"index\":1").replace("ghp_q7", "fine");
+    assert_eq!(ingest.feed(other.as_bytes(), set_back).len(), 0);
+    assert_eq!((held, ingest.deadline()), (EPOCH_MS + 50, Some(set_back + 50)));
+    assert!(ingest.flush(set_back + 50).len() > 1);
+    assert_eq!(ingest.deadline(), None);
+}
