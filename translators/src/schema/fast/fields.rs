@@ -40,6 +40,7 @@ pub(super) fn is_of(types: u8, value: Json<'_>) -> bool {
 /// A value's type, as a bit; every number is [`NUMBER`].
 pub(super) fn type_of(value: Json<'_>) -> u8 {
     // What type comes next cannot be foreseen, so it is looked up rather than branched on.
+    #[allow(clippy::indexing_slicing, reason = "a byte is always in it, and it is made when this is compiled")]
     const TYPES: [u8; 256] = {
         let mut types = [NUMBER; 256];
         types[b'n' as usize] = NULL;
