@@ -107,12 +107,12 @@ pub enum Kind {
 /// Outlines are compared where their words and keys stand, not letter by letter: two that are equal surely say the same.
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
-        let same_kind = match (self.kind, other.kind) {
-            (Kind::Word(one), Kind::Word(other)) | (Kind::Ulid(one), Kind::Ulid(other)) => std::ptr::eq(one, other),
-            (Kind::Unknown, _) => false,
-            (one, other) => std::mem::discriminant(&one) == std::mem::discriminant(&other),
-        };
-        same_kind && std::ptr::eq(self.key, other.key)
+        std::ptr::eq(self.key, other.key)
+            && std::mem::discriminant(&self.kind) == std::mem::discriminant(&other.kind)
+            && match (self.kind, other.kind) {
+                (Kind::Word(one), Kind::Word(other)) | (Kind::Ulid(one), Kind::Ulid(other)) => std::ptr::eq(one, other),
+                (kind, _) => !matches!(kind, Kind::Unknown),
+            }
     }
 }
 

@@ -165,7 +165,11 @@ impl<'a> Json<'a> {
         if self.kind() != Kind::Object {
             return None;
         }
-        let mut scan = Scan::new(self.0);
+        Self::fields(&mut Scan::new(self.0))
+    }
+
+    /// Takes the fields of the object that begins here.
+    fn fields(scan: &mut Scan<'a>) -> Option<Object<'a>> {
         let mut fields = Vec::with_capacity(8);
         while let Some(key) = scan.key() {
             fields.push(Field { key: key.unescaped()?, value: Json(scan.value()?), inner: None });
@@ -180,6 +184,28 @@ impl<'a> Json<'a> {
             return Vec::new();
         }
         std::iter::from_fn(|| scan.item().map(Json)).collect()
+    }
+
+    /// The array's items with their places and, of those that are objects, their fields: in one pass. Items that are none are
+    /// left out; so is everything where the value is no array.
+    pub(crate) fn objects(self) -> impl Iterator<Item = (usize, Json<'a>, Object<'a>)> {
+        let mut scan = Scan::new(self.0);
+        let is_array = scan.take(b'[');
+        let items = std::iter::from_fn(move || {
+            if !is_array || !scan.begin_item() {
+                return None;
+            }
+            let start = scan;
+            if scan.peek() == Some(b'{')
+                && let Some(fields) = Self::fields(&mut scan)
+                && scan.take(b'}')
+            {
+                return Some(Some((Self(start.text_to(&scan)?), fields)));
+            }
+            scan = start;
+            scan.value().map(|_| None)
+        });
+        items.enumerate().filter_map(|(at, item)| item.map(|(object, fields)| (at, object, fields)))
     }
 }
 
@@ -426,6 +452,20 @@ mod tests {
         assert_eq!((low.low, low.text.as_str()), (Some(0xDE00), "y"));
         assert_eq!(json(r#""a\ud83db""#).str().unwrap(), "a\u{FFFD}b");
         assert_eq!(json(r#""\ud83d\ude00""#).str().unwrap(), "\u{1F600}");
+    }
+
+    #[test]
+    fn objects_are_taken_apart_as_they_are_alone() {
+        let list = r#"[ {"a":[{"b":1}],"c":"]}"} ,1,[{}],{}, { "d" : {"e":{}} }, "\"", {"\u0061":null} ]"#;
+        let together: Vec<_> =
+            json(list).objects().map(|(at, one, map)| (at, one.text(), format!("{map:?}"))).collect();
+        let alone = json(list).items().into_iter().enumerate();
+        let alone = alone.filter_map(|(at, one)| Some((at, one.text(), format!("{:?}", one.object()?))));
+        assert_eq!(together, alone.collect::<Vec<_>>());
+        assert_eq!(together.len(), 4);
+        assert!(json("{\"a\":[{}]}").objects().next().is_none() && json("[]").objects().next().is_none());
+        let deep = format!("[{}1{},{{}}]", "[".repeat(100_000), "]".repeat(100_000));
+        assert_eq!(json(&deep).objects().map(|(at, ..)| at).collect::<Vec<_>>(), [1]);
     }
 
     #[test]

@@ -27,6 +27,11 @@ impl<'o, 'a> Fields<'o, 'a> {
         Siblings { rest: self.0 }.map(|(field, following)| (&field.key, field.value, field.own(following)))
     }
 
+    /// How many there are, those of the objects in them that are known among them.
+    pub(crate) fn all(self) -> usize {
+        self.0.len()
+    }
+
     /// A field's value, and the value's own fields where they are known; of a repeated key the last one.
     pub(crate) fn get(self, key: &str) -> Option<(Json<'a>, Option<Fields<'o, 'a>>)> {
         let (_, value, own) = self.iter().filter(|(name, ..)| **name == *key).last()?;

@@ -51,6 +51,11 @@ impl<'a> Scan<'a> {
         None
     }
 
+    /// What stands between this place and one behind it.
+    pub(crate) fn text_to(&self, end: &Self) -> Option<&'a str> {
+        self.text.get(self.at..end.at)
+    }
+
     /// The next byte that is no white space; it is not taken.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;

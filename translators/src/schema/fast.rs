@@ -21,7 +21,7 @@ use crate::json::scan::{Quoted, Scan};
 use by_type::ByType;
 use fields::Head;
 use format::{Format, Spelling, is_ulid};
-pub(super) use layout::{Layout, print};
+pub(super) use layout::{Glance, Layout};
 use std::ops::Range;
 use told::Told;
 use variants::Variants;

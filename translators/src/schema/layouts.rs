@@ -3,7 +3,7 @@
 //! In: an object's fields, and the shape of its schema. Out: what is known to be wrong with it. Never: more layouts than a
 //! bound, a lock, a layout forgotten: a server keeps to its own.
 
-use super::fast::{Layout, Shape, print};
+use super::fast::{Glance, Layout, Shape};
 use crate::frame::Faults;
 use crate::json::Fields;
 use std::sync::OnceLock;
@@ -12,7 +12,7 @@ use std::sync::OnceLock;
 const MOST: usize = 32;
 
 /// How many places a layout may stand in.
-const PLACES: usize = 12;
+const PLACES: usize = 32;
 
 /// The layouts of one kind of object.
 #[derive(Debug)]
@@ -20,8 +20,8 @@ pub(super) struct Layouts(Box<[OnceLock<Known>]>);
 
 #[derive(Debug)]
 struct Known {
-    /// The layout's keys, in a number.
-    print: u64,
+    /// What was seen of the object from which it was learnt.
+    glance: Glance,
     layout: Layout,
     faults: Faults,
 }
@@ -40,26 +40,30 @@ impl Layouts {
 
     /// What is wrong with an object; `None` where its layout is not known.
     pub(super) fn faults(&self, shape: &Shape, fields: Fields<'_, '_>) -> Option<&Faults> {
-        let print = print(fields);
-        let mut known = self.places(print).map_while(OnceLock::get);
-        let same = |known: &&Known| known.print == print && shape.is_laid_out(&known.layout, fields);
-        known.find(same).map(|known| &known.faults)
+        let glance = Glance::of(fields);
+        let known = || self.places(glance).map_while(OnceLock::get);
+        let is_laid_out = |known: &&Known| shape.is_laid_out(&known.layout, fields);
+        let alike = || known().filter(|known| known.glance.print == glance.print);
+        // First those that look the same: what differs is often found only towards the end.
+        let best = alike().filter(|known| known.glance.filled == glance.filled).find(is_laid_out);
+        let found = best.or_else(|| alike().filter(|known| known.glance.filled != glance.filled).find(is_laid_out));
+        found.map(|known| &known.faults)
     }
 
     /// Keeps what is wrong with every object that is laid out as this one, of which the shape was sure.
     pub(super) fn learn(&self, shape: &Shape, fields: Fields<'_, '_>, faults: &Faults) {
-        let print = print(fields);
-        if let Some(free) = self.places(print).find(|place| place.get().is_none())
+        let glance = Glance::of(fields);
+        if let Some(free) = self.places(glance).find(|place| place.get().is_none())
             && let Some(layout) = shape.layout(fields)
         {
             // Another thread may have been faster: then its layout stands there, and this one is learnt another time.
-            let _ = free.set(Known { print, layout, faults: faults.clone() });
+            let _ = free.set(Known { glance, layout, faults: faults.clone() });
         }
     }
 
     /// The places in which a layout may stand; behind the first one that is free it does not.
-    fn places(&self, print: u64) -> impl Iterator<Item = &OnceLock<Known>> {
-        let start = (print >> 32) as usize % self.0.len().max(1);
+    fn places(&self, glance: Glance) -> impl Iterator<Item = &OnceLock<Known>> {
+        let start = (glance.print >> 32) as usize % self.0.len().max(1);
         let (before, from) = self.0.split_at(start);
         from.iter().chain(before).take(PLACES)
     }
@@ -72,7 +76,7 @@ mod tests {
 
     fn shape() -> Shape {
         let schema = r#"{"type":"object","properties":{"w":{"type":"string","enum":["x","y"]},"n":{"type":"integer"},
-            "o":{"type":"string"},"p":{"type":"string"}}}"#;
+            "o":{"type":"string"},"p":{"type":"string"},"q":{"type":"string"},"r":{"type":"string"}}}"#;
         Shape::compile(Json::parse(schema).unwrap()).unwrap()
     }
 
@@ -110,13 +114,17 @@ mod tests {
         let known: Vec<usize> = (0..9).filter(|&nth| check(&layouts, &shape, &object(nth)).is_some()).collect();
         assert_eq!(known, [0, 1, 2, 3], "the first ones stay");
         // Nor are more kept of the same keys than places are looked at.
-        let layouts = Layouts::of(64);
+        let layouts = Layouts::of(96);
         let object = |nth: usize| {
             let word = |bit: usize| nth >> bit & 1 == 1;
-            format!(r#"{{"w":{},"n":{},"o":{},"p":{}}}"#, word(0), word(1), word(2), word(3))
+            let words = (word(0), word(1), word(2), word(3), word(4), word(5));
+            format!(
+                r#"{{"w":{},"n":{},"o":{},"p":{},"q":{},"r":{}}}"#,
+                words.0, words.1, words.2, words.3, words.4, words.5
+            )
         };
-        assert!((0..16).all(|nth| check(&layouts, &shape, &object(nth)).is_none()));
-        let known = (0..16).filter(|&nth| check(&layouts, &shape, &object(nth)).is_some()).count();
+        assert!((0..64).all(|nth| check(&layouts, &shape, &object(nth)).is_none()));
+        let known = (0..64).filter(|&nth| check(&layouts, &shape, &object(nth)).is_some()).count();
         assert_eq!(known, PLACES);
     }
 }

@@ -28,8 +28,7 @@ pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -
 pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, ledger: &mut Ledger) {
     let told = if status == "completed" { Told::AtEnd } else { Told::CutShort };
     if let Some(response) = response {
-        let objects = response.items("output");
-        snapshot(&mut run, &objects, told, ledger);
+        snapshot(&mut run, response.get("output"), told, ledger);
     }
     let finished = status == "completed" || status == "incomplete";
     close(&mut run, !finished, ledger);
@@ -61,9 +60,9 @@ pub(super) fn close(run: &mut Run, cut: bool, ledger: &mut Ledger) {
 }
 
 /// The whole output, told again: each item says what of it is unsaid.
-fn snapshot(run: &mut Run, output: &[Json<'_>], told: Told, ledger: &mut Ledger) {
+fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Told, ledger: &mut Ledger) {
     let (objects, fields): (Vec<_>, Vec<_>) =
-        output.iter().filter_map(|object| Some((*object, object.object()?))).unzip();
+        output.into_iter().flat_map(Json::objects).map(|(_, object, fields)| (object, fields)).unzip();
     let places = run.items.of_output(&fields, ledger.time_ms());
     for ((object, fields), at) in objects.into_iter().zip(&fields).zip(places) {
         super::dispatch::whole_item(run, at, object, fields, told, ledger);

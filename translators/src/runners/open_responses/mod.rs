@@ -158,10 +158,11 @@ impl Decoder for OpenResponses {
             return;
         }
         if event == Event::Progress
-            && let Some(output) = response.as_ref().map(|response| response.items("output"))
+            && let Some(response) = &response
         {
             // One server tells the names of calls only here.
-            let output: Vec<Object<'_>> = output.into_iter().filter_map(Json::object).collect();
+            let output = response.get("output").into_iter().flat_map(Json::objects);
+            let output: Vec<Object<'_>> = output.map(|(.., fields)| fields).collect();
             run.items.of_output(&output, ledger.time_ms());
             return;
         }

@@ -118,8 +118,7 @@ pub(super) fn whole(
             let text = if reasoning && list == Text::Said { Text::Reasoning } else { list };
             wholes.push((text, 0, only));
         }
-        for (index, part) in value.map(Json::items).unwrap_or_default().into_iter().enumerate() {
-            let Some(part) = part.object() else { continue };
+        for (index, _, part) in value.into_iter().flat_map(Json::objects) {
             let Some((text, said)) = part_text(&part, list, reasoning) else { continue };
             wholes.push((text, u32::try_from(index).unwrap_or(u32::MAX), said));
         }

@@ -30,7 +30,11 @@ struct Known {
 impl Known {
     /// The compiled schema. That all of them are schemas is tested.
     fn schemas(&self) -> Option<&Schemas> {
-        let compile = || Schemas::compile_with(std::slice::from_ref(self.file), &[RESPONSE]).ok();
+        let compile = || {
+            let schemas = Schemas::compile_with(std::slice::from_ref(self.file), &[RESPONSE]).ok()?;
+            let holds_item = matches!(Event::of(self.file.kind), Event::ItemAdded | Event::ItemDone);
+            Some(if holds_item { schemas.with_layouts(ITEM_LAYOUTS) } else { schemas })
+        };
         self.schemas.get_or_init(compile).as_ref()
     }
 }
@@ -49,6 +53,9 @@ fn known(kind: &str) -> Option<&'static Known> {
 
 /// So many layouts of response objects are remembered: every server has several.
 const LAYOUTS: usize = 128;
+
+/// And so many of an event with an item in it: there are many sorts of items.
+const ITEM_LAYOUTS: usize = 64;
 
 /// The compiled schema of the response object.
 fn response_schema() -> Option<&'static Schemas> {
@@ -94,24 +101,25 @@ pub(super) fn check(
         && object.kind() == Kind::Object
     {
         match fields {
-            Some(fields) => checked.response(object, fields, ledger),
-            None => checked.response(object, object.object().unwrap_or_default().fields(), ledger),
+            Some(fields) => checked.response(object, fields, event, ledger),
+            None => checked.response(object, object.object().unwrap_or_default().fields(), event, ledger),
         }
     }
 }
 
 /// Checks a record that is a response object.
 pub(super) fn response(record: &Record<'_>, ledger: &mut Ledger) {
-    Checked::default().response(record.json, record.fields.fields(), ledger);
+    Checked::default().response(record.json, record.fields.fields(), Event::Terminal, ledger);
 }
 
 impl Checked {
-    fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, ledger: &mut Ledger) {
+    fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, event: Event, ledger: &mut Ledger) {
         let Some(schemas) = response_schema() else { return };
         if self.object.is_empty() || self.object != object.text() {
             self.faults = schemas.check_fields(RESPONSE.kind, object, fields, &|breaches| told(None, breaches));
             self.object.clear();
-            if object.text().len() <= REMEMBERED_BYTES {
+            // The response that ends is not told again.
+            if event != Event::Terminal && object.text().len() <= REMEMBERED_BYTES {
                 self.object.push_str(object.text());
             }
         }

@@ -33,31 +33,74 @@ impl Head {
 
 /// Whether a value is of one of these types.
 pub(super) fn is_of(types: u8, value: Json<'_>) -> bool {
-    let kind = match value.kind() {
-        Kind::Null => NULL,
-        Kind::Bool => BOOLEAN,
-        Kind::String => STRING,
-        Kind::Array => ARRAY,
-        Kind::Object => OBJECT,
-        Kind::Number if types & NUMBER != 0 => NUMBER,
-        Kind::Number => return types & INTEGER != 0 && is_integer(value.text()),
+    let of = type_of(value);
+    types & of != 0 || (of == NUMBER && types & INTEGER != 0 && is_integer(value.text()))
+}
+
+/// A value's type, as a bit; every number is [`NUMBER`].
+pub(super) fn type_of(value: Json<'_>) -> u8 {
+    // What type comes next cannot be foreseen, so it is looked up rather than branched on.
+    #[allow(clippy::indexing_slicing, reason = "a byte is always in it, and it is made when this is compiled")]
+    const TYPES: [u8; 256] = {
+        let mut types = [NUMBER; 256];
+        types[b'n' as usize] = NULL;
+        types[b't' as usize] = BOOLEAN;
+        types[b'f' as usize] = BOOLEAN;
+        types[b'"' as usize] = STRING;
+        types[b'[' as usize] = ARRAY;
+        types[b'{' as usize] = OBJECT;
+        types
     };
-    types & kind != 0
+    let first = value.text().as_bytes().first();
+    first.and_then(|first| TYPES.get(usize::from(*first))).copied().unwrap_or(NULL)
+}
+
+/// Both ends of a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Ends {
+    front: u64,
+    back: u64,
+}
+
+impl Ends {
+    /// Texts of the same length that are no longer than this are equal where their ends are.
+    pub(super) const WHOLE: usize = 16;
+
+    pub(super) fn of(text: &str) -> Self {
+        match (text.as_bytes().first_chunk(), text.as_bytes().last_chunk()) {
+            (Some(front), Some(back)) => Self { front: u64::from_le_bytes(*front), back: u64::from_le_bytes(*back) },
+            _ => Self { front: word(text.as_bytes()), back: 0 },
+        }
+    }
+}
+
+/// Whether two texts are equal, without a call: most of them are short.
+pub(super) fn same(one: &str, other: &str) -> bool {
+    let chunks = |text| <str>::as_bytes(text).as_chunks::<8>().0;
+    one.len() == other.len()
+        && Ends::of(one) == Ends::of(other)
+        && chunks(one).iter().zip(chunks(other)).skip(1).all(|(one, other)| one == other)
 }
 
 /// The first eight bytes of a name.
 pub(super) fn front(name: &str) -> u64 {
-    let name = name.as_bytes();
-    if let Some(bytes) = name.first_chunk() {
-        return u64::from_le_bytes(*bytes);
-    }
-    match (name.first_chunk(), name.last_chunk()) {
+    name.as_bytes().first_chunk().map_or_else(|| word(name.as_bytes()), |bytes| u64::from_le_bytes(*bytes))
+}
+
+/// Fewer bytes than eight, in a word.
+fn word(text: &[u8]) -> u64 {
+    match (text.first_chunk(), text.last_chunk()) {
         // The two overlap where there are fewer than eight.
         (Some(first), Some(last)) => {
-            let behind = (name.len() - 4) * 8;
+            let behind = (text.len() - 4) * 8;
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << behind
         }
-        _ => name.iter().rev().fold(0, |word, byte| word << 8 | u64::from(*byte)),
+        _ => match *text {
+            [one, two, three] => u64::from(u32::from_le_bytes([one, two, three, 0])),
+            [one, two] => u64::from(u16::from_le_bytes([one, two])),
+            [one] => u64::from(one),
+            _ => 0,
+        },
     }
 }
 

@@ -6,9 +6,9 @@
 //!
 //! What one server sends has few layouts, so what is wrong with an object is most often known once its keys are compared.
 
-use super::fields::{front, is_of};
+use super::fields::{Ends, is_of, same, type_of};
 use super::found::{Found, Place};
-use super::told::TYPES_KNOWN;
+use super::told::{ARRAY, TYPES_KNOWN};
 use super::{ObjectShape, Rest, Shape};
 use crate::json::scan::Scan;
 use crate::json::{Fields, Json, Kind};
@@ -30,11 +30,30 @@ const ITEMS: usize = 2;
 #[derive(Debug)]
 pub(in super::super) struct Layout(Box<[Slot]>);
 
-/// The names of an object's own fields in a number: objects of one layout have the same one, and most others have another.
-pub(in super::super) fn print(fields: Fields<'_, '_>) -> u64 {
-    fields.iter().fold(0, |print: u64, (key, ..)| {
-        (print.rotate_left(23) ^ front(key) ^ key.len() as u64).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-    })
+/// What is seen of an object without a look at its keys' letters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in super::super) struct Glance {
+    /// How long its own keys are and of what types their values, in a number: objects of one layout mostly have the same one.
+    pub(in super::super) print: u64,
+    /// How much is in each value, in a number: of objects with the same print, those with the same one as well are most likely
+    /// of one layout.
+    pub(in super::super) filled: u64,
+}
+
+impl Glance {
+    pub(in super::super) fn of(fields: Fields<'_, '_>) -> Self {
+        let mix = |all: u64, one: u64| (all.rotate_left(23) ^ one).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let nothing = Self { print: 0, filled: 0 };
+        fields.iter().fold(nothing, |Self { print, filled }, (key, value, inner)| {
+            let of = type_of(value);
+            // Of an array is only seen whether it is empty.
+            let count = inner.map_or_else(|| usize::from(of == ARRAY && value.text().len() > 2), Fields::all);
+            Self {
+                print: mix(print, key.len() as u64 | u64::from(of) << 32),
+                filled: filled.rotate_left(5) ^ count as u64,
+            }
+        })
+    }
 }
 
 /// A field.
@@ -46,18 +65,20 @@ struct Slot {
 
 #[derive(Debug)]
 struct Key {
-    /// The first bytes, so that most keys are compared without a call.
-    front: u64,
+    /// The first and the last bytes, so that most keys are compared without a call, and without a look elsewhere.
+    ends: Ends,
     text: Box<str>,
 }
 
 impl Key {
     fn of(text: &str) -> Self {
-        Self { front: front(text), text: text.into() }
+        Self { ends: Ends::of(text), text: text.into() }
     }
 
     fn is(&self, text: &str) -> bool {
-        self.text.len() == text.len() && self.front == front(text) && (text.len() <= 8 || *self.text == *text)
+        self.text.len() == text.len()
+            && self.ends == Ends::of(text)
+            && (text.len() <= Ends::WHOLE || same(&self.text, text))
     }
 }
 
@@ -141,7 +162,7 @@ fn agrees<'l, 'a>(mut slots: &'l [Slot], fields: Fields<'_, 'a>, left: &mut Left
         }
         let fits = match (&slot.value, inner) {
             (Meant::Of(types), _) => is_of(*types, value),
-            (Meant::Text(text), _) => value.text() == &**text,
+            (Meant::Text(text), _) => same(text, value.text()),
             (Meant::Looked(known), _) => {
                 left.push((known, value));
                 true
@@ -171,7 +192,7 @@ impl Slot {
             Meant::Object(_) => self.own(following).is_some_and(|own| reads_object(own, scan, left)),
             Meant::Items(_) => self.own(following).is_some_and(|own| reads_items(own, scan, left)),
             Meant::Of(types) => scan.json().is_some_and(|value| is_of(*types, value)),
-            Meant::Text(text) => scan.value() == Some(&**text),
+            Meant::Text(text) => scan.value().is_some_and(|value| same(text, value)),
             Meant::Looked(known) => scan.json().map(|value| left.push((known, value))).is_some(),
         }
     }
