@@ -77,8 +77,9 @@ impl State {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
         }
         // A document may span lines, and so may the data of an SSE event; a frame may not.
-        let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
-        let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
+        let data = is_object.then(|| one_line(json.text()));
+        let exact = data.as_ref().is_some_and(|data| is_same(data.as_bytes(), source));
+        let data = data.map(Box::<str>::from);
         let mut redacted_paths = Vec::new();
         if data.is_some() {
             redacted_paths.extend(redacted.iter().map(|pointer| format!("/data{pointer}")));
@@ -171,10 +172,17 @@ fn block_of(unit: &Unit<'_>) -> Option<Box<[u8]>> {
 
 /// Whether an event's block is [`sse_block`].
 fn is_usual_block(unit: &Unit<'_>) -> bool {
-    let behind_name =
-        |name: &str| unit.bytes.strip_prefix(b"event: ")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\n");
+    let behind_name = |name: &str| {
+        let (said, rest) = unit.bytes.strip_prefix(b"event: ")?.split_at_checked(name.len())?;
+        rest.strip_prefix(b"\n").filter(|_| is_same(said, name.as_bytes()))
+    };
     let rest = unit.event_name.map_or(Some(unit.bytes), behind_name);
-    rest.and_then(|rest| rest.strip_prefix(b"data: ")) == Some(unit.payload)
+    rest.and_then(|rest| rest.strip_prefix(b"data: ")).is_some_and(|data| is_same(data, unit.payload))
+}
+
+/// Whether the bytes are the same. Mostly they stand in the same place, and need not be looked at.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    std::ptr::eq(one, other) || one == other
 }
 
 /// The SSE block that an event has unless it says otherwise.
