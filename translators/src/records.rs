@@ -20,6 +20,8 @@ pub enum Part<'p> {
         source: &'p [u8],
         /// Whether it is all that the unit holds.
         whole: bool,
+        /// Whether it surely stands on one line.
+        on_one_line: bool,
         /// What is wrong with the bytes: text that is no UTF-8 is read with replacements.
         broken: Option<&'p str>,
     },
@@ -68,13 +70,13 @@ fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMu
     let mut first = true;
     loop {
         // The usual case, in one pass: the unit is one object and nothing else.
-        let (json, fields, tail) = match front(rest) {
+        let (json, fields, on_one_line, tail) = match front(rest) {
             Front::Blank if first => {
                 sink(Part::Invalid { bytes: unit.payload, error: "an empty record".to_owned() });
                 return;
             }
             Front::Blank => return,
-            Front::Value(json, fields, tail) => (json, fields, tail),
+            Front::Value { json, fields, on_one_line, rest } => (json, fields, on_one_line, rest),
             Front::Invalid(error) => {
                 let what = if unit.cut && error.is_eof() { "the input ended inside the record" } else { "not JSON" };
                 let at = unit.offset + (body.len() - rest.len()) as u64;
@@ -86,7 +88,7 @@ fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMu
         let whole = first && tail.trim().is_empty();
         let source =
             if whole { unit.payload } else { rest.get(..rest.len() - tail.len()).unwrap_or_default().as_bytes() };
-        sink(Part::Value { json, fields, source, whole, broken });
+        sink(Part::Value { json, fields, source, whole, on_one_line, broken });
         if whole {
             return;
         }

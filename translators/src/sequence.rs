@@ -1,10 +1,10 @@
 //! The sequencer: gives each frame its stream, number and time.
 //!
-//! In: frame bodies, each with the stream it belongs to. Out: frames. Never: a number twice or left out, a time that runs
+//! In: the stream that a frame belongs to, and when it is. Out: its place. Never: a number twice or left out, a time that runs
 //! backwards within a stream, a frame behind a run's last one.
 
 use crate::derived::uuid_v5;
-use crate::frame::{Body, Frame, Session, Stream, StreamKind};
+use crate::frame::{Session, Stream, StreamKind};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use uuid::Uuid;
@@ -47,6 +47,17 @@ pub struct Sequencer {
     sessions: HashMap<Arc<str>, (Arc<Session>, StreamKey)>,
     /// How often each task's stream was opened: one that begins again is another stream.
     tasks: HashMap<Uuid, u32>,
+}
+
+/// What a frame has of its stream.
+#[derive(Debug)]
+pub struct Numbered {
+    /// The stream.
+    pub stream: Arc<Stream>,
+    /// The frame's position in it.
+    pub seq: u64,
+    /// The frame's time, in Unix epoch milliseconds: no earlier than that of the frame before.
+    pub timestamp_ms: u64,
 }
 
 #[derive(Debug)]
@@ -126,19 +137,13 @@ impl Sequencer {
         self.open.remove(&key);
     }
 
-    /// Numbers a frame. A stream that is closed gives way to nothing: the body comes back.
-    pub fn frame(
-        &mut self,
-        key: StreamKey,
-        time_ms: u64,
-        parent_tool_id: Option<Uuid>,
-        body: Body,
-    ) -> Result<Frame, Body> {
-        let Some(numbering) = self.open.get_mut(&key) else { return Err(body) };
+    /// The next place in a stream, for a frame of that time; `None` where the stream is closed.
+    pub fn next(&mut self, key: StreamKey, time_ms: u64) -> Option<Numbered> {
+        let numbering = self.open.get_mut(&key)?;
         let seq = numbering.next_seq;
         numbering.next_seq += 1;
         numbering.last_ms = numbering.last_ms.max(time_ms);
-        Ok(Frame { stream: numbering.stream.clone(), seq, timestamp_ms: numbering.last_ms, parent_tool_id, body })
+        Some(Numbered { stream: numbering.stream.clone(), seq, timestamp_ms: numbering.last_ms })
     }
 
     fn session(&mut self, name: &str) -> (Arc<Session>, StreamKey) {

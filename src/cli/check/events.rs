@@ -125,7 +125,7 @@ impl Check<'_> {
         loop {
             match front(rest) {
                 Front::Blank => return,
-                Front::Value(json, _, tail) => {
+                Front::Value { json, rest: tail, .. } => {
                     self.behind_list(sink);
                     let first = std::mem::take(&mut self.at_start);
                     self.line = line_within(whole, first_line, json.text());

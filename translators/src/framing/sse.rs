@@ -59,6 +59,10 @@ impl SseReader {
                 rest = rest.get(1..).unwrap_or_default();
                 continue;
             }
+            if let Some(taken) = self.take_usual(rest, sink) {
+                rest = rest.get(taken..).unwrap_or_default();
+                continue;
+            }
             let Some(end) = memchr::memchr2(b'\n', b'\r', rest) else {
                 self.hold(rest);
                 return;
@@ -91,6 +95,31 @@ impl SseReader {
         if self.has_data || !self.event.is_empty() {
             self.dispatch(true, sink);
         }
+    }
+
+    /// Takes the event that begins here, if nothing is held and it is [`usual`]; gives how many bytes it has.
+    fn take_usual(&mut self, rest: &[u8], sink: &mut UnitSink<'_>) -> Option<usize> {
+        if self.length > 0 {
+            return None;
+        }
+        let usual = usual(rest)?;
+        let size = usual.block.len() - usize::from(usual.event_name.is_some());
+        if size > self.limits.record_bytes {
+            return None;
+        }
+        self.at_start = false;
+        let taken = usual.block.len() + BLOCK_END.len();
+        self.taken += taken as u64;
+        let offset = std::mem::replace(&mut self.offset, self.taken);
+        sink(Unit {
+            bytes: usual.block,
+            payload: usual.data,
+            event_name: usual.event_name,
+            offset,
+            oversized: None,
+            cut: false,
+        });
+        Some(taken)
     }
 
     fn hold(&mut self, part: &[u8]) {
@@ -169,21 +198,52 @@ impl SseReader {
     }
 }
 
+/// An event as nearly all come, in a chunk that has the whole of it: nothing of it need be copied.
+struct Usual<'c> {
+    /// Without the line ends behind it.
+    block: &'c [u8],
+    event_name: Option<&'c str>,
+    data: &'c [u8],
+}
+
+/// How a usual event ends.
+const BLOCK_END: &[u8] = b"\n\n";
+
+/// The event that begins here: an `event:` line or none, one `data:` line, a blank one, a space behind each colon, LF.
+fn usual(chunk: &[u8]) -> Option<Usual<'_>> {
+    let line_end = |text| memchr::memchr2(b'\n', b'\r', text);
+    let (event_name, rest) = match chunk.strip_prefix(b"event: ") {
+        Some(named) => {
+            let (name, rest) = named.split_at(line_end(named)?);
+            let name = std::str::from_utf8(name).ok().filter(|name| !name.is_empty())?;
+            (Some(name), rest.strip_prefix(b"\n")?)
+        }
+        None => (None, chunk),
+    };
+    let rest = rest.strip_prefix(b"data: ")?;
+    let (data, rest) = rest.split_at(line_end(rest)?);
+    let block = chunk.get(..chunk.len() - rest.len())?;
+    rest.starts_with(BLOCK_END).then_some(Usual { block, event_name, data })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    type Seen = Vec<(Option<String>, String, String, bool)>;
+    /// Name, payload, bytes, place, size over the limit, whether it was cut.
+    type Seen = Vec<(Option<String>, String, String, u64, Option<u64>, bool)>;
 
-    fn read(chunks: &[&[u8]]) -> Seen {
-        let mut reader = SseReader::new(Limits::default());
+    fn read<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, limits: Limits) -> Seen {
+        let mut reader = SseReader::new(limits);
         let mut seen = Seen::new();
         let mut sink = |unit: Unit<'_>| {
             seen.push((
                 unit.event_name.map(str::to_owned),
                 String::from_utf8_lossy(unit.payload).into_owned(),
                 String::from_utf8_lossy(unit.bytes).into_owned(),
+                unit.offset,
+                unit.oversized,
                 unit.cut,
             ));
         };
@@ -195,7 +255,7 @@ mod tests {
     }
 
     fn payloads(text: &str) -> Vec<(Option<String>, String)> {
-        read(&[text.as_bytes()]).into_iter().map(|(name, data, ..)| (name, data)).collect()
+        read([text.as_bytes()], Limits::default()).into_iter().map(|(name, data, ..)| (name, data)).collect()
     }
 
     #[test]
@@ -224,7 +284,7 @@ mod tests {
 
     #[test]
     fn comments_stay_with_the_next_event() {
-        let seen = read(&[b": ping\n\nevent: x\ndata: a\n\n"]);
+        let seen = read([&b": ping\n\nevent: x\ndata: a\n\n"[..]], Limits::default());
         assert_eq!(seen[0].2, ": ping\nevent: x\ndata: a");
     }
 
@@ -246,9 +306,11 @@ mod tests {
     proptest! {
         #[test]
         fn the_cuts_between_chunks_do_not_matter(
-            text in "(data: ?[ab:]{0,4}|event: x|: c|\u{FEFF}|id: 1|(\n|\r|\r\n){1,2}){0,24}",
+            text in "(event: x\ndata: [ab:]{0,4}\n\n|data: ?[ab: ]{0,4}|event: x?|: c|\u{FEFF}|id: 1|(\n|\r|\r\n){1,2}){0,24}",
             cuts in prop::collection::vec(0usize..200, 0..20),
+            record_bytes in prop_oneof![Just(16usize), Just(64 << 20)],
         ) {
+            let limits = Limits { record_bytes, preview_bytes: 4 };
             let bytes = text.as_bytes();
             let mut cuts: Vec<usize> = cuts.into_iter().map(|cut| cut.min(bytes.len())).collect();
             cuts.sort_unstable();
@@ -258,7 +320,10 @@ mod tests {
                 chunks.push(&bytes[from..cut]);
                 from = cut;
             }
-            prop_assert_eq!(read(&chunks), read(&[bytes]));
+            // A byte at a time, no event stands in a chunk.
+            let gathered = read(bytes.chunks(1), limits);
+            prop_assert_eq!(&read(chunks, limits), &gathered);
+            prop_assert_eq!(&read([bytes], limits), &gathered);
         }
     }
 }

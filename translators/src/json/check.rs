@@ -18,10 +18,18 @@ const LEVELS: usize = 4;
 const FIELD_BYTES: usize = 14;
 const MOST_EXPECTED: usize = 96;
 
-/// The fields of the object at the front of `text`, each followed by its own, and the object's length; `None` where it is
-/// not surely one.
-pub(super) fn object(text: &str) -> Option<(Vec<Field<'_>>, usize)> {
-    let mut check = Check { bytes: text.as_bytes(), at: 0 };
+/// An object, taken apart.
+pub(super) struct Apart<'a> {
+    /// Its fields, each followed by its own.
+    pub(super) fields: Vec<Field<'a>>,
+    pub(super) length: usize,
+    /// Whether no line ends in it.
+    pub(super) on_one_line: bool,
+}
+
+/// The object at the front of `text`; `None` where it is not surely one.
+pub(super) fn object(text: &str) -> Option<Apart<'_>> {
+    let mut check = Check { bytes: text.as_bytes(), at: 0, on_one_line: true };
     // A guess that is seldom too small; what is left over is gone with the record.
     let mut fields = Vec::with_capacity((text.len() / FIELD_BYTES).clamp(8, MOST_EXPECTED));
     // The fields whose objects are open, and where those begin.
@@ -29,7 +37,7 @@ pub(super) fn object(text: &str) -> Option<(Vec<Field<'_>>, usize)> {
     let mut depth = 0;
     check.take(b'{')?;
     if check.next()? == b'}' {
-        return Some((fields, check.at + 1));
+        return Some(Apart { fields, length: check.at + 1, on_one_line: check.on_one_line });
     }
     loop {
         let (start, escaped) = check.key()?;
@@ -54,7 +62,9 @@ pub(super) fn object(text: &str) -> Option<(Vec<Field<'_>>, usize)> {
             check.at += 1;
             match byte {
                 b',' => break,
-                b'}' if depth == 0 => return Some((fields, check.at)),
+                b'}' if depth == 0 => {
+                    return Some(Apart { fields, length: check.at, on_one_line: check.on_one_line });
+                }
                 b'}' => {
                     depth -= 1;
                     let &(nth, start) = open.get(depth)?;
@@ -71,21 +81,36 @@ pub(super) fn object(text: &str) -> Option<(Vec<Field<'_>>, usize)> {
 struct Check<'a> {
     bytes: &'a [u8],
     at: usize,
+    /// Whether no line end was stepped over. None can stand in a string.
+    on_one_line: bool,
 }
 
 impl Check<'_> {
     /// The next byte that is no white space; it is not taken.
+    #[inline]
     fn next(&mut self) -> Option<u8> {
+        match *self.bytes.get(self.at)? {
+            byte if byte > b' ' => Some(byte),
+            _ => self.behind_blanks(),
+        }
+    }
+
+    /// What machines write has no white space between its tokens, so this is in a function of its own, out of the way.
+    #[inline(never)]
+    fn behind_blanks(&mut self) -> Option<u8> {
         loop {
             match *self.bytes.get(self.at)? {
-                b' ' | b'\n' | b'\r' | b'\t' => self.at += 1,
+                b' ' | b'\t' => self.at += 1,
+                b'\n' | b'\r' => (self.at, self.on_one_line) = (self.at + 1, false),
                 byte => return Some(byte),
             }
         }
     }
 
+    /// Takes the next byte that is no white space, if it is this one.
     fn take(&mut self, byte: u8) -> Option<()> {
-        let found = self.next()? == byte;
+        // Mostly it stands right here, and this is cheaper than to ask what does.
+        let found = self.bytes.get(self.at) == Some(&byte) || self.next()? == byte;
         self.at += usize::from(found);
         found.then_some(())
     }
@@ -102,21 +127,17 @@ impl Check<'_> {
         self.next().map(|_| ())
     }
 
-    /// Takes the inside of a string and the quote behind it; says whether there is an escape in it.
+    /// Takes the inside of a string and the quote behind it; says whether there is an escape in it. Where there is none, this
+    /// is no call.
+    #[inline]
     fn string(&mut self) -> Option<bool> {
-        let mut escaped = false;
-        loop {
-            let rest = self.bytes.get(self.at..)?;
-            let (at, rest) = special(rest)?;
-            self.at += at + 1;
-            match rest {
-                [b'"', ..] => return Some(escaped),
-                [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', ..] => self.at += 1,
-                [b'\\', b'u', a, b, c, d, ..] if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) => self.at += 5,
-                _ => return None,
-            }
-            escaped = true;
+        let (at, rest) = special(self.bytes.get(self.at..)?)?;
+        self.at += at + 1;
+        if rest.first() == Some(&b'"') {
+            return Some(false);
         }
+        self.at = self.bytes.len() - behind_escapes(rest)?.len();
+        Some(true)
     }
 
     fn literal(&mut self, word: &[u8]) -> Option<()> {
@@ -126,10 +147,11 @@ impl Check<'_> {
     }
 
     fn digits(&mut self) -> Option<()> {
-        let rest = self.bytes.get(self.at..)?;
-        let count = rest.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(rest.len());
-        self.at += count;
-        (count > 0).then_some(())
+        let start = self.at;
+        while self.bytes.get(self.at).is_some_and(u8::is_ascii_digit) {
+            self.at += 1;
+        }
+        (self.at > start).then_some(())
     }
 
     fn number(&mut self) -> Option<()> {
@@ -211,6 +233,20 @@ impl Check<'_> {
     }
 }
 
+/// What stands behind a string, the rest of which begins with an escape.
+#[inline(never)]
+fn behind_escapes(mut rest: &[u8]) -> Option<&[u8]> {
+    loop {
+        let tail = match rest {
+            [b'"', tail @ ..] => return Some(tail),
+            [b'\\', b'"' | b'\\' | b'/' | b'b' | b'f' | b'n' | b'r' | b't', tail @ ..] => tail,
+            [b'\\', b'u', a, b, c, d, tail @ ..] if [a, b, c, d].into_iter().all(u8::is_ascii_hexdigit) => tail,
+            _ => return None,
+        };
+        rest = special(tail)?.1;
+    }
+}
+
 /// The next byte that may not stand in a string as it is: a quote, a backslash or a control character. Gives its place, and the
 /// text from there on.
 #[inline]
@@ -245,14 +281,15 @@ mod tests {
     #[test]
     fn what_is_json_is_taken_apart() {
         let text = r#" {"a" : 1, "b":{"c":[{}, [ ],"]",-0.5e+3,true,false,null]} ,"\u0061":"\ud83d\n" } {"#;
-        let (fields, length) = object(text).unwrap();
+        let Apart { fields, length, on_one_line } = object(text).unwrap();
+        assert!(on_one_line);
         let seen: Vec<_> = fields.iter().map(|field| (field.key.as_ref(), field.value.text(), field.inner)).collect();
         let list = r#"[{}, [ ],"]",-0.5e+3,true,false,null]"#;
         let nested = format!("{{\"c\":{list}}}");
         let expected = [("a", "1", None), ("b", &*nested, Some(1)), ("c", list, None), ("a", r#""\ud83d\n""#, None)];
         assert_eq!(seen, expected);
         assert_eq!(&text[length..], " {");
-        assert_eq!(object("{}x").map(|(fields, length)| (fields.len(), length)), Some((0, 2)));
+        assert_eq!(object("{}x").map(|apart| (apart.fields.len(), apart.length)), Some((0, 2)));
     }
 
     #[test]
@@ -314,14 +351,14 @@ mod tests {
         #[test]
         fn the_levels_below_are_what_their_own_text_says(value in super::super::scan::tests::json()) {
             let text = format!("{{\"a\":{value},\"b\":{{\"a\":{value},\"c\":{{}},\"d\":{{\"a\":{value},\"x\":{{\"y\":{value}}}}}}}}}");
-            let (fields, _) = object(&text).unwrap();
+            let Apart { fields, .. } = object(&text).unwrap();
             let whole = super::super::Object::of(fields);
             prop_assert!(agrees(&whole, &text));
         }
 
         #[test]
         fn it_accepts_what_the_parser_accepts(text in "\\{(\"(a|\\\\n|\\\\u00e9|\\\\u|\u{1}|\u{e9}){0,9}\"|[\\[\\]{}:, ]|-|0|12|\\.5|e|E\\+|true|null|\"a\":){0,14}\\}") {
-            let ours = object(&text).map(|(_, length)| length);
+            let ours = object(&text).map(|apart| apart.length);
             prop_assert_eq!(ours, parsed(&text));
         }
 
@@ -331,7 +368,7 @@ mod tests {
             let at = at.index(text.len());
             text[at] = byte;
             if let Ok(text) = String::from_utf8(text) {
-                let ours = object(&text).map(|(_, length)| length);
+                let ours = object(&text).map(|apart| apart.length);
                 let theirs = parsed(&text).filter(|_| text.trim_start().starts_with('{'));
                 prop_assert_eq!(ours, theirs);
             }

@@ -311,8 +311,17 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
 /// What stands at the front of a text.
 #[derive(Debug)]
 pub enum Front<'a> {
-    /// A JSON value, its fields where it is an object, and the text behind it.
-    Value(Json<'a>, Object<'a>, &'a str),
+    /// A JSON value.
+    Value {
+        /// The value.
+        json: Json<'a>,
+        /// Its fields, where it is an object.
+        fields: Object<'a>,
+        /// Whether it surely stands on one line.
+        on_one_line: bool,
+        /// The text behind it.
+        rest: &'a str,
+    },
     /// Only white space.
     Blank,
     /// No JSON; the parser's message.
@@ -324,9 +333,9 @@ pub fn front(text: &str) -> Front<'_> {
     let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
     if text.starts_with('{') {
         // The usual case: checked and taken apart in one pass.
-        if let Some((fields, length)) = check::object(text) {
+        if let Some(check::Apart { fields, length, on_one_line }) = check::object(text) {
             let (whole, rest) = text.split_at(length);
-            return Front::Value(Json(whole), Object::of(fields), rest);
+            return Front::Value { json: Json(whole), fields: Object::of(fields), on_one_line, rest };
         }
     }
     let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
@@ -334,7 +343,8 @@ pub fn front(text: &str) -> Front<'_> {
         None => Front::Blank,
         Some(Ok(raw)) => {
             let json = Json::new(raw);
-            Front::Value(json, json.object().unwrap_or_default(), text.get(stream.byte_offset()..).unwrap_or_default())
+            let rest = text.get(stream.byte_offset()..).unwrap_or_default();
+            Front::Value { json, fields: json.object().unwrap_or_default(), on_one_line: false, rest }
         }
         Some(Err(error)) => Front::Invalid(error),
     }
@@ -496,10 +506,15 @@ mod tests {
 
     #[test]
     fn the_front_value_is_split_off() {
-        let Front::Value(first, fields, rest) = front(" {\"a\":1}{\"b\":2}") else { panic!("no value") };
+        let Front::Value { json: first, fields, on_one_line: true, rest } = front(" {\"a\":1}{\"b\":2}") else {
+            panic!("no value on one line")
+        };
         assert_eq!((first.text(), fields.u64("a"), rest), ("{\"a\":1}", Some(1), "{\"b\":2}"));
-        let Front::Value(odd, fields, _) = front("{\"\\ud83d\":1}") else { panic!("no value") };
+        let Front::Value { json: odd, fields, .. } = front("{\"\\ud83d\":1}") else { panic!("no value") };
         assert_eq!((odd.text(), fields.u64("\u{FFFD}")), ("{\"\\ud83d\":1}", Some(1)));
+        for text in ["{\n}", "{\"a\":1\r}", "{\"a\":[1,\n2]}", "{\"a\":{\r\n\"b\":1}}"] {
+            assert!(matches!(front(text), Front::Value { on_one_line: false, .. }), "{text:?}");
+        }
         assert!(matches!(front("  "), Front::Blank));
         assert!(matches!(front("{\"a\""), Front::Invalid(_)));
     }

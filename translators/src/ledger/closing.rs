@@ -4,8 +4,11 @@
 
 use super::open::Open;
 use super::{Ledger, Place};
-use crate::frame::{ApprovalResolved, Body, Decision, Name, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind};
-use crate::sequence::StreamKey;
+use crate::frame::{ApprovalResolved, Body, Decision, Frame, Name, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind};
+use crate::sequence::{Numbered, StreamKey};
+
+/// Room for so many frames is made at once: as many as a few records give rise to. Grown bit by bit, they are moved each time.
+const FRAMES: usize = 32;
 
 impl Ledger {
     /// The book of a stream; that of its session's thread once the stream is closed.
@@ -96,14 +99,16 @@ impl Ledger {
     }
 
     pub(super) fn number(&mut self, place: Place, body: Body) {
-        let frame = self.sequencer.frame(place.stream, self.time_ms, place.parent, body).or_else(|body| {
+        let numbered = self.sequencer.next(place.stream, self.time_ms).or_else(|| {
             // The stream is over. What still comes belongs to its session.
             let thread = self.thread();
-            self.sequencer.frame(thread, self.time_ms, place.parent, body)
+            self.sequencer.next(thread, self.time_ms)
         });
-        if let Ok(frame) = frame {
-            self.quiet.note(place, &frame);
-            self.frames.push(frame);
+        let Some(Numbered { stream, seq, timestamp_ms }) = numbered else { return };
+        self.quiet.note(place, &body, timestamp_ms);
+        if self.frames.capacity() == 0 {
+            self.frames.reserve(FRAMES);
         }
+        self.frames.push(Frame { stream, seq, timestamp_ms, parent_tool_id: place.parent, body });
     }
 }

@@ -5,7 +5,7 @@
 //! that frame the answer stands in the log, for the live reader and for every replay. Never: one behind a piece that came
 //! alone, behind a tool's end, or twice.
 
-use crate::frame::{Body, Frame, OutputStream, Tool};
+use crate::frame::{Body, OutputStream, Tool};
 use crate::ledger::Place;
 use crate::sequence::StreamKey;
 use std::collections::BTreeMap;
@@ -56,9 +56,9 @@ impl Quiet {
         self.arrived_ms
     }
 
-    /// Takes a frame that was numbered.
-    pub(super) fn note(&mut self, place: Place, frame: &Frame) {
-        let (tool, chunk, stream) = match &frame.body {
+    /// Takes what happened at that time (Unix epoch milliseconds).
+    pub(super) fn note(&mut self, place: Place, body: &Body, now_ms: u64) {
+        let (tool, chunk, stream) = match body {
             Body::ToolStdout { tool, chunk } | Body::ToolStdoutFront { tool, chunk } => {
                 (tool, chunk, OutputStream::Stdout)
             }
@@ -73,7 +73,6 @@ impl Quiet {
         if chunk.is_empty() {
             return;
         }
-        let now_ms = frame.timestamp_ms;
         let is_recent = |then: u64| now_ms.saturating_sub(then) < QUIET_MS;
         let before = self.speaking.get(&place.stream).filter(|speaking| is_recent(speaking.last_ms));
         let held = before.map(|speaking| {

@@ -12,6 +12,7 @@ use crate::ledger::Ledger;
 use crate::recognise::{Doubt, Recognised};
 use crate::records::{self, Part};
 use crate::redact::Redacted;
+use std::borrow::Cow;
 use std::collections::VecDeque;
 
 pub(super) struct State {
@@ -49,8 +50,10 @@ impl State {
 
     pub(super) fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {
         records::read(unit, &mut |part| match part {
-            Part::Value { json, fields, source, whole, broken } => {
-                self.record(unit, json, fields, source, whole, broken, redacted, now_ms);
+            Part::Value { json, fields, source, whole, on_one_line, broken } => {
+                // A document may span lines, and so may the data of an SSE event; a frame may not.
+                let line = if on_one_line { json.text().into() } else { one_line(json.text()) };
+                self.record(unit, json, fields, line, source, whole, broken, redacted, now_ms);
             }
             Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Faults::NONE, redacted, now_ms),
             Part::Invalid { bytes, error } => {
@@ -65,6 +68,7 @@ impl State {
         unit: &Unit<'_>,
         json: Json<'_>,
         fields: Object<'_>,
+        line: Cow<'_, str>,
         source: &[u8],
         whole: bool,
         broken: Option<&str>,
@@ -76,9 +80,9 @@ impl State {
         if !is_object {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
         }
-        // A document may span lines, and so may the data of an SSE event; a frame may not.
-        let data = is_object.then(|| -> Box<str> { one_line(json.text()).into() });
-        let exact = data.as_ref().is_some_and(|data| data.as_bytes() == source);
+        let data = is_object.then_some(line);
+        let exact = data.as_ref().is_some_and(|data| is_same(data.as_bytes(), source));
+        let data = data.map(Box::<str>::from);
         let mut redacted_paths = Vec::new();
         if data.is_some() {
             redacted_paths.extend(redacted.iter().map(|pointer| format!("/data{pointer}")));
@@ -171,10 +175,17 @@ fn block_of(unit: &Unit<'_>) -> Option<Box<[u8]>> {
 
 /// Whether an event's block is [`sse_block`].
 fn is_usual_block(unit: &Unit<'_>) -> bool {
-    let behind_name =
-        |name: &str| unit.bytes.strip_prefix(b"event: ")?.strip_prefix(name.as_bytes())?.strip_prefix(b"\n");
+    let behind_name = |name: &str| {
+        let (said, rest) = unit.bytes.strip_prefix(b"event: ")?.split_at_checked(name.len())?;
+        rest.strip_prefix(b"\n").filter(|_| is_same(said, name.as_bytes()))
+    };
     let rest = unit.event_name.map_or(Some(unit.bytes), behind_name);
-    rest.and_then(|rest| rest.strip_prefix(b"data: ")) == Some(unit.payload)
+    rest.and_then(|rest| rest.strip_prefix(b"data: ")).is_some_and(|data| is_same(data, unit.payload))
+}
+
+/// Whether the bytes are the same. Mostly they stand in the same place, and need not be looked at.
+fn is_same(one: &[u8], other: &[u8]) -> bool {
+    std::ptr::eq(one, other) || one == other
 }
 
 /// The SSE block that an event has unless it says otherwise.

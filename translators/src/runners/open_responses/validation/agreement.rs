@@ -39,7 +39,7 @@ fn checked(text: &str) -> Vec<(&'static Schemas, String, String)> {
 
 /// The reader of what is taken apart says the same, whether or not the fields of the objects in it are known.
 fn compare_fields(schemas: &Schemas, kind: &str, text: &str, full: &[Breach]) {
-    let Front::Value(json, known, _) = front(text) else { panic!("no value: {text}") };
+    let Front::Value { json, fields: known, .. } = front(text) else { panic!("no value: {text}") };
     // A response that is no object is not checked.
     let Some(alone) = json.object() else { return };
     for fields in [known, alone] {
@@ -293,7 +293,7 @@ proptest! {
         after.iter().for_each(|(at, change)| apply(&mut other, *at, change));
         let (one, other) = (one.to_string(), other.to_string());
         for ((schemas, kind, one), (_, same_kind, other)) in checked(&one).into_iter().zip(checked(&other)) {
-            let (Front::Value(before, first, _), Front::Value(after, second, _)) = (front(&one), front(&other)) else { continue };
+            let (Front::Value { json: before, fields: first, .. }, Front::Value { json: after, fields: second, .. }) = (front(&one), front(&other)) else { continue };
             // Only an object has a layout.
             let are_objects = before.kind() == Kind::Object && after.kind() == Kind::Object;
             if are_objects && kind == same_kind && schemas.laid_out_alike(&kind, first.fields(), second.fields()) == Some(true) {
@@ -347,7 +347,7 @@ fn few_items_are_part_of_a_layout() {
     let kind = "response.output_item.done";
     let schemas = known(kind).unwrap().schemas().unwrap();
     let alike = |one: &str, other: &str| {
-        let (Front::Value(_, one, _), Front::Value(_, other, _)) = (front(one), front(other)) else {
+        let (Front::Value { fields: one, .. }, Front::Value { fields: other, .. }) = (front(one), front(other)) else {
             panic!("no JSON")
         };
         schemas.laid_out_alike(kind, one.fields(), other.fields())
