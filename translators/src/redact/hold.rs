@@ -4,12 +4,11 @@
 
 use super::channel::{Channel, Segment};
 use super::levels::{Map, unescape};
-use super::pieces::{Found, MARK, Piece, Pieces, ended, find};
+use super::pieces::{Found, Piece, Pieces, ended, find};
 use super::record::{look, plain};
 use super::text::Finding;
-use super::{Edit, Rules, With};
+use super::{Edit, Glance, Rules, With};
 use crate::framing::Unit;
-use memchr::memmem;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,7 +41,6 @@ pub struct Redactor {
     next: u64,
     /// The texts whose last piece left something to remember.
     channels: HashMap<u64, Channel>,
-    mark: memmem::Finder<'static>,
 }
 
 /// What is to be changed in a unit.
@@ -81,23 +79,22 @@ const OVERHEAD: usize = 256;
 impl Redactor {
     /// A redactor at the start of an input whose pieces stand in these places.
     pub fn new(rules: Arc<Rules>, table: &'static [Pieces]) -> Self {
-        let mark = memmem::Finder::new(MARK);
-        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new(), mark }
+        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new() }
     }
 
     /// Takes the next unit; gives what need not wait.
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
-        let found = self.piece_of(unit);
-        let is_suspect = self.rules.is_worth_a_look(unit.bytes);
-        if let Some(found) = &found
-            && !is_suspect
-            && self.channels.is_empty()
-            && self.queue.is_empty()
-            && self.rules.leaves_nothing(unit.payload.get(found.place.clone()).unwrap_or_default())
-        {
-            // The usual case: a piece that nothing waits for and that waits for nothing.
+        let Glance { is_suspect, may_have_piece } = self.rules.glance(unit.bytes);
+        let found = if may_have_piece { self.piece_of(unit) } else { None };
+        let leaves_nothing = |found: &Found<'_>| {
+            let piece = unit.payload.get(found.place.clone()).unwrap_or_default();
+            self.channels.is_empty() && self.rules.leaves_nothing(piece)
+        };
+        if !is_suspect && self.queue.is_empty() && found.as_ref().is_none_or(leaves_nothing) {
+            // The usual case: nothing waits, and this has no piece, or one that nothing waits for and that waits for nothing.
             self.next += 1;
-            self.pass(unit, Change::default(), now_ms, sink);
+            self.forget_ended(unit);
+            sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
         }
         let piece = found.map(|found| found.piece(self.table));
@@ -152,7 +149,7 @@ impl Redactor {
     }
 
     fn piece_of<'u>(&self, unit: &Unit<'u>) -> Option<Found<'u>> {
-        if self.table.is_empty() || unit.oversized.is_some() || self.mark.find(unit.payload).is_none() {
+        if self.table.is_empty() || unit.oversized.is_some() {
             return None;
         }
         find(self.table, simdutf8::basic::from_utf8(unit.payload).ok()?)

@@ -38,8 +38,8 @@ impl Piece {
     }
 }
 
-/// Every piece's key or type has this in it.
-pub(super) const MARK: &[u8] = b"elta";
+/// The key that stands on the way to every piece.
+pub(super) const MARK: &[u8] = b"\"delta\"";
 
 /// Where a record has a piece; what it is a piece of is not found out yet.
 #[derive(Debug)]
@@ -133,4 +133,20 @@ fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
         }
     }
     Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runners::RUNNERS;
+
+    #[test]
+    fn the_mark_stands_on_the_way_to_every_piece() {
+        let key = std::str::from_utf8(MARK).unwrap().trim_matches('"');
+        for runner in RUNNERS {
+            for pieces in runner.pieces {
+                assert!(pieces.leaves.iter().all(|leaf| leaf.contains(&key)), "{}: {pieces:?}", runner.name);
+            }
+        }
+    }
 }
