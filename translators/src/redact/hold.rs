@@ -4,10 +4,10 @@
 
 use super::channel::{Channel, Segment};
 use super::levels::{Map, unescape};
-use super::pieces::{Found, Piece, Pieces, ended, find};
+use super::pieces::{Found, Pieces, ended, find, value_behind};
 use super::record::{look, plain};
 use super::text::Finding;
-use super::{Edit, Glance, Rules, With};
+use super::{Edit, Glance, Mark, Rules, With};
 use crate::framing::Unit;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
@@ -84,21 +84,24 @@ impl Redactor {
 
     /// Takes the next unit; gives what need not wait.
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
-        let Glance { is_suspect, may_have_piece } = self.rules.glance(unit.bytes);
-        let found = if may_have_piece { self.piece_of(unit) } else { None };
-        let leaves_nothing = |found: &Found<'_>| {
-            let piece = unit.payload.get(found.place.clone()).unwrap_or_default();
-            self.channels.is_empty() && self.rules.leaves_nothing(piece)
+        let Glance { is_suspect, mark } = self.rules.glance(unit.bytes);
+        let is_free = !is_suspect && self.queue.is_empty();
+        let leaves_nothing = |piece: &[u8]| is_free && self.channels.is_empty() && self.rules.leaves_nothing(piece);
+        let found = match mark {
+            Mark::Nowhere => None,
+            // Where there is but one string that may be the piece, and that leaves nothing, nobody asks whether it is.
+            Mark::Once(end) if value_behind(unit.bytes, end).is_some_and(leaves_nothing) => None,
+            _ => self.piece_of(unit),
         };
-        if !is_suspect && self.queue.is_empty() && found.as_ref().is_none_or(leaves_nothing) {
+        let piece = |found: &Found<'_>| unit.payload.get(found.place.clone()).unwrap_or_default();
+        if is_free && found.as_ref().is_none_or(|found| leaves_nothing(piece(found))) {
             // The usual case: nothing waits, and this has no piece, or one that nothing waits for and that waits for nothing.
             self.next += 1;
             self.forget_ended(unit);
             sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
         }
-        let piece = found.map(|found| found.piece(self.table));
-        if piece.is_none() {
+        if found.is_none() {
             // Whatever it is, it is not what the tails wait for.
             self.flush(sink);
         }
@@ -106,10 +109,10 @@ impl Redactor {
         self.next += 1;
         let mut change = Change::default();
         if is_suspect {
-            change.edits = look(&self.rules, unit.payload, piece.as_ref().map(|piece| &piece.place)).edits;
+            change.edits = look(&self.rules, unit.payload, found.as_ref().map(|found| &found.place)).edits;
             change.is_suspect = true;
         }
-        let waits = piece.is_some_and(|piece| self.read(unit, number, &piece, &mut change));
+        let waits = found.is_some_and(|found| self.read(unit, number, found, &mut change));
         if !waits && self.queue.is_empty() {
             self.pass(unit, change, now_ms, sink);
             return;
@@ -156,16 +159,21 @@ impl Redactor {
     }
 
     /// Reads a piece together with what is remembered of its text; says whether its unit must wait.
-    fn read(&mut self, unit: &Unit<'_>, number: u64, piece: &Piece, change: &mut Change) -> bool {
-        let raw = unit.payload.get(piece.place.clone()).unwrap_or_default();
+    fn read(&mut self, unit: &Unit<'_>, number: u64, found: Found<'_>, change: &mut Change) -> bool {
+        let raw = unit.payload.get(found.place.clone()).unwrap_or_default();
         let (said, map) = unescape(raw);
-        change.base = piece.place.start;
+        change.base = found.place.start;
         change.map = map;
+        // A text of which nothing is remembered is mostly one of which nothing is to be; where nothing is remembered of any,
+        // nobody asks which one it is.
+        let finding = self.channels.is_empty().then(|| self.rules.scan(&said));
+        if finding.as_ref().is_some_and(Finding::is_empty) {
+            return false;
+        }
+        let piece = found.piece(self.table);
         let known = self.channels.remove(&piece.channel);
-        let is_new = known.is_none();
+        let finding = finding.or_else(|| known.is_none().then(|| self.rules.scan(&said)));
         let mut channel = known.unwrap_or_default();
-        // A text of which nothing is remembered is mostly one of which nothing is to be.
-        let finding = is_new.then(|| self.rules.scan(&said));
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }

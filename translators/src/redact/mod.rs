@@ -149,8 +149,17 @@ impl std::fmt::Debug for Rules {
 struct Glance {
     /// Whether it may hold a secret.
     is_suspect: bool,
-    /// Whether it has the key that stands on the way to every piece.
-    may_have_piece: bool,
+    mark: Mark,
+}
+
+/// Where a record has the key that stands on the way to every piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Nowhere,
+    /// Once; it ends here.
+    Once(usize),
+    /// More than once, or nobody has looked for it everywhere.
+    Anywhere,
 }
 
 /// What the sieve tells that key as; all other numbers are those of literals, and of spellings behind them.
@@ -274,13 +283,13 @@ impl Rules {
         }
     }
 
-    /// Whether a record may hold a secret, and whether it may have a piece; one look at its bytes, and nothing is kept of it.
+    /// Whether a record may hold a secret, and where it may have a piece; one look at its bytes, and nothing is kept of it.
     fn glance(&self, bytes: &[u8]) -> Glance {
-        let mut is_marked = false;
+        let mut mark = Mark::Nowhere;
         let is_suspect = !self.patterns.is_empty()
             || self.sieve.any(bytes, |number, place| match self.literals.get(number) {
                 _ if number == PIECE => {
-                    is_marked = true;
+                    mark = if mark == Mark::Nowhere { Mark::Once(place.end) } else { Mark::Anywhere };
                     false
                 }
                 Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
@@ -290,7 +299,8 @@ impl Rules {
                 _ => !bytes.get(place.clone()).is_some_and(|said| said.ends_with(b"\"")) || is_a_key(bytes, place.end),
             });
         // The first suspect ends the look.
-        Glance { is_suspect, may_have_piece: is_marked || is_suspect && memchr::memmem::find(bytes, MARK).is_some() }
+        let is_marked = is_suspect && memchr::memmem::find(bytes, MARK).is_some();
+        Glance { is_suspect, mark: if is_marked { Mark::Anywhere } else { mark } }
     }
 
     /// Whether there may be a secret in a text without escapes.
