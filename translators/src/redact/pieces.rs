@@ -130,8 +130,8 @@ impl Found<'_> {
         let text = top(self.text);
         // What stands in the parent need not be read again.
         let start = (self.parent.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
-        let known = [start..start.wrapping_add(self.parent.len())];
-        let mut scan = Scan::knowing(text, &known);
+        let known = start..start.wrapping_add(self.parent.len());
+        let mut scan = Scan::knowing(text, std::slice::from_ref(&known));
         let mut left = keys.len();
         while left > 0
             && text.starts_with('{')
