@@ -4,12 +4,11 @@
 
 use super::channel::{Channel, Segment};
 use super::levels::{Map, unescape};
-use super::pieces::{Found, MARK, Piece, Pieces, ended, find};
+use super::pieces::{Found, Pieces, ended, find, value_behind};
 use super::record::{look, plain};
 use super::text::Finding;
-use super::{Edit, Rules, With};
+use super::{Edit, Glance, Mark, Rules, With};
 use crate::framing::Unit;
-use memchr::memmem;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
@@ -42,7 +41,6 @@ pub struct Redactor {
     next: u64,
     /// The texts whose last piece left something to remember.
     channels: HashMap<u64, Channel>,
-    mark: memmem::Finder<'static>,
 }
 
 /// What is to be changed in a unit.
@@ -81,27 +79,29 @@ const OVERHEAD: usize = 256;
 impl Redactor {
     /// A redactor at the start of an input whose pieces stand in these places.
     pub fn new(rules: Arc<Rules>, table: &'static [Pieces]) -> Self {
-        let mark = memmem::Finder::new(MARK);
-        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new(), mark }
+        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new() }
     }
 
     /// Takes the next unit; gives what need not wait.
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
-        let found = self.piece_of(unit);
-        let is_suspect = self.rules.is_worth_a_look(unit.bytes);
-        if let Some(found) = &found
-            && !is_suspect
-            && self.channels.is_empty()
-            && self.queue.is_empty()
-            && self.rules.leaves_nothing(unit.payload.get(found.place.clone()).unwrap_or_default())
-        {
-            // The usual case: a piece that nothing waits for and that waits for nothing.
+        let Glance { is_suspect, mark } = self.rules.glance(unit.bytes);
+        let is_free = !is_suspect && self.queue.is_empty();
+        let leaves_nothing = |piece: &[u8]| is_free && self.channels.is_empty() && self.rules.leaves_nothing(piece);
+        let found = match mark {
+            Mark::Nowhere => None,
+            // Where there is but one string that may be the piece, and that leaves nothing, nobody asks whether it is.
+            Mark::Once(end) if value_behind(unit.bytes, end).is_some_and(leaves_nothing) => None,
+            _ => self.piece_of(unit),
+        };
+        let piece = |found: &Found<'_>| unit.payload.get(found.place.clone()).unwrap_or_default();
+        if is_free && found.as_ref().is_none_or(|found| leaves_nothing(piece(found))) {
+            // The usual case: nothing waits, and this has no piece, or one that nothing waits for and that waits for nothing.
             self.next += 1;
-            self.pass(unit, Change::default(), now_ms, sink);
+            self.forget_ended(unit);
+            sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
         }
-        let piece = found.map(|found| found.piece(self.table));
-        if piece.is_none() {
+        if found.is_none() {
             // Whatever it is, it is not what the tails wait for.
             self.flush(sink);
         }
@@ -109,10 +109,10 @@ impl Redactor {
         self.next += 1;
         let mut change = Change::default();
         if is_suspect {
-            change.edits = look(&self.rules, unit.payload, piece.as_ref().map(|piece| &piece.place)).edits;
+            change.edits = look(&self.rules, unit.payload, found.as_ref().map(|found| &found.place)).edits;
             change.is_suspect = true;
         }
-        let waits = piece.is_some_and(|piece| self.read(unit, number, &piece, &mut change));
+        let waits = found.is_some_and(|found| self.read(unit, number, found, &mut change));
         if !waits && self.queue.is_empty() {
             self.pass(unit, change, now_ms, sink);
             return;
@@ -152,23 +152,28 @@ impl Redactor {
     }
 
     fn piece_of<'u>(&self, unit: &Unit<'u>) -> Option<Found<'u>> {
-        if self.table.is_empty() || unit.oversized.is_some() || self.mark.find(unit.payload).is_none() {
+        if self.table.is_empty() || unit.oversized.is_some() {
             return None;
         }
         find(self.table, simdutf8::basic::from_utf8(unit.payload).ok()?)
     }
 
     /// Reads a piece together with what is remembered of its text; says whether its unit must wait.
-    fn read(&mut self, unit: &Unit<'_>, number: u64, piece: &Piece, change: &mut Change) -> bool {
-        let raw = unit.payload.get(piece.place.clone()).unwrap_or_default();
+    fn read(&mut self, unit: &Unit<'_>, number: u64, found: Found<'_>, change: &mut Change) -> bool {
+        let raw = unit.payload.get(found.place.clone()).unwrap_or_default();
         let (said, map) = unescape(raw);
-        change.base = piece.place.start;
+        change.base = found.place.start;
         change.map = map;
+        // A text of which nothing is remembered is mostly one of which nothing is to be; where nothing is remembered of any,
+        // nobody asks which one it is.
+        let finding = self.channels.is_empty().then(|| self.rules.scan(&said));
+        if finding.as_ref().is_some_and(Finding::is_empty) {
+            return false;
+        }
+        let piece = found.piece(self.table);
         let known = self.channels.remove(&piece.channel);
-        let is_new = known.is_none();
+        let finding = finding.or_else(|| known.is_none().then(|| self.rules.scan(&said)));
         let mut channel = known.unwrap_or_default();
-        // A text of which nothing is remembered is mostly one of which nothing is to be.
-        let finding = is_new.then(|| self.rules.scan(&said));
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }

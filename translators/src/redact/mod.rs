@@ -46,6 +46,7 @@ pub use pieces::Pieces;
 pub use rules::DEFAULT_KEYS;
 
 use aho_corasick::AhoCorasick;
+use pieces::MARK;
 use rules::{ASSIGNMENT_RULE, KEY_RULE, Keys, LOGPROBS, RULES, Shape};
 use sieve::{Sieve, Wanted};
 use std::ops::Range;
@@ -143,6 +144,26 @@ impl std::fmt::Debug for Rules {
         f.debug_struct("Rules").field("settings", &self.settings).finish_non_exhaustive()
     }
 }
+
+/// What one look at a record's bytes tells.
+struct Glance {
+    /// Whether it may hold a secret.
+    is_suspect: bool,
+    mark: Mark,
+}
+
+/// Where a record has the key that stands on the way to every piece.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Mark {
+    Nowhere,
+    /// Once; it ends here.
+    Once(usize),
+    /// More than once, or nobody has looked for it everywhere.
+    Anywhere,
+}
+
+/// What the sieve tells that key as; all other numbers are those of literals, and of spellings behind them.
+const PIECE: usize = usize::MAX;
 
 /// What may hide a literal: ASCII that is spelt as an escape, and an escaped solidus.
 const ESCAPES: &[&str] = &["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", "\\/"];
@@ -262,21 +283,29 @@ impl Rules {
         }
     }
 
-    /// Whether a record may hold a secret; one look at its bytes, and nothing is kept of it.
-    fn is_worth_a_look(&self, bytes: &[u8]) -> bool {
-        !self.patterns.is_empty()
+    /// Whether a record may hold a secret, and where it may have a piece; one look at its bytes, and nothing is kept of it.
+    fn glance(&self, bytes: &[u8]) -> Glance {
+        let mut mark = Mark::Nowhere;
+        let is_suspect = !self.patterns.is_empty()
             || self.sieve.any(bytes, |number, place| match self.literals.get(number) {
+                _ if number == PIECE => {
+                    mark = if mark == Mark::Nowhere { Mark::Once(place.end) } else { Mark::Anywhere };
+                    false
+                }
                 Some(Literal::Rule { shape: Shape::Token { .. } | Shape::Jwt, .. }) => {
                     !words::is_inside_a_word(bytes, place.start) || words::is_behind_an_escape(bytes, place.start)
                 }
                 Some(Literal::Rule { shape: Shape::Url, .. }) => shape::has_a_password(bytes, place.end),
                 _ => !bytes.get(place.clone()).is_some_and(|said| said.ends_with(b"\"")) || is_a_key(bytes, place.end),
-            })
+            });
+        // The first suspect ends the look.
+        let is_marked = is_suspect && memchr::memmem::find(bytes, MARK).is_some();
+        Glance { is_suspect, mark: if is_marked { Mark::Anywhere } else { mark } }
     }
 
     /// Whether there may be a secret in a text without escapes.
     fn has_a_literal(&self, text: &[u8]) -> bool {
-        !self.patterns.is_empty() || self.sieve.any(text, |_, _| true)
+        !self.patterns.is_empty() || self.sieve.any(text, |number, _| number != PIECE)
     }
 }
 
@@ -295,7 +324,9 @@ fn worth_a_look(scouted: &[String], literals: &[Literal]) -> Result<Vec<Wanted>,
         text: text.as_bytes().to_vec(),
         is_exact: is_exact(number),
     };
-    Ok(needed.map(wanted).collect())
+    // What says that a record may have a piece is looked for on the same way.
+    let mark = Wanted { number: PIECE, text: MARK.to_vec(), is_exact: true };
+    Ok(needed.map(wanted).chain([mark]).collect())
 }
 
 /// Whether what ends in a quote before this place may be a key. The colon may stand on another line, behind its field's name.
@@ -431,7 +462,7 @@ mod tests {
         #[test]
         fn the_glance_says_what_an_automaton_of_all_literals_says(text in text()) {
             let rules = &*RULES_OF_ALL;
-            prop_assert_eq!(rules.is_worth_a_look(text.as_bytes()), SLOW.is_worth_a_look(rules, text.as_bytes()));
+            prop_assert_eq!(rules.glance(text.as_bytes()).is_suspect, SLOW.is_worth_a_look(rules, text.as_bytes()));
         }
 
         #[test]
@@ -439,7 +470,7 @@ mod tests {
             let rules = &*RULES_OF_ALL;
             let text = if is_json { serde_json::json!({"a": parts, "b": {"c": parts.concat()}}).to_string() } else { format!("x{}", parts.concat()) };
             let edits = record::look(rules, text.as_bytes(), None).edits;
-            if !rules.is_worth_a_look(text.as_bytes()) {
+            if !rules.glance(text.as_bytes()).is_suspect {
                 prop_assert!(edits.is_empty(), "{}: {:?}", text, edits);
             }
             if edits.is_empty() {
@@ -461,7 +492,7 @@ mod tests {
             let rules = &*RULES_OF_ALL;
             // A piece stands inside a JSON string, so a quote in it has an escape before it, and what has an escape is looked at.
             let text = text.replace('"', "\\\"");
-            if !rules.is_worth_a_look(format!("{{\"delta\":\"{text}\"}}").as_bytes()) && rules.leaves_nothing(text.as_bytes()) {
+            if !rules.glance(format!("{{\"delta\":\"{text}\"}}").as_bytes()).is_suspect && rules.leaves_nothing(text.as_bytes()) {
                 let finding = rules.scan(text.as_bytes());
                 prop_assert!(finding.hits.is_empty() && finding.tail.is_none(), "{}: {:?}", text, finding);
             }

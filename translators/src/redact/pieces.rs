@@ -38,8 +38,19 @@ impl Piece {
     }
 }
 
-/// Every piece's key or type has this in it.
-pub(super) const MARK: &[u8] = b"elta";
+/// The key that stands on the way to every piece.
+pub(super) const MARK: &[u8] = b"\"delta\"";
+
+/// The inside of the string that is the value of a key which ends here: where it is one, without an escape, on one line.
+pub(super) fn value_behind(bytes: &[u8], key_end: usize) -> Option<&[u8]> {
+    let value = bytes.get(key_end..)?.strip_prefix(b":")?;
+    let value = value.strip_prefix(b" ").unwrap_or(value).strip_prefix(b"\"")?;
+    let end = memchr::memchr2(b'"', b'\\', value).filter(|end| value.get(*end) == Some(&b'"'))?;
+    value.get(..end).filter(|inner| inner.iter().all(|byte| *byte >= b' '))
+}
+
+/// So many fields above say at most what a piece belongs to.
+const ABOVE: usize = 2;
 
 /// Where a record has a piece; what it is a piece of is not found out yet.
 #[derive(Debug)]
@@ -104,11 +115,42 @@ impl Found<'_> {
                 (key.inner, value).hash(&mut hasher);
             }
         }
-        for key in table.get(self.row).map_or(&[][..], |pieces| pieces.above) {
-            down(self.text, &[key]).hash(&mut hasher);
+        let above = table.get(self.row).map_or(&[][..], |pieces| pieces.above);
+        if !above.is_empty() {
+            self.hash_above(above, &mut hasher);
         }
         (hasher.finish(), is_named)
     }
+}
+
+impl Found<'_> {
+    /// Adds what some fields at the top of the record say.
+    fn hash_above(&self, keys: &[&str], hasher: &mut DefaultHasher) {
+        let mut said: [Option<&str>; ABOVE] = [None; ABOVE];
+        let text = top(self.text);
+        // What stands in the parent need not be read again.
+        let start = (self.parent.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
+        let known = start..start.wrapping_add(self.parent.len());
+        let mut scan = Scan::knowing(text, std::slice::from_ref(&known));
+        let mut left = keys.len();
+        while left > 0
+            && text.starts_with('{')
+            && let Some(key) = scan.key()
+            && let Some(value) = scan.value()
+        {
+            let field = keys.iter().position(|name| *name == key.inner).and_then(|nth| said.get_mut(nth));
+            if let Some(field) = field.filter(|field| field.is_none()) {
+                *field = Some(value);
+                left -= 1;
+            }
+        }
+        said.hash(hasher);
+    }
+}
+
+/// The record itself.
+fn top(text: &str) -> &str {
+    text.trim_start_matches('\u{FEFF}').trim()
 }
 
 /// Ids, indexes and names of fields are the same on all pieces of a text.
@@ -117,7 +159,7 @@ fn says_whose(key: &str) -> bool {
 }
 
 fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
-    let mut at = text.trim_start_matches('\u{FEFF}').trim();
+    let mut at = top(text);
     for key in way {
         if !at.starts_with('{') {
             return None;
@@ -133,4 +175,21 @@ fn down<'t>(text: &'t str, way: &[&str]) -> Option<&'t str> {
         }
     }
     Some(at)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::runners::RUNNERS;
+
+    #[test]
+    fn the_mark_stands_on_the_way_to_every_piece() {
+        let key = std::str::from_utf8(MARK).unwrap().trim_matches('"');
+        for runner in RUNNERS {
+            for pieces in runner.pieces {
+                assert!(pieces.above.len() <= ABOVE, "{}: {pieces:?}", runner.name);
+                assert!(pieces.leaves.iter().all(|leaf| leaf.contains(&key)), "{}: {pieces:?}", runner.name);
+            }
+        }
+    }
 }

@@ -33,6 +33,15 @@ pub(super) struct Wanted {
     pub(super) is_exact: bool,
 }
 
+/// A literal, and its last bytes as one number, so that most of those that end alike are ruled out at once.
+#[derive(Clone, Debug)]
+struct Ending {
+    wanted: Wanted,
+    /// The last eight bytes or, of a shorter one, what the mask leaves of them; in lower case unless case matters.
+    last: u64,
+    mask: u64,
+}
+
 pub(super) struct Sieve {
     lanes: Lanes,
     /// For each byte, the places and groups that it rules out.
@@ -40,7 +49,7 @@ pub(super) struct Sieve {
     /// The state before the first byte: only what is open to any byte is not ruled out.
     start: u64,
     /// The literals by their ends, see [`end_of`]; and how many bytes of one are looked at for that.
-    ends: Vec<Vec<Wanted>>,
+    ends: Vec<Vec<Ending>>,
     end_bytes: usize,
 }
 
@@ -52,7 +61,7 @@ impl Sieve {
         let mut ends = vec![Vec::new(); ENDS];
         for wanted in literals {
             if let Some(list) = ends.get_mut(end_of(&wanted.text, end_bytes)) {
-                list.push(wanted);
+                list.push(Ending::new(wanted));
             }
         }
         Self { lanes: Lanes::new(&groups), table, start, ends, end_bytes }
@@ -118,13 +127,39 @@ impl Sieve {
     fn compare(&self, text: &[u8], end: usize, is_it: &mut impl FnMut(usize, Range<usize>) -> bool) -> bool {
         let before = text.get(..end).unwrap_or_default();
         let alike = self.ends.get(end_of(before, self.end_bytes)).map(Vec::as_slice).unwrap_or_default();
-        alike.iter().any(|wanted| {
+        let last = last_of(before);
+        let exact = u64::from_le_bytes(last);
+        let folded = u64::from_le_bytes(last.map(|byte| byte.to_ascii_lowercase()));
+        alike.iter().any(|Ending { wanted, last, mask }| {
+            if (if wanted.is_exact { exact } else { folded }) & mask != *last {
+                return false;
+            }
             let Some(start) = end.checked_sub(wanted.text.len()) else { return false };
             let said = text.get(start..end).unwrap_or_default();
             let stands = if wanted.is_exact { said == wanted.text } else { said.eq_ignore_ascii_case(&wanted.text) };
             stands && is_it(wanted.number, start..end)
         })
     }
+}
+
+impl Ending {
+    fn new(wanted: Wanted) -> Self {
+        let mut last = last_of(&wanted.text);
+        if !wanted.is_exact {
+            last.make_ascii_lowercase();
+        }
+        let unknown = last.len().saturating_sub(wanted.text.len());
+        Self { last: u64::from_le_bytes(last), mask: u64::MAX.unbounded_shl(8 * unknown as u32), wanted }
+    }
+}
+
+/// The last eight bytes of a text; before a shorter one stand zeros.
+fn last_of(text: &[u8]) -> [u8; 8] {
+    text.last_chunk().copied().unwrap_or_else(|| {
+        let mut last = [0; 8];
+        last.iter_mut().rev().zip(text.iter().rev()).for_each(|(to, from)| *to = *from);
+        last
+    })
 }
 
 /// A number for the last bytes of a text, upper or lower case.
