@@ -30,7 +30,7 @@ impl Writer {
         let more = appends.clone().map(|append| append.bytes).sum();
         let spared = || appends.flat_map(|append| &append.streams).map(|part| part.id).collect();
         if let Err(error) = self.free(more, spared) {
-            tracing::error!(%error, "a run could not be dropped");
+            tracing::error!(%error, "no room could be made");
         }
     }
 
@@ -66,8 +66,20 @@ impl Writer {
         Ok(())
     }
 
-    /// Drops a stream that is over; none of those with it.
+    /// Drops a stream that is over; none of those with it. Where it cannot be dropped, that is logged, once for each stream.
     fn drop_stream(&mut self, id: StreamId, spared: &HashSet<StreamId>) -> Result<(), LogError> {
+        let dropped = self.try_drop(id, spared);
+        match &dropped {
+            Ok(()) => drop(self.stuck.remove(&id)),
+            Err(error) if self.stuck.insert(id) => {
+                tracing::error!(stream = %id.1, %error, "a run could not be dropped; it is tried again when room is needed");
+            }
+            Err(_) => {}
+        }
+        dropped
+    }
+
+    fn try_drop(&mut self, id: StreamId, spared: &HashSet<StreamId>) -> Result<(), LogError> {
         if let Some(key) = self.key_of(id) {
             let thread = remove(self.database(), key, self.options.clock.now_ms(), spared)
                 .map_err(|error| self.failed("cannot be written", &error))?;
@@ -110,12 +122,9 @@ impl Writer {
         let old: Vec<StreamId> = self.ended.iter().filter(is_old).collect();
         let mut stuck = 0;
         for id in old {
-            if let Err(error) = self.drop_stream(id, &HashSet::new()) {
-                tracing::error!(stream = %id.1, %error, "a run that is too old could not be dropped");
-                stuck += 1;
-                if stuck >= MOST_STUCK {
-                    break;
-                }
+            stuck += usize::from(self.drop_stream(id, &HashSet::new()).is_err());
+            if stuck >= MOST_STUCK {
+                break;
             }
         }
     }

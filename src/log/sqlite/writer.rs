@@ -17,8 +17,8 @@ use framegate_translators::frame::stored::Header;
 use framegate_translators::frame::{Stream, StreamKind};
 use rusqlite::types::{ToSqlOutput, ValueRef};
 use rusqlite::{Connection, ToSql, named_params};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
@@ -103,6 +103,8 @@ pub(super) struct Writer {
     pub(super) bytes: u64,
     /// For how many bytes no room could be made, although there are runs that are over.
     pub(super) owed: Option<u64>,
+    /// Streams that are over and could not be dropped, as was logged.
+    pub(super) stuck: HashSet<StreamId>,
     /// Room that was freed could not be given back to the file system.
     pub(super) keeps_freed: bool,
     pub(super) artifact_bytes: u64,
@@ -155,6 +157,7 @@ impl Writer {
             ended,
             bytes: all,
             owed: None,
+            stuck: HashSet::new(),
             keeps_freed: false,
             artifact_bytes,
             unsynced: false,

@@ -166,7 +166,7 @@ entries!(bool, u16, u32, u64, usize, i32, f64, Uuid, [&str], [String], Vec<&str>
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::encode::{EventId, Events, Kind};
+    use crate::encode::{EventId, Events, Kind, Outline};
 
     data! {
         struct Whole<'a> {
@@ -189,6 +189,7 @@ mod tests {
         let mut events = Events::default();
         events.object("whole", EventId::None, |map| whole.fields(map));
         let event = events.iter().next().unwrap();
+        assert_eq!(event.outline.print(), Outline::new(event.outline.fields).print());
         let name = |kind: Kind| match kind {
             Kind::Null => "null",
             Kind::Unsigned => "unsigned",

@@ -1,7 +1,7 @@
 //! Writes one JSON object, field by field, straight to bytes.
 
 use super::escape;
-use super::outline::{Field, Key, Kind, Outlined, of_json, onto};
+use super::outline::{Field, Key, Kind, Outlined, of_json};
 use serde::Serialize;
 use std::ops::Range;
 use uuid::Uuid;
@@ -43,7 +43,6 @@ pub(crate) struct Kept {
     /// Each behind a comma.
     text: Vec<u8>,
     outline: Vec<Field>,
-    print: u64,
 }
 
 /// How many bytes and fields are mostly kept at once.
@@ -55,7 +54,7 @@ impl Kept {
         let mut text = Vec::with_capacity(USUAL.0);
         let mut notes = Notes { outline: Vec::with_capacity(USUAL.1), ..Notes::default() };
         fields(&mut ObjectWriter { out: &mut text, notes: &mut notes, first: false });
-        Self { text, outline: notes.outline, print: notes.print }
+        Self { text, outline: notes.outline }
     }
 }
 
@@ -108,7 +107,7 @@ impl<'a> ObjectWriter<'a> {
         self.first &= fields.text.is_empty();
         self.out.extend_from_slice(behind);
         self.notes.outline.extend_from_slice(&fields.outline);
-        self.notes.print = onto(self.notes.print, fields.print);
+        self.notes.print = fields.outline.iter().fold(self.notes.print, |print, field| field.onto(print));
     }
 
     /// Writes a field whose value is JSON text already.

@@ -142,15 +142,11 @@ impl<'a> Outline<'a> {
     }
 }
 
-/// The print of what stands behind something.
-pub(super) fn onto(print: u64, more: u64) -> u64 {
-    (print.rotate_left(23) ^ more).wrapping_mul(0x9E37_79B9_7F4A_7C15)
-}
-
 impl Field {
     /// The print of this field behind others.
     pub(super) fn onto(&self, print: u64) -> u64 {
-        onto(print, std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.print())
+        let mine = std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.print();
+        (print.rotate_left(23) ^ mine).wrapping_mul(0x9E37_79B9_7F4A_7C15)
     }
 }
 

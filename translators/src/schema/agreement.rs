@@ -56,6 +56,8 @@ fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
                 let text = std::str::from_utf8(event.payload).unwrap();
                 assert!(schemas.surely_keeps(event.kind, text), "{}: {text}", contract.name);
                 outline_is_true(event.outline.fields, text);
+                // However it was written, or it is looked for in vain.
+                assert_eq!(event.outline.print(), Outline::new(event.outline.fields).print(), "{text}");
                 let compiled = &schemas.by_kind[event.kind];
                 let value = crate::json::value(event.payload).unwrap();
                 assert!(compiled.validator.is_valid(&value), "{}: {text}", contract.name);

@@ -179,6 +179,7 @@ fn one_run_that_cannot_be_dropped_holds_up_no_other() {
     alone.writer.make_room(std::iter::empty());
     assert_eq!((there(&alone), alone.writer.owed), (vec![true, false, false, false, true], None));
     alone.writer.check_writable().unwrap();
+    assert_eq!(alone.writer.stuck.len(), 1, "that is told once");
     // For its age.
     alone.writer.options.clock = Clock::Fixed(9_000);
     alone.writer.tick();
@@ -188,6 +189,30 @@ fn one_run_that_cannot_be_dropped_holds_up_no_other() {
     alone.writer.make_room(std::iter::empty());
     let error = alone.writer.check_writable().unwrap_err();
     assert!(error.to_string().contains("a fault"), "{error}");
+    alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
+    alone.writer.check_writable().unwrap();
+    assert_eq!((alone.writer.ended.len(), alone.writer.stuck.len()), (0, 0));
+}
+
+#[test]
+fn where_very_many_cannot_be_dropped_no_more_are_tried() {
+    let mut alone = Alone::new("stuck-many", |_| {});
+    let most = MOST_STUCK as u128;
+    let runs: Vec<_> = (1..=most + 1).map(|run| frames(run, StreamKind::Session)).collect();
+    runs.iter().for_each(|run| alone.kept(run));
+    let fault = |keys: u128| {
+        format!(
+            "DROP TRIGGER IF EXISTS fault; CREATE TRIGGER fault BEFORE DELETE ON streams WHEN old.key <= {keys} BEGIN SELECT RAISE(ABORT, 'a fault'); END"
+        )
+    };
+    alone.writer.options.max_runs = runs.len() - 1;
+    alone.writer.database().execute_batch(&fault(most)).unwrap();
+    assert!(alone.writer.check_writable().is_ok());
+    alone.writer.make_room(std::iter::empty());
+    assert!(alone.has(&runs[MOST_STUCK]) && alone.writer.check_writable().is_err(), "it is not the runs");
+    alone.writer.database().execute_batch(&fault(most - 1)).unwrap();
+    alone.writer.make_room(std::iter::empty());
+    assert!(!alone.has(&runs[MOST_STUCK - 1]) && alone.writer.check_writable().is_ok());
 }
 
 #[test]
