@@ -5,10 +5,9 @@
 //! over, or by an ingest that is.
 
 use crate::auth::Restriction;
-use crate::log::{StreamId, stream_id};
+use crate::log::{ByStream, stream_id};
 use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
 use framegate_translators::pipeline::is_last;
-use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
@@ -58,7 +57,7 @@ pub enum Beyond {
 #[derive(Debug, Default)]
 pub(super) struct Account {
     bounds: Bounds,
-    open: HashMap<StreamId, Open>,
+    open: ByStream<Open>,
 }
 
 #[derive(Debug, Default)]
@@ -69,7 +68,7 @@ struct Open {
 
 impl Account {
     pub(super) fn new(bounds: Bounds) -> Self {
-        Self { bounds, open: HashMap::new() }
+        Self { bounds, open: ByStream::default() }
     }
 
     /// How many bytes may wait behind an append.

@@ -96,15 +96,15 @@ pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopp
             // Who is silent while the log is busy may be waiting for it: his time begins when it is through.
             Some(Err(Stopped::Idle(_))) if ahead.is_busy() => ahead.settle().await?,
             Some(Err(stopped)) => break Err(stopped),
-            Some(Ok(Some(chunk))) => ahead.take(&chunk).await?,
+            Some(Ok(Some(chunk))) => {
+                if has_waited && !ahead.is_busy() {
+                    tokio::task::yield_now().await;
+                }
+                ahead.take(&chunk).await?;
+            }
         }
         if ahead.ingest().is_unknown() {
             return Err(Stopped::Unknown);
-        }
-        if has_waited && !ahead.is_busy() {
-            // What comes piece by piece is read live. Whoever was woken goes first, on this thread: to ask for more now would
-            // wake the source's task besides, and hand one of the two to another thread, which takes longer than both take.
-            tokio::task::yield_now().await;
         }
     };
     let mut ingest = ahead.into_ingest().await?;

@@ -3,15 +3,15 @@
 //! In: that a stream is over, that one was gone on with or went. Out: which ended before the others. Never: a stream twice, one
 //! that was gone on with since, a walk through all of them for one.
 
-use super::StreamId;
-use std::collections::{BTreeMap, HashMap};
+use super::{ByStream, StreamId};
+use std::collections::BTreeMap;
 
 /// See the module.
 #[derive(Debug, Default)]
 pub(super) struct Ended {
     /// By a number that only rises.
     order: BTreeMap<u64, StreamId>,
-    numbers: HashMap<StreamId, u64>,
+    numbers: ByStream<u64>,
     next: u64,
 }
 

@@ -4,11 +4,11 @@
 //! one that the append itself goes on with.
 
 use super::ended::{Ended, full_of};
-use super::{FrameLog, Gone, LogError, Mark, StreamId, Summary, stream_id, weight};
+use super::{ByStream, FrameLog, Gone, LogError, Mark, StreamId, Summary, stream_id, weight};
 use async_trait::async_trait;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::{HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// See the module.
@@ -21,7 +21,7 @@ pub struct MemoryLog {
 
 #[derive(Debug, Default)]
 struct Held {
-    streams: HashMap<StreamId, Kept>,
+    streams: ByStream<Kept>,
     ended: Ended,
     dropped: Vec<StreamId>,
     bytes: u64,
@@ -48,8 +48,12 @@ impl MemoryLog {
 }
 
 impl Held {
-    /// Drops streams that are over until there is room, but none of those.
-    fn make_room(&mut self, bytes: u64, max_bytes: u64, max_runs: usize, spared: &HashSet<StreamId>) {
+    /// Drops streams that are over until there is room, but none of those frames.
+    fn make_room(&mut self, bytes: u64, max_bytes: u64, max_runs: usize, spared: &[Arc<Frame>]) {
+        if self.bytes + bytes <= max_bytes && self.ended.len() <= max_runs {
+            return;
+        }
+        let spared: HashSet<StreamId> = spared.iter().map(|frame| stream_id(frame)).collect();
         while self.bytes + bytes > max_bytes || self.ended.len() > max_runs {
             let Some(oldest) = self.ended.iter().find(|id| !spared.contains(id)) else { return };
             self.ended.remove(oldest);
@@ -62,7 +66,7 @@ impl Held {
 
     /// Whether the frames follow on what is kept.
     fn follows(&self, frames: &[Arc<Frame>]) -> Result<(), LogError> {
-        let mut ends: HashMap<StreamId, u64> = HashMap::new();
+        let mut ends: ByStream<u64> = ByStream::default();
         for frame in frames {
             let id = stream_id(frame);
             let end = |kept: &Kept| kept.gone + kept.frames.len() as u64;
@@ -82,8 +86,7 @@ impl FrameLog for MemoryLog {
         let more: u64 = frames.iter().map(|frame| weight(frame)).sum();
         let mut held = self.held();
         held.follows(frames)?;
-        let spared = frames.iter().map(|frame| stream_id(frame)).collect();
-        held.make_room(more, self.max_bytes, self.max_runs, &spared);
+        held.make_room(more, self.max_bytes, self.max_runs, frames);
         // The last frames of a run always find room: without them its readers would wait for ever.
         let closing = frames.iter().any(|frame| is_last(frame));
         if held.bytes + more > self.max_bytes && !closing {
@@ -102,7 +105,7 @@ impl FrameLog for MemoryLog {
             }
         }
         // A run counts as soon as it is over; its bytes only when others need the room, so that it can still be read.
-        held.make_room(0, u64::MAX, self.max_runs, &HashSet::new());
+        held.make_room(0, u64::MAX, self.max_runs, &[]);
         Ok(())
     }
 

@@ -24,6 +24,9 @@ use uuid::Uuid;
 /// Names a stream across all ingests.
 pub type StreamId = (StreamKind, Uuid);
 
+/// Things by the stream that they are of. Every record is looked up in some of these.
+pub type ByStream<T> = std::collections::HashMap<StreamId, T, foldhash::fast::RandomState>;
+
 /// The id of the stream that a frame belongs to.
 pub fn stream_id(frame: &Frame) -> StreamId {
     (frame.stream.kind, frame.stream.id)

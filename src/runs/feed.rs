@@ -14,13 +14,13 @@ mod tests;
 use super::{Entry, Lag, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
 use crate::auth::Restriction;
 use crate::clock::Moment;
-use crate::log::{LogError, StreamId, stream_id};
+use crate::log::{ByStream, LogError, StreamId, stream_id};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::frame::{Frame, Stream};
-use std::collections::{BTreeMap, HashMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -59,14 +59,14 @@ struct Steps {
     /// The place of the next frame.
     next: u64,
     /// The place of each kept stream's last frame.
-    last: HashMap<StreamId, u64>,
+    last: ByStream<u64>,
     /// Streams that were dropped, and in which order.
-    gone: HashMap<StreamId, Arc<Gone>>,
+    gone: ByStream<Arc<Gone>>,
     order: VecDeque<StreamId>,
     /// How many streams were ever dropped.
     drops: u64,
     /// How many frames are gone of streams whose steps were not looked at since.
-    cut: HashMap<StreamId, u64>,
+    cut: ByStream<u64>,
     /// How often that was more.
     cuts: usize,
 }
@@ -300,7 +300,7 @@ pub struct FeedFollower {
     options: EncoderOptions,
     at: Position,
     /// The streams that are read and not over, and the next event of each.
-    reading: HashMap<StreamId, (Reader, u64)>,
+    reading: ByStream<(Reader, u64)>,
     /// Of streams that were dropped before that many, nothing is said: whoever begins lacks nothing of them.
     told_from: u64,
     progress: watch::Receiver<Progress>,
@@ -320,7 +320,7 @@ impl FeedFollower {
         let (progress, lag) = (runs.feed.wake.subscribe(), Lag::of_feed(&runs));
         lag.given(at.frame);
         let told_from = if at == Position::default() { runs.feed.drops() } else { 0 };
-        Self { runs, scope, contract, options, at, reading: HashMap::new(), told_from, progress, lag, live: None }
+        Self { runs, scope, contract, options, at, reading: ByStream::default(), told_from, progress, lag, live: None }
     }
 
     /// How far it is behind.

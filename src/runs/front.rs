@@ -235,7 +235,7 @@ impl Runs {
 
     /// Brings encoders to a frame.
     async fn pass(&self, entry: &Entry, places: &mut [(SharedMarks, Place)], to: u64) -> Result<(), LogError> {
-        let mut scratch = Events::default();
+        let mut scratch = Events::unwritten();
         let mut at = places.iter().map(|(_, place)| place.frame).min().unwrap_or(to);
         while at < to {
             let most = usize::try_from(to - at).unwrap_or(AT_ONCE).min(AT_ONCE);

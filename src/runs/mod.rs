@@ -27,7 +27,7 @@ pub use view::{Ask, Batch, Reader, Wire};
 use crate::artifacts::ArtifactStore;
 use crate::clock::{Clock, Moment};
 use crate::gate::Gate;
-use crate::log::{FrameLog, LogError, StreamId, Summary, stream_id, weight};
+use crate::log::{ByStream, FrameLog, LogError, StreamId, Summary, stream_id, weight};
 use crate::telemetry::Watcher;
 use crate::telemetry::metrics::{Kept, Metrics};
 use feed::Feed;
@@ -84,7 +84,7 @@ pub const VIEW_BYTES: usize = 4 << 20;
 
 #[derive(Default)]
 struct Known {
-    by_id: HashMap<StreamId, Arc<Entry>>,
+    by_id: ByStream<Arc<Entry>>,
     /// Runs in the order in which they began.
     order: Vec<StreamId>,
     /// Runs by the id of the response that they are.
@@ -291,7 +291,8 @@ impl Runs {
 
     /// The streams of frames, and their statuses behind them.
     fn touched(&self, frames: &[Arc<Frame>]) -> Vec<Touched> {
-        let mut touched: Vec<Touched> = Vec::new();
+        // Most often there is one; each is large.
+        let mut touched: Vec<Touched> = Vec::with_capacity(1);
         for frame in frames {
             let id = stream_id(frame);
             let at = match touched.iter().position(|known| known.id == id) {

@@ -10,6 +10,8 @@ mod classify;
 mod closed;
 mod finding;
 mod live;
+#[cfg(test)]
+mod tests;
 
 pub use finding::{DriftFinding, DriftKey, DriftKind, Position};
 pub use live::LiveDrift;
@@ -53,8 +55,11 @@ impl std::error::Error for NoDrift {}
 #[derive(Clone)]
 pub struct Known {
     surface: &'static Surface,
-    schemas: Arc<Schemas>,
+    schemas: Arc<Schemas<Drifts>>,
 }
+
+/// What drifts in a record, each with what was expected there.
+type Drifts = Box<[(DriftKey, String)]>;
 
 impl Known {
     /// Compiles the surface's schemas, which may refer to each other.
@@ -72,7 +77,7 @@ impl Known {
 
     /// Compares a record with what is known of its kind; `sink` gets each drift with what was expected there. A list
     /// that is no kind of its own is compared item by item.
-    pub fn compare(&self, record: &Record<'_>, sink: &mut dyn FnMut(DriftKey, String)) {
+    pub fn compare(&self, record: &Record<'_>, sink: &mut dyn FnMut(&DriftKey, &str)) {
         match record.json.kind() {
             Kind::Object => self.one(record, sink),
             Kind::Array if (self.surface.kind_of)(record).is_some_and(|kind| self.schemas.knows(&kind)) => {
@@ -82,36 +87,51 @@ impl Known {
                 for json in record.json.items() {
                     match item_of(record, json) {
                         Some(item) => self.one(&item, sink),
-                        None => sink(DriftKey::of_record(DriftKind::ChangedType, None), no_object(json.kind())),
+                        None => sink(&DriftKey::of_record(DriftKind::ChangedType, None), &no_object(json.kind())),
                     }
                 }
             }
-            kind => sink(DriftKey::of_record(DriftKind::ChangedType, None), no_object(kind)),
+            kind => sink(&DriftKey::of_record(DriftKind::ChangedType, None), &no_object(kind)),
         }
     }
 
-    fn one(&self, record: &Record<'_>, sink: &mut dyn FnMut(DriftKey, String)) {
+    fn one(&self, record: &Record<'_>, sink: &mut dyn FnMut(&DriftKey, &str)) {
         let Some(kind) = (self.surface.kind_of)(record) else {
-            sink(DriftKey::of_record(DriftKind::UnknownType, None), "the record does not say its type".to_owned());
+            sink(&DriftKey::of_record(DriftKind::UnknownType, None), "the record does not say its type");
             return;
         };
-        let text = record.json.text();
-        if !self.schemas.knows(&kind) {
+        if let Some(known) = self.schemas.said(&kind, record.fields.fields()) {
+            known.iter().for_each(|(key, expected)| sink(key, expected));
+        } else if self.schemas.knows(&kind) {
+            self.look(record, &kind).iter().for_each(|(key, expected)| sink(key, expected));
+        } else {
             let expected = format!("no record of type {:?} is known", finding::short(&kind));
-            sink(DriftKey::of_record(DriftKind::UnknownType, Some(&kind)), expected);
-        } else if !self.schemas.surely_keeps(&kind, text)
+            sink(&DriftKey::of_record(DriftKind::UnknownType, Some(&kind)), &expected);
+        }
+    }
+
+    /// What drifts in a record of a known kind. Where that depends on its layout alone it is kept for those like it.
+    fn look(&self, record: &Record<'_>, kind: &str) -> Vec<(DriftKey, String)> {
+        let (text, mut drifts, mut breaches) = (record.json.text(), Vec::new(), 0);
+        if !self.schemas.surely_keeps(kind, text)
             && let Ok(value) = crate::json::value(text.as_bytes())
         {
-            let mut left = OF_A_RECORD;
-            for error in classify::meant(self.schemas.errors(&kind, &value)) {
-                classify::each(&error, &kind, &mut |key, expected| {
-                    if let Some(less) = left.checked_sub(1) {
-                        left = less;
-                        sink(key, expected);
+            let errors = self.schemas.errors(kind, &value);
+            breaches = errors.len();
+            for error in classify::meant(errors) {
+                classify::each(&error, kind, &mut |key, expected| {
+                    if drifts.len() < OF_A_RECORD {
+                        drifts.push((key, expected));
                     }
                 });
             }
         }
+        let is_of_names = |kind| matches!(kind, DriftKind::UnknownField | DriftKind::MissingField);
+        if drifts.iter().all(|(key, _)| is_of_names(key.kind)) {
+            let fields = record.fields.fields();
+            self.schemas.keep_said(kind, record.json, fields, breaches, || drifts.clone().into());
+        }
+        drifts
     }
 }
 
@@ -152,7 +172,7 @@ impl Drift {
         let at = Position { record: self.records, offset: record.offset };
         let Self { known, seen, more, .. } = self;
         known.compare(record, &mut |key, expected| {
-            each(&key, seen.len() < PLACES && !seen.contains_key(&key), &expected);
+            each(key, seen.len() < PLACES && !seen.contains_key(key), expected);
             count(seen, more, key, expected, at);
         });
     }
@@ -161,7 +181,7 @@ impl Drift {
     pub fn not_json(&mut self, offset: u64, error: String) {
         self.records += 1;
         let at = Position { record: self.records, offset };
-        count(&mut self.seen, &mut self.more, DriftKey::of_record(DriftKind::NotJson, None), error, at);
+        count(&mut self.seen, &mut self.more, &DriftKey::of_record(DriftKind::NotJson, None), &error, at);
     }
 
     /// The next record is the end marker, of which nothing is expected.
@@ -185,11 +205,11 @@ impl Drift {
     }
 }
 
-fn count(seen: &mut BTreeMap<DriftKey, Seen>, more: &mut u64, key: DriftKey, expected: String, at: Position) {
-    if let Some(known) = seen.get_mut(&key) {
+fn count(seen: &mut BTreeMap<DriftKey, Seen>, more: &mut u64, key: &DriftKey, expected: &str, at: Position) {
+    if let Some(known) = seen.get_mut(key) {
         known.count += 1;
     } else if seen.len() < PLACES {
-        seen.insert(key, Seen { count: 1, first: at, expected });
+        seen.insert(key.clone(), Seen { count: 1, first: at, expected: expected.to_owned() });
     } else {
         *more += 1;
     }

@@ -116,6 +116,7 @@ pub struct Events {
     bytes: Vec<u8>,
     list: Vec<Entry>,
     notes: object::Notes,
+    is_unwritten: bool,
 }
 
 /// How many bytes and fields an event usually has at most.
@@ -149,8 +150,17 @@ pub struct EventRef<'a> {
 }
 
 impl Events {
-    /// Writes one event field by field.
-    pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
+    /// Events of which nobody wants more than their types and cursors: their payloads stay empty. For who brings an encoder to a
+    /// place.
+    pub fn unwritten() -> Self {
+        Self { is_unwritten: true, ..Self::default() }
+    }
+
+    /// Writes one event field by field. `fields` changes nothing, for it is not always asked.
+    pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl Fn(&mut ObjectWriter<'_>)) {
+        if self.is_unwritten {
+            return self.bytes(kind, id, b"");
+        }
         let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());
         // Room for what an event usually needs, so that it need not be asked for bit by bit.
         self.bytes.reserve(USUAL.0);
@@ -176,7 +186,9 @@ impl Events {
     /// Writes one event as bytes.
     pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
         let start = self.bytes.len();
-        self.bytes.extend_from_slice(payload);
+        if !self.is_unwritten {
+            self.bytes.extend_from_slice(payload);
+        }
         self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0, print: 0 });
     }
 

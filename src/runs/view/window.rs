@@ -30,10 +30,16 @@ pub(super) const SHARED_BATCH_BYTES: usize = 1 << 20;
 /// be as many such clients as connections: it is about as large as what a reader takes at a time.
 pub(super) const OWN_BATCH_BYTES: usize = 64 << 10;
 
+/// What a window keeps to write the next batch into, at most.
+const WRITTEN_BYTES: usize = 8 << 10;
+const WRITTEN_EVENTS: usize = 32;
+
 /// See the module.
 pub(super) struct Window {
     encoder: Box<dyn Encoder>,
     scratch: Events,
+    /// What the last batch was written into: small ones are copied from it, so that each takes what it needs at once.
+    written: Written,
     /// The frame that is encoded next.
     next_frame: u64,
     /// The number that the next event gets.
@@ -45,6 +51,13 @@ pub(super) struct Window {
     bytes: usize,
     /// The last event with a cursor, and its number.
     last: Option<(EventId, u64)>,
+}
+
+/// Events as they are written, before they are kept.
+#[derive(Default)]
+struct Written {
+    bytes: Vec<u8>,
+    events: Vec<Placed>,
 }
 
 struct Segment {
@@ -80,6 +93,7 @@ impl Window {
         Self {
             encoder,
             scratch: Events::default(),
+            written: Written::default(),
             next_frame: frame,
             next: event,
             at_once: FRAMES_AT_ONCE,
@@ -124,7 +138,7 @@ impl Window {
             return Err(LogError::Gone { stream: view.entry.stream.id, frames: first.seq });
         }
         let before = self.next_frame;
-        let (mut bytes, mut events) = (Vec::new(), Vec::new());
+        let Written { mut bytes, mut events } = std::mem::take(&mut self.written);
         let (gate, mut broken) = (runs.gate().of(view.contract), Vec::new());
         let first = self.next;
         for frame in &frames {
@@ -168,14 +182,30 @@ impl Window {
         if let Some(at) = events.iter().rposition(|event: &Placed| event.id != EventId::None) {
             self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
         }
-        if !events.is_empty() {
-            // What was grown beyond what is in use would be kept as long, and counted nowhere.
-            bytes.shrink_to_fit();
-            events.shrink_to_fit();
-            self.bytes += bytes.len();
-            self.segments.push_back(Segment { first, bytes: Bytes::from(bytes), events });
-        }
+        self.keep(first, Written { bytes, events });
         Ok(!frames.is_empty())
+    }
+
+    /// Keeps the events of a batch, the first of which has that number.
+    fn keep(&mut self, first: u64, written: Written) {
+        let Written { mut bytes, mut events } = written;
+        self.bytes += bytes.len();
+        let is_small = bytes.capacity() <= WRITTEN_BYTES && events.capacity() <= WRITTEN_EVENTS;
+        if !events.is_empty() {
+            let segment = if is_small {
+                let events = Vec::from_iter(events.drain(..));
+                Segment { first, bytes: Bytes::copy_from_slice(&bytes), events }
+            } else {
+                // What was grown beyond what is in use would be kept as long, and counted nowhere.
+                let (mut bytes, mut events) = (std::mem::take(&mut bytes), std::mem::take(&mut events));
+                bytes.shrink_to_fit();
+                events.shrink_to_fit();
+                Segment { first, bytes: Bytes::from(bytes), events }
+            };
+            self.segments.push_back(segment);
+        }
+        bytes.clear();
+        self.written = Written { bytes, events };
     }
 
     /// Forgets events from the front on until no more than `max_bytes` are kept, but none from number `wanted` on.

@@ -6,6 +6,7 @@
 use crate::json::{Json, Kind, Object};
 use data_encoding::{BASE64, BASE64_NOPAD};
 use memchr::memmem;
+use std::sync::LazyLock;
 
 /// How deep media are looked for.
 const DEEPEST: usize = 32;
@@ -38,10 +39,11 @@ pub(super) fn media_in(record: &str, max_bytes: usize) -> Vec<Media> {
 
 /// Whether it is worth a look: most records hold no media.
 fn may_hold(text: &str) -> bool {
-    let text = text.as_bytes();
-    memmem::find(text, b";base64,").is_some()
-        || (memmem::find(text, b"\"data\"").is_some()
-            && (memmem::find(text, b"mime").is_some() || memmem::find(text, b"media").is_some()))
+    static MARKS: LazyLock<[memmem::Finder<'static>; 4]> =
+        LazyLock::new(|| [";base64,", "\"data\"", "mime", "media"].map(memmem::Finder::new));
+    let [url, data, mime, media] = &*MARKS;
+    let has = |mark: &memmem::Finder<'_>| mark.find(text.as_bytes()).is_some();
+    has(url) || (has(data) && (has(mime) || has(media)))
 }
 
 fn look(json: Json<'_>, around: &mut Vec<String>, deeper: usize, max_bytes: usize, found: &mut Vec<Media>) {

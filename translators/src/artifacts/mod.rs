@@ -27,6 +27,7 @@ use crate::frame::{
     ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, Name, Stream, StreamKind, Tool,
 };
 use crate::pipeline::is_last;
+use foldhash::fast::RandomState;
 use media::{Media, media_in};
 use output::Output;
 use reference::{Reference, with_references};
@@ -131,7 +132,7 @@ pub fn id_of(digest: &[u8; 32]) -> String {
 pub struct Artifacts {
     bounds: Bounds,
     /// The next number of each stream that is open.
-    next_seq: HashMap<(StreamKind, Uuid), u64>,
+    next_seq: HashMap<(StreamKind, Uuid), u64, RandomState>,
     /// Output of tools that run.
     outputs: HashMap<Uuid, Output>,
     /// Names of tools that run and changed files, or gave output: their ids as the runner spells them.
@@ -169,7 +170,7 @@ impl Artifacts {
     pub fn new(bounds: Bounds) -> Self {
         Self {
             bounds,
-            next_seq: HashMap::new(),
+            next_seq: HashMap::default(),
             outputs: HashMap::new(),
             calls: HashMap::new(),
             open_bytes: 0,

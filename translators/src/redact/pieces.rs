@@ -66,22 +66,68 @@ pub(super) struct Found<'t> {
 /// The place of a record's piece; its text must have passed for UTF-8.
 pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
     for (row, pieces) in table.iter().enumerate() {
-        let Some(parent) = down(text, pieces.parent) else { continue };
+        let mut parent = Scan::new(top(text));
+        if !enter_all(&mut parent, pieces.parent) {
+            continue;
+        }
+        parent.peek();
         // Ways that begin alike are gone once as far as they do.
-        let mut begun: Option<(&str, Option<&'t str>)> = None;
+        let mut begun: Option<(&str, Option<Scan<'t>>)> = None;
         for (leaf, way) in pieces.leaves.iter().enumerate() {
             let Some((key, rest)) = way.split_first() else { continue };
             let (_, inner) = *match &mut begun {
                 Some(same) if same.0 == *key => same,
-                other => other.insert((key, down(parent, &[key]))),
+                other => {
+                    let mut inner = parent;
+                    let is_there = enter(&mut inner, key);
+                    other.insert((key, is_there.then_some(inner)))
+                }
             };
-            let Some(value) = inner.and_then(|inner| down(inner, rest)) else { continue };
+            let Some(mut scan) = inner else { continue };
+            if !enter_all(&mut scan, rest) {
+                continue;
+            }
+            let Some(value) = scan.value() else { continue };
             let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { continue };
             let start = (inner.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
+            // What is no JSON further on is taken as far as its brackets go.
+            let is_closed = way.iter().all(|_| close(&mut scan));
+            let whole = if is_closed { parent.text_to(&scan) } else { down(text, pieces.parent) };
+            let Some(parent) = whole else { break };
             return Some(Found { place: start..start + inner.len(), row, leaf, text, parent });
         }
     }
     None
+}
+
+/// Goes to the value of a key of the object that comes; whether there is such a key.
+fn enter(scan: &mut Scan<'_>, key: &str) -> bool {
+    if scan.peek() != Some(b'{') {
+        return false;
+    }
+    while let Some(name) = scan.key() {
+        if name.inner == key {
+            return true;
+        }
+        if scan.value().is_none() {
+            return false;
+        }
+    }
+    false
+}
+
+fn enter_all(scan: &mut Scan<'_>, way: &[&str]) -> bool {
+    way.iter().all(|key| enter(scan, key))
+}
+
+/// Goes behind the end of an object, from behind one of its values; whether it has one.
+fn close(scan: &mut Scan<'_>) -> bool {
+    while scan.key().is_some() {
+        if scan.value().is_none() {
+            return false;
+        }
+    }
+    scan.take(b'}')
 }
 
 /// The texts that begin or end with a record that has no piece, as far as it names them: it stands where their pieces do and has

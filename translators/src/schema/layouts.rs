@@ -1,10 +1,9 @@
-//! The layouts of objects that others sent, and what is wrong with all objects of each.
+//! The layouts of objects that others sent, and what is said of all objects of each.
 //!
-//! In: an object's fields, and the shape of its schema. Out: what is known to be wrong with it. Never: more layouts than a
+//! In: an object's fields, and the shape of its schema. Out: what was said of those that are laid out like it. Never: more layouts than a
 //! bound, a lock, a layout forgotten: a server keeps to its own.
 
 use super::fast::{Glance, Layout, Shape};
-use crate::frame::Faults;
 use crate::json::Fields;
 use std::sync::OnceLock;
 
@@ -14,55 +13,60 @@ const MOST: usize = 32;
 /// How many places a layout may stand in.
 const PLACES: usize = 32;
 
-/// The layouts of one kind of object.
+/// The layouts of one kind of object, with what is said of each.
 #[derive(Debug)]
-pub(super) struct Layouts(Box<[OnceLock<Known>]>);
+pub(super) struct Layouts<T>(Box<[OnceLock<Known<T>>]>);
 
 #[derive(Debug)]
-struct Known {
+struct Known<T> {
     /// What was seen of the object from which it was learnt.
     glance: Glance,
     layout: Layout,
-    faults: Faults,
+    said: T,
 }
 
-impl Default for Layouts {
+impl<T> Default for Layouts<T> {
     fn default() -> Self {
         Self::of(MOST)
     }
 }
 
-impl Layouts {
+impl<T> Layouts<T> {
     /// Room for so many layouts.
     pub(super) fn of(most: usize) -> Self {
         Self((0..most).map(|_| OnceLock::new()).collect())
     }
 
-    /// What is wrong with an object; `None` where its layout is not known.
-    pub(super) fn faults(&self, shape: &Shape, fields: Fields<'_, '_>) -> Option<&Faults> {
+    /// What is said of an object; `None` where its layout is not known.
+    pub(super) fn said(&self, shape: &Shape, fields: Fields<'_, '_>) -> Option<&T> {
         let glance = Glance::of(fields);
         let known = || self.places(glance).map_while(OnceLock::get);
-        let is_laid_out = |known: &&Known| shape.is_laid_out(&known.layout, fields);
+        let is_laid_out = |known: &&Known<T>| shape.is_laid_out(&known.layout, fields);
         let alike = || known().filter(|known| known.glance.print == glance.print);
         // First those that look the same: what differs is often found only towards the end.
         let best = alike().filter(|known| known.glance.filled == glance.filled).find(is_laid_out);
         let found = best.or_else(|| alike().filter(|known| known.glance.filled != glance.filled).find(is_laid_out));
-        found.map(|known| &known.faults)
+        found.map(|known| &known.said)
     }
 
-    /// Keeps what is wrong with every object that is laid out as this one, of which the shape was sure.
-    pub(super) fn learn(&self, shape: &Shape, fields: Fields<'_, '_>, faults: &Faults) {
+    /// Whether there is room for the layout of an object.
+    pub(super) fn has_room(&self, fields: Fields<'_, '_>) -> bool {
+        self.places(Glance::of(fields)).any(|place| place.get().is_none())
+    }
+
+    /// Keeps what is said of every object that is laid out as this one, of which the shape was sure.
+    pub(super) fn learn(&self, shape: &Shape, fields: Fields<'_, '_>, said: T) {
         let glance = Glance::of(fields);
         if let Some(free) = self.places(glance).find(|place| place.get().is_none())
             && let Some(layout) = shape.layout(fields)
         {
             // Another thread may have been faster: then its layout stands there, and this one is learnt another time.
-            let _ = free.set(Known { glance, layout, faults: faults.clone() });
+            let _ = free.set(Known { glance, layout, said });
         }
     }
 
     /// The places in which a layout may stand; behind the first one that is free it does not.
-    fn places(&self, glance: Glance) -> impl Iterator<Item = &OnceLock<Known>> {
+    fn places(&self, glance: Glance) -> impl Iterator<Item = &OnceLock<Known<T>>> {
         let start = (glance.print >> 32) as usize % self.0.len().max(1);
         let (before, from) = self.0.split_at(start);
         from.iter().chain(before).take(PLACES)
@@ -72,6 +76,7 @@ impl Layouts {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frame::Faults;
     use crate::json::Json;
 
     fn shape() -> Shape {
@@ -81,16 +86,16 @@ mod tests {
     }
 
     /// Learns what is wrong with an object; what was known of it before.
-    fn check(layouts: &Layouts, shape: &Shape, text: &str) -> Option<Vec<String>> {
+    fn check(layouts: &Layouts<Faults>, shape: &Shape, text: &str) -> Option<Vec<String>> {
         let object = Json::parse(text).unwrap();
         let fields = object.object().unwrap();
-        let known = layouts.faults(shape, fields.fields()).map(|faults| faults.to_vec());
+        let known = layouts.said(shape, fields.fields()).map(|faults| faults.to_vec());
         let found = shape.found_in(object, fields.fields()).unwrap();
         let told: Faults = found.iter().map(|(pointer, _, message)| [pointer, message].join(" ")).collect();
-        layouts.learn(shape, fields.fields(), &told);
         if let Some(known) = &known {
             assert_eq!(*known, *told, "{text}");
         }
+        layouts.learn(shape, fields.fields(), told);
         known
     }
 

@@ -45,15 +45,15 @@ pub struct Breach {
 /// Breaches of others' objects as they are told: each a JSON pointer, and what is wrong.
 pub(crate) type Told<'i, 'b> = &'i mut dyn Iterator<Item = (&'b str, &'b str)>;
 
-/// The compiled schemas of one contract.
-pub struct Schemas {
-    by_kind: HashMap<&'static str, Compiled, RandomState>,
+/// The compiled schemas of one contract, or of one surface; with what was said of objects of others, by their layouts.
+pub struct Schemas<T = Faults> {
+    by_kind: HashMap<&'static str, Compiled<T>, RandomState>,
 }
 
-struct Compiled {
+struct Compiled<T> {
     shape: Option<Shape>,
     outlines: Outlines,
-    layouts: Layouts,
+    layouts: Layouts<T>,
     validator: Validator,
 }
 
@@ -93,6 +93,37 @@ impl Schemas {
         Ok(Self { by_kind })
     }
 
+    /// Makes room for so many layouts of each kind of object, for [`Schemas::check_fields`].
+    pub(crate) fn with_layouts(mut self, most: usize) -> Self {
+        self.by_kind.values_mut().for_each(|compiled| compiled.layouts = Layouts::of(most));
+        self
+    }
+
+    /// Checks an object of others that is JSON and taken apart already. `tell` makes a list of its breaches, each a JSON pointer
+    /// and what is wrong; the list is kept for objects that break the schema in the same way, so it is made of these alone.
+    pub(crate) fn check_fields(
+        &self,
+        kind: &str,
+        object: Json<'_>,
+        fields: Fields<'_, '_>,
+        tell: &dyn Fn(Told<'_, '_>) -> Faults,
+    ) -> Faults {
+        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
+            if let Some(faults) = layouts.said(shape, fields) {
+                return faults.clone();
+            }
+            if let Some(found) = shape.found_in(object, fields) {
+                let faults = tell(&mut found.iter().map(|(pointer, _, message)| (pointer, message)));
+                layouts.learn(shape, fields, faults.clone());
+                return faults;
+            }
+        }
+        let breaches = self.check_text(kind, object.text()).err().unwrap_or_default();
+        tell(&mut breaches.iter().map(|breach| (&*breach.pointer, &*breach.message)))
+    }
+}
+
+impl<T> Schemas<T> {
     /// Compiles schemas that may refer to each other by their `$id`, each one as `read` has it.
     ///
     /// # Errors
@@ -117,12 +148,6 @@ impl Schemas {
             );
         }
         Ok(Self { by_kind })
-    }
-
-    /// Makes room for so many layouts of each kind of object, for [`Schemas::check_fields`].
-    pub(crate) fn with_layouts(mut self, most: usize) -> Self {
-        self.by_kind.values_mut().for_each(|compiled| compiled.layouts = Layouts::of(most));
-        self
     }
 
     /// Whether there is a schema for the type.
@@ -181,27 +206,28 @@ impl Schemas {
         compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
     }
 
-    /// Checks an object of others that is JSON and taken apart already. `tell` makes a list of its breaches, each a JSON pointer
-    /// and what is wrong; the list is kept for objects that break the schema in the same way, so it is made of these alone.
-    pub(crate) fn check_fields(
+    /// What was said of objects of that kind that are laid out like this one; `None` where nothing was.
+    pub(crate) fn said(&self, kind: &str, fields: Fields<'_, '_>) -> Option<&T> {
+        let Compiled { shape: Some(shape), layouts, .. } = self.by_kind.get(kind)? else { return None };
+        layouts.said(shape, fields)
+    }
+
+    /// Keeps what is said of an object with so many breaches for those that are laid out like it. It must be made of the
+    /// places of those breaches and the names of properties alone. Nothing is kept where that is not sure to be the same.
+    pub(crate) fn keep_said(
         &self,
         kind: &str,
         object: Json<'_>,
         fields: Fields<'_, '_>,
-        tell: &dyn Fn(Told<'_, '_>) -> Faults,
-    ) -> Faults {
-        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
-            if let Some(faults) = layouts.faults(shape, fields) {
-                return faults.clone();
-            }
-            if let Some(found) = shape.found_in(object, fields) {
-                let faults = tell(&mut found.iter().map(|(pointer, _, message)| (pointer, message)));
-                layouts.learn(shape, fields, &faults);
-                return faults;
-            }
+        breaches: usize,
+        said: impl FnOnce() -> T,
+    ) {
+        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind)
+            && layouts.has_room(fields)
+            && shape.found_in(object, fields).is_some_and(|found| found.len() == breaches)
+        {
+            layouts.learn(shape, fields, said());
         }
-        let breaches = self.check_text(kind, object.text()).err().unwrap_or_default();
-        tell(&mut breaches.iter().map(|breach| (&*breach.pointer, &*breach.message)))
     }
 
     fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>], ours: bool) -> Result<(), Vec<Breach>> {
@@ -233,7 +259,7 @@ impl Schemas {
     }
 }
 
-impl Compiled {
+impl<T> Compiled<T> {
     fn check(&self, event: &Value) -> Result<(), Vec<Breach>> {
         if self.validator.is_valid(event) {
             return Ok(());

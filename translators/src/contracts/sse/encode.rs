@@ -182,7 +182,14 @@ impl Encoder for Sse {
 
 /// The id of a run's event of that number.
 pub(super) fn event_id(run: &Uuid, number: u64) -> String {
-    format!("evt_{}_{number:010}", run.simple())
+    numbered(&format!("evt_{}_", run.simple()), number)
+}
+
+/// The same, with all but the number there already.
+fn numbered(prefix: &str, number: u64) -> String {
+    let digits = number.to_string();
+    let zeros = "0000000000".get(digits.len()..).unwrap_or_default();
+    [prefix, zeros, &digits].concat()
 }
 
 /// What a tool gave, and why it failed where the one does not say the other.
@@ -216,7 +223,7 @@ impl Sse {
     }
 
     fn event(&mut self, frame: &Frame, kind: &'static str, payload: &impl Value, out: &mut Events) {
-        let event_id = format!("{}{:010}", self.prefix, self.next);
+        let event_id = numbered(&self.prefix, self.next);
         self.next += 1;
         write(&event_id, &self.shared, kind, self.times.text(frame.timestamp_ms), payload, out);
     }

@@ -94,10 +94,14 @@ fn kind_of<'a>(fields: &Object<'a>) -> Option<Cow<'a, str>> {
         "stream_event" => fields.object("event").and_then(|event| word(event.get("type"))),
         _ => None,
     };
-    Some(match within {
-        Some(within) => Cow::Owned(format!("{kind}.{within}")),
-        None => kind,
-    })
+    let Some(within) = within else { return Some(kind) };
+    // One that is known is not spelled again for each record.
+    let is_it = |known: &str| {
+        known.len() == kind.len() + 1 + within.len()
+            && known.strip_suffix(&*within).and_then(|known| known.strip_suffix('.')) == Some(&*kind)
+    };
+    let known = [STREAM_JSON, TRANSCRIPT].into_iter().flatten().map(|file| file.kind).find(|known| is_it(known));
+    Some(known.map_or_else(|| Cow::Owned(format!("{kind}.{within}")), Cow::Borrowed))
 }
 
 fn word(value: Option<Json<'_>>) -> Option<Cow<'_, str>> {

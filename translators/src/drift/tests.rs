@@ -1,0 +1,119 @@
+//! What is told of a record whose layout is known is what a look at it tells.
+
+use super::*;
+use crate::framing::{Limits, Reader, Unit};
+use crate::json::Json;
+use crate::records::{Part, read};
+use crate::runners::RUNNERS;
+use serde_json::{Value, json};
+
+/// All recordings of a runner.
+fn recordings(runner: &Runner) -> Vec<Vec<u8>> {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/fixtures/").to_owned() + runner.name;
+    let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort();
+    let is_one = |path: &std::path::Path| path.is_file() && !path.ends_with("MANIFEST.json");
+    paths.iter().filter(|path| is_one(path)).map(|path| std::fs::read(path).unwrap()).collect()
+}
+
+fn records(bytes: &[u8]) -> Vec<String> {
+    let mut found = Vec::new();
+    let mut sink = |unit: Unit<'_>| {
+        read(&unit, &mut |part| {
+            if let Part::Value { json, .. } = part {
+                found.push(json.text().to_owned());
+            }
+        });
+    };
+    let mut reader = Reader::sniffing(Limits::default());
+    reader.feed(bytes, &mut sink);
+    reader.finish(&mut sink);
+    found
+}
+
+/// Numbers without a pattern, the same in each run.
+struct Chance(u64);
+
+impl Chance {
+    fn below(&mut self, bound: usize) -> usize {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) as usize % bound.max(1)
+    }
+}
+
+/// Changes a value somewhere: a field too many, one too few, one of another name, or another value.
+fn change(value: &mut Value, chance: &mut Chance) {
+    let at = |chance: &mut Chance, len: usize| (len > 0).then(|| chance.below(len));
+    match value {
+        Value::Object(map) => {
+            let key = at(chance, map.len()).and_then(|at| map.keys().nth(at)).cloned();
+            match (key, chance.below(7)) {
+                (Some(key), 0) => drop(map.remove(&key)),
+                (Some(key), 1) => {
+                    let value = map.remove(&key).unwrap_or_default();
+                    map.insert(format!("{key}2"), value);
+                }
+                (_, 2) | (None, _) => drop(map.insert(format!("new{}", chance.below(3)), json!(chance.below(2)))),
+                (Some(key), _) => {
+                    if let Some(inner) = map.get_mut(&key) {
+                        change(inner, chance);
+                    }
+                }
+            }
+        }
+        Value::Array(list) => match (at(chance, list.len()), chance.below(4)) {
+            (Some(at), 0) => drop(list.remove(at)),
+            (Some(at), 1) => {
+                let again = list.get(at).cloned().unwrap_or_default();
+                list.push(again);
+            }
+            (Some(at), _) => {
+                if let Some(item) = list.get_mut(at) {
+                    change(item, chance);
+                }
+            }
+            (None, _) => list.push(json!({"type": "text"})),
+        },
+        other => {
+            let values = [json!(null), json!(true), json!(7), json!(0.5), json!("word"), json!([]), json!({})];
+            *other = values.get(chance.below(values.len())).cloned().unwrap_or_default();
+        }
+    }
+}
+
+#[test]
+fn a_layout_that_is_known_tells_what_a_look_tells() {
+    let mut chance = Chance(1);
+    for runner in RUNNERS {
+        let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
+        let known: Vec<Known> = surfaces.map(|surface| Known::new(runner, surface).unwrap()).collect();
+        let (mut remembered, mut drifting) = (0, 0);
+        for text in recordings(runner).iter().flat_map(|bytes| records(bytes)) {
+            // One with half a character in it stays as it is.
+            let (mut value, times) = serde_json::from_str(&text).map_or((Value::Null, 0), |value| (value, 4));
+            let mut texts = vec![text];
+            for _ in 0..times {
+                change(&mut value, &mut chance);
+                // Twice: the second one may find what the first one left.
+                texts.extend([value.to_string(), value.to_string()]);
+            }
+            for text in &texts {
+                let json = Json::parse(text).unwrap();
+                let Some(fields) = json.object() else { continue };
+                let record = Record { json, fields, event_name: None, index: 0, offset: 0 };
+                for known in &known {
+                    let Some(kind) = (known.surface.kind_of)(&record).filter(|kind| known.schemas.knows(kind)) else {
+                        continue;
+                    };
+                    let is_remembered = known.schemas.said(&kind, record.fields.fields()).is_some();
+                    let mut told = Vec::new();
+                    known.compare(&record, &mut |key, expected| told.push((key.clone(), expected.to_owned())));
+                    assert_eq!(told, known.look(&record, &kind), "{} {kind}: {text}", runner.name);
+                    remembered += usize::from(is_remembered);
+                    drifting += usize::from(is_remembered && !told.is_empty());
+                }
+            }
+        }
+        assert!(remembered > 500 && drifting > 100, "{}: {remembered}, {drifting}", runner.name);
+    }
+}
