@@ -188,6 +188,10 @@ const SOON: Duration = Duration::from_secs(1);
 /// How long an ingest waits before it looks at the rates again, which may be others by then.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 
+/// A chunk that is no longer than this, in bytes, is copied: the connection can read the next one into the same buffer then,
+/// which is many times as large.
+const COPIED: usize = 2 << 10;
+
 /// What bounds the body of an ingest.
 #[derive(Clone, Copy)]
 struct Bounds {
@@ -245,6 +249,7 @@ impl Source for Upload {
                     self.rates.took(chunk.len(), &self.control.live().rates);
                     return match self.bounds.bytes.filter(|limit| self.taken > *limit) {
                         Some(limit) => Err(Stopped::TooLarge(limit)),
+                        None if chunk.len() <= COPIED => Ok(Some(Bytes::copy_from_slice(&chunk))),
                         None => Ok(Some(chunk)),
                     };
                 }

@@ -7,8 +7,7 @@ use super::ahead::Ahead;
 use super::{Beyond, Ingest, IngestError, unknown};
 use crate::log::LogError;
 use hyper::body::Bytes;
-use std::future::{Future, poll_fn};
-use std::pin::pin;
+use std::future::Future;
 
 /// Where an ingest's bytes come from.
 pub trait Source: Send {
@@ -89,19 +88,13 @@ pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopp
     let mut ahead = Ahead::of(ingest);
     let outcome = loop {
         // On failure the ingest has closed its runs already.
-        let (came, has_waited) = telling_whether_it_waits(ahead.while_waiting(source.next())).await;
-        match came? {
+        match ahead.while_waiting(source.next()).await? {
             None => continue,
             Some(Ok(None)) => break Ok(()),
             // Who is silent while the log is busy may be waiting for it: his time begins when it is through.
             Some(Err(Stopped::Idle(_))) if ahead.is_busy() => ahead.settle().await?,
             Some(Err(stopped)) => break Err(stopped),
-            Some(Ok(Some(chunk))) => {
-                if has_waited && !ahead.is_busy() {
-                    tokio::task::yield_now().await;
-                }
-                ahead.take(&chunk).await?;
-            }
+            Some(Ok(Some(chunk))) => ahead.take(&chunk).await?,
         }
         if ahead.ingest().is_unknown() {
             return Err(Stopped::Unknown);
@@ -113,18 +106,6 @@ pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopp
     }
     let records = ingest.finish().await?;
     outcome.and_then(|()| records.ok_or(Stopped::Unknown))
-}
-
-/// What a future gives, and whether that was not there at once.
-async fn telling_whether_it_waits<T>(future: impl Future<Output = T>) -> (T, bool) {
-    let (mut future, mut has_waited) = (pin!(future), false);
-    let output = poll_fn(|context| {
-        let polled = future.as_mut().poll(context);
-        has_waited |= polled.is_pending();
-        polled
-    });
-    let output = output.await;
-    (output, has_waited)
 }
 
 /// Feeds until it is known whose output it is; `None` where it is over by then.
