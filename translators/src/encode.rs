@@ -159,7 +159,7 @@ impl Events {
     /// Writes one event field by field. `fields` changes nothing, for it is not always asked.
     pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl Fn(&mut ObjectWriter<'_>)) {
         if self.is_unwritten {
-            return self.bytes(kind, id, b"");
+            return self.leave_unwritten(kind, id);
         }
         let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());
         // Room for what an event usually needs, so that it need not be asked for bit by bit.
@@ -183,12 +183,19 @@ impl Events {
         });
     }
 
+    /// Not a part of every contract's way to write an event.
+    #[inline(never)]
+    fn leave_unwritten(&mut self, kind: &'static str, id: EventId) {
+        self.list.push(Entry { kind, id, start: 0, end: 0, known: 0..0, outline: 0..0, print: 0 });
+    }
+
     /// Writes one event as bytes.
     pub fn bytes(&mut self, kind: &'static str, id: EventId, payload: &[u8]) {
-        let start = self.bytes.len();
-        if !self.is_unwritten {
-            self.bytes.extend_from_slice(payload);
+        if self.is_unwritten {
+            return self.leave_unwritten(kind, id);
         }
+        let start = self.bytes.len();
+        self.bytes.extend_from_slice(payload);
         self.list.push(Entry { kind, id, start, end: self.bytes.len(), known: 0..0, outline: 0..0, print: 0 });
     }
 
