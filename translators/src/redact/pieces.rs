@@ -228,6 +228,47 @@ mod tests {
     use super::*;
     use crate::runners::RUNNERS;
 
+    /// The same, each way gone from the top, over whole values alone.
+    fn plainly<'t>(table: &[Pieces], text: &'t str) -> Option<(Range<usize>, usize, usize, &'t str)> {
+        table.iter().enumerate().find_map(|(row, pieces)| {
+            let parent = down(text, pieces.parent)?;
+            pieces.leaves.iter().enumerate().find_map(|(leaf, way)| {
+                let inner = down(parent, way)?.strip_prefix('"')?.strip_suffix('"')?;
+                let start = inner.as_ptr() as usize - text.as_ptr() as usize;
+                Some((start..start + inner.len(), row, leaf, parent))
+            })
+        })
+    }
+
+    #[test]
+    fn a_piece_is_where_each_way_leads_by_itself() {
+        let records = [
+            r#"{"type":"stream_event","event":{"type":"content_block_delta","index":0,"delta":{"type":"text_delta","text":"a"}}}"#,
+            r#" { "event" : { "delta" : { "thinking" : "b\"", "text" : 7 } , "index" : [1,{"delta":2}] } } "#,
+            r#"{"event":{"delta":{"thinking":"b","text":"c"},"delta":{"text":"d"}},"event":{}}"#,
+            r#"{"event":{"x":{"delta":{"text":"no"}},"delta":{"x":{"text":"no"},"partial_json":"{\"k\":"}},"y":1}"#,
+            r#"{"method":"item/agentMessage/delta","params":{"itemId":"i","turnId":"t","threadId":"h","delta":"e"}}"#,
+            r#"{"type":"message.part.updated","properties":{"part":{"id":"p","text":"f"},"delta":"g"}}"#,
+            r#"{"type":"response.output_text.delta","item_id":"m","output_index":0,"content_index":0,"delta":"h"}"#,
+            r#"{"event":{"delta":[{"text":"no"}]},"delta":{"text":"i"}}"#,
+            "\u{feff}{\"event\":{\"delta\":{\"text\":\"j\"}}}",
+        ];
+        let mut found = 0;
+        for (table, record) in RUNNERS.iter().flat_map(|runner| records.map(|record| (runner.pieces, record))) {
+            let one = find(table, record).map(|one| (one.place, one.row, one.leaf, one.parent));
+            assert_eq!(one, plainly(table, record), "{record}");
+            found += usize::from(one.is_some());
+            // Where the record breaks off, what is found is found where it stood; nothing is lost but what is cut.
+            for end in (0..record.len()).filter(|end| record.is_char_boundary(*end)) {
+                let cut = &record[..end];
+                let plain = plainly(table, cut);
+                let found = find(table, cut).map(|one| (one.place, one.row, one.leaf, one.parent));
+                assert!(plain.is_none() || found == plain, "{cut}: {found:?} {plain:?}");
+            }
+        }
+        assert_eq!(found, 8, "five of claude-code, one of each other runner");
+    }
+
     #[test]
     fn the_mark_stands_on_the_way_to_every_piece() {
         let key = std::str::from_utf8(MARK).unwrap().trim_matches('"');
