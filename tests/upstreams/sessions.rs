@@ -63,8 +63,13 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
             assert_eq!((status, &problem["status"]), (409, &json!(409)), "{problem}");
             assert_eq!(problem["detail"], "another run of this session is being started");
         }
-        let programs = started.processes().iter().filter(|words| words.contains("play.sh told")).count();
-        assert_eq!(programs, 1, "{:?}", started.processes());
+        // It may not run yet, and what it starts itself goes by its name for a moment.
+        let programs = || started.processes().iter().filter(|words| words.contains("play.sh told")).count();
+        let begin = Instant::now();
+        while programs() != 1 {
+            assert!(begin.elapsed() < PATIENCE, "{:?}", started.processes());
+            std::thread::sleep(Duration::from_millis(5));
+        }
         // Another session is no matter of theirs.
         let starting =
             scope.spawn(|| started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": "another"})).status);
