@@ -50,7 +50,8 @@ impl Moment {
 pub struct Arrival {
     /// Unix epoch milliseconds.
     pub ms: u64,
-    moment: Moment,
+    /// The same moment, to measure from.
+    pub moment: Moment,
 }
 
 impl Arrival {

@@ -84,7 +84,9 @@ impl Ahead {
     /// # Errors
     /// Why nothing more is taken.
     pub(super) async fn take(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
-        let (arrived, mut rest) = (Moment::now(), chunk);
+        let (mut arrived, mut rest) = (self.ingest.arrive(), chunk);
+        // A frame's time is when it was read; how long it took counts from when it came.
+        let moment = arrived.moment;
         loop {
             // While an append is under way, in pieces, so that what they make is no more than there is room for. Where they are
             // cut means nothing.
@@ -92,12 +94,12 @@ impl Ahead {
             if self.is_busy() && self.next.bytes + cut as u64 > self.ingest.account.ahead_bytes() {
                 let went_on = self.go_on().await;
                 self.or_close(went_on).await?;
+                arrived = self.ingest.arrive();
                 continue;
             }
             let (piece, behind) = rest.split_at(cut);
-            let now_ms = self.ingest.now_ms();
-            let frames = self.ingest.pipeline.feed(piece, now_ms).map(Arc::new).collect();
-            let gathered = self.gather(frames, arrived).await;
+            let frames = self.ingest.pipeline.feed(piece, arrived.ms).map(Arc::new).collect();
+            let gathered = self.gather(frames, moment).await;
             self.or_close(gathered).await?;
             if behind.is_empty() || self.ingest.is_unknown() {
                 return Ok(());
@@ -105,6 +107,7 @@ impl Ahead {
             rest = behind;
             let looked = self.look().await;
             self.or_close(looked).await?;
+            arrived = self.ingest.arrive();
         }
     }
 

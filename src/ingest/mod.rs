@@ -156,10 +156,10 @@ impl Ingest {
         self.ingested.clone()
     }
 
-    /// What time it is, for what comes now.
-    fn now_ms(&mut self) -> u64 {
+    /// Something comes now.
+    fn arrive(&mut self) -> Arrival {
         self.fed = Arrival::now(Clock::System);
-        self.fed.ms
+        self.fed
     }
 
     /// Takes the next bytes. On return their frames are kept.
@@ -167,10 +167,9 @@ impl Ingest {
     /// # Errors
     /// Why nothing more is taken.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
-        let arrived = Moment::now();
-        let now_ms = self.now_ms();
-        let frames = self.pipeline.feed(chunk, now_ms).map(Arc::new).collect();
-        self.take_in(frames, arrived, None).await
+        let arrived = self.arrive();
+        let frames = self.pipeline.feed(chunk, arrived.ms).map(Arc::new).collect();
+        self.take_in(frames, arrived.moment, None).await
     }
 
     /// As [`Ingest::feed`], with somebody who listens.
@@ -178,12 +177,11 @@ impl Ingest {
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn feed_to(&mut self, chunk: &[u8], listener: &mut dyn Listener) -> Result<(), IngestError> {
-        let arrived = Moment::now();
+        let arrived = self.arrive();
         let mut ear = |record: &Record<'_>| listener.record(record);
-        let now_ms = self.now_ms();
-        let mut frames: Vec<Frame> = self.pipeline.feed_heard(chunk, now_ms, Some(&mut ear)).collect();
+        let mut frames: Vec<Frame> = self.pipeline.feed_heard(chunk, arrived.ms, Some(&mut ear)).collect();
         listener.amend(&mut frames);
-        self.take_in(frames.into_iter().map(Arc::new).collect(), arrived, Some(listener)).await
+        self.take_in(frames.into_iter().map(Arc::new).collect(), arrived.moment, Some(listener)).await
     }
 
     /// Nothing came in time: lets go what waited for it.

@@ -55,6 +55,29 @@ fn the_translation_comes_back_in_the_same_exchange_before_the_input_has_ended() 
 }
 
 #[test]
+fn chunks_of_all_sizes_are_kept_as_they_came() {
+    let proxy = Proxy::start();
+    let bytes = recording("claude-code", "long_text_200k.ndjson");
+    let sizes = [1, 2_047, 2_048, 2_049, 3, 9_000, 2_048, 2_048, 100];
+    let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
+    let (mut rest, mut sent) = (bytes.as_slice(), 0);
+    for size in sizes.into_iter().cycle() {
+        let (piece, behind) = rest.split_at(size.min(rest.len()));
+        upload.send(piece);
+        (rest, sent) = (behind, sent + 1);
+        if rest.is_empty() {
+            break;
+        }
+    }
+    assert!(sent > sizes.len(), "each size came up");
+    let answer = upload.finish();
+    let made = answer.json();
+    let run = made["runs"][0]["run_id"].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
+    let raw = get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/x-ndjson")]);
+    assert!(raw.bytes() == bytes, "the same bytes");
+}
+
+#[test]
 fn a_connection_that_breaks_ends_the_run_as_interrupted() {
     let proxy = Proxy::start();
     let bytes = recording("claude-code", "text_plain.partial.ndjson");

@@ -48,6 +48,7 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
     let more = "resume_arguments = [\"told\", \"{fixtures}\", \"{session}\"]";
     let started = Started::fake("told", more);
     let order = json!({"upstream": "fake", "prompt": "go", "session_id": THREAD});
+    let began = format!("began {THREAD}\n");
     let (tell, told) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..6 {
@@ -63,13 +64,9 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
             assert_eq!((status, &problem["status"]), (409, &json!(409)), "{problem}");
             assert_eq!(problem["detail"], "another run of this session is being started");
         }
-        // It may not run yet, and what it starts itself goes by its name for a moment.
-        let programs = || started.processes().iter().filter(|words| words.contains("play.sh told")).count();
-        let begin = Instant::now();
-        while programs() != 1 {
-            assert!(begin.elapsed() < PATIENCE, "{:?}", started.processes());
-            std::thread::sleep(Duration::from_millis(5));
-        }
+        // It may not run yet. The others have had their answer, so whatever was started for them is there as soon.
+        started.folder.wait_for("starts", &began);
+        assert_eq!(started.folder.read("starts"), began);
         // Another session is no matter of theirs.
         let starting =
             scope.spawn(|| started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": "another"})).status);
@@ -88,6 +85,8 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
         assert_eq!(starting.join().unwrap(), 201);
     });
     started.wait_for_runs("both end", |runs| runs.len() == 2 && runs.iter().all(|run| run["ended_at_ms"].is_u64()));
+    let starts = started.folder.read("starts");
+    assert_eq!(starts.matches(&began).count(), 1, "nothing was started for the refused ones: {starts}");
     // Behind its end, the next one may begin, also where the first could not be started.
     assert_eq!(started.start(&order).status, 201);
     started.wait_for_no_process();

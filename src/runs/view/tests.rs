@@ -19,7 +19,7 @@ use uuid::Uuid;
 const ASK: Ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
 
 /// The frames of a run with a tool call and text, and the run.
-fn run() -> (Vec<Arc<Frame>>, Uuid) {
+pub(super) fn run() -> (Vec<Arc<Frame>>, Uuid) {
     let input = include_bytes!("../../../tests/fixtures/claude-code/bash_ok.partial.ndjson");
     let runner = framegate_translators::runners::runner("claude-code").unwrap();
     let run = Uuid::from_u128(1);

@@ -332,3 +332,54 @@ pub(super) fn write(contract: &Contract, event: EventRef<'_>, out: &mut Vec<u8>)
         style => write_sse(event, style == SseStyle::Named, out),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::contracts::contract;
+    use framegate_translators::encode::EncoderOptions;
+
+    fn window() -> Window {
+        let (frames, _) = super::super::tests::run();
+        let encoder = (contract("frames.v2").unwrap().encoder)(&frames[0].stream, &EncoderOptions::default()).unwrap();
+        Window::at(Place { frame: 0, event: 0, last: None, encoder })
+    }
+
+    fn written(bytes: usize, events: usize) -> Written {
+        let mut list = Vec::with_capacity(events);
+        let place = |nth| bytes * nth / events..bytes * (nth + 1) / events;
+        list.extend((0..events).map(|nth| Placed {
+            id: EventId::None,
+            kind: "k",
+            frame: nth as u64,
+            nth: 0,
+            block: place(nth),
+            payload: place(nth),
+        }));
+        Written { bytes: (0..bytes).map(|nth| nth as u8).collect(), events: list }
+    }
+
+    #[test]
+    fn what_a_batch_is_written_into_stays_where_it_is_small() {
+        for (bytes, events, stays) in [
+            (WRITTEN_BYTES, WRITTEN_EVENTS, true),
+            (WRITTEN_BYTES + 1, 1, false),
+            (1 << 20, WRITTEN_EVENTS, false),
+            (WRITTEN_BYTES, WRITTEN_EVENTS + 1, false),
+        ] {
+            let mut window = window();
+            let batch = written(bytes, events);
+            let expected = batch.bytes.clone();
+            window.keep(0, batch);
+            window.next = events as u64;
+            let ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Sse, max_bytes: usize::MAX, max_events: usize::MAX };
+            let kept = window.batch(ask);
+            assert_eq!((kept.events, kept.chunks.concat()), (events as u64, expected), "{bytes} {events}");
+            assert_eq!(window.bytes, bytes);
+            let Written { bytes: room, events: list } = &window.written;
+            assert!(room.is_empty() && list.is_empty());
+            assert_eq!(room.capacity() == bytes && list.capacity() == events, stays, "{bytes} {events}");
+            assert!(room.capacity() <= WRITTEN_BYTES && list.capacity() <= WRITTEN_EVENTS, "{bytes} {events}");
+        }
+    }
+}

@@ -29,6 +29,7 @@ echo)
 hang) begin; exec env --default-signal=INT sleep 600 ;;
 # Begins when it is told to, and ends when it is told to.
 told)
+    echo "began $3" >> starts
     until_there begin
     begin
     until_there end

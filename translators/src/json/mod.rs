@@ -7,11 +7,13 @@
 //! surrogates are legal here; see [`Utf16Text`]. Nothing recurses, so nesting depth costs no stack.
 
 mod check;
+mod front;
 mod object;
 pub(crate) mod scan;
 mod unescape;
 
 use crate::frame::RawJson;
+pub use front::{Front, front};
 use object::Field;
 pub(crate) use object::Fields;
 pub use object::Object;
@@ -306,48 +308,6 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
         !letter.is_ascii_whitespace()
     });
     Cow::Owned(kept.collect())
-}
-
-/// What stands at the front of a text.
-#[derive(Debug)]
-pub enum Front<'a> {
-    /// A JSON value.
-    Value {
-        /// The value.
-        json: Json<'a>,
-        /// Its fields, where it is an object.
-        fields: Object<'a>,
-        /// Whether it surely stands on one line.
-        on_one_line: bool,
-        /// The text behind it.
-        rest: &'a str,
-    },
-    /// Only white space.
-    Blank,
-    /// No JSON; the parser's message.
-    Invalid(serde_json::Error),
-}
-
-/// Reads one JSON value from the front of `text`, which may hold more behind it.
-pub fn front(text: &str) -> Front<'_> {
-    let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
-    if text.starts_with('{') {
-        // The usual case: checked and taken apart in one pass.
-        if let Some(check::Apart { fields, length, on_one_line }) = check::object(text) {
-            let (whole, rest) = text.split_at(length);
-            return Front::Value { json: Json(whole), fields: Object::of(fields), on_one_line, rest };
-        }
-    }
-    let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
-    match stream.next() {
-        None => Front::Blank,
-        Some(Ok(raw)) => {
-            let json = Json::new(raw);
-            let rest = text.get(stream.byte_offset()..).unwrap_or_default();
-            Front::Value { json, fields: json.object().unwrap_or_default(), on_one_line: false, rest }
-        }
-        Some(Err(error)) => Front::Invalid(error),
-    }
 }
 
 /// How deep [`value`] follows a text that the ordinary parser refuses.

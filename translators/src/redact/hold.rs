@@ -3,11 +3,12 @@
 //! Never: units in another order than they came in, a unit that waits when no tail needs it.
 
 use super::channel::{Channel, Segment};
+use super::glance::{Glance, Mark};
 use super::levels::{Map, unescape};
 use super::pieces::{Found, Pieces, ended, find, value_behind};
 use super::record::{look, plain};
 use super::text::Finding;
-use super::{Edit, Glance, Mark, Rules, With};
+use super::{Edit, Rules, With};
 use crate::framing::Unit;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::ops::Range;

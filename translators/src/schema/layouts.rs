@@ -1,7 +1,7 @@
 //! The layouts of objects that others sent, and what is said of all objects of each.
 //!
-//! In: an object's fields, and the shape of its schema. Out: what was said of those that are laid out like it. Never: more layouts than a
-//! bound, a lock, a layout forgotten: a server keeps to its own.
+//! In: an object's fields, and the shape of its schema. Out: what was said of those that are laid out like it. Never: more
+//! layouts than a bound, a lock, a layout forgotten: a server keeps to its own.
 
 use super::fast::{Glance, Layout, Shape};
 use crate::json::Fields;
@@ -49,16 +49,13 @@ impl<T> Layouts<T> {
         found.map(|known| &known.said)
     }
 
-    /// Whether there is room for the layout of an object.
-    pub(super) fn has_room(&self, fields: Fields<'_, '_>) -> bool {
-        self.places(Glance::of(fields)).any(|place| place.get().is_none())
-    }
-
-    /// Keeps what is said of every object that is laid out as this one, of which the shape was sure.
-    pub(super) fn learn(&self, shape: &Shape, fields: Fields<'_, '_>, said: T) {
+    /// Keeps what is said of every object that is laid out as this one. It is asked for where there is room, and is `None`
+    /// where the shape was not sure of it.
+    pub(super) fn learn(&self, shape: &Shape, fields: Fields<'_, '_>, said: impl FnOnce() -> Option<T>) {
         let glance = Glance::of(fields);
         if let Some(free) = self.places(glance).find(|place| place.get().is_none())
             && let Some(layout) = shape.layout(fields)
+            && let Some(said) = said()
         {
             // Another thread may have been faster: then its layout stands there, and this one is learnt another time.
             let _ = free.set(Known { glance, layout, said });
@@ -95,7 +92,7 @@ mod tests {
         if let Some(known) = &known {
             assert_eq!(*known, *told, "{text}");
         }
-        layouts.learn(shape, fields.fields(), told);
+        layouts.learn(shape, fields.fields(), || Some(told));
         known
     }
 

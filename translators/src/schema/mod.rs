@@ -114,7 +114,7 @@ impl Schemas {
             }
             if let Some(found) = shape.found_in(object, fields) {
                 let faults = tell(&mut found.iter().map(|(pointer, _, message)| (pointer, message)));
-                layouts.learn(shape, fields, faults.clone());
+                layouts.learn(shape, fields, || Some(faults.clone()));
                 return faults;
             }
         }
@@ -222,11 +222,9 @@ impl<T> Schemas<T> {
         breaches: usize,
         said: impl FnOnce() -> T,
     ) {
-        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind)
-            && layouts.has_room(fields)
-            && shape.found_in(object, fields).is_some_and(|found| found.len() == breaches)
-        {
-            layouts.learn(shape, fields, said());
+        if let Some(Compiled { shape: Some(shape), layouts, .. }) = self.by_kind.get(kind) {
+            let is_sure = || shape.found_in(object, fields).is_some_and(|found| found.len() == breaches);
+            layouts.learn(shape, fields, || is_sure().then(said));
         }
     }
 
