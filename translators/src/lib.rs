@@ -8,6 +8,7 @@
 
 mod derived;
 pub mod frame;
+mod hash;
 pub mod json;
 
 pub mod framing;

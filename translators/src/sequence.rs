@@ -5,7 +5,8 @@
 
 use crate::derived::uuid_v5;
 use crate::frame::{Session, Stream, StreamKind};
-use std::collections::{BTreeMap, HashMap};
+use crate::hash::HashMap;
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -76,8 +77,8 @@ impl Sequencer {
             runs: 0,
             next_key: 0,
             open: BTreeMap::new(),
-            sessions: HashMap::new(),
-            tasks: HashMap::new(),
+            sessions: HashMap::default(),
+            tasks: HashMap::default(),
         }
     }
 

@@ -4,7 +4,7 @@
 //! parsing trouble, they judge nobody.
 
 use crate::frame::{Body, Frame, ToolCall};
-use std::collections::HashSet;
+use crate::hash::HashSet;
 use uuid::Uuid;
 
 /// What is warned of.

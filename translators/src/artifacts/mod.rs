@@ -26,13 +26,13 @@ pub(crate) use reference::OutputRef;
 use crate::frame::{
     ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, Name, Stream, StreamKind, Tool,
 };
+use crate::hash::HashMap;
 use crate::pipeline::is_last;
-use foldhash::fast::RandomState;
 use media::{Media, media_in};
 use output::Output;
 use reference::{Reference, with_references};
 use sha2::{Digest, Sha256};
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -132,7 +132,7 @@ pub fn id_of(digest: &[u8; 32]) -> String {
 pub struct Artifacts {
     bounds: Bounds,
     /// The next number of each stream that is open.
-    next_seq: HashMap<(StreamKind, Uuid), u64, RandomState>,
+    next_seq: HashMap<(StreamKind, Uuid), u64>,
     /// Output of tools that run.
     outputs: HashMap<Uuid, Output>,
     /// Names of tools that run and changed files, or gave output: their ids as the runner spells them.
@@ -171,8 +171,8 @@ impl Artifacts {
         Self {
             bounds,
             next_seq: HashMap::default(),
-            outputs: HashMap::new(),
-            calls: HashMap::new(),
+            outputs: HashMap::default(),
+            calls: HashMap::default(),
             open_bytes: 0,
             media: Vec::new(),
             earlier: VecDeque::new(),

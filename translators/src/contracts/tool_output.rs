@@ -2,9 +2,8 @@
 
 use crate::artifacts::OutputRef;
 use crate::frame::{Body, Name};
-use foldhash::fast::RandomState;
+use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// How much of a tool's output goes into one event, in bytes; what is more is cut with a note.
@@ -14,7 +13,7 @@ const MAX_OUTPUT: usize = 1 << 20;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolOutputs {
-    running: HashMap<Uuid, Running, RandomState>,
+    running: HashMap<Uuid, Running>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]

@@ -5,9 +5,9 @@
 
 use super::{Drift, DriftKey, DriftKind, Known};
 use crate::decode::Record;
+use crate::hash::HashMap;
 use crate::recognise::recognise_as;
 use crate::runners::{RUNNERS, Runner};
-use std::collections::HashMap;
 use std::sync::{Mutex, PoisonError};
 
 /// Watches one input.
@@ -69,7 +69,7 @@ fn known(runner: &'static Runner, surface: &'static str) -> Option<Known> {
     type All = HashMap<(&'static str, &'static str), Option<Known>>;
     static ALL: Mutex<Option<All>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
-    let all = all.get_or_insert_with(HashMap::new);
+    let all = all.get_or_insert_with(HashMap::default);
     let compile = || {
         let surface = runner.surfaces.iter().find(|known| known.name == surface)?;
         Known::new(runner, surface).ok()

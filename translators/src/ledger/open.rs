@@ -2,8 +2,9 @@
 
 use super::blocks::Blocks;
 use crate::frame::{Body, Name, Tool, ToolCall};
+use crate::hash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
-use std::collections::{HashMap, HashSet, VecDeque};
+use std::collections::VecDeque;
 use uuid::Uuid;
 
 /// How many calls that are over are remembered, so that a repeated result is not taken for a new call.

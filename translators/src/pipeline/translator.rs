@@ -6,7 +6,7 @@ use super::{Ingest, is_last};
 use crate::contracts::Contract;
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{Frame, Stream, StreamKind};
-use std::collections::HashMap;
+use crate::hash::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 

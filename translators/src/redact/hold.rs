@@ -10,7 +10,8 @@ use super::record::{look, plain};
 use super::text::Finding;
 use super::{Edit, Rules, With};
 use crate::framing::Unit;
-use std::collections::{HashMap, HashSet, VecDeque};
+use crate::hash::{HashMap, HashSet};
+use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -80,7 +81,7 @@ const OVERHEAD: usize = 256;
 impl Redactor {
     /// A redactor at the start of an input whose pieces stand in these places.
     pub fn new(rules: Arc<Rules>, table: &'static [Pieces]) -> Self {
-        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::new() }
+        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::default() }
     }
 
     /// Takes the next unit; gives what need not wait.
@@ -301,7 +302,7 @@ impl Redactor {
         edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
         let mut out = Vec::with_capacity(payload.len());
         let mut paths: Vec<String> = Vec::new();
-        let mut known: HashSet<Arc<str>> = HashSet::new();
+        let mut known: HashSet<Arc<str>> = HashSet::default();
         let mut done = 0;
         for edit in edits {
             if edit.place.start >= done {

@@ -3,8 +3,9 @@
 //! In: a record. Out: the piece in it, and which text it goes on with. Never: a table of record types: a piece is known by its
 //! place, so that a type that is new tomorrow is found as well.
 
+use crate::hash::hasher;
 use crate::json::scan::Scan;
-use std::hash::{DefaultHasher, Hash, Hasher};
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
 /// One place of pieces.
@@ -150,7 +151,7 @@ impl Found<'_> {
 
     /// What it is a piece of, and whether anything but its place says so.
     fn channel(&self, table: &[Pieces]) -> (u64, bool) {
-        let mut hasher = DefaultHasher::new();
+        let mut hasher = hasher();
         let mut is_named = false;
         (self.row, self.leaf).hash(&mut hasher);
         let mut scan = Scan::new(self.parent);
@@ -171,7 +172,7 @@ impl Found<'_> {
 
 impl Found<'_> {
     /// Adds what some fields at the top of the record say.
-    fn hash_above(&self, keys: &[&str], hasher: &mut DefaultHasher) {
+    fn hash_above(&self, keys: &[&str], hasher: &mut impl Hasher) {
         let mut said: [Option<&str>; ABOVE] = [None; ABOVE];
         let text = top(self.text);
         // What stands in the parent need not be read again.

@@ -146,7 +146,7 @@ fn is_of(kind: Kind, value: Json<'_>) -> bool {
 
 /// Some events of each type, with those that stand for it in the documents of the schemas.
 fn samples(contract: &'static Contract) -> Vec<(&'static str, Value)> {
-    let (mut counts, mut samples) = (HashMap::new(), Vec::new());
+    let (mut counts, mut samples) = (HashMap::default(), Vec::new());
     each_event(contract, true, &mut |event| {
         let count = counts.entry(event.kind).or_insert(0);
         *count += 1;

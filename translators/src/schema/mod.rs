@@ -12,14 +12,13 @@ mod outlines;
 
 use crate::encode::EventRef;
 use crate::frame::Faults;
+use crate::hash::HashMap;
 use crate::json::{Fields, Json};
 use fast::Shape;
-use foldhash::fast::RandomState;
 use jsonschema::Validator;
 use layouts::Layouts;
 use outlines::Outlines;
 use serde_json::Value;
-use std::collections::HashMap;
 use std::ops::Range;
 
 /// One schema file.
@@ -47,7 +46,7 @@ pub(crate) type Told<'i, 'b> = &'i mut dyn Iterator<Item = (&'b str, &'b str)>;
 
 /// The compiled schemas of one contract, or of one surface; with what was said of objects of others, by their layouts.
 pub struct Schemas<T = Faults> {
-    by_kind: HashMap<&'static str, Compiled<T>, RandomState>,
+    by_kind: HashMap<&'static str, Compiled<T>>,
 }
 
 struct Compiled<T> {
@@ -80,7 +79,7 @@ impl Schemas {
         }
         let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
         let others: Vec<Json<'_>> = shared.iter().filter_map(|file| Json::parse(file.text).ok()).collect();
-        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), RandomState::default());
+        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
         for file in files {
             let schema = parse(file)?;
             let validator = build(&schema, &registry).map_err(|error| of(file, &error))?;
@@ -137,7 +136,7 @@ impl<T> Schemas<T> {
             }
         }
         let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
-        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), RandomState::default());
+        let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
         for (file, document) in files.iter().zip(&documents) {
             let text = document.to_string();
             let shape = Json::parse(&text).ok().and_then(Shape::compile);

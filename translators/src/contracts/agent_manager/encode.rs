@@ -10,9 +10,9 @@ use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Wor
 use crate::frame::{
     Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
+use crate::hash::HashSet;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
-use std::collections::HashSet;
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -35,7 +35,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         times: Times::MILLIS,
         next: 0,
         status: Name::from("running"),
-        called: HashSet::new(),
+        called: HashSet::default(),
         outputs: ToolOutputs::default(),
         turns: Usage::default(),
         turns_untold: false,

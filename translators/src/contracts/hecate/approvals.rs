@@ -7,9 +7,9 @@ use super::envelope::Stage;
 use super::tools::Tools;
 use crate::encode::{Word, data};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
+use crate::hash::HashMap;
 use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The questions that wait.

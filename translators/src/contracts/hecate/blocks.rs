@@ -6,9 +6,8 @@
 use super::envelope::Stage;
 use crate::encode::{Flat, data};
 use crate::frame::{BlockDelta, BlockText, Name};
-use foldhash::fast::RandomState;
+use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 
 /// Text or thinking.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
@@ -22,7 +21,7 @@ pub(super) enum Voice {
 #[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
     #[serde(with = "crate::encode::state::pairs")]
-    open: HashMap<(Voice, Name, u32), Place, RandomState>,
+    open: HashMap<(Voice, Name, u32), Place>,
     turn_index: u32,
     next: u32,
 }

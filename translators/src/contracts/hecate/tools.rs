@@ -12,10 +12,9 @@ use super::shell::Chunk;
 use crate::artifacts::OutputRef;
 use crate::encode::{Flat, Word, data};
 use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
+use crate::hash::HashMap;
 use crate::json::{Json, Object};
-use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// How much of each of a tool's streams is kept for its results, in bytes.
@@ -28,8 +27,8 @@ const REMEMBERED: usize = 1024;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tools {
-    open: HashMap<Uuid, Running, RandomState>,
-    proposed: HashMap<Uuid, Name, RandomState>,
+    open: HashMap<Uuid, Running>,
+    proposed: HashMap<Uuid, Name>,
     started: u64,
 }
 

@@ -4,9 +4,8 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Name, ToolCall};
-use foldhash::fast::RandomState;
+use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// The calls of one run that wait for their results.
@@ -14,7 +13,7 @@ use uuid::Uuid;
 #[serde(deny_unknown_fields)]
 pub(super) struct Calls {
     /// By call id: that is what pairs a result with its call.
-    open: HashMap<Name, Call, RandomState>,
+    open: HashMap<Name, Call>,
     opened: u64,
     outputs: ToolOutputs,
     asked: HashMap<Name, Asked>,

@@ -4,10 +4,10 @@ use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, key, state};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
+use crate::hash::{HashMap, HashSet};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
-use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
@@ -24,8 +24,8 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         times: Times::SECONDS,
         next: 0,
         outputs: ToolOutputs::default(),
-        asked: HashMap::new(),
-        refused: HashSet::new(),
+        asked: HashMap::default(),
+        refused: HashSet::default(),
     }))
 }
 

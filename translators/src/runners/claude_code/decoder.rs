@@ -13,10 +13,10 @@ use super::tools::Call;
 use super::transcript;
 use crate::decode::{Decoder, Record};
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name, Tool};
+use crate::hash::HashMap;
 use crate::json::{Kind, Object};
 use crate::ledger::{Ledger, Place, RunEnd};
 use crate::sequence::StreamKey;
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// Reads all surfaces of Claude Code.

@@ -6,9 +6,9 @@
 use super::message::Message;
 use super::plan::Plan;
 use crate::frame::Name;
+use crate::hash::HashMap;
 use crate::ledger::{Ledger, Place, RunEnd};
 use crate::sequence::StreamKey;
-use std::collections::HashMap;
 use uuid::Uuid;
 
 /// So many runs may be open at once in one input; a further one ends the oldest.

@@ -7,10 +7,11 @@ use super::agents::Told;
 use super::decoder::Claude;
 use super::tools::Call;
 use crate::frame::{Body, ExecutionMode, Name, TaskEvent, TaskStatus};
+use crate::hash::HashMap;
 use crate::json::Object;
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
-use std::collections::{HashMap, VecDeque};
+use std::collections::VecDeque;
 
 /// How many tasks that are over are remembered, so that a late record does not begin them again.
 const REMEMBERED: usize = 1024;

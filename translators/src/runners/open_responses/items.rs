@@ -7,9 +7,10 @@
 
 use super::item::{Item, ItemKind};
 use crate::frame::Name;
+use crate::hash::HashMap;
 use crate::json::Object;
 use std::borrow::Cow;
-use std::collections::{BTreeMap, HashMap, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 
 /// How an event names its response and its item.
 pub(super) struct Address<'a> {
@@ -176,7 +177,7 @@ impl Items {
         let mut claim = |at: usize| claimed.get_mut(at).is_some_and(|claimed| !std::mem::replace(claimed, true));
         let mut matched: Vec<Option<usize>> =
             output.iter().map(|fields| self.by_name(fields, kind_of(fields)).filter(|&at| claim(at))).collect();
-        let mut left: HashMap<ItemKind, VecDeque<usize>> = HashMap::new();
+        let mut left: HashMap<ItemKind, VecDeque<usize>> = HashMap::default();
         if matched.contains(&None) {
             for (at, item) in self.list.iter().enumerate() {
                 if claimed.get(at) == Some(&false) {

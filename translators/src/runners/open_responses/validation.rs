@@ -7,11 +7,10 @@ use super::event::Event;
 use super::schemas::{PUBLISHED, RESPONSE, WIDER};
 use crate::decode::Record;
 use crate::frame::Faults;
+use crate::hash::HashMap;
 use crate::json::{Fields, Json, Kind};
 use crate::ledger::Ledger;
 use crate::schema::{SchemaFile, Schemas};
-use foldhash::fast::RandomState;
-use std::collections::HashMap;
 use std::sync::{LazyLock, OnceLock};
 
 /// The fault of an event type that only others send.
@@ -41,7 +40,7 @@ impl Known {
 
 /// What is known of an event type; `None` where nothing is.
 fn known(kind: &str) -> Option<&'static Known> {
-    static KNOWN: LazyLock<HashMap<&'static str, Known, RandomState>> = LazyLock::new(|| {
+    static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
         let known = |file: &'static SchemaFile, is_published| {
             (file.kind, Known { file, is_published, schemas: OnceLock::new() })
         };

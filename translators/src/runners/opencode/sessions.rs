@@ -2,7 +2,7 @@
 //!
 //! In: session ids, as events name them. Out: the place of each session's words. Never: a child session on the main thread.
 
-use super::super::names::{NameMap, QuickMap};
+use super::super::names::NameMap;
 use super::answer::Answer;
 use super::calls::Calls;
 use super::failure::Failure;
@@ -12,6 +12,7 @@ use super::talk::Talk;
 use super::twins::Twins;
 use crate::derived::uuid_v5;
 use crate::frame::Name;
+use crate::hash::HashMap;
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
@@ -23,7 +24,7 @@ const MAX_DEPTH: u32 = 16;
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     pub(super) sessions: NameMap<Session>,
-    pub(super) runs: QuickMap<StreamKey, OpenRun>,
+    pub(super) runs: HashMap<StreamKey, OpenRun>,
     pub(super) twins: Twins,
 }
 
