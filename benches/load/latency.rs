@@ -1,4 +1,5 @@
-//! From a record's first byte written to its event's last byte read, at a steady pace.
+//! From a record's first byte written to its event's last byte read, at a steady pace; and what of that the proxy adds, which
+//! is the rest of what the same bytes take from the sender straight to the reader.
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, connect, events, read_until};
@@ -14,8 +15,10 @@ const DIGITS: usize = 15;
 
 pub(crate) fn one_run(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
-    told("floor: the same through a relay of bytes", floor(records));
-    told("latency of a record, sse.v1, one run, 10,000 events/s", measured(1, records, &[]));
+    let straight = told("floor: the same bytes from sender to reader", straight(records));
+    told("floor: the same through a relay of bytes", relayed(records));
+    let whole = told("latency of a record, sse.v1, one run, 10,000 events/s", measured(1, records, &[]));
+    added(straight, whole);
     let dir = std::env::temp_dir().join(format!("framegate-latency-{}", std::process::id()));
     std::fs::create_dir_all(&dir).unwrap();
     let path = dir.join("framegate.db");
@@ -26,20 +29,34 @@ pub(crate) fn one_run(scale: Scale) {
     ];
     let times = measured(1, records, &settings);
     let _ = std::fs::remove_dir_all(&dir);
-    told("the same, log on disk, fsync = interval", times);
+    let whole = told("the same, log on disk, fsync = interval", times);
+    added(straight, whole);
 }
 
 pub(crate) fn many_runs(scale: Scale) {
     let records = (PER_SECOND * scale.seconds) as usize;
     let what = format!("latency of a record, sse.v1, {} runs, together 10,000 events/s", scale.runs);
-    told(&what, measured(scale.runs, records, &[]));
+    let straight = told("floor: the same bytes from sender to reader, in one run", straight(records));
+    let whole = told(&what, measured(scale.runs, records, &[]));
+    added(straight, whole);
 }
 
-fn told(what: &str, mut times: Vec<u64>) {
+/// The median, and what one in a hundred and one in a thousand take longer than.
+type Quantiles = [Duration; 3];
+
+fn told(what: &str, mut times: Vec<u64>) -> Quantiles {
     times.sort_unstable();
-    let at = |share: f64| Duration::from_nanos(times[((times.len() - 1) as f64 * share) as usize]);
-    let (half, most, nearly) = (at(0.5), at(0.99), at(0.999));
+    let quantiles =
+        [0.5, 0.99, 0.999].map(|share: f64| Duration::from_nanos(times[((times.len() - 1) as f64 * share) as usize]));
+    let [half, most, nearly] = quantiles;
     row(what, &format!("p50 {half:.0?}  p99 {most:.0?}  p99.9 {nearly:.0?}  of {}", times.len()));
+    quantiles
+}
+
+/// What is between the quantiles of the way without a proxy and of that through it.
+fn added(straight: Quantiles, whole: Quantiles) {
+    let [half, most, nearly] = std::array::from_fn(|nth| whole[nth].saturating_sub(straight[nth]));
+    row("of that, added", &format!("p50 {half:.0?}  p99 {most:.0?}  p99.9 {nearly:.0?}"));
 }
 
 /// Each record says when it was written; the event says it again.
@@ -77,8 +94,20 @@ fn measured(runs: usize, records: usize, settings: &[(&str, &str)]) -> Vec<u64> 
     times
 }
 
+/// The same bytes in, and out at the other end of the same connection.
+fn straight(records: usize) -> Vec<u64> {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut sender = connect(listener.local_addr().unwrap());
+    let (reader, _) = listener.accept().unwrap();
+    let start = Instant::now();
+    let reader = thread::spawn(move || times(reader, start));
+    paced(records, start, |_, text| sender.write_all(&records::piece(0, text)).unwrap());
+    drop(sender);
+    reader.join().unwrap()
+}
+
 /// The same bytes in, through a thread that copies them to another socket.
-fn floor(records: usize) -> Vec<u64> {
+fn relayed(records: usize) -> Vec<u64> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     let (mut sender, reader) = (connect(address), connect(address));

@@ -109,11 +109,43 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
                     let mut told = Vec::new();
                     known.compare(&record, &mut |key, expected| told.push((key.clone(), expected.to_owned())));
                     assert_eq!(told, known.look(&record, &kind), "{} {kind}: {text}", runner.name);
+                    if known.schemas.surely_keeps(&kind, text) {
+                        let value = crate::json::value(text.as_bytes()).unwrap();
+                        assert!(known.schemas.errors(&kind, &value).is_empty(), "{} {kind}: {text}", runner.name);
+                    }
                     remembered += usize::from(is_remembered);
                     drifting += usize::from(is_remembered && !told.is_empty());
                 }
             }
         }
         assert!(remembered > 500 && drifting > 100, "{}: {remembered}, {drifting}", runner.name);
+    }
+}
+
+#[test]
+fn nearly_every_record_is_remembered() {
+    for runner in RUNNERS {
+        let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
+        let known: Vec<Known> = surfaces.map(|surface| Known::new(runner, surface).unwrap()).collect();
+        let texts: Vec<String> = recordings(runner).iter().flat_map(|bytes| records(bytes)).collect();
+        let (mut remembered, mut all) = (0, 0);
+        for is_second in [false, true] {
+            for text in &texts {
+                let json = Json::parse(text).unwrap();
+                let Some(fields) = json.object() else { continue };
+                let record = Record { json, fields, event_name: None, index: 0, offset: 0 };
+                for known in &known {
+                    let kind = (known.surface.kind_of)(&record).filter(|kind| known.schemas.knows(kind));
+                    let Some(kind) = kind else { continue };
+                    if is_second {
+                        all += 1;
+                        remembered += usize::from(known.schemas.said(&kind, record.fields.fields()).is_some());
+                    } else {
+                        known.compare(&record, &mut |_, _| {});
+                    }
+                }
+            }
+        }
+        assert!(remembered * 8 >= all * 7 && all > 1000, "{}: {remembered} of {all}", runner.name);
     }
 }

@@ -136,10 +136,11 @@ impl<T> Schemas<T> {
             }
         }
         let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
+        let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
+        let all: Vec<Json<'_>> = texts.iter().filter_map(|text| Json::parse(text).ok()).collect();
         let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
-        for (file, document) in files.iter().zip(&documents) {
-            let text = document.to_string();
-            let shape = Json::parse(&text).ok().and_then(Shape::compile);
+        for ((file, document), text) in files.iter().zip(&documents).zip(&texts) {
+            let shape = Json::parse(text).ok().and_then(|schema| Shape::compile_with(schema, &all));
             let validator = build(document, &registry).map_err(|error| of(file, &error))?;
             by_kind.insert(
                 file.kind,

@@ -18,10 +18,54 @@ const MAX_REFS: usize = 12;
 /// The document that a schema stands in.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'d> {
-    definitions: &'d Object<'d>,
-    /// Other documents that may be referred to: `$id` and definitions.
-    others: &'d [(String, Object<'d>)],
+    own: &'d Read<'d>,
+    /// Others that may be referred to.
+    others: &'d [Read<'d>],
     left: usize,
+}
+
+/// A document as far as it may be referred to.
+struct Read<'d> {
+    /// Its `$id`; "" where it has none.
+    id: String,
+    schema: Json<'d>,
+    definitions: Object<'d>,
+}
+
+impl<'d> Read<'d> {
+    fn of(schema: Json<'d>) -> Self {
+        let map = schema.object().unwrap_or_default();
+        let id = map.str("$id").map(Cow::into_owned).unwrap_or_default();
+        Self { id, schema, definitions: map.object("$defs").unwrap_or_default() }
+    }
+}
+
+impl<'d> Document<'d> {
+    /// What a reference means, and the document that it stands in; `None` where that is not sure.
+    fn find(self, reference: &str) -> Option<(Json<'d>, Self)> {
+        // A definition that holds itself has no end, and neither would its shape.
+        let left = self.left.checked_sub(1)?;
+        let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
+        let own = match file {
+            "" => self.own,
+            file => self.others.iter().find(|other| is_meant(&other.id, &self.own.id, file))?,
+        };
+        let schema = match fragment {
+            "" => own.schema,
+            fragment => own.definitions.get(fragment.strip_prefix("/$defs/")?)?,
+        };
+        Some((schema, Self { own, left, ..self }))
+    }
+}
+
+/// Whether a relative reference in the document of that `$id` means the one of this `$id`.
+fn is_meant(id: &str, base: &str, mut reference: &str) -> bool {
+    let folder = |of: &str| of.rfind('/').map_or(0, |end| end);
+    let mut base = &base[..folder(base)];
+    while let Some(rest) = reference.strip_prefix("../") {
+        (base, reference) = (&base[..folder(base)], rest);
+    }
+    id.strip_prefix(base).and_then(|rest| rest.strip_prefix('/')) == Some(reference)
 }
 
 /// Keywords that say nothing about validity.
@@ -59,12 +103,11 @@ impl Shape {
         Self::compile_with(schema, &[])
     }
 
-    /// Reads a schema that may refer to definitions of others, by the end of their `$id`.
+    /// Reads a schema that may refer to others and to their definitions, by their `$id`.
     pub fn compile_with(schema: Json<'_>, others: &[Json<'_>]) -> Option<Self> {
-        let id_of = |of: Json<'_>| of.object().and_then(|map| map.str("$id").map(Cow::into_owned)).unwrap_or_default();
-        let own = definitions_of(schema);
-        let others: Vec<_> = others.iter().map(|&other| (id_of(other), definitions_of(other))).collect();
-        Self::within_document(schema, Document { definitions: &own, others: &others, left: MAX_REFS })
+        let own = Read::of(schema);
+        let others: Vec<_> = others.iter().map(|&other| Read::of(other)).collect();
+        Self::within_document(schema, Document { own: &own, others: &others, left: MAX_REFS })
     }
 
     pub(super) fn within_document(schema: Json<'_>, document: Document<'_>) -> Option<Self> {
@@ -77,16 +120,9 @@ impl Shape {
             return Some(Self::anything());
         }
         if let Some(reference) = map.str("$ref") {
-            // A definition that holds itself has no end, and neither would its shape.
-            let left = document.left.checked_sub(1)?;
-            let (file, name) = reference.split_once("#/$defs/")?;
-            let definitions = match file.rsplit('/').next() {
-                None | Some("") => document.definitions,
-                Some(file) => &document.others.iter().find(|(id, _)| id.rsplit('/').next() == Some(file))?.1,
-            };
-            let document = Document { definitions, left, ..document };
+            let (schema, document) = document.find(&reference)?;
             let alone = keywords().count() == 1;
-            return if alone { Self::within_document(definitions.get(name)?, document) } else { None };
+            return if alone { Self::within_document(schema, document) } else { None };
         }
         if keywords().any(|key| !KEYWORDS.contains(&key)) {
             return None;
@@ -256,10 +292,6 @@ fn count_of(map: &Object<'_>, keyword: &str) -> Option<usize> {
     map.get(keyword).map_or(Some(0), |count| usize::try_from(count.u64()?).ok())
 }
 
-fn definitions_of(schema: Json<'_>) -> Object<'_> {
-    schema.object().and_then(|map| map.object("$defs")).unwrap_or_default()
-}
-
 /// The prefix that a pattern of ids asks for; `None` where it is another pattern.
 fn ulid_prefix(pattern: &str) -> Option<String> {
     let prefix = pattern.strip_prefix('^')?.strip_suffix(ULID_PATTERN)?;
@@ -270,4 +302,52 @@ fn ulid_prefix(pattern: &str) -> Option<String> {
 #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
 fn bound_of(map: &Object<'_>, keyword: &str) -> Option<Option<f64>> {
     map.get(keyword).map_or(Some(None), |bound| bound.f64().map(Some))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_reference_means_the_document_of_its_place() {
+        let base = "https://x.test/a/events/one.json";
+        for (reference, id) in [
+            ("two.json", "https://x.test/a/events/two.json"),
+            ("../two.json", "https://x.test/a/two.json"),
+            ("../sse/two.json", "https://x.test/a/sse/two.json"),
+            ("../../two.json", "https://x.test/two.json"),
+        ] {
+            assert!(is_meant(id, base, reference), "{reference}");
+            assert!(!is_meant("https://x.test/a/other/two.json", base, reference), "{reference}");
+            assert!(!is_meant(&id.replace("two", "wo"), base, reference), "{reference}");
+        }
+        assert!(!is_meant("", "", "two.json"));
+    }
+
+    #[test]
+    fn a_schema_is_made_of_others_and_of_their_definitions() {
+        let others = [
+            r#"{"$id":"https://x.test/a/word.json","$defs":{"it":{"type":"integer"}},"type":"string"}"#,
+            r##"{"$id":"https://x.test/word.json","$defs":{"it":{"$ref":"#/$defs/deep"},"deep":{"type":"string"}},
+                "type":"object","properties":{"deep":{"$ref":"#/$defs/deep"}}}"##,
+        ]
+        .map(|text| Json::parse(text).unwrap());
+        let schema = |reference: &str| {
+            let id = "https://x.test/a/events/one.json";
+            let text = format!(r#"{{"$id":"{id}","type":"object","properties":{{"a":{{"$ref":"{reference}"}}}}}}"#);
+            Shape::compile_with(Json::parse(&text).unwrap(), &others)
+        };
+        for (reference, valid, broken) in [
+            ("../word.json", r#"{"a":"x"}"#, r#"{"a":1}"#),
+            ("../word.json#/$defs/it", r#"{"a":1}"#, r#"{"a":"x"}"#),
+            ("../../word.json#/$defs/it", r#"{"a":"x"}"#, r#"{"a":1}"#),
+            ("../../word.json", r#"{"a":{"deep":"x"}}"#, r#"{"a":{"deep":1}}"#),
+        ] {
+            let shape = schema(reference).unwrap();
+            assert!(shape.accepts(valid, &[]) && !shape.accepts(broken, &[]), "{reference}");
+        }
+        for missing in ["word.json", "../word.json#/$defs/other", "../word.json#/properties/a", "#"] {
+            assert!(schema(missing).is_none(), "{missing}");
+        }
+    }
 }
