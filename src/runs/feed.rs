@@ -20,7 +20,7 @@ use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::frame::{Frame, Stream};
-use std::collections::{BTreeMap, HashSet, VecDeque};
+use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::watch;
 use uuid::Uuid;
@@ -31,8 +31,11 @@ const READ_EVENTS: usize = 1024;
 /// How many streams are read before those that are gone are taken out.
 const READING: usize = 256;
 
-/// How many streams are dropped before their steps are taken out.
+/// How many streams are dropped, or lose some of their front, before their steps are taken out.
 const DROPPED: usize = 64;
+
+/// How many steps that are still needed are passed over where those at the front are taken out.
+const PASSED: usize = 256;
 
 /// How many dropped streams are remembered, so that readers who were behind can be told of them.
 const REMEMBERED: usize = 4096;
@@ -65,10 +68,43 @@ struct Steps {
     order: VecDeque<StreamId>,
     /// How many streams were ever dropped.
     drops: u64,
-    /// How many frames are gone of streams whose steps were not looked at since.
+    /// How many frames are gone of the front of streams that are kept.
     cut: ByStream<u64>,
     /// How often that was more.
-    cuts: usize,
+    cuts: u64,
+    /// How many steps there were when all of them were looked at last.
+    cleaned: usize,
+}
+
+impl Steps {
+    /// Takes out the steps of what is gone: those at the front, where the oldest are; all of them only when there are twice as
+    /// many as the last time, so that a step costs the same however many there are.
+    fn clean(&mut self) {
+        let Self { list, last, gone, cut, cleaned, .. } = self;
+        let is_told = |step: &Step| gone.get(&step.stream).is_some_and(|gone| gone.is_told_by(step));
+        let is_kept = |step: &Step| {
+            let gone = cut.get(&step.stream).copied().unwrap_or_default();
+            last.contains_key(&step.stream) && step.first + step.count >= gone
+        };
+        if list.len() >= 2 * *cleaned + REMEMBERED + PASSED {
+            list.retain(|step| is_kept(step) || is_told(step));
+            *cleaned = list.len();
+            return;
+        }
+        let (mut needed, mut passed) = (Vec::new(), 0);
+        while passed < PASSED
+            && let Some(step) = list.pop_front()
+        {
+            if is_kept(&step) {
+                passed += 1;
+                needed.push(step);
+            } else if is_told(&step) {
+                // Of each stream that is remembered, the step stays at which it is told.
+                needed.push(step);
+            }
+        }
+        needed.into_iter().rev().for_each(|step| list.push_front(step));
+    }
 }
 
 /// A stream that was dropped.
@@ -146,13 +182,14 @@ impl Feed {
     /// The first so many of the stream's frames are gone. The place of the last of them stays, for the gap.
     pub(super) fn forget_front(&self, stream: StreamId, gone: u64) {
         let mut steps = self.steps();
-        let Steps { list, cut, cuts, .. } = &mut *steps;
-        cut.insert(stream, gone);
-        *cuts += 1;
-        if *cuts >= DROPPED {
-            list.retain(|step| cut.get(&step.stream).is_none_or(|gone| step.first + step.count >= *gone));
-            cut.clear();
-            *cuts = 0;
+        // What is dropped meanwhile is gone as a whole.
+        if !steps.last.contains_key(&stream) {
+            return;
+        }
+        steps.cut.insert(stream, gone);
+        steps.cuts += 1;
+        if steps.cuts.is_multiple_of(DROPPED as u64) {
+            steps.clean();
         }
     }
 
@@ -162,6 +199,7 @@ impl Feed {
         let steps = &mut *steps;
         let (id, frames) = (entry.id(), entry.tail.borrow().frames);
         let Some(last) = steps.last.remove(&id) else { return };
+        steps.cut.remove(&id);
         let events = entry.status().events_checked.clone();
         let gone = Gone { stream: entry.stream.clone(), frames, last, nth: steps.drops, at_ms, events };
         steps.drops += 1;
@@ -169,13 +207,10 @@ impl Feed {
         steps.order.push_back(id);
         if steps.drops.is_multiple_of(DROPPED as u64) {
             let beyond = steps.order.len().saturating_sub(REMEMBERED);
-            let forgotten: HashSet<StreamId> = steps.order.drain(..beyond).collect();
-            steps.gone.retain(|id, _| !forgotten.contains(id));
-            // Of each stream that is remembered, the step stays at which it is told.
-            steps.list.retain(|step| match steps.gone.get(&step.stream) {
-                Some(gone) => gone.is_told_by(step),
-                None => steps.last.contains_key(&step.stream),
-            });
+            for forgotten in steps.order.drain(..beyond) {
+                steps.gone.remove(&forgotten);
+            }
+            steps.clean();
         }
     }
 

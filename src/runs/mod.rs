@@ -38,7 +38,7 @@ use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::warnings::Warning;
 use shared::Turns;
 use std::borrow::Cow;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, OnceLock, PoisonError, RwLock};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
@@ -86,7 +86,7 @@ pub const VIEW_BYTES: usize = 4 << 20;
 struct Known {
     by_id: ByStream<Arc<Entry>>,
     /// Runs in the order in which they began.
-    order: Vec<StreamId>,
+    order: VecDeque<StreamId>,
     /// Runs by the id of the response that they are.
     by_response: HashMap<String, StreamId>,
 }
@@ -344,7 +344,10 @@ impl Runs {
         let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         known.forget_response(dropped);
         known.by_id.remove(&dropped);
-        known.order.retain(|id| *id != dropped);
+        // Those that are dropped are among the first.
+        if let Some(at) = known.order.iter().position(|id| *id == dropped) {
+            known.order.remove(at);
+        }
     }
 
     fn insert(&self, entry: Entry) -> Arc<Entry> {
@@ -356,7 +359,7 @@ impl Runs {
         }
         known.by_id.insert(id, entry.clone());
         if id.0 == StreamKind::Session {
-            known.order.push(id);
+            known.order.push_back(id);
         }
         entry
     }

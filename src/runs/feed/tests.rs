@@ -154,26 +154,59 @@ async fn a_follower_of_a_run_that_is_dropped_hears_of_it_last() {
     }
 }
 
+/// Frames like these as those of another stream, numbered from `seq` on.
+fn as_of(run: &[Arc<Frame>], id: u128, places: &[usize], seq: u64) -> Vec<Arc<Frame>> {
+    let Stream { kind, session, provider, .. } = &*run[0].stream;
+    let id = Uuid::from_u128(id);
+    let stream = Arc::new(Stream { kind: *kind, id, session: session.clone(), origin_run: None, provider });
+    let frames = places.iter().zip(seq..);
+    frames.map(|(&at, seq)| Arc::new(Frame { stream: stream.clone(), seq, ..Frame::clone(&run[at]) })).collect()
+}
+
 #[tokio::test]
 async fn what_is_remembered_of_dropped_runs_is_bounded() {
     let runs = runs();
     let first = run(1);
     for number in 0..REMEMBERED as u128 + 200 {
         // The first and the last frame make a run that is over.
-        let other = Uuid::from_u128(number + 10);
-        let Stream { kind, session, provider, .. } = &*first[0].stream;
-        let stream = Stream { kind: *kind, id: other, session: session.clone(), origin_run: None, provider };
-        let stream = Arc::new(stream);
-        let frames: Vec<Arc<Frame>> = [first.first().unwrap(), first.last().unwrap()]
-            .into_iter()
-            .zip(0..)
-            .map(|(frame, seq)| Arc::new(Frame { stream: stream.clone(), seq, ..Frame::clone(frame) }))
-            .collect();
-        runs.append(&frames).await.unwrap();
+        runs.append(&as_of(&first, number + 10, &[0, first.len() - 1], 0)).await.unwrap();
     }
     let steps = runs.feed.steps();
     assert!(steps.gone.len() <= REMEMBERED + DROPPED, "{}", steps.gone.len());
     assert!(steps.gone.len() >= REMEMBERED, "{}", steps.gone.len());
     assert!(steps.list.len() <= REMEMBERED + 2 * DROPPED && steps.order.len() <= REMEMBERED + DROPPED);
     assert_eq!(steps.last.len(), 1, "one run is kept");
+}
+
+#[tokio::test]
+async fn steps_of_what_is_gone_go_however_they_stand_among_those_that_stay() {
+    const ROUNDS: u64 = 3 * REMEMBERED as u64;
+    let runs = runs();
+    let first = run(1);
+    // A run that goes on and on, and between its frames others that are dropped.
+    let open = as_of(&first, 1, &[0], 0);
+    let id = stream_id(&open[0]);
+    runs.append(&open).await.unwrap();
+    for round in 0..ROUNDS {
+        runs.append(&as_of(&first, u128::from(round) + 10, &[0, first.len() - 1], 0)).await.unwrap();
+        runs.append(&as_of(&first, 1, &[1], round + 1)).await.unwrap();
+    }
+    let of_open = |steps: &Steps| steps.list.iter().filter(|step| step.stream == id).count() as u64;
+    {
+        let steps = runs.feed.steps();
+        let starts: Vec<u64> = steps.list.iter().map(|step| step.start).collect();
+        assert!(starts.is_sorted(), "in order");
+        assert_eq!(of_open(&steps), ROUNDS + 1, "each of its frames has its place");
+        let others = steps.list.len() as u64 - of_open(&steps);
+        assert!(others < ROUNDS && steps.list.len() <= 2 * steps.cleaned + REMEMBERED + PASSED, "{others}");
+        let told = steps.gone.values().all(|gone| steps.list.iter().any(|step| gone.is_told_by(step)));
+        assert!(told, "each run that is remembered has the place where it is told");
+    }
+    // Its front goes, and with it what was kept back.
+    for gone in ROUNDS - 2 * DROPPED as u64..ROUNDS {
+        runs.feed.forget_front(id, gone);
+    }
+    let steps = runs.feed.steps();
+    assert!(of_open(&steps) <= 2 * DROPPED as u64, "{}", of_open(&steps));
+    assert!(steps.list.len() <= REMEMBERED + 4 * DROPPED, "{}", steps.list.len());
 }
