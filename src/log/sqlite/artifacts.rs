@@ -150,8 +150,8 @@ fn remove_oldest(database: &Connection) -> rusqlite::Result<Option<u64>> {
     Ok(Some(bytes))
 }
 
-/// The stream with that key goes: what it alone refers to goes too. Part of the caller's transaction.
-pub(super) fn remove_of_stream(database: &Connection, key: i64) -> rusqlite::Result<()> {
+/// The stream with that key goes: what it alone refers to goes too. Part of the caller's transaction. Gives how many bytes went.
+pub(super) fn remove_of_stream(database: &Connection, key: i64) -> rusqlite::Result<u64> {
     let (kind, id): (String, String) = database
         .prepare_cached("SELECT kind, id FROM streams WHERE key = ?1")?
         .query_row([key], |row| Ok((row.get(0)?, row.get(1)?)))?;
@@ -163,9 +163,14 @@ pub(super) fn remove_of_stream(database: &Connection, key: i64) -> rusqlite::Res
         .prepare_cached("DELETE FROM artifact_references WHERE kind = ?1 AND stream_id = ?2")?
         .execute([&kind, &id])?;
     let mut remove = database.prepare_cached(
-        "DELETE FROM artifacts WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM artifact_references WHERE artifact = ?1)",
+        "DELETE FROM artifacts WHERE key = ?1 AND NOT EXISTS (SELECT 1 FROM artifact_references WHERE artifact = ?1) \
+         RETURNING bytes",
     )?;
-    referred.into_iter().try_for_each(|key| remove.execute([key]).map(drop))
+    let mut freed = 0;
+    for key in referred {
+        freed += remove.query_row([key], |row| row.get::<_, u64>(0)).optional()?.unwrap_or_default();
+    }
+    Ok(freed)
 }
 
 fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>, LogError> {

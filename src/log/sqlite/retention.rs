@@ -81,7 +81,7 @@ impl Writer {
 
     fn try_drop(&mut self, id: StreamId, spared: &HashSet<StreamId>) -> Result<(), LogError> {
         if let Some(key) = self.key_of(id) {
-            let thread = remove(self.database(), key, self.options.clock.now_ms(), spared)
+            let Removed { thread, artifact_bytes } = remove(self.database(), key, self.options.clock.now_ms(), spared)
                 .map_err(|error| self.failed("cannot be written", &error))?;
             let thread = thread.map(|id| (StreamKind::Thread, id));
             let gone: Vec<StreamId> = std::iter::once(id).chain(thread).collect();
@@ -89,7 +89,7 @@ impl Writer {
                 self.bytes -= self.held.remove(id).map_or(0, |held| held.bytes);
             }
             self.shared.remove(&gone);
-            self.artifact_bytes = artifacts::total(self.database()).unwrap_or(self.artifact_bytes);
+            self.artifacts_went(artifact_bytes);
             tracing::debug!(stream = %id.1, "a run made room");
             self.give_back();
         }
@@ -143,29 +143,39 @@ impl Writer {
     }
 }
 
+/// What went with a stream.
+pub(crate) struct Removed {
+    /// Its session's thread stream, which went with it.
+    pub(crate) thread: Option<Uuid>,
+    /// The bytes of artifacts that nobody else referred to.
+    artifact_bytes: u64,
+}
+
 /// Removes a stream, in a transaction of its own; with the last run or task of its session also the session's thread stream,
-/// whose id is given, where that is not one of `spared`.
+/// where that is not one of `spared`. What that costs does not grow with what else there is.
 pub(crate) fn remove(
     database: &Connection,
     key: i64,
     now_ms: u64,
     spared: &HashSet<StreamId>,
-) -> rusqlite::Result<Option<Uuid>> {
+) -> rusqlite::Result<Removed> {
     let transaction = database.unchecked_transaction()?;
     let session: String =
         database.prepare_cached("SELECT session_id FROM streams WHERE key = ?1")?.query_row([key], |row| row.get(0))?;
-    let drop_one = |key: i64| -> rusqlite::Result<()> {
-        artifacts::remove_of_stream(database, key)?;
+    let mut artifact_bytes = 0;
+    let mut drop_one = |key: i64| -> rusqlite::Result<()> {
+        artifact_bytes += artifacts::remove_of_stream(database, key)?;
         database.prepare_cached("DELETE FROM frames WHERE stream = ?1")?.execute([key])?;
         database.prepare_cached("DELETE FROM marks WHERE stream = ?1")?.execute([key])?;
         database.prepare_cached("DELETE FROM streams WHERE key = ?1")?.execute([key])?;
         Ok(())
     };
     drop_one(key)?;
+    // A thread stream has its session's id.
     let thread: Option<(i64, Uuid)> = database
         .prepare_cached(
-            "SELECT key, id FROM streams t WHERE session_id = :session AND kind = 'thread' AND stored_ms < :rested \
-             AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.session_id AND o.kind <> 'thread')",
+            "SELECT key, id FROM streams t WHERE kind = 'thread' AND id = :session AND stored_ms < :rested \
+             AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.id AND o.kind <> 'thread')",
         )?
         .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
@@ -177,7 +187,7 @@ pub(crate) fn remove(
         drop_one(*key)?;
     }
     transaction.commit()?;
-    Ok(thread.map(|(_, id)| id))
+    Ok(Removed { thread: thread.map(|(_, id)| id), artifact_bytes })
 }
 
 /// Tells the writer that time passes, where that means something to it.

@@ -121,7 +121,7 @@ fn a_thread_that_an_append_goes_on_with_stays_where_its_sessions_last_run_goes()
     let Stream { session, origin_run, provider, .. } = &*first[0].stream;
     let stream = Arc::new(Stream {
         kind: StreamKind::Thread,
-        id: Uuid::from_u128(9),
+        id: session.id,
         session: session.clone(),
         origin_run: *origin_run,
         provider,
