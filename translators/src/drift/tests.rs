@@ -123,12 +123,12 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
 }
 
 #[test]
-fn nearly_every_record_is_remembered() {
+fn nearly_every_record_is_told_without_a_dom() {
     for runner in RUNNERS {
         let surfaces = runner.surfaces.iter().filter(|surface| !surface.schemas.is_empty());
         let known: Vec<Known> = surfaces.map(|surface| Known::new(runner, surface).unwrap()).collect();
         let texts: Vec<String> = recordings(runner).iter().flat_map(|bytes| records(bytes)).collect();
-        let (mut remembered, mut all) = (0, 0);
+        let (mut quick, mut all) = (0, 0);
         for is_second in [false, true] {
             for text in &texts {
                 let json = Json::parse(text).unwrap();
@@ -139,13 +139,14 @@ fn nearly_every_record_is_remembered() {
                     let Some(kind) = kind else { continue };
                     if is_second {
                         all += 1;
-                        remembered += usize::from(known.schemas.said(&kind, record.fields.fields()).is_some());
+                        let is_remembered = known.schemas.said(&kind, record.fields.fields()).is_some();
+                        quick += usize::from(is_remembered || known.schemas.surely_keeps(&kind, text));
                     } else {
                         known.compare(&record, &mut |_, _| {});
                     }
                 }
             }
         }
-        assert!(remembered * 8 >= all * 7 && all > 1000, "{}: {remembered} of {all}", runner.name);
+        assert!(quick * 10 >= all * 9 && all > 1000, "{}: {quick} of {all}", runner.name);
     }
 }

@@ -78,6 +78,7 @@ const KEYWORDS: &[&str] = &[
     "properties",
     "required",
     "additionalProperties",
+    "patternProperties",
     "items",
     "minItems",
     "enum",
@@ -247,6 +248,11 @@ impl ObjectShape {
         let rank = |name: &str| properties.iter().filter(|(other, _)| other.as_str() < name).count();
         let ranks = properties.iter().map(|(name, _)| rank(name)).collect();
         let rest = match map.get("additionalProperties") {
+            _ if map.get("patternProperties").is_some() => {
+                // What is said of others by their spelling is left to the full validator, so none of them is ever accepted.
+                are_others(&map.object("patternProperties")?, &properties)?;
+                Rest::Each(Box::new(Shape::nothing()))
+            }
             None => Rest::Open,
             Some(allowed) if allowed.bool() == Some(false) => Rest::Closed,
             Some(allowed) => match Shape::within_document(allowed, document)? {
@@ -273,6 +279,16 @@ fn object_where_it_is_one(map: &Object<'_>, document: Document<'_>) -> Option<Bo
         return None;
     }
     Shape::within_document(map.get("then")?, document)?.object
+}
+
+/// `None` where it is not sure that none of these patterns is for one of the properties: that it begins otherwise.
+fn are_others(patterns: &Object<'_>, properties: &[(String, Shape)]) -> Option<()> {
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
+    patterns.iter().try_for_each(|(pattern, _)| {
+        let (front, behind) = pattern.strip_prefix('^')?.split_once('[')?;
+        let is_sure = !front.is_empty() && front.chars().all(is_plain) && !behind.contains('|');
+        (is_sure && !properties.iter().any(|(name, _)| name.starts_with(front))).then_some(())
+    })
 }
 
 /// The words of `enum` or `const`, where all are strings or null; `Some(None)` where there is neither keyword.
@@ -322,6 +338,28 @@ mod tests {
             assert!(!is_meant(&id.replace("two", "wo"), base, reference), "{reference}");
         }
         assert!(!is_meant("", "", "two.json"));
+    }
+
+    #[test]
+    fn what_a_pattern_is_for_is_never_sure() {
+        let shape = |pattern: &str| {
+            let text = format!(
+                r#"{{"type":"object","properties":{{"is_a":{{"type":"string"}}}},"required":["is_a"],
+                    "patternProperties":{{"{pattern}":{{"type":"integer"}}}},"additionalProperties":false}}"#
+            );
+            Shape::compile(Json::parse(&text).unwrap())
+        };
+        let sure = shape("^at_[a-z]+$").unwrap();
+        assert!(sure.accepts(r#"{"is_a":"x"}"#, &[]));
+        for object in [r#"{"is_a":"x","at_b":1}"#, r#"{"is_a":"x","at_b":"1"}"#, r#"{"is_a":"x","c":1}"#, "{}"] {
+            assert!(!sure.accepts(object, &[]), "{object}");
+        }
+        assert_eq!(sure.breaches(r#"{"is_a":"x","c":1}"#), None);
+        assert_eq!(sure.breaches(r#"{"is_a":"x","at_b":"1"}"#), None);
+        for pattern in ["^is_[a-z]+$", "^i[a-z_]+$", "at_[a-z]+$", "^[a-z]+$", "^at_x*[a-z]+$", "^at_[a-z]+$|a", "^at"]
+        {
+            assert!(shape(pattern).is_none(), "{pattern}");
+        }
     }
 
     #[test]
