@@ -19,6 +19,7 @@ mod variants;
 
 use crate::json::scan::{Quoted, Scan};
 use by_type::ByType;
+pub use compile::Documents;
 use fields::Head;
 use format::{Format, Spelling, is_ulid};
 pub(super) use layout::{Glance, Layout};

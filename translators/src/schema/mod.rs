@@ -14,7 +14,7 @@ use crate::encode::EventRef;
 use crate::frame::Faults;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json};
-use fast::Shape;
+use fast::{Documents, Shape};
 use jsonschema::Validator;
 use layouts::Layouts;
 use outlines::Outlines;
@@ -78,7 +78,7 @@ impl Schemas {
             registry = registry.add(id, schema).map_err(|error| of(file, &error))?;
         }
         let registry = registry.prepare().map_err(|error| format!("shared schemas: {error}"))?;
-        let others: Vec<Json<'_>> = shared.iter().filter_map(|file| Json::parse(file.text).ok()).collect();
+        let others = Documents::of(shared.iter().filter_map(|file| Json::parse(file.text).ok()));
         let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
         for file in files {
             let schema = parse(file)?;
@@ -137,7 +137,7 @@ impl<T> Schemas<T> {
         }
         let registry = registry.prepare().map_err(|error| format!("schemas: {error}"))?;
         let texts: Vec<String> = documents.iter().map(Value::to_string).collect();
-        let all: Vec<Json<'_>> = texts.iter().filter_map(|text| Json::parse(text).ok()).collect();
+        let all = Documents::of(texts.iter().filter_map(|text| Json::parse(text).ok()));
         let mut by_kind = HashMap::with_capacity_and_hasher(files.len(), Default::default());
         for ((file, document), text) in files.iter().zip(&documents).zip(&texts) {
             let shape = Json::parse(text).ok().and_then(|schema| Shape::compile_with(schema, &all));

@@ -24,6 +24,17 @@ pub(super) struct Document<'d> {
     left: usize,
 }
 
+/// Documents that schemas may refer to, read once for all of them.
+#[derive(Default)]
+pub struct Documents<'d>(Vec<Read<'d>>);
+
+impl<'d> Documents<'d> {
+    /// These, each by its `$id`.
+    pub fn of(documents: impl IntoIterator<Item = Json<'d>>) -> Self {
+        Self(documents.into_iter().map(Read::of).collect())
+    }
+}
+
 /// A document as far as it may be referred to.
 struct Read<'d> {
     /// Its `$id`; "" where it has none.
@@ -101,14 +112,13 @@ impl Shape {
     ///
     /// It is read as text, since a DOM would lose the order of the properties.
     pub fn compile(schema: Json<'_>) -> Option<Self> {
-        Self::compile_with(schema, &[])
+        Self::compile_with(schema, &Documents::default())
     }
 
     /// Reads a schema that may refer to others and to their definitions, by their `$id`.
-    pub fn compile_with(schema: Json<'_>, others: &[Json<'_>]) -> Option<Self> {
+    pub fn compile_with<'d>(schema: Json<'d>, others: &Documents<'d>) -> Option<Self> {
         let own = Read::of(schema);
-        let others: Vec<_> = others.iter().map(|&other| Read::of(other)).collect();
-        Self::within_document(schema, Document { own: &own, others: &others, left: MAX_REFS })
+        Self::within_document(schema, Document { own: &own, others: &others.0, left: MAX_REFS })
     }
 
     pub(super) fn within_document(schema: Json<'_>, document: Document<'_>) -> Option<Self> {
@@ -370,6 +380,7 @@ mod tests {
                 "type":"object","properties":{"deep":{"$ref":"#/$defs/deep"}}}"##,
         ]
         .map(|text| Json::parse(text).unwrap());
+        let others = Documents::of(others);
         let schema = |reference: &str| {
             let id = "https://x.test/a/events/one.json";
             let text = format!(r#"{{"$id":"{id}","type":"object","properties":{{"a":{{"$ref":"{reference}"}}}}}}"#);
