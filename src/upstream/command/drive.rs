@@ -202,11 +202,14 @@ impl Drive {
             let event = {
                 let (left, output_is_over) = (self.left.is_some(), self.output_is_over);
                 tokio::select! {
-                    read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
-                    left = self.process.left(), if !left => Event::Left(left),
-                    Some(said) = self.said.recv() => Event::Said(said),
+                    biased;
+                    // That an answer was taken is told before what the runner does with it.
                     sent = self.writer.sent() => Event::Sent(sent),
                     Ok(()) = self.phase.changed() => Event::Phase,
+                    Some(said) = self.said.recv() => Event::Said(said),
+                    left = self.process.left(), if !left => Event::Left(left),
+                    read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
+                    // What is due is also seen to before each of the others.
                     () = sleep_until(due) => Event::Due,
                 }
             };
