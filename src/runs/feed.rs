@@ -8,20 +8,21 @@
 //! A cursor is `EPOCH-POSITION-NTH`: the process that gave it, the frame's place among all frames, and which of the events of
 //! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
 
+mod steps;
 #[cfg(test)]
 mod tests;
 
 use super::{Entry, Lag, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
 use crate::auth::Restriction;
 use crate::clock::Moment;
-use crate::log::{ByStream, LogError, StreamId, stream_id};
+use crate::log::{ByStream, LogError, StreamId};
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::{EncoderOptions, Events};
 use framegate_translators::frame::{Frame, Stream};
-use std::collections::{BTreeMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use steps::{Gone, Step, Steps};
 use tokio::sync::watch;
 use uuid::Uuid;
 
@@ -30,15 +31,6 @@ const READ_EVENTS: usize = 1024;
 
 /// How many streams are read before those that are gone are taken out.
 const READING: usize = 256;
-
-/// How many streams are dropped, or lose some of their front, before their steps are taken out.
-const DROPPED: usize = 64;
-
-/// How many steps that are still needed are passed over where those at the front are taken out.
-const PASSED: usize = 256;
-
-/// How many dropped streams are remembered, so that readers who were behind can be told of them.
-const REMEMBERED: usize = 4096;
 
 /// The order of all frames.
 #[derive(Debug)]
@@ -56,89 +48,6 @@ struct Progress {
     arrived: Option<Moment>,
 }
 
-#[derive(Debug, Default)]
-struct Steps {
-    list: VecDeque<Step>,
-    /// The place of the next frame.
-    next: u64,
-    /// The place of each kept stream's last frame.
-    last: ByStream<u64>,
-    /// Streams that were dropped, and in which order.
-    gone: ByStream<Arc<Gone>>,
-    order: VecDeque<StreamId>,
-    /// How many streams were ever dropped.
-    drops: u64,
-    /// How many frames are gone of the front of streams that are kept.
-    cut: ByStream<u64>,
-    /// How often that was more.
-    cuts: u64,
-    /// How many steps there were when all of them were looked at last.
-    cleaned: usize,
-}
-
-impl Steps {
-    /// Takes out the steps of what is gone: those at the front, where the oldest are; all of them only when there are twice as
-    /// many as the last time, so that a step costs the same however many there are.
-    fn clean(&mut self) {
-        let Self { list, last, gone, cut, cleaned, .. } = self;
-        let is_told = |step: &Step| gone.get(&step.stream).is_some_and(|gone| gone.is_told_by(step));
-        let is_kept = |step: &Step| {
-            let gone = cut.get(&step.stream).copied().unwrap_or_default();
-            last.contains_key(&step.stream) && step.first + step.count >= gone
-        };
-        if list.len() >= 2 * *cleaned + REMEMBERED + PASSED {
-            list.retain(|step| is_kept(step) || is_told(step));
-            *cleaned = list.len();
-            return;
-        }
-        let (mut needed, mut passed) = (Vec::new(), 0);
-        while passed < PASSED
-            && let Some(step) = list.pop_front()
-        {
-            if is_kept(&step) {
-                passed += 1;
-                needed.push(step);
-            } else if is_told(&step) {
-                // Of each stream that is remembered, the step stays at which it is told.
-                needed.push(step);
-            }
-        }
-        needed.into_iter().rev().for_each(|step| list.push_front(step));
-    }
-}
-
-/// A stream that was dropped.
-#[derive(Debug)]
-struct Gone {
-    stream: Arc<Stream>,
-    /// How many frames it had.
-    frames: u64,
-    /// The place of its last frame among all frames: there its readers are told.
-    last: u64,
-    /// How many streams were dropped before it.
-    nth: u64,
-    at_ms: u64,
-    /// How many events were counted in each contract.
-    events: BTreeMap<&'static str, u64>,
-}
-
-impl Gone {
-    fn is_told_by(&self, step: &Step) -> bool {
-        step.start <= self.last && self.last < step.start + step.count
-    }
-}
-
-/// Frames of one stream in a row.
-#[derive(Clone, Copy, Debug)]
-struct Step {
-    stream: StreamId,
-    /// The place of the first of them among all frames.
-    start: u64,
-    /// The number of the first of them in its stream.
-    first: u64,
-    count: u64,
-}
-
 impl Feed {
     pub(super) fn new(epoch: String) -> Self {
         Self { epoch, steps: Mutex::default(), wake: watch::Sender::default() }
@@ -146,21 +55,7 @@ impl Feed {
 
     /// Frames are in the log.
     pub(super) fn append(&self, frames: &[Arc<Frame>], arrived: Moment) {
-        let mut steps = self.steps();
-        for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
-            let Some(first) = group.first() else { continue };
-            let (stream, start, count) = (stream_id(first), steps.next, group.len() as u64);
-            steps.next += count;
-            let end = steps.next - 1;
-            steps.last.insert(stream, end);
-            // A session whose thread was dropped may speak again.
-            steps.gone.remove(&stream);
-            match steps.list.back_mut().filter(|last| last.stream == stream && last.first + last.count == first.seq) {
-                Some(last) => last.count += count,
-                None => steps.list.push_back(Step { stream, start, first: first.seq, count }),
-            }
-        }
-        drop(steps);
+        self.steps().append(frames);
         self.wake.send_modify(|progress| {
             progress.changes += 1;
             progress.arrived = Some(arrived);
@@ -169,49 +64,19 @@ impl Feed {
 
     /// A stream has so many frames from before, the first of which are gone. The last of those has a place, for the gap.
     pub(super) fn learn(&self, stream: StreamId, gone: u64, frames: u64) {
-        let first = gone.saturating_sub(1);
-        let mut steps = self.steps();
-        let (start, count) = (steps.next, frames.saturating_sub(first));
-        steps.next += count;
-        if count > 0 {
-            steps.last.insert(stream, start + count - 1);
-            steps.list.push_back(Step { stream, start, first, count });
-        }
+        self.steps().learn(stream, gone, frames);
     }
 
     /// The first so many of the stream's frames are gone. The place of the last of them stays, for the gap.
     pub(super) fn forget_front(&self, stream: StreamId, gone: u64) {
-        let mut steps = self.steps();
-        // What is dropped meanwhile is gone as a whole.
-        if !steps.last.contains_key(&stream) {
-            return;
-        }
-        steps.cut.insert(stream, gone);
-        steps.cuts += 1;
-        if steps.cuts.is_multiple_of(DROPPED as u64) {
-            steps.clean();
-        }
+        self.steps().forget_front(stream, gone);
     }
 
     /// The stream's frames are gone.
     pub(super) fn forget(&self, entry: &Entry, at_ms: u64) {
         let mut steps = self.steps();
-        let steps = &mut *steps;
-        let (id, frames) = (entry.id(), entry.tail.borrow().frames);
-        let Some(last) = steps.last.remove(&id) else { return };
-        steps.cut.remove(&id);
-        let events = entry.status().events_checked.clone();
-        let gone = Gone { stream: entry.stream.clone(), frames, last, nth: steps.drops, at_ms, events };
-        steps.drops += 1;
-        steps.gone.insert(id, Arc::new(gone));
-        steps.order.push_back(id);
-        if steps.drops.is_multiple_of(DROPPED as u64) {
-            let beyond = steps.order.len().saturating_sub(REMEMBERED);
-            for forgotten in steps.order.drain(..beyond) {
-                steps.gone.remove(&forgotten);
-            }
-            steps.clean();
-        }
+        let (frames, events) = (entry.tail.borrow().frames, entry.status().events_checked.clone());
+        steps.forget(entry.stream.clone(), frames, events, at_ms);
     }
 
     /// How many streams were ever dropped.
@@ -221,7 +86,7 @@ impl Feed {
 
     /// What is known of a stream that was dropped, where the step is its last one.
     fn gone_at(&self, step: &Step) -> Option<Arc<Gone>> {
-        self.steps().gone.get(&step.stream).filter(|gone| gone.is_told_by(step)).cloned()
+        self.steps().gone_at(step).cloned()
     }
 
     /// Nothing more is waited for: readers end once they have read everything.
@@ -236,16 +101,12 @@ impl Feed {
 
     /// The place of a stream's frame among all frames; `None` where it is not kept.
     fn place_of(&self, stream: StreamId, seq: u64) -> Option<u64> {
-        let steps = self.steps();
-        let has = |step: &&Step| step.stream == stream && (step.first..step.first + step.count).contains(&seq);
-        steps.list.iter().rev().find(has).map(|step| step.start + (seq - step.first))
+        self.steps().place_of(stream, seq)
     }
 
     /// The step that has the frame at that place, or the next one that is kept.
     fn step_at(&self, position: u64) -> Option<Step> {
-        let steps = self.steps();
-        let at = steps.list.partition_point(|step| step.start + step.count <= position);
-        steps.list.get(at).copied()
+        self.steps().step_at(position)
     }
 
     fn steps(&self) -> MutexGuard<'_, Steps> {

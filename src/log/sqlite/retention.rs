@@ -151,6 +151,10 @@ pub(crate) struct Removed {
     artifact_bytes: u64,
 }
 
+/// The thread stream of a session of which nothing else is kept, where nobody goes on with it. It has its session's id.
+const RESTED_THREAD: &str = "SELECT key, id FROM streams t WHERE kind = 'thread' AND id = :session AND stored_ms < :rested \
+    AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.id AND o.kind <> 'thread')";
+
 /// Removes a stream, in a transaction of its own; with the last run or task of its session also the session's thread stream,
 /// where that is not one of `spared`. What that costs does not grow with what else there is.
 pub(crate) fn remove(
@@ -171,12 +175,8 @@ pub(crate) fn remove(
         Ok(())
     };
     drop_one(key)?;
-    // A thread stream has its session's id.
     let thread: Option<(i64, Uuid)> = database
-        .prepare_cached(
-            "SELECT key, id FROM streams t WHERE kind = 'thread' AND id = :session AND stored_ms < :rested \
-             AND NOT EXISTS (SELECT 1 FROM streams o WHERE o.session_id = t.id AND o.kind <> 'thread')",
-        )?
+        .prepare_cached(RESTED_THREAD)?
         .query_row(named_params! {":session": session, ":rested": now_ms.saturating_sub(THREAD_REST_MS)}, |row| {
             Ok((row.get::<_, i64>(0)?, row.get::<_, String>(1)?))
         })

@@ -1,9 +1,10 @@
 //! What readers of the feed, and of one run, are told of runs that are dropped.
 
+use super::steps::{DROPPED, PASSED, REMEMBERED};
 use super::*;
 use crate::config::GateMode;
 use crate::gate::Gate;
-use crate::log::MemoryLog;
+use crate::log::{MemoryLog, stream_id};
 use crate::runs::{Batch, Follower};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::framing::Limits;

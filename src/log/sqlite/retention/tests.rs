@@ -315,3 +315,45 @@ fn a_stream_that_came_again_loses_nothing_to_whoever_meant_the_one_before() {
     alone.writer.drop_front(id, now, gone, &[mark]).unwrap();
     assert_eq!((count(&alone, frames), count(&alone, marks)), (task.len() as u64 - 1, 1));
 }
+
+#[test]
+fn a_sessions_thread_is_found_without_a_look_at_its_runs() {
+    let alone = Alone::new("plan", |_| {});
+    let mut plan = alone.writer.database().prepare(&format!("EXPLAIN QUERY PLAN {RESTED_THREAD}")).unwrap();
+    let found = plan.query_map(named_params! {":session": "", ":rested": 0}, |row| row.get("detail")).unwrap();
+    let steps = found.collect::<rusqlite::Result<Vec<String>>>().unwrap();
+    assert!(steps.iter().any(|step| step.starts_with("SEARCH t ") && step.ends_with("(kind=? AND id=?)")), "{steps:?}");
+    assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:?}");
+}
+
+#[test]
+fn what_artifacts_take_is_known_as_runs_go() {
+    let mut alone = Alone::new("artifact-bytes", |_| {});
+    let runs = [1, 2, 3].map(|run| frames(run, StreamKind::Session));
+    runs.iter().for_each(|run| alone.kept(run));
+    let mut put = |run: &[Arc<Frame>], digest: u8, bytes: usize| {
+        let artifact = Artifact {
+            stream: run[0].stream.clone(),
+            digest: [digest; 32],
+            kind: ArtifactKind::Image,
+            mime: "image/png".into(),
+            bytes_total: bytes as u64,
+            content: vec![digest; bytes].into_boxed_slice(),
+            created_at_ms: 5,
+            call_id: None,
+            patched: None,
+        };
+        artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
+    };
+    // The first two share one, and two are of one run alone.
+    put(&runs[0], 1, 1_000);
+    put(&runs[1], 1, 1_000);
+    put(&runs[0], 2, 200);
+    put(&runs[1], 3, 30);
+    for (left, bytes) in [(3, 1_230), (2, 1_030), (1, 0), (0, 0)] {
+        alone.writer.options.max_runs = left;
+        alone.writer.make_room(std::iter::empty());
+        assert_eq!((alone.writer.ended.len(), alone.writer.artifact_bytes), (left, bytes));
+        assert_eq!(artifacts::total(&alone.writer.database).unwrap(), bytes, "as they are added up");
+    }
+}
