@@ -20,6 +20,14 @@ export interface FramesV1Events {
   checkpoint_created: CheckpointCreatedEvent;
   checkpoint_rewound: CheckpointRewoundEvent;
   checkpoint_failed: CheckpointFailedEvent;
+  tool_task_spawned: ToolTaskSpawnedEvent;
+  tool_task_status: ToolTaskStatusEvent;
+  tool_task_cancel_requested: ToolTaskCancelRequestedEvent;
+  tool_task_cancelled: ToolTaskCancelledEvent;
+  tool_task_output_delta: ToolTaskOutputDeltaEvent;
+  tool_task_stdin_written: ToolTaskStdinWrittenEvent;
+  tool_task_resized: ToolTaskResizedEvent;
+  tool_task_signalled: ToolTaskSignalledEvent;
 }
 
 /** What every event of frames.v1 has. */
@@ -30,7 +38,7 @@ export interface FramesV1Envelope {
    */
   id: string;
   /**
-   * The stream's id: the run.
+   * The stream's id: a run, a task, or the thread of what was said outside any run.
    * @minLength 1
    */
   session_id: string;
@@ -243,5 +251,167 @@ export interface CheckpointFailedEvent extends FramesV1Envelope {
   action: "create" | "rewind";
   /** What went wrong. */
   error: string;
+  [key: string]: unknown;
+}
+
+/** Background work begins. */
+export interface ToolTaskSpawnedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_spawned";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /** The tool that started it. */
+  tool_name: string;
+  /** The arguments: an object, or a string where the model's arguments were not a JSON object. */
+  args: unknown;
+  /** Its working directory. */
+  cwd?: string | null;
+  /** A title for people. */
+  title?: string | null;
+  /** How its process is connected. */
+  execution_mode: "pipes" | "pty";
+  /** The run that it came from. */
+  origin_session_id?: string | null;
+  /** References to its logs. */
+  artifacts?: unknown;
+  [key: string]: unknown;
+}
+
+/** Where background work stands. */
+export interface ToolTaskStatusEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_status";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /**
+   * The state: queued, running, exited, cancelled or failed in our own frames.
+   * @minLength 1
+   */
+  status: string;
+  /** The process's exit code. */
+  exit_code?: number | null;
+  /**
+   * Unix epoch milliseconds.
+   * @minimum 0
+   */
+  started_at_ms?: number | null;
+  /**
+   * Unix epoch milliseconds.
+   * @minimum 0
+   */
+  ended_at_ms?: number | null;
+  /** References to its logs. */
+  artifacts?: unknown;
+  /** What went wrong. */
+  error?: string | null;
+  [key: string]: unknown;
+}
+
+/** Somebody wants background work to stop. */
+export interface ToolTaskCancelRequestedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_cancel_requested";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /** Why. */
+  reason: string;
+  [key: string]: unknown;
+}
+
+/** Background work was stopped. */
+export interface ToolTaskCancelledEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_cancelled";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /** Why. */
+  reason: string;
+  /**
+   * Milliseconds that it ran.
+   * @minimum 0
+   */
+  wall_time_ms?: number | null;
+  [key: string]: unknown;
+}
+
+/** A piece of a task's output. */
+export interface ToolTaskOutputDeltaEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_output_delta";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /** Where it came from. */
+  stream: "stdout" | "stderr" | "pty";
+  /** The piece. */
+  chunk: string;
+  /** Where it is stored. */
+  artifacts?: unknown;
+  [key: string]: unknown;
+}
+
+/** Something was typed into a task's terminal. */
+export interface ToolTaskStdinWrittenEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_stdin_written";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /** The bytes, in base64 with padding. */
+  chunk_b64: string;
+  [key: string]: unknown;
+}
+
+/** A task's terminal changed its size. */
+export interface ToolTaskResizedEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_resized";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /**
+   * Rows.
+   * @minimum 0
+   * @maximum 65535
+   */
+  rows: number;
+  /**
+   * Columns.
+   * @minimum 0
+   * @maximum 65535
+   */
+  cols: number;
+  [key: string]: unknown;
+}
+
+/** A task was sent a signal. */
+export interface ToolTaskSignalledEvent extends FramesV1Envelope {
+  /** The event's type. */
+  type: "tool_task_signalled";
+  /**
+   * The task: the stream's id.
+   * @minLength 1
+   */
+  task_id: string;
+  /** The signal's name. */
+  signal: string;
   [key: string]: unknown;
 }

@@ -475,7 +475,7 @@ export interface FileChangedEvent extends FramesV2Envelope {
 export interface UsageReportedEvent extends FramesV2Envelope {
   /** The event's type. */
   type: "usage_reported";
-  /** One model call, or the runner's own total of the run. */
+  /** One model call, or all calls of the run, those of subagents among them. */
   scope: "turn" | "run";
   /** The model, where the figures are of one. */
   model: string | null;
@@ -506,6 +506,36 @@ export interface UsageReportedEvent extends FramesV2Envelope {
   reasoning_tokens: number | null;
   /** US dollars. */
   cost_usd: number | null;
+  /** Of a run's total: the part of the main thread, where that is known. The rest is of subagents. */
+  main_thread?: {
+    /**
+     * Tokens read outside the cache.
+     * @minimum 0
+     */
+    input_tokens: number;
+    /**
+     * Tokens written, reasoning among them.
+     * @minimum 0
+     */
+    output_tokens: number;
+    /**
+     * Tokens read from the cache.
+     * @minimum 0
+     */
+    cache_read_tokens: number | null;
+    /**
+     * Tokens written to the cache.
+     * @minimum 0
+     */
+    cache_creation_tokens: number | null;
+    /**
+     * The part of `output_tokens` that was reasoning.
+     * @minimum 0
+     */
+    reasoning_tokens: number | null;
+    /** US dollars. */
+    cost_usd: number | null;
+  };
 }
 
 /** The runner waits for a decision. */

@@ -183,6 +183,13 @@ export interface RunFinishedEvent extends HecateV1Envelope {
      * @minimum 0
      */
     duration_ms: number;
+    /**
+     * Why the answer is not whole, where it is not: max_output_tokens, or another word.
+     * @minLength 1
+     */
+    code?: string;
+    /** What a person is told of it. */
+    message?: string;
     [key: string]: unknown;
   };
 }
@@ -825,7 +832,7 @@ export interface ToolShellOutputChunkEvent extends HecateV1Envelope {
     /** The piece. */
     data: string;
     /**
-     * How many bytes of the stream came before it.
+     * How many bytes of the stream stand before it. A piece with the position front stands before all pieces that came so far, which are that much further on.
      * @minimum 0
      */
     byte_offset: number;
@@ -1420,11 +1427,11 @@ export interface ApprovalRequestedEvent extends HecateV1Envelope {
      */
     approval_id: string;
     /** The call that waits. */
-    tool_call_id?: string;
+    tool_call_id: string;
     /** What is asked about. */
     kind: string;
     /** One line for people. */
-    summary?: string;
+    summary: string;
     /** Why it is asked. */
     policy_reason?: string;
     [key: string]: unknown;

@@ -124,8 +124,11 @@ export interface ReasoningEvent extends PixirV1Envelope {
     item: {
       [key: string]: unknown;
     };
-    /** The model that made it. */
-    model?: string;
+    /**
+     * The model that made it; unknown where the runner does not tell.
+     * @minLength 1
+     */
+    model: string;
     [key: string]: unknown;
   };
 }

@@ -161,6 +161,13 @@ export interface RunCompletedEvent extends SseV1Envelope {
     status: "completed";
     /** The final answer. */
     final_text: string;
+    /**
+     * Why the answer is not whole, where it is not: max_output_tokens, or another word.
+     * @minLength 1
+     */
+    error_code?: string;
+    /** What a person is told of it. */
+    message?: string;
     [key: string]: unknown;
   };
 }

@@ -1,7 +1,7 @@
-//! How often each stage allocates, and how much.
+//! Counts the allocations of each stage, and their bytes.
 //!
-//! The stages are those of the instruction counts, on the same recordings and sessions. Times are not taken here, because the
-//! allocator that counts costs some.
+//! The stages, recordings and sessions are those of the instruction counts. Times are not measured, because the counting
+//! allocator adds a cost.
 //!
 //! `cargo bench -p framegate-translators --bench allocations`
 

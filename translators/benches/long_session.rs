@@ -1,12 +1,12 @@
-//! Whether a long session costs more for each frame than a short one.
+//! Checks that a frame of a long session costs no more than a frame of a short one.
 //!
-//! One message in 500,000 pieces (a million frames), 100,000 tool calls, 50 MB of tools' output, 64 subagents that take turns:
-//! each beside as many frames in sessions of about 1,000. The same number of frames is made either way, so the ratio of the
-//! two times is what length costs: 1 where a piece costs the same however much came before it.
+//! The long sessions are one message in 500,000 pieces (a million frames), 100,000 tool calls, 50 MB of tool output, and 64
+//! subagents that take turns. Each is compared with sessions of about 1,000 frames that have as many frames in total. The ratio
+//! of the two times is therefore the cost of length: 1 if a piece costs the same however long the session is.
 //!
 //! `cargo bench -p framegate-translators --bench long_session [-- SESSION [PIECES]]`
 //!
-//! With PIECES, one session of that many is decoded, once and untimed, for a tool that counts instructions.
+//! With PIECES, one session of that length is decoded once and not timed, for a tool that counts instructions.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
@@ -23,11 +23,11 @@ use std::hint::black_box;
 use std::time::{Duration, Instant};
 
 const ROUNDS: usize = 5;
-/// How many frames a short session has, about.
+/// The approximate number of frames in a short session.
 const SHORT_FRAMES: usize = 1_000;
 
 fn main() {
-    // `cargo test --benches` runs this too: one short round shows that it works.
+    // `cargo test --benches` runs this too; one short round shows that it works.
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = !args.iter().any(|arg| arg == "--bench");
     let mut words = args.iter().filter(|arg| !arg.starts_with('-'));
@@ -51,7 +51,7 @@ fn main() {
         let pieces = if quick { 200 } else { long(session.shape) };
         let input = session.bytes(pieces);
         let frames = decode(session, &input, pieces);
-        // As many short sessions as have about as many frames together.
+        // The number of pieces in a short session, such that all short sessions together have about as many frames.
         let few = (pieces * SHORT_FRAMES).div_ceil(frames).min(pieces);
         let short = session.bytes(few);
         let (short_frames, times) = (decode(session, &short, few), pieces / few);
@@ -83,7 +83,7 @@ fn main() {
     }
 }
 
-/// How many pieces make a session of this shape long.
+/// The number of pieces in a long session of this shape.
 fn long(shape: Shape) -> usize {
     match shape {
         Shape::Deltas => 500_000,
@@ -92,7 +92,7 @@ fn long(shape: Shape) -> usize {
     }
 }
 
-/// The nanoseconds for a frame of short sessions and of the long one: medians of rounds that take turns.
+/// The nanoseconds for a frame of the short sessions and of the long one: medians of alternating rounds.
 fn compare(rounds: usize, long_frames: usize, short_frames: usize, mut run: impl FnMut(bool)) -> (f64, f64) {
     let (mut short, mut long) = (Vec::new(), Vec::new());
     for _ in 0..rounds {
@@ -111,7 +111,7 @@ fn median(mut times: Vec<Duration>) -> Duration {
     times[times.len() / 2]
 }
 
-/// How many frames the session gives.
+/// The number of frames in the session.
 fn decode(session: &Session, input: &[u8], pieces: usize) -> usize {
     let runner = RUNNERS.iter().find(|known| known.name == session.runner).unwrap();
     let (mut frames, mut said) = (0, 0);

@@ -1,7 +1,8 @@
-//! What every decoder is: records in, frame bodies out.
+//! The interface of every decoder: records in, frame bodies out.
 //!
-//! In: one [`Record`] at a time, already parsed. Out: calls on the [`Ledger`], which knows what is open, closes it before
-//! a run ends, says every text once, and numbers the frames. Never: an error that ends the stream, a clock, a contract.
+//! Input: one parsed [`Record`] at a time. Output: calls on the [`Ledger`], which tracks what is open, closes it before a run
+//! ends, emits every text once, and numbers the frames. Never: an error that ends the stream, a clock, or anything about
+//! contracts.
 
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, RunEnd};
@@ -9,42 +10,41 @@ use crate::sequence::StreamKey;
 
 /// One upstream record, parsed as far as its top level.
 ///
-/// What is no JSON never reaches a decoder: the pipeline reports it.
+/// Text that is not JSON never reaches a decoder: the pipeline reports it.
 #[derive(Debug)]
 pub struct Record<'a> {
     /// The whole value.
     pub json: Json<'a>,
-    /// Its fields, where it is an object.
+    /// Its fields, if it is an object.
     pub fields: Object<'a>,
     /// The SSE `event:` value.
     pub event_name: Option<&'a str>,
-    /// Counts the records of the input from 0.
+    /// The record's number in the input, from 0.
     pub index: u64,
     /// Where it begins, in bytes from the start of the input.
     pub offset: u64,
 }
 
-/// Reads one runner's records and says what happened.
+/// Decodes one runner's records.
 ///
-/// The record's `provider_event` frame need not be asked for: it goes out before the first frame that the record gives
-/// rise to, on the same stream; a decoder that wants it elsewhere calls [`Ledger::record_on`] first.
+/// The record's `provider_event` frame is emitted automatically before the record's first frame, on the same stream. A decoder
+/// that needs it on another stream calls [`Ledger::record_on`] first.
 pub trait Decoder: Send {
-    /// Reads the next record. Whatever it does not know, it leaves alone: the record is kept anyhow.
+    /// Decodes the next record. Ignores what it does not know; the record is kept anyway.
     fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger);
 
-    /// A record came that is no JSON, or is the end marker `[DONE]`: says on which stream it is kept, and nothing else.
-    /// By default on the run that is open.
+    /// Handles a record that is not JSON, or is the end marker `[DONE]`: only selects its stream, by default the open run.
     fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
         let _ = done;
         ledger.record_on_current();
     }
 
-    /// Somebody else than the runner ends a run that goes on: its last words are lost.
+    /// Ends a run on behalf of the runner, because the run's end was lost.
     fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
         ledger.end_run(run, end);
     }
 
-    /// The input is over: says what is still to be said. Runs that stay open are closed as interrupted afterwards.
+    /// The input is over: emits what is still pending. Runs that remain open are closed as interrupted afterwards.
     fn end(&mut self, ledger: &mut Ledger) {
         let _ = ledger;
     }

@@ -1,7 +1,7 @@
-//! Ids that are derived from names: UUIDs of version 5 (RFC 9562, section 5.5), so that a replay gives them again.
+//! Ids derived from names: version 5 UUIDs (RFC 9562, section 5.5), so that a replay produces the same ids.
 //!
-//! In: a namespace and a name. Out: the id. Never: anything random. Each frame has such an id, so the digest is taken by a
-//! crate that uses the processor's own SHA-1 where it has one.
+//! Input: a namespace and a name. Output: the id. Never: randomness. Each frame has such an id, so the hash is computed by a
+//! crate that uses the processor's SHA-1 instructions if available.
 
 use sha1::{Digest, Sha1};
 use uuid::{Builder, Uuid};
@@ -11,7 +11,7 @@ pub(crate) fn uuid_v5(namespace: &Uuid, name: &[u8]) -> Uuid {
     of(Sha1::new().chain_update(namespace.as_bytes()).chain_update(name))
 }
 
-/// The id of the name that is `prefix` and a number in decimal.
+/// The id of the name formed by `prefix` and a decimal number.
 pub(crate) fn numbered(namespace: &Uuid, prefix: &str, number: u64) -> Uuid {
     let mut block = [0; BLOCK];
     let mut end = 0;
@@ -25,14 +25,14 @@ pub(crate) fn numbered(namespace: &Uuid, prefix: &str, number: u64) -> Uuid {
     of_block(block, end)
 }
 
-/// What one round of the digest takes, in bytes.
+/// The block size of the hash in bytes.
 const BLOCK: usize = 64;
 
-/// How long a text is at most of which one block holds all, with the mark of its end and its length behind it.
+/// Maximum length of a message that fits into one block with its end mark and length.
 const LONGEST: usize = BLOCK - 9;
 
-/// The id of a text of so many bytes at the front of a block that is empty otherwise: the digest in one round, without the
-/// buffers that longer texts need (FIPS 180-4, sections 5.1.1 and 6.1).
+/// The id of a message of `length` bytes at the start of an otherwise zeroed block. It computes the hash in one round, without
+/// the buffers that longer messages need (FIPS 180-4, sections 5.1.1 and 6.1).
 fn of_block(mut block: [u8; BLOCK], length: usize) -> Uuid {
     if let Some(mark) = block.get_mut(length) {
         *mark = 0x80;
@@ -87,7 +87,7 @@ mod tests {
 
     #[test]
     fn a_numbered_name_is_the_name_with_its_number() {
-        // With the longest, one block holds no part of them; with others all, or all but the length behind it.
+        // The cases: namespace, prefix and number fit into one block; only some of them fit; not even the prefix fits.
         let prefixes = (0..80).map(|length| "a-prefix/".chars().cycle().take(length).collect::<String>());
         for (prefix, number) in
             prefixes.flat_map(|prefix| [0, 7, 1234, u64::MAX].map(|number| (prefix.clone(), number)))

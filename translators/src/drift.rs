@@ -1,10 +1,10 @@
-//! Drift: where a runner's own output is no longer what we know of it.
+//! Drift: where a runner's output differs from its known schemas.
 //!
-//! In: records of one surface. Out: what is unknown, missing or changed, counted by kind and place, each with the first
-//! record that shows it. Never: a value of a record, unless it is a short word where only known words may stand; more
-//! places than [`PLACES`], however much of the output drifts.
+//! Input: records of one surface. Output: what is unknown, missing or changed, counted by kind and place, each with the first
+//! record that shows it. Never: a value from a record, except a short word where only known words are allowed; or more places
+//! than [`PLACES`], however much of the output drifts.
 //!
-//! What is known of a record is the schema of its kind, as [`Surface::schemas`] has it.
+//! The known schema of a record is the one for its kind in [`Surface::schemas`].
 
 mod classify;
 mod closed;
@@ -13,7 +13,8 @@ mod live;
 #[cfg(test)]
 mod tests;
 
-pub use finding::{DriftFinding, DriftKey, DriftKind, Position};
+pub use crate::frame::DriftKind;
+pub use finding::{DriftFinding, DriftKey, Position};
 pub use live::LiveDrift;
 
 use crate::decode::Record;
@@ -25,18 +26,18 @@ use finding::Seen;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 
-/// So many places are told apart; what drifts beyond them is counted together.
+/// How many places are distinguished; drift in further places is only counted in total.
 pub const PLACES: usize = 1000;
 
-/// So many places of one record are told.
+/// How many places of one record are reported.
 const OF_A_RECORD: usize = 100;
 
-/// Why nothing can be said of drift.
+/// Why drift cannot be checked.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum NoDrift {
-    /// There are no schemas of the surface.
+    /// The surface has no schemas.
     NothingKnown,
-    /// A schema is none.
+    /// A schema is invalid.
     Schema(String),
 }
 
@@ -51,14 +52,14 @@ impl std::fmt::Display for NoDrift {
 
 impl std::error::Error for NoDrift {}
 
-/// What is known of a surface, ready to be compared with records.
+/// The compiled schemas of a surface.
 #[derive(Clone)]
 pub struct Known {
     surface: &'static Surface,
     schemas: Arc<Schemas<Drifts>>,
 }
 
-/// What drifts in a record, each with what was expected there.
+/// The drift in a record, each with what was expected there.
 type Drifts = Box<[(DriftKey, String)]>;
 
 impl Known {
@@ -75,8 +76,8 @@ impl Known {
         Ok(Self { surface, schemas: Arc::new(schemas) })
     }
 
-    /// Compares a record with what is known of its kind; `sink` gets each drift with what was expected there. A list
-    /// that is no kind of its own is compared item by item.
+    /// Compares a record with the schema of its kind; `sink` gets each drift with what was expected there. A list that is not
+    /// itself a known kind is compared item by item.
     pub fn compare(&self, record: &Record<'_>, sink: &mut dyn FnMut(&DriftKey, &str)) {
         match record.json.kind() {
             Kind::Object => self.one(record, sink),
@@ -110,7 +111,8 @@ impl Known {
         }
     }
 
-    /// What drifts in a record of a known kind. Where that depends on its layout alone it is kept for those like it.
+    /// The drift in a record of a known kind. If it depends only on the record's layout, it is cached for records with the same
+    /// layout.
     fn look(&self, record: &Record<'_>, kind: &str) -> Vec<(DriftKey, String)> {
         let (text, mut drifts, mut breaches) = (record.json.text(), Vec::new(), 0);
         if !self.schemas.surely_keeps(kind, text)
@@ -148,7 +150,7 @@ pub struct Drift {
 }
 
 impl Drift {
-    /// Nothing has come yet.
+    /// A counter at the start of its input.
     ///
     /// # Errors
     /// See [`NoDrift`].
@@ -156,17 +158,17 @@ impl Drift {
         Ok(Self::of(Known::new(runner, surface)?))
     }
 
-    /// Nothing has come yet of a surface that is compiled already.
+    /// A counter at the start of its input, for an already compiled surface.
     pub fn of(known: Known) -> Self {
         Self { known, seen: BTreeMap::new(), more: 0, records: 0 }
     }
 
-    /// Takes the next record.
+    /// Processes the next record.
     pub fn record(&mut self, record: &Record<'_>) {
         self.record_with(record, &mut |_, _, _| {});
     }
 
-    /// Takes the next record; `each` gets what drifts in it, whether it is new, and what is wrong.
+    /// Processes the next record; `each` gets each drift, whether it is new, and what was expected.
     fn record_with(&mut self, record: &Record<'_>, each: &mut dyn FnMut(&DriftKey, bool, &str)) {
         self.records += 1;
         let at = Position { record: self.records, offset: record.offset };
@@ -177,29 +179,29 @@ impl Drift {
         });
     }
 
-    /// The next record is no JSON.
+    /// Counts a record that is not JSON.
     pub fn not_json(&mut self, offset: u64, error: String) {
         self.records += 1;
         let at = Position { record: self.records, offset };
         count(&mut self.seen, &mut self.more, &DriftKey::of_record(DriftKind::NotJson, None), &error, at);
     }
 
-    /// The next record is the end marker, of which nothing is expected.
+    /// Counts an end marker, which has no schema.
     pub fn done(&mut self) {
         self.records += 1;
     }
 
-    /// How many records came so far.
+    /// The number of records so far.
     pub fn records(&self) -> u64 {
         self.records
     }
 
-    /// How often something drifted in a place beyond the first [`PLACES`].
+    /// How often something drifted outside the first [`PLACES`] places.
     pub fn more(&self) -> u64 {
         self.more
     }
 
-    /// What drifted, in the order of the records that showed it first.
+    /// All drift, in the order of the records that showed it first.
     pub fn findings(&self) -> Vec<DriftFinding> {
         finding::all(&self.seen)
     }

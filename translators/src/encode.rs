@@ -1,116 +1,135 @@
-//! What every encoder is: the frames of one stream in, events of one contract out.
+//! The interface of every encoder: the frames of one stream in, events of one contract out.
 //!
-//! In: frames, in order, from the first one on. Out: events, written straight to bytes. Never: a runner's vocabulary, a
-//! clock, anything random: the events are a function of the frames, so a replay is what the live client saw.
+//! Input: frames in order, starting with the first one. Output: events, written directly to bytes. Never: a runner's
+//! vocabulary, a clock, or randomness. The events depend only on the frames, so a replay equals what the live client saw.
 
 mod data;
 mod escape;
 mod object;
 mod outline;
-pub(crate) mod state;
+mod writer;
 
 pub(crate) use data::{Data, Flat, Null, Time, Ulid, Value, Word, data};
 pub(crate) use object::{Kept, ObjectWriter};
 pub(crate) use outline::key;
 pub use outline::{Field, Key, Kind, Outline};
+pub use writer::{write_ndjson, write_raw, write_sse};
 
 use crate::frame::{Body, Frame, Stream};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What a client may ask of a contract, besides its name.
+/// Options that a client may choose for a contract.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Hash)]
 pub struct EncoderOptions {
-    /// Also emit the groups that the contract's document calls experimental.
+    /// Also emit the event groups that the contract's document calls experimental.
     pub experimental: bool,
-    /// Also emit the model's thinking, where the contract's document hides it by default.
+    /// Also emit the model's thinking if the contract's document hides it by default.
     pub thinking: bool,
-    /// Also emit what depends on stored artifacts, where the contract's document leaves it optional.
+    /// Also emit the user's messages if the contract's document leaves them out of its core.
+    pub user_messages: bool,
+    /// Also emit events that depend on stored artifacts if the contract's document makes them optional.
     pub artifacts: bool,
-    /// What the run may cost, in millionths of a US dollar, for contracts that tell of budgets.
+    /// The run's budget in millionths of a US dollar, for contracts that report budgets.
     pub task_budget_micros_usd: Option<u64>,
 }
 
 /// Writes one contract's events for one stream.
 pub trait Encoder: Send {
-    /// Turns the next frame of the stream into any number of events.
+    /// Encodes the next frame of the stream as any number of events.
     fn frame(&mut self, frame: &Frame, out: &mut Events);
 
-    /// An encoder that stands where this one stands: a reader can go on from here later, without the frames before.
+    /// A copy with the same state. A reader can continue from it later without the earlier frames.
     fn fork(&self) -> Box<dyn Encoder>;
 
-    /// About how many bytes of text a fork would copy.
+    /// The approximate number of bytes of text that a fork copies.
     fn held_bytes(&self) -> usize {
         0
     }
 
-    /// The number of the first event of that frame, where this encoder's events need nothing of the frames before, so that
-    /// it can begin anywhere; `None` where they do.
+    /// The number of the frame's first event if this encoder needs no earlier frames and can therefore start anywhere;
+    /// otherwise `None`.
     fn first_event_of(&self, _frame: u64) -> Option<u64> {
         None
     }
 
-    /// Whether its events depend on the [`EncoderOptions`].
+    /// Whether its events depend on [`EncoderOptions`].
     fn heeds_options(&self) -> bool {
         false
     }
 
-    /// What it holds of the frames so far, for [`Encoder::restore`], also in another process; `None` where that cannot be
-    /// told.
+    /// Serialises the state for [`Encoder::restore`], which may run in another process; `None` if this is not supported.
     fn save(&self) -> Option<Vec<u8>> {
         None
     }
 
-    /// Stands where an encoder of the same stream and options stood that gave these bytes. `false` where they are no state of
-    /// this version's: nothing changed then.
+    /// Restores a saved state of an encoder with the same stream and options. Returns `false`, and changes nothing, if this
+    /// version cannot read the state.
     fn restore(&mut self, _saved: &[u8]) -> bool {
         false
     }
 
-    /// Says, in the contract's own words, that what this encoder would have said before is not kept any more: one event, with
-    /// the cursor of the last that is gone. Nothing where there was none, or where the contract has no words for it.
+    /// Reports, as the contract defines it, that this encoder's earlier events are no longer kept: one event with the cursor of
+    /// the last dropped one. Emits nothing if there were no events, or if the contract has no way to report this.
     fn pruned(&self, _pruned: &Pruned<'_>, _out: &mut Events) {}
 }
 
-/// The front of a stream that is not kept any more.
+/// The beginning of a stream that is no longer kept.
 #[derive(Clone, Copy, Debug)]
 pub struct Pruned<'a> {
     /// The stream.
     pub stream: &'a Arc<Stream>,
-    /// How many frames are gone: the number of the first that is kept. Not 0.
+    /// How many frames were dropped, which is also the number of the first kept frame. Not 0.
     pub frames: u64,
-    /// Unix epoch milliseconds of the last frame that is gone.
+    /// Unix epoch milliseconds of the last dropped frame.
     pub last_ms: u64,
-    /// Unix epoch milliseconds of when they went.
+    /// Unix epoch milliseconds of the time when they were dropped.
     pub pruned_ms: u64,
 }
 
 impl Pruned<'_> {
-    /// Why they went, as every contract says it.
+    /// Why they were dropped; the same in every contract.
     pub const REASON: &'static str = "retention_window";
 
-    /// A frame in the place of the last one that is gone.
+    /// A frame in the position of the last dropped one.
     pub(crate) fn frame(&self, body: Body) -> Frame {
         let (seq, timestamp_ms) = (self.frames.saturating_sub(1), self.last_ms);
         Frame { stream: self.stream.clone(), seq, timestamp_ms, parent_tool_id: None, body }
     }
 }
 
-/// Makes an encoder for a stream; `None` where the contract leaves the stream out.
+/// Creates an encoder for a stream; `None` if the contract leaves the stream out.
 pub type NewEncoder = fn(&Arc<Stream>, &EncoderOptions) -> Option<Box<dyn Encoder>>;
 
-/// What a client gives back to go on after an event.
+/// An event's cursor: what a client sends to resume after the event.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum EventId {
-    /// The event is no place to go on from.
+    /// A client cannot resume after this event.
     None,
     /// A sequence number.
     Number(u64),
     /// An opaque id.
     Text(String),
+    /// The last event of a run, which has no number: it comes after the event with that number. The contract's log leaves it out.
+    Closing(u64),
 }
 
-/// The events of an encoder, one behind the other in one buffer.
+impl EventId {
+    /// What an event stream's `id:` line has after the number in [`EventId::Closing`].
+    pub const CLOSING_SUFFIX: &str = ".end";
+
+    /// Whether the contract's log has the event.
+    pub fn is_logged(&self) -> bool {
+        matches!(self, Self::Number(_) | Self::Text(_))
+    }
+
+    /// The number of an `id:` line that ends a run, as `7.end`; `None` for any other text.
+    pub fn closing(text: &str) -> Option<u64> {
+        text.strip_suffix(Self::CLOSING_SUFFIX)?.parse().ok()
+    }
+}
+
+/// The events of an encoder, concatenated in one buffer.
 #[derive(Debug, Default)]
 pub struct Events {
     bytes: Vec<u8>,
@@ -119,7 +138,7 @@ pub struct Events {
     is_unwritten: bool,
 }
 
-/// How many bytes and fields an event usually has at most.
+/// The usual upper bounds for the bytes and fields of an event.
 const USUAL: (usize, usize) = (512, 24);
 
 #[derive(Debug)]
@@ -136,33 +155,32 @@ struct Entry {
 /// One event.
 #[derive(Clone, Copy, Debug)]
 pub struct EventRef<'a> {
-    /// Its type, as the contract names it.
+    /// Its type as the contract names it.
     pub kind: &'static str,
     /// Its cursor.
     pub id: &'a EventId,
-    /// Its JSON text on one line (contract `raw`: the record's bytes).
+    /// Its JSON text on one line (for the contract `raw`: the record's bytes).
     pub payload: &'a [u8],
-    /// The places of long values in the payload: they are known to be whole strings, or JSON as it came. In order; not
-    /// every long value need be there.
+    /// The ranges of long values in the payload, in order. Each is a complete string, or JSON exactly as it arrived. The list
+    /// may be incomplete.
     pub known: &'a [Range<usize>],
-    /// Its fields; none where nobody took note of them.
+    /// Its fields; empty if they were not recorded.
     pub outline: Outline<'a>,
 }
 
 impl Events {
-    /// Events of which nobody wants more than their types and cursors: their payloads stay empty. For who brings an encoder to a
-    /// place.
+    /// Records only the types and cursors of events and leaves their payloads empty. For bringing an encoder up to a position.
     pub fn unwritten() -> Self {
         Self { is_unwritten: true, ..Self::default() }
     }
 
-    /// Writes one event field by field. `fields` changes nothing, for it is not always asked.
+    /// Writes one event field by field. `fields` must have no side effects, because it is not always called.
     pub(crate) fn object(&mut self, kind: &'static str, id: EventId, fields: impl Fn(&mut ObjectWriter<'_>)) {
         if self.is_unwritten {
             return self.leave_unwritten(kind, id);
         }
         let (start, first, outline) = (self.bytes.len(), self.notes.known.len(), self.notes.outline.len());
-        // Room for what an event usually needs, so that it need not be asked for bit by bit.
+        // Reserve the usual size once instead of growing in small steps.
         self.bytes.reserve(USUAL.0);
         self.notes.outline.reserve(USUAL.1);
         self.notes.print = 0;
@@ -183,7 +201,7 @@ impl Events {
         });
     }
 
-    /// Notes an event whose payload nobody asks for.
+    /// Records an event without its payload.
     fn leave_unwritten(&mut self, kind: &'static str, id: EventId) {
         self.list.push(Entry { kind, id, start: 0, end: 0, known: 0..0, outline: 0..0, print: 0 });
     }
@@ -209,12 +227,12 @@ impl Events {
         })
     }
 
-    /// Whether there is none.
+    /// Whether there are no events.
     pub fn is_empty(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Forgets the events, keeps the buffer unless it grew large.
+    /// Removes the events. Keeps the buffer unless it grew large.
     pub fn clear(&mut self) {
         self.list.clear();
         self.notes.known.clear();

@@ -1,20 +1,20 @@
-//! Maps, sets and numbers by hash.
+//! Hash maps, hash sets and hashes.
 //!
-//! A record is looked up under several names and ids, so what their hash costs is much of what a small record costs. It is
-//! a quick one, seeded anew in each process, so that no input can be made in advance whose names all fall together. Never: a
-//! number that outlives the process or leaves it.
+//! Each record is looked up under several names and ids, so hashing is a large part of a small record's cost. The hash function
+//! is fast and has a new seed in each process, so that an input cannot be prepared to cause collisions. Never: a hash that is
+//! used beyond the process.
 
 use foldhash::SharedSeed;
 use foldhash::fast::{FoldHasher, RandomState, SeedableRandomState};
 use std::hash::BuildHasher;
 
-/// A map; made by `default()`.
+/// A hash map; create it with `default()`.
 pub(crate) type HashMap<K, V> = std::collections::HashMap<K, V, RandomState>;
 
-/// A set; made by `default()`.
+/// A hash set; create it with `default()`.
 pub(crate) type HashSet<T> = std::collections::HashSet<T, RandomState>;
 
-/// A hasher that gives the same number for the same things as long as the process lives.
+/// A hasher with the same results for the whole lifetime of the process.
 pub(crate) fn hasher() -> FoldHasher<'static> {
     SeedableRandomState::with_seed(0, SharedSeed::global_random()).build_hasher()
 }

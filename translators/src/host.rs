@@ -1,8 +1,8 @@
-//! What a host says to a runner that takes input: prompts, answers, interruptions.
+//! A host's messages to an interactive runner: prompts, answers, interruptions.
 //!
-//! In: what the host wants said, and the runner's own records as they came (before anything is redacted in them: an answer
-//! may have to give back what was asked). Out: what is to be sent to the runner, in its own protocol. Never: reading or
-//! writing, a clock, a decision; whether a question is answered, by whom and when is the host's affair.
+//! Input: the host's wishes, and the runner's own records before redaction (an answer may have to repeat what was asked).
+//! Output: what to send to the runner, in its own protocol. Never: I/O, a clock, or a decision; the host decides whether, when
+//! and by whom a question is answered.
 
 mod waiting;
 
@@ -11,89 +11,90 @@ use crate::frame::{Decision, Name, RawJson};
 
 pub(crate) use waiting::Waiting;
 
-/// What a runner is started with.
+/// The options with which a runner is started.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Opening {
-    /// What it is to do.
+    /// The first prompt.
     pub prompt: String,
-    /// The runner's own name of the session that is to go on; `None` for a new one.
+    /// The runner's own name of the session to continue; `None` for a new session.
     pub session: Option<String>,
-    /// The directory it works in; `None` for the one it is started in.
+    /// The working directory; `None` for the one in which it is started.
     pub cwd: Option<String>,
     /// The model; `None` for the runner's own choice.
     pub model: Option<String>,
 }
 
-/// What the host wants said.
+/// A message that the host wants to send.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Wish {
     /// The next prompt of the session.
     Prompt(String),
-    /// What the runner is doing is to end; the runner stays.
+    /// Stop the current work; the runner keeps running.
     Interrupt,
-    /// A question has its answer.
+    /// Answer a question.
     Answer {
-        /// The question: what its `approval_requested` frame calls `approval_id`.
+        /// The question's id: the `approval_id` of its `approval_requested` frame.
         approval_id: Name,
         /// The answer.
         answer: Answer,
     },
-    /// No prompt comes any more: the runner may leave when it is done.
+    /// No more prompts follow: the runner may exit when it is done.
     Close,
 }
 
-/// The answer to a question of the runner's.
+/// The answer to a runner's question.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Answer {
     /// What was decided.
     pub decision: Decision,
-    /// Why, for the runner and its model to read.
+    /// Why; for the runner and its model.
     pub reason: Option<String>,
-    /// How far it reaches (`once`, `session`, `always`); `None` is once.
+    /// How far the decision reaches (`once`, `session`, `always`); `None` means once.
     pub scope: Option<Name>,
-    /// What was chosen or written, question by question, where choices or text were asked for.
+    /// The choices or texts for each question, if the runner asked for any.
     pub answers: Vec<Vec<String>>,
 }
 
-/// A question of the runner's, as it asked it.
+/// A runner's question, as the runner asked it.
 #[derive(Clone, Debug)]
 pub struct Asked {
-    /// What is asked about: a frame's `args` may have lost what is redacted. `None` where the question itself does not say.
+    /// The arguments to approve, unredacted, unlike those in a frame. `None` if the question does not contain them.
     pub args: Option<RawJson>,
-    /// Whether a choice or a text is wanted, so that a bare yes is no answer.
+    /// Whether the runner needs a choice or a text, so that a plain approval is not an answer.
     pub wants_answers: bool,
-    /// Why nobody can answer it here, in words; a host rejects it at once, for this reason. `None` where somebody can.
+    /// Why this question cannot be answered here, as a message; a host rejects it at once with this reason. `None` if it can be
+    /// answered.
     pub unanswerable: Option<String>,
 }
 
-/// The reason in an `approval_resolved` frame where a runner says that a question is settled, and not how.
+/// The reason in an `approval_resolved` frame if a runner reports that a question is settled, but not how.
 pub const SETTLED: &str = "settled; the runner does not say how";
 
-/// What is to be sent to the runner.
+/// What to send to the runner.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Sending {
-    /// Bytes for its standard input, whole lines.
+    /// Bytes for its standard input, in whole lines.
     Input(Vec<u8>),
-    /// Its standard input is over.
+    /// Close its standard input.
     EndOfInput,
     /// A request to its server.
     Post {
         /// The path and query, from the server's root.
         path: String,
-        /// The body, which is JSON; empty where there is none.
+        /// The JSON body; empty if there is none.
         body: Vec<u8>,
     },
 }
 
-/// Why something cannot be said.
+/// Why a message cannot be sent.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Unsayable {
-    /// The runner has no word for it in this form of use, as the sentence says.
+    /// The runner's protocol has no message for it in this mode; the text explains.
     NoWord(&'static str),
-    /// There is no such question, or it has its answer.
+    /// There is no such question, or it is already answered.
     NoQuestion(Name),
-    /// What was chosen or written is none of what the question wants, as the sentence says.
+    /// The choices or texts do not fit the question; the text explains.
     Unfit(String),
 }
 
@@ -109,34 +110,33 @@ impl std::fmt::Display for Unsayable {
 
 impl std::error::Error for Unsayable {}
 
-/// The host's half of a conversation with one runner.
+/// The host's side of a conversation with one runner.
 pub trait Dialogue: Send {
-    /// What is said before the runner says anything.
+    /// Prepares the messages that are sent before the runner sends anything.
     fn open(&mut self, opening: &Opening);
 
-    /// Hears the next record of the runner's.
+    /// Processes the runner's next record.
     fn hear(&mut self, record: &Record<'_>);
 
-    /// Says something, at once or as soon as the runner's protocol lets it (see [`Dialogue::take`]); an answer is one sending.
-    /// `session` is the runner's
-    /// own name of the session that it is about; `None` for the one that was opened.
+    /// Queues a message, to be sent at once or as soon as the runner's protocol allows (see [`Dialogue::take`]). An answer is
+    /// exactly one sending. `session` is the runner's own name of the session; `None` for the one that was opened.
     ///
     /// # Errors
-    /// It cannot be said. An answer that is an error leaves its question as it was.
+    /// The message cannot be sent. After an error, a question stays open.
     fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable>;
 
-    /// What is to be sent now, in order.
+    /// Takes what is to be sent now, in order.
     fn take(&mut self) -> Vec<Sending>;
 
-    /// A question that was heard and waits, as the runner asked it; `None` for any other.
+    /// An open question as the runner asked it; `None` if there is no such question.
     fn asked(&self, approval_id: &str) -> Option<Asked>;
 
-    /// Why the runner does not do what it was opened for, as it said itself; `None` while nothing is known against it.
+    /// Why the runner refuses to work, in its own words; `None` while no reason is known.
     fn refusal(&self) -> Option<&str> {
         None
     }
 
-    /// What the runner's server answered to a [`Sending::Post`] of that path.
+    /// Processes the server's response to a [`Sending::Post`] of that path.
     fn replied(&mut self, path: &str, body: &[u8]) {
         let _ = (path, body);
     }

@@ -1,86 +1,129 @@
-//! The ledger: what is open in each stream, so that everything is said once and closed before its run ends.
+//! The ledger: tracks what is open in each stream, so that everything is reported once and closed before its run ends.
 //!
-//! In: what a decoder understood. Out: numbered frames. Never: a delta and its snapshot both as text, a tool call or
-//! text block left open behind a run's end, a second end, a frame lost because its run is already over (it goes to the
-//! session's thread stream).
+//! Input: a decoder's calls. Output: numbered frames. Never: a delta and its snapshot both emitted as text, a tool call or text
+//! block still open after its run's end, a second end, or a frame lost because its run is already over. Such a frame goes to
+//! the session's thread stream. A late record goes before the run's last frame while that frame is held (see `held`).
 
 mod blocks;
+mod bounds;
 mod calls;
 mod closing;
+mod held;
 mod open;
 mod place;
 mod quiet;
 mod reopen;
 #[cfg(test)]
 mod tool_tests;
+mod usage;
 
 use crate::frame::{
-    ApprovalResolved, Body, Faults, Frame, Name, ProviderEvent, RUN_ENDED_FIRST, RawJson, SessionEnded, Stream,
-    StreamKind,
+    ApprovalResolved, Body, EndReason, Faults, Frame, Name, ProviderEvent, RUN_ENDED_FIRST, RawJson, SessionEnded,
+    Stream, StreamKind,
 };
+use crate::hash::HashMap;
 use crate::json::Utf16Text;
 use crate::sequence::{Identity, Sequencer, StreamKey};
+use held::{HeldEnd, HeldEnds};
 use open::Open;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use uuid::Uuid;
 
 pub use blocks::BlockKind;
+pub use bounds::MAX_OPEN_TOOLS;
+pub use held::{END_HOLD_MS, EndHold};
 pub use place::{Block, Place, RunEnd, STREAM_ENDED};
 pub use quiet::QUIET_MS;
 pub use reopen::{PROXY_RESTARTED, Reopened};
+pub use usage::{Covers, Memory};
 
-/// What is wrong with a record whose whole text is not what its pieces said.
+/// The status of a subagent that still works when its run ends. Its later output is not part of the run.
+const DETACHED: &str = "detached";
+
+/// The fault of a record whose complete text differs from the pieces that preceded it.
 const DIFFERS: &str = "the whole text differs from the pieces that came before it; the pieces stand";
 
-/// The book of one ingest.
+/// The record that ended a run is searched for among this many latest frames.
+const NOTED_WITHIN: usize = 1024;
+
+/// The state of one ingest.
 #[derive(Debug)]
 pub struct Ledger {
     sequencer: Sequencer,
     open: BTreeMap<StreamKey, Open>,
-    /// Open runs, oldest first.
-    runs: Vec<StreamKey>,
+    /// Open runs, oldest first (keys are ascending).
+    runs: BTreeSet<StreamKey>,
     /// Open task streams, oldest first.
-    tasks: Vec<StreamKey>,
-    /// The session that was spoken of last.
+    tasks: BTreeSet<StreamKey>,
+    calls: bounds::OpenCalls,
+    /// The session that was named last.
     session: Name,
-    /// The time of what is being said, in Unix epoch milliseconds.
+    /// The time for the next frames, in Unix epoch milliseconds.
     time_ms: u64,
-    /// The current record's frame, until the first frame that it gives rise to.
+    /// Whether that time is from the record itself.
+    is_own_time: bool,
+    /// The current record, until its `provider_event` frame is emitted.
     pending: Option<Box<ProviderEvent>>,
-    /// How runs end that are open behind the end of the input.
-    cut: RunEnd,
+    /// How runs end that are still open at the end of the input, if known.
+    cut: Option<RunEnd>,
+    /// The input is over, and the decoder is emitting its last frames.
+    ending: bool,
+    /// The number of open runs for each session.
+    open_of: HashMap<Uuid, usize>,
+    /// Run ends that are held back for late records.
+    held: HeldEnds,
     quiet: quiet::Quiet,
+    /// The part of the current record that the decoder does not know.
+    unknown: Option<String>,
+    /// Running totals from earlier inputs.
+    memory: Option<Arc<dyn Memory>>,
     frames: Vec<Frame>,
 }
 
+impl std::fmt::Debug for dyn Memory {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Memory")
+    }
+}
+
 impl Ledger {
-    /// An empty book.
+    /// An empty ledger.
     pub fn new(provider: &'static str, identity: Identity) -> Self {
         Self {
             sequencer: Sequencer::new(provider, identity),
             open: BTreeMap::new(),
-            runs: Vec::new(),
-            tasks: Vec::new(),
+            runs: BTreeSet::new(),
+            tasks: BTreeSet::new(),
+            calls: bounds::OpenCalls::default(),
             session: Name::from(""),
             time_ms: 0,
+            is_own_time: false,
             pending: None,
-            cut: RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended"),
+            cut: None,
+            ending: false,
+            open_of: HashMap::default(),
+            held: HeldEnds::default(),
             quiet: quiet::Quiet::default(),
+            unknown: None,
+            memory: None,
             frames: Vec::new(),
         }
     }
 
-    // --- the pipeline's side -------------------------------------------------------------------------------------
+    // --- called by the pipeline ----------------------------------------------------------------------------------
 
-    /// A record begins: its frame waits for the stream that it belongs to.
+    /// A record begins. Its frame waits until the record's stream is known.
     pub(crate) fn begin(&mut self, record: Box<ProviderEvent>, now_ms: u64) {
+        self.release_due(now_ms);
         self.time_ms = now_ms;
+        self.is_own_time = false;
         self.quiet.arrive(now_ms);
+        self.held.arrive(now_ms);
         self.pending = Some(record);
     }
 
-    /// The record is decoded: one that no frame claimed goes to the thread stream.
+    /// The record is decoded. If no frame claimed it, it goes to the thread stream.
     pub(crate) fn settle(&mut self) {
         if self.pending.is_some() {
             let stream = self.thread();
@@ -98,31 +141,33 @@ impl Ledger {
 
     /// The key of an open run.
     pub(crate) fn run_of(&self, run: Uuid) -> Option<StreamKey> {
-        self.sequencer.key_of((StreamKind::Session, run))
+        self.sequencer.key_of((StreamKind::Session, run)).filter(|&run| self.is_open(run))
     }
 
-    /// Somebody speaks between records.
+    /// Sets the time for frames that are emitted between records.
     pub(crate) fn at(&mut self, now_ms: u64) {
         self.time_ms = now_ms;
     }
 
-    /// Something of the input is lost, and nobody knows how much: every run that is open says so.
+    /// An unknown part of the input was lost: every open run emits a gap.
     pub(crate) fn gap(&mut self, reason: &str) {
+        self.release_ends();
         for run in self.runs.clone() {
             let gap = Body::GapDetected { first_seq: None, last_seq: None, reason: reason.to_owned() };
             self.emit(Place::main(run), gap);
         }
     }
 
-    /// When [`Ledger::tell_silence`] must be called at the latest, unless a record comes before; `None` where nobody waits.
+    /// When [`Ledger::tell_silence`] must be called at the latest, unless a record arrives first; `None` if no deadline is
+    /// pending.
     pub(crate) fn silence_due(&self) -> Option<u64> {
         self.quiet.deadline()
     }
 
-    /// No record came until `now_ms`: tools whose output may be held back are said to be silent.
+    /// No record arrived until `now_ms`. Emits an empty piece for each tool whose output a reader may be holding back.
     pub(crate) fn tell_silence(&mut self, now_ms: u64) {
         let before = self.time_ms;
-        // The runner's clock may be another one. It went on as long as ours did.
+        // The runner's clock may differ from ours, but the same time has elapsed on both.
         self.time_ms = before.saturating_add(now_ms.saturating_sub(self.quiet.arrived_ms()).min(QUIET_MS));
         for quiet::Silence { place, tool, stream } in self.quiet.take(now_ms) {
             self.tool_output(place, &tool, stream, "");
@@ -130,16 +175,49 @@ impl Ledger {
         self.time_ms = before;
     }
 
-    /// It is known why the input ends without the runner's word: this is what runs that are still open then say of it.
-    pub(crate) fn cut_by(&mut self, end: RunEnd) {
-        self.cut = end;
+    /// Sets how long run ends are held.
+    pub(crate) fn hold_ends(&mut self, hold: EndHold) {
+        self.held.hold_for(hold);
     }
 
-    /// The input is over: every run that is still open is closed, as interrupted where nobody knows more.
+    /// When [`Ledger::release_due`] must be called at the latest; `None` if no end is held with a deadline.
+    pub(crate) fn end_due(&self) -> Option<u64> {
+        self.held.deadline()
+    }
+
+    /// No record arrived until `now_ms`. Emits the ends whose hold is over.
+    pub(crate) fn release_due(&mut self, now_ms: u64) {
+        if !self.held.is_empty() {
+            let due = self.held.take_due(now_ms);
+            self.release(due);
+        }
+    }
+
+    /// Nothing more follows the runs that are over: emits their ends.
+    pub(crate) fn release_ends(&mut self) {
+        let ends = self.held.take_all();
+        self.release(ends);
+    }
+
+    /// Sets how runs end that are still open at the end of the input, if the reason is known.
+    pub(crate) fn cut_by(&mut self, end: RunEnd) {
+        self.cut = Some(end);
+    }
+
+    /// The input is over. From now on, the decoder emits only what it concludes from that.
+    pub(crate) fn input_over(&mut self) {
+        self.ending = true;
+    }
+
+    /// The input is over: closes every run that is still open, as interrupted unless a reason was set.
     pub(crate) fn finish(&mut self, now_ms: u64) {
+        self.release_ends();
         self.time_ms = now_ms;
+        let unknown = || RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended");
+        let cut = self.cut.clone().unwrap_or_else(unknown);
         for run in std::mem::take(&mut self.runs) {
-            self.end_run(run, self.cut.clone());
+            self.end_run(run, cut.clone());
+            self.release_ends();
         }
         for task in std::mem::take(&mut self.tasks) {
             self.end_task(task, "the stream ended before the task did");
@@ -151,25 +229,26 @@ impl Ledger {
         }
     }
 
-    /// The frames so far, in order.
+    /// Drains the frames so far, in order.
     pub(crate) fn take(&mut self) -> std::vec::Drain<'_, Frame> {
         self.frames.drain(..)
     }
 
     // --- time ------------------------------------------------------------------------------------------------------
 
-    /// The record says its own time.
+    /// Sets the time from the record itself.
     pub fn set_time(&mut self, unix_ms: u64) {
         self.time_ms = unix_ms;
+        self.is_own_time = true;
     }
 
-    /// The time that the next frame gets, unless its stream is already later.
+    /// The time for the next frame, unless its stream is already later.
     pub fn time_ms(&self) -> u64 {
         self.time_ms
     }
 
-    /// The times so far were of another clock, which was this far behind the runner's: what is open is measured anew, so
-    /// that no duration spans two clocks.
+    /// The times so far were from another clock, which was `behind_ms` behind the runner's. Shifts the start of everything
+    /// open, so that no duration spans two clocks.
     pub fn correct_clock(&mut self, behind_ms: i64) {
         for open in self.open.values_mut() {
             open.shift(behind_ms);
@@ -185,33 +264,42 @@ impl Ledger {
         }
     }
 
-    /// The session that was named last; "" before any was.
+    /// Sets the session of runs whose session the runner does not name.
+    pub(crate) fn set_home(&mut self, session: &str) {
+        self.sequencer.set_home(session);
+    }
+
+    /// The session that was named last; "" before the first one.
     pub fn session(&self) -> Name {
         self.session.clone()
     }
 
-    /// Begins a run of the session that was named last.
+    /// Begins a run of the session that was named last. Later frames belong to no earlier run.
     pub fn open_run(&mut self, input: impl Into<String>) -> StreamKey {
+        self.release_ends();
         let session = self.session.clone();
         let run = self.sequencer.open_run(&session);
-        self.runs.push(run);
+        self.runs.insert(run);
+        if let Some(stream) = self.sequencer.stream(run) {
+            *self.open_of.entry(stream.session.id).or_default() += 1;
+        }
         self.open.insert(run, Open::default());
         self.emit(Place::main(run), Body::SessionStarted { input: input.into() });
         run
     }
 
-    /// Opens the stream of a background task. Its first frame ought to be `tool_task_spawned`, its last a terminal
-    /// `tool_task_status`, followed by [`Ledger::close_task`]; a task that is left open ends as failed with the input.
+    /// Opens the stream of a background task. Its first frame should be `tool_task_spawned`, and its last a terminal
+    /// `tool_task_status`, followed by [`Ledger::close_task`]. A task that is left open ends as failed when the input ends.
     pub fn open_task(&mut self, run: StreamKey, task_id: &str) -> StreamKey {
         let stream = self.sequencer.open_task(run, task_id);
-        self.tasks.push(stream);
+        self.tasks.insert(stream);
         stream
     }
 
-    /// Nothing more comes from a background task.
+    /// A background task emits nothing more.
     pub fn close_task(&mut self, stream: StreamKey) {
         self.open.remove(&stream);
-        self.tasks.retain(|&open| open != stream);
+        self.tasks.remove(&stream);
         self.sequencer.close(stream);
     }
 
@@ -221,83 +309,180 @@ impl Ledger {
         self.sequencer.thread(&session)
     }
 
-    /// What is known of a stream; `None` once it is closed.
+    /// A stream's properties; `None` once the stream is closed.
     pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
         self.sequencer.stream(key)
     }
 
     /// Whether a run (or task) is still open.
     pub fn is_open(&self, key: StreamKey) -> bool {
-        self.sequencer.stream(key).is_some()
+        self.sequencer.stream(key).is_some() && !self.held.has(key)
     }
 
     /// The open runs, oldest first.
-    pub fn runs(&self) -> &[StreamKey] {
-        &self.runs
+    pub fn runs(&self) -> impl DoubleEndedIterator<Item = StreamKey> + '_ {
+        self.runs.iter().copied()
     }
 
-    /// The run that was opened last and is still open.
+    /// The most recently opened run that is still open.
     pub fn current_run(&self) -> Option<StreamKey> {
         self.runs.last().copied()
     }
 
-    /// Closes what is open in a run besides its turn, so that the turn can end after it with its stop reason.
+    /// Closes everything in a run except its turn, so that the turn can end afterwards with its stop reason.
     pub fn close_work(&mut self, run: StreamKey) {
         self.close_open(run, RUN_ENDED_FIRST);
     }
 
-    /// Ends a run: closes everything that is open in it, then says how it ended. A run that is over stays as it is.
+    /// Ends a run: closes everything that is open in it, then emits its end after the records that still belong to it. Does
+    /// nothing if the run is already over.
+    ///
+    /// The final text is the decoder's, otherwise the main thread's last complete text. If a limit or a filter cut the answer
+    /// off, it is the text so far.
     pub fn end_run(&mut self, run: StreamKey, end: RunEnd) {
-        let Some(stream) = self.sequencer.stream(run) else { return };
-        if stream.kind != StreamKind::Session {
+        let end = self.unless_interrupted(end);
+        if !self.is_open(run) {
             return;
         }
+        let Some(stream) = self.sequencer.stream(run).filter(|stream| stream.kind == StreamKind::Session) else {
+            return;
+        };
+        let session = stream.session.clone();
         self.close_work(run);
         self.turn_ended(run, None);
-        let last_text = self.open.remove(&run).and_then(|open| open.final_text);
-        self.emit(
-            Place::main(run),
-            Body::SessionEnded(Box::new(SessionEnded {
+        self.total_usage(run);
+        // The record that ends the run is part of the run.
+        self.record_on(run);
+        let is_whole = !end.cuts_answer();
+        let open = self.open.remove(&run).unwrap_or_default();
+        let alive = open.alive();
+        let last_text = open.cut_text.filter(|_| !is_whole).or(open.final_text);
+        self.runs.remove(&run);
+        let is_followed = self.one_less_of(session.id) > 0;
+        if !is_followed && self.held.is_on() {
+            self.note_end(run, &end, last_text.as_deref());
+        }
+        let held = HeldEnd {
+            run,
+            thread: self.sequencer.thread(&session.name),
+            time_ms: self.time_ms,
+            since_ms: self.quiet.arrived_ms(),
+            alive,
+            end: Box::new(SessionEnded {
                 reason: end.reason,
                 final_text: end.final_text.or(last_text),
                 error_code: end.error_code,
                 message: end.message,
-            })),
-        );
-        self.sequencer.close(run);
-        self.runs.retain(|&open| open != run);
+            }),
+        };
+        let released = if is_followed || !self.held.is_on() { Some(held) } else { self.held.push(held) };
+        self.release(released);
+    }
+
+    /// Stores on the run's last record how the run ended, because its last frame is emitted later.
+    fn note_end(&mut self, run: StreamKey, end: &RunEnd, last_text: Option<&str>) {
+        let Some(stream) = self.sequencer.stream(run) else { return };
+        let recent = self.frames.iter_mut().rev().take(NOTED_WITHIN).filter(|frame| frame.stream.id == stream.id);
+        let record = recent.filter_map(|frame| match &mut frame.body {
+            Body::ProviderEvent(record) => Some(record),
+            _ => None,
+        });
+        if let Some(record) = record.into_iter().next() {
+            record.ends_run = Some(Box::new(SessionEnded {
+                reason: end.reason,
+                // The last text is already in the run's frames.
+                final_text: end.final_text.as_deref().filter(|text| Some(*text) != last_text).map(str::to_owned),
+                error_code: end.error_code.clone(),
+                message: end.message.clone(),
+            }));
+        }
+    }
+
+    /// A run of a session is over. Returns how many of its runs are still open.
+    fn one_less_of(&mut self, session: Uuid) -> usize {
+        let Some(open) = self.open_of.get_mut(&session) else { return 0 };
+        *open = open.saturating_sub(1);
+        let left = *open;
+        if left == 0 {
+            self.open_of.remove(&session);
+        }
+        left
+    }
+
+    fn release(&mut self, ends: impl IntoIterator<Item = HeldEnd>) {
+        let now_ms = self.time_ms;
+        for HeldEnd { run, time_ms, end, alive, .. } in ends {
+            self.time_ms = time_ms;
+            for (subagent_id, parent) in alive {
+                let body = Body::SubagentEnded { subagent_id, status: Name::from(DETACHED), summary: None };
+                self.number(Place { stream: run, parent }, body);
+            }
+            self.number(Place::main(run), Body::SessionEnded(end));
+            self.sequencer.close(run);
+        }
+        self.time_ms = now_ms;
+    }
+
+    /// If the run was interrupted, a failure that is only inferred from the end of the input becomes that interruption.
+    fn unless_interrupted(&self, end: RunEnd) -> RunEnd {
+        match &self.cut {
+            Some(cut) if self.ending && cut.reason == EndReason::Interrupted && end.reason != EndReason::Completed => {
+                RunEnd { final_text: end.final_text, ..cut.clone() }
+            }
+            _ => end,
+        }
     }
 
     // --- records ---------------------------------------------------------------------------------------------------
 
-    /// Keeps the current record on this stream. Once; later calls for the same record do nothing.
+    /// Puts the current record on this stream. Later calls for the same record do nothing.
     pub fn record_on(&mut self, stream: StreamKey) {
         if let Some(record) = self.pending.take() {
             self.number(Place::main(stream), Body::ProviderEvent(record));
         }
     }
 
-    /// Keeps the current record on the newest open run, or on the thread stream.
+    /// Puts the current record on the newest open run, otherwise on the thread stream.
     pub fn record_on_current(&mut self) {
         let stream = self.current_run().unwrap_or_else(|| self.thread());
         self.record_on(stream);
     }
 
-    /// Adds to what is wrong with the current record. Has no effect once the record's frame is out.
+    /// Adds a fault to the current record. Does nothing once the record's frame is emitted.
     pub fn fault(&mut self, error: impl Into<String>) {
         if let Some(record) = &mut self.pending {
             record.errors.push(error.into());
         }
     }
 
-    /// Adds several at once, which other records may share.
+    /// The current record has a type, or a part of a type, that the decoder does not know. The record is kept anyway; the
+    /// input's [`Tally`](crate::pipeline::Tally) counts it.
+    pub fn unknown(&mut self, what: impl Into<String>) {
+        let what = what.into();
+        if self.unknown.is_none() {
+            self.unknown = Some(what.clone());
+        }
+        self.fault(what);
+    }
+
+    /// Takes the unknown part of the record that was just decoded.
+    pub(crate) fn take_unknown(&mut self) -> Option<String> {
+        self.unknown.take()
+    }
+
+    /// The number of runs that have begun.
+    pub(crate) fn runs_begun(&self) -> u64 {
+        self.sequencer.runs_begun()
+    }
+
+    /// Adds several faults at once; other records may share the list.
     pub fn faults(&mut self, errors: &Faults) {
         if let Some(record) = &mut self.pending {
             record.errors.append(errors);
         }
     }
 
-    /// Adds to what is wrong with the response object in the current record.
+    /// Adds faults to the response object in the current record.
     pub fn response_faults(&mut self, errors: &Faults) {
         if let Some(record) = &mut self.pending {
             record.response_errors.append(errors);
@@ -306,12 +491,12 @@ impl Ledger {
 
     // --- frames ----------------------------------------------------------------------------------------------------
 
-    /// Says something that needs no book-keeping.
+    /// Emits a body that needs no tracking.
     pub fn push(&mut self, place: Place, body: Body) {
         self.emit(place, body);
     }
 
-    /// Begins a turn; one that is still open ends first, without a stop reason.
+    /// Begins a turn. A turn that is still open ends first, without a stop reason.
     pub fn turn_started(&mut self, stream: StreamKey, model: Option<Name>) {
         self.turn_ended(stream, None);
         let time_ms = self.time_ms;
@@ -333,14 +518,16 @@ impl Ledger {
         }
     }
 
-    /// Adds a piece to a block. Half of a surrogate pair waits for its other half.
+    /// Adds a piece to a block. Half of a surrogate pair is held until its other half arrives.
     pub fn delta(&mut self, place: Place, block: Block<'_>, piece: Utf16Text) {
         let body = self.book(place.stream).blocks.delta(place.parent, block, piece);
         self.emit_all(place, body);
+        self.bound_blocks(place.stream);
     }
 
-    /// Completes a block. With `snapshot`, what the deltas did not say yet is said first. A snapshot that contradicts the
-    /// deltas does not change them: it is a fault of its record, and the text that the run ends with; the call returns `false`.
+    /// Completes a block. If there is a `snapshot`, the part that the deltas did not contain is emitted first. A snapshot that
+    /// contradicts the deltas does not change them: it becomes a fault of its record and the final text of the run, and the
+    /// call returns `false`.
     pub fn complete(
         &mut self,
         place: Place,
@@ -365,23 +552,35 @@ impl Ledger {
         agrees
     }
 
-    /// The run ends with this text unless another one comes, whatever was said of its block. Only a text of the main thread does.
+    /// Sets the run's final text until another one replaces it, whatever the block contained. Only the main thread's text
+    /// counts.
     pub fn set_final_text(&mut self, place: Place, block: Block<'_>, text: String) {
         if place.parent.is_none() && block.kind == BlockKind::Text {
-            self.book(place.stream).final_text = Some(text);
+            let book = self.book(place.stream);
+            (book.final_text, book.cut_text) = (Some(text), None);
         }
     }
 
-    /// Closes a block that was cut off: as [`Ledger::complete`], but its text is not the run's final text.
+    /// Closes a block that was cut off. Like [`Ledger::complete`], but the text becomes the run's final text only if the run's
+    /// answer was cut off.
     pub fn cut(&mut self, place: Place, block: Block<'_>, snapshot: Option<&str>) {
-        let (bodies, agrees) = self.book(place.stream).blocks.complete(place.parent, block, snapshot, None);
+        let book = self.book(place.stream);
+        let (bodies, agrees) = book.blocks.complete(place.parent, block, snapshot, None);
+        if place.parent.is_none() {
+            book.note_cut(&bodies);
+        }
         if !agrees {
             self.fault(DIFFERS);
         }
         self.emit_all(place, bodies);
     }
 
-    /// What the deltas of an open block have said so far; `None` where the block is not open.
+    /// The main thread's last complete text.
+    pub fn last_text(&self, stream: StreamKey) -> Option<&str> {
+        self.open.get(&stream)?.final_text.as_deref()
+    }
+
+    /// The text so far from the deltas of an open block; `None` if the block is not open.
     pub fn said(&self, place: Place, block: Block<'_>) -> Option<&str> {
         self.open.get(&place.stream)?.blocks.said(place.parent, block)
     }

@@ -1,26 +1,30 @@
-//! Sans-IO translators between coding agents' event streams and the event contracts that UIs speak.
+//! Sans-IO translators between coding agents' event streams and the event contracts that UIs use.
 //!
-//! Bytes come in, events go out; what lies between is [`frame`], the canonical model. A runner's decoder knows no
-//! contract, a contract's encoder knows no runner: they meet in the frame.
+//! Bytes come in, events go out; between them is [`frame`], the canonical model. A runner's decoder does not know contracts,
+//! and a contract's encoder does not know runners: they share only frames.
 //!
-//! Nothing here waits, reads a clock, opens a file or a socket, or keeps state outside the values it hands out. Time
-//! comes in as an argument; identifiers are derived from identifiers that the caller gives.
+//! Nothing here waits, reads a clock, opens a file or a socket, or keeps global state. The time is an argument, and ids are
+//! derived from ids that the caller provides.
 
 mod derived;
 pub mod frame;
 mod hash;
 pub mod json;
+mod saved;
 
 pub mod framing;
 pub mod host;
 
 pub mod artifacts;
 pub mod decode;
+pub mod foreign;
 pub mod ledger;
 pub mod recognise;
 pub mod records;
 pub mod sequence;
+mod tally;
 
+mod contract;
 pub mod encode;
 
 pub mod drift;
@@ -30,6 +34,7 @@ pub mod redact;
 pub mod schema;
 pub mod verify;
 pub mod warnings;
+pub mod when;
 
 pub mod contracts;
 pub mod publish;

@@ -1,18 +1,19 @@
-//! The whole way in one value: bytes in, frames out ([`Ingest`]); bytes in, events out ([`Translator`]).
+//! The whole pipeline as one value: bytes in, frames out ([`Ingest`]); bytes in, events out ([`Translator`]).
 //!
-//! In: chunks of a runner's output with the time they came at. Out: frames in order, or events handed to a callback.
-//! Never: waiting, a record without its `provider_event`, state that grows with the length of the input.
+//! Input: chunks of a runner's output with their arrival times. Output: frames in order, or events passed to a callback. Never:
+//! waiting, a record without its `provider_event`, or state that grows with the length of the input.
 
 use crate::artifacts::{Artifact, Artifacts, Bounds};
 use crate::decode::Record;
 use crate::drift::{DriftKey, LiveDrift};
-use crate::frame::{ApprovalResolved, Body, Frame, StreamKind};
+use crate::frame::{ApprovalResolved, Frame, StreamKind};
 use crate::framing::{Framing, Limits, Reader};
-use crate::ledger::{Ledger, RunEnd};
+use crate::ledger::{EndHold, Ledger, Memory, RunEnd};
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
 use crate::redact::{Redactor, Rules};
 use crate::runners::{RUNNERS, Runner};
 use crate::sequence::Identity;
+use crate::tally::Counting;
 use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
@@ -24,58 +25,71 @@ mod translator;
 use holding::Holding;
 use state::State;
 
-pub(crate) use state::sse_block;
+pub use crate::frame::is_last;
+pub use crate::tally::{BadKind, BadRecord, Tally};
 pub use translator::Translator;
 
-/// Who hears the records of an input as they came, before anything is redacted in them; each once, in order.
+/// A callback for the records of an input before redaction; called once for each record, in order.
 pub type Ear<'e> = &'e mut dyn FnMut(&Record<'_>);
 
 /// Reads one runner's output into frames.
 pub struct Ingest {
     stage: Stage,
-    /// What a stage without frames drains, and what the stages behind the ledger made.
+    /// Frames after the artifact stage; also the empty list to drain while the runner is unknown.
     staged: Vec<Frame>,
     artifacts: Option<Artifacts>,
     recognised: Option<Recognised>,
     watches_drift: bool,
     rules: Option<Arc<Rules>>,
+    end_hold: EndHold,
+    memory: Option<Arc<dyn Memory>>,
+    open_tools: Option<usize>,
 }
 
 enum Stage {
-    /// Whose output it is must still be found out.
+    /// The runner is not known yet.
     Holding(Box<Holding>),
     Reading(Box<Reading>),
-    /// Nobody's, as far as can be told.
-    Unknown,
+    /// The runner could not be recognised; holds the counts of the records that were inspected.
+    Unknown(Counting),
 }
 
 struct Reading {
     reader: Reader,
     limits: Limits,
-    /// Stands before the decoder: what is not let through is in no frame.
+    /// Runs before the decoder, so that no frame contains what it removes.
     redactor: Option<Redactor>,
     state: State,
 }
 
 impl Ingest {
-    /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
+    /// An ingest at the start of its input. If `framing` is `None`, it is detected from the first bytes.
     pub fn new(runner: &Runner, framing: Option<Framing>, limits: Limits, identity: Identity) -> Self {
         let reading = Reading::new(runner, framing, limits, identity);
         Self::at(Stage::Reading(Box::new(reading)))
     }
 
     fn at(stage: Stage) -> Self {
-        Self { stage, staged: Vec::new(), artifacts: None, recognised: None, watches_drift: false, rules: None }
+        Self {
+            stage,
+            staged: Vec::new(),
+            artifacts: None,
+            recognised: None,
+            watches_drift: false,
+            rules: None,
+            end_hold: EndHold::default(),
+            memory: None,
+            open_tools: None,
+        }
     }
 
-    /// An ingest that finds out by itself whose output it reads. Until it knows, it holds what comes; then nothing is
-    /// lost of it. See [`Ingest::is_unknown`].
+    /// An ingest that detects the runner. It holds the input until then, so nothing is lost. See [`Ingest::is_unknown`].
     pub fn auto(framing: Option<Framing>, limits: Limits, identity: Identity, window: Window) -> Self {
         let holding = Holding::new(framing, limits, identity, window);
         Self::at(Stage::Holding(Box::new(holding)))
     }
 
-    /// Compares each record with what is known of its runner.
+    /// Compares each record with the runner's known schemas.
     #[must_use]
     pub fn watching_drift(mut self) -> Self {
         self.watches_drift = true;
@@ -85,19 +99,19 @@ impl Ingest {
         self
     }
 
-    /// Stores what is too large for frames, and images, as artifacts: see [`Ingest::take_artifacts`].
+    /// Stores images, and content too large for frames, as artifacts; see [`Ingest::take_artifacts`].
     #[must_use]
     pub fn with_artifacts(mut self, bounds: Bounds) -> Self {
         self.artifacts = Some(Artifacts::new(bounds));
         self
     }
 
-    /// The artifacts of the frames that were given since the last call.
+    /// The artifacts of the frames that were returned since the last call.
     pub fn take_artifacts(&mut self) -> Vec<Artifact> {
         self.artifacts.as_mut().map(Artifacts::take).unwrap_or_default()
     }
 
-    /// Redacts each record before anything is made of it.
+    /// Redacts each record before it is decoded.
     #[must_use]
     pub fn redacting(mut self, rules: Arc<Rules>) -> Self {
         if let Stage::Reading(reading) = &mut self.stage {
@@ -107,43 +121,85 @@ impl Ingest {
         self
     }
 
-    /// When [`Ingest::flush`] must be called at the latest (Unix epoch milliseconds), unless more is fed before: a record
-    /// waits for what may be the rest of a secret, or a piece of a tool's output for the next one. `None` where none waits.
+    /// Holds the ends of runs for late records.
+    #[must_use]
+    pub fn holding_ends(mut self, hold: EndHold) -> Self {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.hold_ends(hold);
+        }
+        self.end_hold = hold;
+        self
+    }
+
+    /// Sets the session of runs whose session the runner does not name. Call it before any input, once the runner is known.
+    #[must_use]
+    pub fn within_session(mut self, session: &str) -> Self {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.set_home(session);
+        }
+        self
+    }
+
+    /// Continues the running totals that earlier inputs reported for the same sessions.
+    #[must_use]
+    pub fn remembering(mut self, memory: Arc<dyn Memory>) -> Self {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.remember_by(memory.clone());
+        }
+        self.memory = Some(memory);
+        self
+    }
+
+    /// Limits the open tool calls, and the open questions, subagents and text blocks in each stream. Beyond the limit, the
+    /// oldest is closed.
+    #[must_use]
+    pub fn with_open_tools(mut self, most: usize) -> Self {
+        if let Stage::Reading(reading) = &mut self.stage {
+            reading.state.ledger.bound(most);
+        }
+        self.open_tools = Some(most);
+        self
+    }
+
+    /// When [`Ingest::flush`] must be called at the latest (Unix epoch milliseconds), unless more input is fed first. The
+    /// reason may be a record that is held for the rest of a possible secret, a piece of a tool's output held for the next one,
+    /// or the end of a run held for late records. `None` if there is no deadline.
     pub fn deadline(&self) -> Option<u64> {
         match &self.stage {
             Stage::Reading(reading) => {
                 let record = reading.redactor.as_ref().and_then(Redactor::deadline);
-                record.into_iter().chain(reading.state.ledger.silence_due()).min()
+                let Reading { state: State { ledger, .. }, .. } = &**reading;
+                record.into_iter().chain(ledger.silence_due()).chain(ledger.end_due()).min()
             }
-            Stage::Holding(_) | Stage::Unknown => None,
+            Stage::Holding(_) | Stage::Unknown(_) => None,
         }
     }
 
-    /// Gives the frames of the records that wait, and of the silence, if it is time (see [`Ingest::deadline`]).
+    /// Returns the frames that are due: of held records, of held run ends, and for pauses in tool output (see
+    /// [`Ingest::deadline`]).
     pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Reading(reading) = &mut self.stage {
-            if reading.redactor.as_ref().and_then(Redactor::deadline).is_some_and(|deadline| deadline <= now_ms) {
-                reading.flush();
-            }
+            reading.flush_due(now_ms);
             reading.state.ledger.tell_silence(now_ms);
+            reading.state.ledger.release_due(now_ms);
         }
         self.take()
     }
 
-    /// The places in which records drifted and none had before, with what is wrong there. Each is told once.
+    /// The places where records drifted for the first time, with what is wrong there. Each is returned once.
     pub fn take_drift(&mut self) -> Vec<(DriftKey, String)> {
         match &mut self.stage {
             Stage::Reading(reading) => reading.state.drift.as_mut().map(LiveDrift::take_news).unwrap_or_default(),
-            Stage::Holding(_) | Stage::Unknown => Vec::new(),
+            Stage::Holding(_) | Stage::Unknown(_) => Vec::new(),
         }
     }
 
-    /// Takes the next bytes, which came at `now_ms` (Unix epoch milliseconds); gives the frames that they complete.
+    /// Feeds the next bytes, which arrived at `now_ms` (Unix epoch milliseconds). Returns the frames that they complete.
     pub fn feed(&mut self, chunk: &[u8], now_ms: u64) -> std::vec::Drain<'_, Frame> {
         self.feed_heard(chunk, now_ms, None)
     }
 
-    /// As [`Ingest::feed`], with somebody who hears the records that the bytes complete; their frames may come later.
+    /// Like [`Ingest::feed`], and passes the records that the bytes complete to `ear`. Their frames may follow later.
     pub fn feed_heard(&mut self, chunk: &[u8], now_ms: u64, ear: Option<Ear<'_>>) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {
             let verdict = holding.feed(chunk);
@@ -154,9 +210,9 @@ impl Ingest {
         self.take()
     }
 
-    /// A question in an open stream has its answer from the host, at `now_ms`; gives the frame that says so. The runner's own
-    /// word for it, which may follow, is then no second answer. Nothing comes where the question is not open there. What is answered
-    /// stands in no record, so it is told as it is: [`crate::redact::words_of`] keeps secrets out of it.
+    /// The host answered a question in an open stream at `now_ms`; returns the frame that reports it. A later answer from the
+    /// runner itself is then ignored. Returns nothing if the question is not open there. The answer is not part of a record, so
+    /// it is not redacted here: [`crate::redact::words_of`] keeps secrets out of it.
     pub fn resolve(
         &mut self,
         stream: (StreamKind, Uuid),
@@ -169,16 +225,15 @@ impl Ingest {
         self.take()
     }
 
-    /// It is known why the input ends without the runner's word: runs that are open then end like that, and not as interrupted
-    /// by `stream_ended`.
+    /// Sets how runs end that are still open at the end of the input, instead of as interrupted with `stream_ended`.
     pub fn cut_by(&mut self, end: RunEnd) {
         if let Stage::Reading(reading) = &mut self.stage {
             reading.state.ledger.cut_by(end);
         }
     }
 
-    /// The input broke off at `now_ms`, and goes on behind a gap that nobody knows the size of: what it broke off in is read
-    /// as it is, and every run that is open says that there is a gap.
+    /// The input broke off at `now_ms` and continues after a gap of unknown size. Reads the incomplete unit as it is; every
+    /// open run then reports the gap.
     pub fn gap(&mut self, reason: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Reading(reading) = &mut self.stage {
             reading.gap(reason, now_ms);
@@ -186,19 +241,21 @@ impl Ingest {
         self.take()
     }
 
-    /// Ends an open run whose end was lost, as interrupted; nothing comes where there is no such run.
+    /// Ends an open run, whose end was lost, as interrupted. Returns nothing if there is no such run.
     pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Reading(reading) = &mut self.stage {
             let State { decoder, ledger, .. } = &mut reading.state;
             ledger.at(now_ms);
             if let Some(run) = ledger.run_of(run) {
                 decoder.give_up(run, RunEnd::interrupted(code, message), ledger);
+                // No more records of it arrive.
+                ledger.release_ends();
             }
         }
         self.take()
     }
 
-    /// The input is over: reads what is left and ends what is open.
+    /// The input is over: reads what is left and closes everything that is open.
     pub fn finish(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Holding(holding) = &mut self.stage {
             let verdict = holding.finish();
@@ -210,42 +267,62 @@ impl Ingest {
         self.take()
     }
 
-    /// How many records came so far; while it is not known whose they are, none.
+    /// The number of records so far; 0 while the runner is unknown.
     pub fn records(&self) -> u64 {
         match &self.stage {
-            Stage::Reading(reading) => reading.state.records,
-            Stage::Holding(_) | Stage::Unknown => 0,
+            Stage::Reading(reading) => reading.state.counting.tally.records,
+            Stage::Holding(_) | Stage::Unknown(_) => 0,
         }
     }
 
-    /// Whose output it is, where that had to be found out and has been.
+    /// The counts of the records so far. If the runner could not be recognised: of the records that were inspected.
+    pub fn tally(&self) -> Tally {
+        match &self.stage {
+            Stage::Reading(reading) => {
+                Tally { runs: reading.state.ledger.runs_begun(), ..reading.state.counting.tally }
+            }
+            Stage::Holding(_) => Tally::default(),
+            Stage::Unknown(counting) => counting.tally,
+        }
+    }
+
+    /// The bad records since the last call, limited to the first ones; [`Ingest::tally`] counts all of them.
+    pub fn take_bad(&mut self) -> Vec<BadRecord> {
+        match &mut self.stage {
+            Stage::Reading(reading) => reading.state.counting.take(),
+            Stage::Holding(_) => Vec::new(),
+            Stage::Unknown(counting) => counting.take(),
+        }
+    }
+
+    /// The detected runner; `None` if it was given, or is not detected yet.
     pub fn recognised(&self) -> Option<Recognised> {
         self.recognised
     }
 
-    /// The name of the runner, once it is known.
+    /// The runner's name, once known.
     pub fn runner(&self) -> Option<&'static str> {
         match &self.stage {
             Stage::Reading(reading) => Some(reading.state.runner),
-            Stage::Holding(_) | Stage::Unknown => None,
+            Stage::Holding(_) | Stage::Unknown(_) => None,
         }
     }
 
-    /// Whether it is known whose output it is.
+    /// Whether the runner is known.
     pub fn is_known(&self) -> bool {
         matches!(self.stage, Stage::Reading(_))
     }
 
-    /// Whether it could not be found out whose output it is. Then no frame ever comes, whatever is fed.
+    /// Whether the runner could not be recognised. Then no frame is ever returned.
     pub fn is_unknown(&self) -> bool {
-        matches!(self.stage, Stage::Unknown)
+        matches!(self.stage, Stage::Unknown(_))
     }
 
-    /// Whose output it looks like, where another runner's was expected. Told once.
+    /// The runner that the output looks like, if it is not the expected one. Returned once.
     pub fn mistaken(&mut self) -> Option<Recognised> {
         match &mut self.stage {
             Stage::Reading(reading) => reading.state.mistaken.take(),
-            Stage::Holding(_) | Stage::Unknown => None,
+            Stage::Holding(_) | Stage::Unknown(_) => None,
         }
     }
 
@@ -255,16 +332,27 @@ impl Ingest {
             Verdict::Unknown => None,
             Verdict::Found(found) => Some(found),
         };
-        let Stage::Holding(holding) = std::mem::replace(&mut self.stage, Stage::Unknown) else { return };
-        let Some(found) = found else { return };
+        let unknown = Stage::Unknown(Counting::default());
+        let Stage::Holding(holding) = std::mem::replace(&mut self.stage, unknown) else { return };
+        let Some(found) = found else {
+            self.stage = Stage::Unknown(holding.into_counting());
+            return;
+        };
         self.recognised = Some(found);
         let (held, framing, limits, identity) = holding.into_parts();
         let mut reading = Reading::new(found.runner, framing, limits, identity);
+        reading.state.ledger.hold_ends(self.end_hold);
         if self.watches_drift {
             reading.watch_drift();
         }
         if let Some(rules) = &self.rules {
             reading.redact(rules.clone());
+        }
+        if let Some(memory) = &self.memory {
+            reading.state.ledger.remember_by(memory.clone());
+        }
+        if let Some(most) = self.open_tools {
+            reading.state.ledger.bound(most);
         }
         reading.feed(&held, now_ms, ear);
         self.stage = Stage::Reading(Box::new(reading));
@@ -278,7 +366,7 @@ impl Ingest {
                     artifacts.frame(frame, &mut self.staged);
                 }
             }
-            (Stage::Holding(_) | Stage::Unknown, _) => {}
+            (Stage::Holding(_) | Stage::Unknown(_), _) => {}
         }
         self.staged.drain(..)
     }
@@ -290,7 +378,7 @@ impl Reading {
         let state = State {
             decoder: (runner.decoder)(),
             ledger: Ledger::new(runner.provider, identity),
-            records: 0,
+            counting: Counting::default(),
             heard: 0,
             preview_bytes: limits.preview_bytes,
             doubt: Doubt::new(runner),
@@ -325,6 +413,15 @@ impl Reading {
         });
     }
 
+    fn flush_due(&mut self, now_ms: u64) {
+        let state = &mut self.state;
+        if let Some(redactor) =
+            self.redactor.as_mut().filter(|redactor| redactor.deadline().is_some_and(|due| due <= now_ms))
+        {
+            redactor.flush_due(now_ms, &mut |unit| state.redacted(unit));
+        }
+    }
+
     fn flush(&mut self) {
         let state = &mut self.state;
         if let Some(redactor) = &mut self.redactor {
@@ -342,7 +439,7 @@ impl Reading {
         self.state.ledger.gap(reason);
     }
 
-    /// Reads what the input broke off in, and what still waits.
+    /// Reads the incomplete last unit and the held records.
     fn read_rest(&mut self, now_ms: u64) {
         let Self { reader, redactor, state, .. } = self;
         match redactor {
@@ -356,18 +453,8 @@ impl Reading {
 
     fn finish(&mut self, now_ms: u64) {
         self.read_rest(now_ms);
+        self.state.ledger.input_over();
         self.state.decoder.end(&mut self.state.ledger);
         self.state.ledger.finish(now_ms);
-    }
-}
-
-/// Whether a stream is over with this frame.
-pub fn is_last(frame: &Frame) -> bool {
-    match &frame.body {
-        Body::SessionEnded(_) => frame.stream.kind == StreamKind::Session,
-        Body::Task(event) => {
-            matches!(**event, crate::frame::TaskEvent::Status { status, .. } if status.is_terminal())
-        }
-        _ => false,
     }
 }

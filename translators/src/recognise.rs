@@ -1,24 +1,25 @@
-//! Whose output it is: the runner and the surface, told from the first records.
+//! Detects the runner and the surface from the first records.
 //!
-//! In: records, or bytes as they come. Out: the runner, the surface, and why. Never: a guess between two runners, more
-//! than [`Window`] allows held or looked at.
+//! Input: records, or bytes as they arrive. Output: the runner, the surface, and the reason. Never: a guess between two
+//! runners, or more held or inspected than [`Window`] allows.
 
 use crate::decode::Record;
-use crate::framing::{Framing, Limits, Reader};
+use crate::framing::{Form, Framing, Limits, Reader};
 use crate::json::{Json, Kind};
 use crate::records::{self, Part};
 use crate::runners::{RUNNERS, Runner, Surface};
+use crate::tally::{BadKind, Counting};
 
 /// A runner that was recognised.
 #[derive(Clone, Copy)]
 pub struct Recognised {
     /// The runner.
     pub runner: &'static Runner,
-    /// The form of its output.
+    /// The format of its output.
     pub surface: &'static Surface,
-    /// What the record has that only such a record has.
+    /// The feature by which the record was recognised.
     pub reason: &'static str,
-    /// Which record it was, counted from 0.
+    /// Which record it was, from 0.
     pub record: u64,
 }
 
@@ -28,19 +29,19 @@ impl std::fmt::Debug for Recognised {
     }
 }
 
-/// As people are told: `codex (exec)`.
+/// The form for people: `codex (exec)`.
 impl std::fmt::Display for Recognised {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "{} ({})", self.runner.name, self.surface.name)
     }
 }
 
-/// How far an input is looked at.
+/// How much of an input is inspected.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// How many records.
+    /// Maximum number of records.
     pub records: u64,
-    /// How many bytes. A first record that is larger is read to its end all the same, up to the largest record.
+    /// Maximum number of bytes. A larger first record is still read to its end, up to the record limit.
     pub bytes: u64,
 }
 
@@ -50,17 +51,17 @@ impl Default for Window {
     }
 }
 
-/// So many items of a list are looked at.
+/// How many items of a list are inspected.
 const ITEMS: usize = 16;
 
-/// Whose record it is; `None` where no runner recognises it, or more than one.
+/// The runner of a record; `None` if no runner, or more than one, recognises it.
 pub fn recognise(record: &Record<'_>, framing: Option<Framing>) -> Option<Recognised> {
     let mut all = RUNNERS.iter().filter_map(|runner| recognise_as(runner, record, framing));
     let found = all.next()?;
     all.next().is_none().then_some(found)
 }
 
-/// Whether, and as what, one runner recognises a record, or an item of a list.
+/// Whether one runner recognises a record, or an item of a list, and as which surface.
 pub fn recognise_as(runner: &'static Runner, record: &Record<'_>, framing: Option<Framing>) -> Option<Recognised> {
     let found = surface_of(runner, record, framing);
     if found.is_some() || record.json.kind() != Kind::Array {
@@ -70,7 +71,7 @@ pub fn recognise_as(runner: &'static Runner, record: &Record<'_>, framing: Optio
     items.filter_map(|json| item_of(record, json)).find_map(|item| surface_of(runner, &item, framing))
 }
 
-/// An item of a list, as a record of its own.
+/// An item of a list as a separate record.
 pub(crate) fn item_of<'r>(list: &Record<'r>, json: Json<'r>) -> Option<Record<'r>> {
     let fields = json.object()?;
     Some(Record { json, fields, event_name: list.event_name, index: list.index, offset: list.offset })
@@ -78,20 +79,20 @@ pub(crate) fn item_of<'r>(list: &Record<'r>, json: Json<'r>) -> Option<Record<'r
 
 fn surface_of(runner: &'static Runner, record: &Record<'_>, framing: Option<Framing>) -> Option<Recognised> {
     let known = |surface: &'static Surface| (surface.recognise)(record).map(|reason| (surface, reason));
-    // Where surfaces differ in their framing alone, one has its name.
+    // If surfaces differ only in their framing, one of them has the framing's name.
     let framed = framing.and_then(|framing| runner.surfaces.iter().find(|surface| surface.name == framing.as_str()));
     let (surface, reason) = framed.and_then(known).or_else(|| runner.surfaces.iter().find_map(known))?;
     Some(Recognised { runner, surface, reason, record: record.index })
 }
 
-/// What a [`Recogniser`] has come to.
+/// The state of a [`Recogniser`].
 #[derive(Clone, Copy, Debug)]
 pub enum Verdict {
-    /// It needs more.
+    /// More input is needed.
     Undecided,
-    /// It knows.
+    /// The runner is recognised.
     Found(Recognised),
-    /// The window is over, or the input, and nothing was recognised.
+    /// The window or the input is over, and no runner was recognised.
     Unknown,
 }
 
@@ -101,22 +102,24 @@ pub struct Recogniser {
     reader: Reader,
     framing: Option<Framing>,
     window: Window,
-    /// So many bytes are the most that one record and the window have together.
+    /// The maximum bytes of the window plus one record.
     most: u64,
     bytes: u64,
     records: u64,
+    counting: Counting,
     verdict: Verdict,
 }
 
 impl Recogniser {
-    /// A recogniser at the start of its input. Without `framing`, the first bytes tell it.
+    /// A recogniser at the start of its input. If `framing` is `None`, it is detected from the first bytes.
     pub fn new(framing: Option<Framing>, limits: Limits, window: Window) -> Self {
         let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
         let most = window.bytes.saturating_add(limits.record_bytes as u64);
-        Self { reader, framing, window, most, bytes: 0, records: 0, verdict: Verdict::Undecided }
+        let (counting, verdict) = (Counting::default(), Verdict::Undecided);
+        Self { reader, framing, window, most, bytes: 0, records: 0, counting, verdict }
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, chunk: &[u8]) -> Verdict {
         self.read(|reader, sink| reader.feed(chunk, sink));
         self.bytes += chunk.len() as u64;
@@ -129,6 +132,11 @@ impl Recogniser {
         self.verdict
     }
 
+    /// Whether more input would not change the verdict.
+    pub fn is_decided(&self) -> bool {
+        !matches!(self.verdict, Verdict::Undecided)
+    }
+
     /// The input is over.
     pub fn finish(&mut self) -> Verdict {
         self.read(|reader, sink| reader.finish(sink));
@@ -138,27 +146,39 @@ impl Recogniser {
         self.verdict
     }
 
-    /// How many records were looked at.
+    /// The counts of the inspected records.
+    pub(crate) fn into_counting(self) -> Counting {
+        self.counting
+    }
+
+    /// The number of inspected records.
     pub fn records(&self) -> u64 {
         self.records
     }
 
     fn read(&mut self, step: impl FnOnce(&mut Reader, &mut crate::framing::UnitSink<'_>)) {
-        let Self { reader, framing, window, records, verdict, .. } = self;
+        let Self { reader, framing, window, records, counting, verdict, .. } = self;
         let known = *framing;
         let mut sink = |unit: crate::framing::Unit<'_>| {
-            let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
-            let framing = known.or(Some(if is_sse { Framing::Sse } else { Framing::Ndjson }));
+            let is_line = unit.form == Form::Line;
+            let framing = known.or(Some(if is_line { Framing::Ndjson } else { Framing::Sse }));
             records::read(&unit, &mut |part| {
                 if !matches!(verdict, Verdict::Undecided) || *records >= window.records {
                     return;
                 }
                 let index = *records;
                 *records += 1;
-                let Part::Value { json, fields, .. } = part else { return };
+                let (json, fields) = match part {
+                    Part::Value { json, fields, .. } => (json, fields),
+                    Part::Done => return counting.marker(),
+                    // Comments and event names identify no runner, and are not errors.
+                    Part::Rest => return,
+                    Part::Invalid { error, .. } => return counting.bad(BadKind::Invalid, unit.offset, &error),
+                };
                 let record = Record { json, fields, event_name: unit.event_name, index, offset: unit.offset };
-                if let Some(found) = recognise(&record, framing) {
-                    *verdict = Verdict::Found(found);
+                match recognise(&record, framing) {
+                    Some(found) => *verdict = Verdict::Found(found),
+                    None => counting.bad(BadKind::Unknown, unit.offset, &unfamiliar(&record)),
                 }
             });
         };
@@ -166,7 +186,27 @@ impl Recogniser {
     }
 }
 
-/// Notices that an input is another runner's than was said.
+/// Describes an unrecognised record: by its type or its first keys.
+fn unfamiliar(record: &Record<'_>) -> String {
+    if record.json.kind() != Kind::Object {
+        return format!("no JSON object but {}", record.json.kind().as_str());
+    }
+    // The record is not redacted yet, so possible secrets must not appear here.
+    let is_word = |text: &str| {
+        text.len() <= 40 && text.chars().all(|letter| letter.is_ascii_alphabetic() || "._-/".contains(letter))
+    };
+    match record.fields.str("type").or_else(|| record.fields.str("method")) {
+        Some(kind) if is_word(&kind) => format!("an object of the unfamiliar type {kind:?}"),
+        Some(_) => "an object of an unfamiliar type".to_owned(),
+        None => {
+            let keys = record.fields.iter().filter(|(key, _)| is_word(key));
+            let keys: Vec<String> = keys.take(4).map(|(key, _)| format!("{key:?}")).collect();
+            format!("an object without a type (its first keys: {})", keys.join(", "))
+        }
+    }
+}
+
+/// Notices that an input is from another runner than specified.
 #[derive(Debug)]
 pub(crate) struct Doubt {
     runner: &'static str,
@@ -174,12 +214,12 @@ pub(crate) struct Doubt {
 }
 
 impl Doubt {
-    /// It was said to be this runner's.
+    /// `runner` is the specified one.
     pub(crate) fn new(runner: &Runner) -> Self {
         Self { runner: runner.name, left: Window::default().records }
     }
 
-    /// Looks at the next record; gives the other runner, once.
+    /// Inspects the next record; returns the actual runner, once.
     pub(crate) fn record(&mut self, record: &Record<'_>) -> Option<Recognised> {
         self.left = self.left.checked_sub(1)?;
         let ours = RUNNERS.iter().find(|runner| runner.name == self.runner);

@@ -1,42 +1,44 @@
-//! Units to records: what a line, a server-sent event or a document says.
+//! Splits units into records: the content of a line, a server-sent event or a document.
 //!
-//! In: a [`Unit`]. Out: its records, one or more, and what is no record. Never: a byte of the unit that belongs to none of
-//! them (blanks between values aside), a copy of what can be borrowed.
+//! Input: a [`Unit`]. Output: its records, at least one, and the parts that are not records. Never: a byte of the unit that
+//! belongs to none of them (except blanks between values), or a copy of what can be borrowed.
 
-use crate::framing::Unit;
+use crate::framing::{Form, Unit};
 use crate::json::{Front, Json, Object, front};
 use std::borrow::Cow;
 
-/// One thing that a unit holds.
+/// One part of a unit.
 #[derive(Debug)]
 pub enum Part<'p> {
     /// A JSON value.
     Value {
         /// The value.
         json: Json<'p>,
-        /// Its fields, where it is an object.
+        /// Its fields, if it is an object.
         fields: Object<'p>,
-        /// Its bytes in the unit.
+        /// Its bytes within the unit.
         source: &'p [u8],
-        /// Whether it is all that the unit holds.
+        /// Whether it is the whole content of the unit.
         whole: bool,
-        /// Whether it surely stands on one line.
+        /// Whether it is certainly on one line.
         on_one_line: bool,
-        /// What is wrong with the bytes: text that is no UTF-8 is read with replacements.
+        /// What is wrong with the bytes; invalid UTF-8 is read with replacement characters.
         broken: Option<&'p str>,
     },
     /// The end marker `[DONE]`.
     Done,
-    /// No JSON.
+    /// Comments, and fields of an event stream without data.
+    Rest,
+    /// Not JSON.
     Invalid {
-        /// Its bytes; of what is too large, the beginning.
+        /// Its bytes; only the beginning if it is too large.
         bytes: &'p [u8],
         /// What is wrong.
         error: String,
     },
 }
 
-/// Reads what a unit holds.
+/// Reads the parts of a unit.
 pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
     if let Some(size) = unit.oversized {
         let error = format!(
@@ -47,15 +49,21 @@ pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
         sink(Part::Invalid { bytes: unit.payload, error });
         return;
     }
+    if unit.form == Form::Rest {
+        sink(Part::Rest);
+        return;
+    }
     let (text, broken) = match simdutf8::basic::from_utf8(unit.payload) {
         Ok(text) => (Cow::Borrowed(text), None),
         Err(_) => {
-            // The fast reader does not say where.
+            // The fast validator does not report the position.
             let valid = std::str::from_utf8(unit.payload).map_or_else(|error| error.valid_up_to(), str::len);
             let at = unit.offset + valid as u64;
             (String::from_utf8_lossy(unit.payload), Some(format!("invalid UTF-8 at byte {at}")))
         }
     };
+    let is_stray = matches!(unit.form, Form::Stray | Form::Within);
+    let broken = broken.or_else(|| is_stray.then(|| format!("line at byte {}: {STRAY}", unit.offset)));
     let body = text.strip_prefix('\u{FEFF}').unwrap_or(&text);
     if body.trim() == "[DONE]" {
         sink(Part::Done);
@@ -64,12 +72,15 @@ pub fn read(unit: &Unit<'_>, sink: &mut dyn FnMut(Part<'_>)) {
     values(unit, body, broken.as_deref(), sink);
 }
 
-/// Reads the values of one unit; each is a record of its own.
+/// The error of a line that is outside the events of its stream.
+const STRAY: &str = "no field of an event stream; `data:` is missing before it";
+
+/// Reads the values of one unit; each is a separate record.
 fn values(unit: &Unit<'_>, body: &str, broken: Option<&str>, sink: &mut dyn FnMut(Part<'_>)) {
     let mut rest = body;
     let mut first = true;
     loop {
-        // The usual case, in one pass: the unit is one object and nothing else.
+        // The common case, in one pass: the unit is exactly one object.
         let (json, fields, on_one_line, tail) = match front(rest) {
             Front::Blank if first => {
                 sink(Part::Invalid { bytes: unit.payload, error: "an empty record".to_owned() });

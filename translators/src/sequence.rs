@@ -1,7 +1,7 @@
 //! The sequencer: gives each frame its stream, number and time.
 //!
-//! In: the stream that a frame belongs to, and when it is. Out: its place. Never: a number twice or left out, a time that runs
-//! backwards within a stream, a frame behind a run's last one.
+//! Input: a frame's stream and time. Output: the frame's number and final time. Never: a repeated or skipped number, a time
+//! that decreases within a stream, or a frame after a run's last one.
 
 use crate::derived::uuid_v5;
 use crate::frame::{Session, Stream, StreamKind};
@@ -10,29 +10,29 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The namespace of every id that is derived from a name.
+/// The namespace of all ids derived from names.
 const NAMESPACE: Uuid = Uuid::from_u128(0x6672_616d_6567_6174_8e00_0000_0000_0001);
 
-/// The id that stands for `name` wherever a UUID is needed: itself where it is one, else UUIDv5 of it.
+/// The UUID for `name`: the name itself if it is a UUID, otherwise its UUIDv5.
 pub fn uuid_of(name: &str) -> Uuid {
     Uuid::try_parse(name).unwrap_or_else(|_| uuid_v5(&NAMESPACE, name.as_bytes()))
 }
 
-/// The id of the session that a provider's runner calls by that name, which is not empty.
+/// The id of the session with that non-empty name in a provider's runner.
 pub fn session_id_of(provider: &str, name: &str) -> Uuid {
     Uuid::try_parse(name).unwrap_or_else(|_| uuid_of(&format!("{provider}:{name}")))
 }
 
-/// The ids from which all others of one ingest are derived.
+/// The ids from which all other ids of an ingest are derived.
 #[derive(Clone, Copy, Debug)]
 pub struct Identity {
     /// The id of the first run; those of later runs are derived from it.
     pub run_id: Uuid,
-    /// The id of the first session, instead of the runner's own.
+    /// Overrides the id of the first session.
     pub session_id: Option<Uuid>,
 }
 
-/// Names a stream that is open in a [`Sequencer`].
+/// Identifies an open stream in a [`Sequencer`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct StreamKey(u32);
 
@@ -42,22 +42,31 @@ pub struct Sequencer {
     provider: &'static str,
     identity: Identity,
     runs: u32,
+    /// The end of the latest run whose time came from the ingest's clock. No later run begins before it, even if its records
+    /// have an earlier time.
+    floor_ms: u64,
     next_key: u32,
-    /// Few streams are open at a time, so a tree is found through faster than a hash is made.
+    /// Few streams are open at a time, so a tree lookup is faster than hashing.
     open: BTreeMap<StreamKey, Numbering>,
     sessions: HashMap<Arc<str>, (Arc<Session>, StreamKey)>,
-    /// How often each task's stream was opened: one that begins again is another stream.
+    /// The session of runs whose session the runner does not name; empty if it was not set.
+    home: Arc<str>,
+    /// The sessions by id.
+    by_id: HashMap<Uuid, (Arc<Session>, StreamKey)>,
+    /// Open streams by kind and id.
+    by_stream: HashMap<(StreamKind, Uuid), StreamKey>,
+    /// How often each task's stream was opened. A task that begins again gets a new stream.
     tasks: HashMap<Uuid, u32>,
 }
 
-/// What a frame has of its stream.
+/// A frame's position in its stream.
 #[derive(Debug)]
 pub struct Numbered {
     /// The stream.
     pub stream: Arc<Stream>,
     /// The frame's position in it.
     pub seq: u64,
-    /// The frame's time, in Unix epoch milliseconds: no earlier than that of the frame before.
+    /// The frame's time in Unix epoch milliseconds: not before the previous frame's.
     pub timestamp_ms: u64,
 }
 
@@ -66,23 +75,34 @@ struct Numbering {
     stream: Arc<Stream>,
     next_seq: u64,
     last_ms: u64,
+    /// Whether `last_ms` is from a record.
+    is_own_time: bool,
 }
 
 impl Sequencer {
-    /// No stream is open yet.
+    /// A sequencer without open streams.
     pub fn new(provider: &'static str, identity: Identity) -> Self {
         Self {
             provider,
             identity,
             runs: 0,
+            floor_ms: 0,
             next_key: 0,
             open: BTreeMap::new(),
             sessions: HashMap::default(),
+            home: Arc::from(""),
+            by_id: HashMap::default(),
+            by_stream: HashMap::default(),
             tasks: HashMap::default(),
         }
     }
 
-    /// Opens the next run of the session that the runner calls `session`.
+    /// Sets the session of runs whose session the runner does not name.
+    pub(crate) fn set_home(&mut self, session: &str) {
+        self.home = Arc::from(session);
+    }
+
+    /// Opens the next run of the session that the runner names `session`.
     pub fn open_run(&mut self, session: &str) -> StreamKey {
         let id = match self.runs {
             0 => self.identity.run_id,
@@ -90,7 +110,13 @@ impl Sequencer {
         };
         self.runs += 1;
         let session = self.session(session).0;
-        self.open(Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: self.provider })
+        let run = Stream { kind: StreamKind::Session, id, session, origin_run: None, provider: self.provider };
+        self.resume(Arc::new(run), 0, self.floor_ms)
+    }
+
+    /// The number of runs opened so far.
+    pub(crate) fn runs_begun(&self) -> u64 {
+        u64::from(self.runs)
     }
 
     /// Opens the stream of a background task that `run` started.
@@ -110,11 +136,12 @@ impl Sequencer {
         self.open(Stream { kind: StreamKind::Task, id, session, origin_run, provider: self.provider })
     }
 
-    /// Goes on with a stream whose frames are kept up to `next_seq`, the last one of them at `last_ms`.
+    /// Continues a stream whose next number is `next_seq` and whose last frame was at `last_ms`.
     pub fn resume(&mut self, stream: Arc<Stream>, next_seq: u64, last_ms: u64) -> StreamKey {
         let key = StreamKey(self.next_key);
         self.next_key += 1;
-        self.open.insert(key, Numbering { stream, next_seq, last_ms });
+        self.by_stream.insert((stream.kind, stream.id), key);
+        self.open.insert(key, Numbering { stream, next_seq, last_ms, is_own_time: true });
         key
     }
 
@@ -123,43 +150,57 @@ impl Sequencer {
         self.session(session).1
     }
 
-    /// What is known of an open stream.
+    /// An open stream's properties.
     pub fn stream(&self, key: StreamKey) -> Option<&Arc<Stream>> {
         self.open.get(&key).map(|numbering| &numbering.stream)
     }
 
     /// The open stream of that kind and id.
     pub fn key_of(&self, id: (StreamKind, Uuid)) -> Option<StreamKey> {
-        self.open.iter().find(|(_, open)| (open.stream.kind, open.stream.id) == id).map(|(&key, _)| key)
+        self.by_stream.get(&id).copied()
     }
 
-    /// Closes a stream: nothing more is numbered in it.
+    /// Closes a stream: it gets no more frames.
     pub fn close(&mut self, key: StreamKey) {
-        self.open.remove(&key);
+        if let Some(closed) = self.open.remove(&key) {
+            let id = (closed.stream.kind, closed.stream.id);
+            if self.by_stream.get(&id) == Some(&key) {
+                self.by_stream.remove(&id);
+            }
+            if id.0 == StreamKind::Session && !closed.is_own_time {
+                self.floor_ms = self.floor_ms.max(closed.last_ms);
+            }
+        }
     }
 
-    /// The next place in a stream, for a frame of that time; `None` where the stream is closed.
-    pub fn next(&mut self, key: StreamKey, time_ms: u64) -> Option<Numbered> {
+    /// The next position in a stream, for a frame at that time; `None` if the stream is closed. `is_own_time` is whether the
+    /// time is from the record rather than from the ingest's clock.
+    pub fn next(&mut self, key: StreamKey, time_ms: u64, is_own_time: bool) -> Option<Numbered> {
         let numbering = self.open.get_mut(&key)?;
         let seq = numbering.next_seq;
         numbering.next_seq += 1;
-        numbering.last_ms = numbering.last_ms.max(time_ms);
+        if time_ms >= numbering.last_ms {
+            numbering.last_ms = time_ms;
+            numbering.is_own_time = is_own_time;
+        }
         Some(Numbered { stream: numbering.stream.clone(), seq, timestamp_ms: numbering.last_ms })
     }
 
     fn session(&mut self, name: &str) -> (Arc<Session>, StreamKey) {
+        let home = self.home.clone();
+        let name = if name.is_empty() { &*home } else { name };
         if let Some(known) = self.sessions.get(name) {
             return known.clone();
         }
         let own = match name {
-            // A runner that never says its session's name has one session for each ingest.
+            // A runner that never names its session has one session per ingest.
             "" => uuid_v5(&self.identity.run_id, b"session"),
             _ => session_id_of(self.provider, name),
         };
-        let first = self.sessions.keys().all(|known| known.is_empty());
+        let first = self.sessions.len() == usize::from(self.sessions.contains_key(""));
         let id = self.identity.session_id.filter(|_| first).unwrap_or(own);
-        // The same id in another spelling is the same session.
-        if let Some(known) = self.sessions.values().find(|(session, _)| session.id == id).cloned() {
+        // Another spelling of the same id is the same session.
+        if let Some(known) = self.by_id.get(&id).cloned() {
             self.sessions.insert(Arc::from(name), known.clone());
             return known;
         }
@@ -173,6 +214,7 @@ impl Sequencer {
         };
         let key = self.open(stream);
         self.sessions.insert(Arc::from(name), (session.clone(), key));
+        self.by_id.insert(id, (session.clone(), key));
         (session, key)
     }
 

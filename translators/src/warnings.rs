@@ -1,13 +1,13 @@
-//! The five warnings of `spec/agent-manager.md`, found on frames, so that they hold in every contract.
+//! The five warnings of `spec/agent-manager.md`, detected on frames, so that they apply to every contract.
 //!
-//! In: the frames of one run. Out: at most one warning each. Never: a changed or withheld event; warnings help to detect
-//! parsing trouble, they judge nobody.
+//! Input: the frames of one run. Output: warnings, each at most once for one call, result, message or metric. Never: a changed
+//! or withheld event. Warnings only help to detect parsing problems.
 
 use crate::frame::{Body, Frame, ToolCall};
 use crate::hash::HashSet;
 use uuid::Uuid;
 
-/// What is warned of.
+/// The kinds of warnings.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Warning {
     /// A tool call whose name is empty or `unknown_tool`.
@@ -23,11 +23,11 @@ pub enum Warning {
 }
 
 impl Warning {
-    /// All of them, in the document's order.
+    /// All warnings, in the document's order.
     pub const ALL: [Self; 5] =
         [Self::ToolCallName, Self::ToolCallInput, Self::ToolResultDetails, Self::MessageContent, Self::MetricTokens];
 
-    /// The stable code: in logs, metrics, run status and findings.
+    /// The stable code, used in logs, metrics, run status and findings.
     pub fn code(self) -> &'static str {
         match self {
             Self::ToolCallName => "tool_call.empty_name",
@@ -38,7 +38,7 @@ impl Warning {
         }
     }
 
-    /// What a person is told.
+    /// The message for a person.
     pub fn message(self) -> &'static str {
         match self {
             Self::ToolCallName => "tool call with an empty or unknown tool name",
@@ -50,7 +50,7 @@ impl Warning {
     }
 }
 
-/// Whether a tool's name tells nothing.
+/// Whether a tool's name is missing or a placeholder.
 pub fn is_unnamed(tool_name: &str) -> bool {
     matches!(tool_name, "" | "unknown_tool")
 }
@@ -58,14 +58,14 @@ pub fn is_unnamed(tool_name: &str) -> bool {
 /// Watches one run.
 #[derive(Clone, Debug, Default)]
 pub struct Watch {
-    /// Calls that were proposed and have not started: one call is warned of once.
+    /// Calls that were proposed but not started, so that one call is not reported twice.
     proposed: HashSet<Uuid>,
-    /// Calls that run and have given output.
+    /// Running calls that have produced output.
     spoken: HashSet<Uuid>,
 }
 
 impl Watch {
-    /// Looks at the next frame. A call may earn two warnings.
+    /// Checks the next frame. A call may cause two warnings.
     pub fn frame(&mut self, frame: &Frame) -> impl Iterator<Item = Warning> + use<> {
         let mut found = [None; 2];
         match &frame.body {
@@ -75,6 +75,7 @@ impl Watch {
             }
             Body::ToolStarted { call, .. } if !self.proposed.remove(&call.tool.id) => found = of_call(call),
             Body::ToolStdout { tool, chunk }
+            | Body::ToolStdoutTail { tool, chunk }
             | Body::ToolStdoutFront { tool, chunk }
             | Body::ToolStderr { tool, chunk }
                 if !chunk.is_empty() =>
@@ -113,7 +114,7 @@ fn of_call(call: &ToolCall) -> [Option<Warning>; 2] {
     ]
 }
 
-/// Whether the JSON text has nothing in it: `{}`, `""`, `null`, with white space anywhere.
+/// Whether the JSON text is empty: `{}` or `""`, with any white space, or `null`.
 fn is_empty_input(args: &str) -> bool {
     let mut marks = args.bytes().filter(|byte| !byte.is_ascii_whitespace());
     let (first, second, third) = (marks.next(), marks.next(), marks.next());

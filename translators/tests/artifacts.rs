@@ -1,4 +1,4 @@
-//! The artifact stage: what holds for any input, and what the recordings give.
+//! The artifact stage: properties for any input, and the results for the recordings.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -6,12 +6,12 @@ mod support;
 
 use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds, id_of};
 use framegate_translators::contracts::{Contract, contract};
-use framegate_translators::encode::{EncoderOptions, EventRef};
+use framegate_translators::encode::{EncoderOptions, EventRef, write_ndjson, write_raw};
 use framegate_translators::frame::{
     Attachment, Body, EndReason, FileChangeKind, FileChanged, Frame, Name, Session, SessionEnded, Stream, StreamKind,
     Tool, UserMessage,
 };
-use framegate_translators::framing::{Limits, write_ndjson, write_raw};
+use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Translator;
 use framegate_translators::runners::{Runner, runner};
 use proptest::prelude::*;
@@ -22,10 +22,10 @@ use std::sync::Arc;
 use support::*;
 use uuid::Uuid;
 
-/// Bounds that most recordings go over.
+/// Bounds that most recordings exceed.
 const SMALL: Bounds = Bounds { inline_bytes: 100, preview_bytes: 20, max_bytes: 1 << 20, max_open_bytes: 1 << 22 };
 
-/// The frames of an input in these chunks, and its artifacts.
+/// The frames and artifacts of an input in these chunks.
 fn staged<'c>(
     runner: &Runner,
     chunks: impl IntoIterator<Item = &'c [u8]>,
@@ -56,7 +56,7 @@ fn translated(runner: &Runner, contract: &'static Contract, bytes: &[u8], option
     out
 }
 
-/// What holds for the frames and artifacts of any input.
+/// Checks the properties of frames and artifacts that hold for any input.
 fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
     let stored: BTreeSet<Name> = artifacts.iter().map(Artifact::id).collect();
     for artifact in artifacts {
@@ -80,7 +80,9 @@ fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
                 assert!(written.preview.as_ref().is_none_or(|preview| preview.len() <= bounds.preview_bytes), "{what}");
                 told.push(written.artifact_id.clone());
             }
-            Body::ToolStdout { tool, chunk } | Body::ToolStdoutFront { tool, chunk } => {
+            Body::ToolStdout { tool, chunk }
+            | Body::ToolStdoutTail { tool, chunk }
+            | Body::ToolStdoutFront { tool, chunk } => {
                 *inline.entry((tool.id, false)).or_default() += chunk.len();
             }
             Body::ToolStderr { tool, chunk } => *inline.entry((tool.id, true)).or_default() += chunk.len(),
@@ -159,7 +161,9 @@ fn an_output_that_is_stored_is_the_whole_of_what_would_have_been_streamed() {
         let mut whole: HashMap<Name, (String, String)> = HashMap::new();
         for frame in frames(recording.runner, &recording.bytes) {
             match frame.body {
-                Body::ToolStdout { tool, chunk } => whole.entry(tool.call_id).or_default().0.push_str(&chunk),
+                Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
+                    whole.entry(tool.call_id).or_default().0.push_str(&chunk);
+                }
                 Body::ToolStdoutFront { tool, chunk } => whole.entry(tool.call_id).or_default().0.insert_str(0, &chunk),
                 Body::ToolStderr { tool, chunk } => whole.entry(tool.call_id).or_default().1.push_str(&chunk),
                 _ => {}
@@ -210,7 +214,7 @@ fn an_image_in_a_prompt_is_attached_by_reference() {
     let attached = &message.unwrap().attachments[0];
     assert_eq!(attached.artifact_id.as_deref(), Some(&*id_of(&Sha256::digest([0, 1, 2, 3]).into())));
     assert_eq!(attached.bytes, Some(4));
-    // Without the stage, what the content was is not known by its hash.
+    // Without the stage, the content's hash is not in the message.
     let (mime, bytes) = (attached.mime.clone(), attached.bytes);
     let plain = support::frames(runner("claude-code").unwrap(), record.as_bytes());
     assert!(plain.iter().any(|frame| matches!(&frame.body, Body::UserMessage(message)
@@ -228,7 +232,7 @@ fn tool() -> Tool {
     Tool { id: Uuid::from_u128(9), call_id: Name::from("c") }
 }
 
-/// Puts bodies through the stage.
+/// Passes bodies through the stage.
 fn through(bodies: Vec<Body>, bounds: Bounds) -> (Vec<Frame>, Vec<Artifact>) {
     let mut stage = Artifacts::new(bounds);
     let mut out = Vec::new();
@@ -313,7 +317,7 @@ fn a_patch_is_stored_and_a_small_one_also_stands_in_the_frame() {
         let Body::FileChanged(change) = &frames[1].body else { panic!("no change") };
         assert_eq!((change.diff.is_some(), change.artifact_id.as_ref()), (is_inline, Some(&artifacts[0].id())));
     }
-    // A patch that is cut is none.
+    // A truncated patch is useless, so it is dropped.
     let (frames, artifacts) = through(vec![change("x".repeat(200))], Bounds { max_bytes: 150, ..SMALL });
     assert_eq!((kinds(&frames), artifacts.len()), (vec!["file_changed"], 0));
 }

@@ -1,4 +1,4 @@
-//! What the format reference of Codex tells and no recording has: small records, written by hand.
+//! Cases from the reference of Codex's format that no recording covers: small records, written by hand.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -9,7 +9,7 @@ use framegate_translators::runners::runner;
 use serde_json::Value;
 use support::*;
 
-/// The frames of lines, without their bookkeeping; records and deltas left out.
+/// The frames of these lines, without their envelopes; records and deltas are left out.
 fn told(lines: &[&str]) -> Vec<Value> {
     events(runner("codex").unwrap(), contract("frames.v2").unwrap(), lines.join("\n").as_bytes())
         .into_iter()
@@ -18,7 +18,7 @@ fn told(lines: &[&str]) -> Vec<Value> {
         .collect()
 }
 
-/// Each frame in a few words.
+/// A short form of each frame.
 fn brief(frames: &[Value]) -> Vec<String> {
     let of = |frame: &Value| {
         let kind = frame["type"].as_str().unwrap();
@@ -59,7 +59,7 @@ fn check(lines: &[&str], expected: &[&str]) {
     assert_eq!(told, expected, "\n{told:#?}");
 }
 
-/// Errors noted on records.
+/// The errors on records.
 fn faults(lines: &[&str]) -> Vec<String> {
     let frames = events(runner("codex").unwrap(), contract("frames.v2").unwrap(), lines.join("\n").as_bytes());
     let errors = |frame: &Value| frame["errors"].as_array().cloned().unwrap_or_default();
@@ -471,8 +471,55 @@ fn a_file_without_beginnings_has_a_run_for_each_prompt() {
 fn frames_of_a_subagent_recording() {
     let bytes = std::fs::read(fixtures_dir("codex").join("appserver-subagent.ndjson")).unwrap();
     let frames = events(runner("codex").unwrap(), contract("frames.v2").unwrap(), &bytes);
-    // The records are the input; what is derived from them is of interest.
+    // The records are the input; only the derived frames are compared.
     let lines: Vec<String> =
         frames.into_iter().filter(|frame| frame["type"] != "provider_event").map(|frame| frame.to_string()).collect();
     insta::assert_snapshot!(lines.join("\n"));
+}
+
+/// A command whose first output arrives with its end. `frames.v1` has the output in order, `frames.v2` says where the piece
+/// belongs, and the offset in `hecate.v1` is that of the beginning.
+#[test]
+fn an_output_whose_beginning_comes_last_is_in_order() {
+    let started =
+        r#"{"method":"turn/started","params":{"threadId":"t","turn":{"id":"u","status":"inProgress","items":[]}}}"#;
+    let item = |method: &str, rest: &str| {
+        format!(
+            r#"{{"method":"item/{method}","params":{{"threadId":"t","turnId":"u","item":{{"type":"commandExecution","id":"c","command":"make","cwd":"/","commandActions":[],{rest}}}}}}}"#
+        )
+    };
+    let delta = |text: &str| {
+        format!(
+            r#"{{"method":"item/commandExecution/outputDelta","params":{{"threadId":"t","turnId":"u","itemId":"c","delta":"{text}"}}}}"#
+        )
+    };
+    let completed =
+        r#"{"method":"turn/completed","params":{"threadId":"t","turn":{"id":"u","status":"completed","items":[]}}}"#;
+    let output = |pieces: &[&str], whole: &str| {
+        let mut lines = vec![started.to_owned(), item("started", r#""status":"inProgress""#)];
+        lines.extend(pieces.iter().map(|piece| delta(piece)));
+        let ended = format!(r#""status":"completed","exitCode":0,"durationMs":1,"aggregatedOutput":"{whole}""#);
+        lines.extend([item("completed", &ended), completed.to_owned()]);
+        lines.join("\n")
+    };
+    let chunks = |text: &str, name: &str, kind: &str| -> Vec<Value> {
+        let contract = contract(name).unwrap();
+        let all = translate(runner("codex").unwrap(), contract, text.as_bytes());
+        assert_clean(contract, &all, name);
+        let all = events(runner("codex").unwrap(), contract, text.as_bytes());
+        all.into_iter().filter(|event| event["type"] == kind).collect()
+    };
+    let text = output(&["b", "c"], "abc");
+    let v1 = chunks(&text, "frames.v1", "tool_stdout");
+    assert_eq!(v1.iter().map(|event| event["chunk"].as_str().unwrap()).collect::<String>(), "abc");
+    let v2 = chunks(&text, "frames.v2", "tool_stdout");
+    assert_eq!((&v2[2]["chunk"], &v2[2]["position"]), (&"a".into(), &"front".into()));
+    let hecate = chunks(&text, "hecate.v1", "tool.shell.output_chunk");
+    let last = &hecate.last().unwrap()["data"];
+    assert_eq!((&last["data"], &last["byte_offset"], &last["position"]), (&"a".into(), &0.into(), &"front".into()));
+    // Output larger than the hold limit is passed on as it arrives, in order.
+    let (large, more) = ("x".repeat(200 << 10), "y".repeat(100 << 10));
+    let v1 = chunks(&output(&[&large, &more, "z"], &format!("{large}{more}z")), "frames.v1", "tool_stdout");
+    assert!(v1.len() > 1);
+    assert_eq!(v1.iter().map(|event| event["chunk"].as_str().unwrap()).collect::<String>(), format!("{large}{more}z"));
 }

@@ -1,4 +1,4 @@
-//! Drift reports: what is changed in a record is told by its right name, in its right place, as often as it came.
+//! Drift reports: each change in a record is reported with the right kind, path and count.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -37,6 +37,7 @@ fn drift(surface: &'static Surface, bytes: &[u8]) -> Drift {
                     drift.record(&Record { json, fields, event_name: unit.event_name, index, offset: unit.offset });
                 }
                 Part::Invalid { error, .. } => drift.not_json(unit.offset, error),
+                Part::Rest => {}
                 Part::Done => drift.done(),
             }
             index += 1;
@@ -52,7 +53,7 @@ fn runner_of(surface: &Surface) -> &'static Runner {
     if surface.name == FAKE_RUNNER.name { &FAKE_RUNNER } else { runner("open-responses").unwrap() }
 }
 
-/// Kind, kind of the record, place, count.
+/// The kind of drift, the kind of the record, the path, and the count.
 fn told(findings: &[DriftFinding]) -> Vec<(&'static str, &str, &str, u64)> {
     findings
         .iter()
@@ -60,7 +61,7 @@ fn told(findings: &[DriftFinding]) -> Vec<(&'static str, &str, &str, u64)> {
         .collect()
 }
 
-/// A recording that keeps every schema, one event a line.
+/// A recording that matches all schemas, one event on each line.
 fn clean_events() -> Vec<Value> {
     let bytes = std::fs::read(fixtures_dir("open-responses").join("fastresponses__text.sse")).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -72,7 +73,7 @@ fn ndjson(events: &[Value]) -> String {
     events.iter().map(|event| format!("{event}\n")).collect()
 }
 
-/// Changes the events of one type; gives what is told of them all.
+/// Changes the events of one type; returns the findings for all events.
 fn changed(kind: &str, change: impl Fn(&mut Value)) -> Vec<DriftFinding> {
     let mut events = clean_events();
     let mut count = 0;
@@ -148,7 +149,7 @@ fn a_new_type_is_told_whether_of_a_record_or_inside_one() {
         event.as_object_mut().unwrap().remove("type");
     });
     assert_eq!(told(&found), [("unknown_type", "", "", 1)]);
-    // Anybody may add these.
+    // Extension types may be added by anyone.
     assert!(changed("response.output_text.done", |event| *event = json!({"type": "acme:trace", "a": 1})).is_empty());
 }
 
@@ -195,7 +196,7 @@ fn list_of_two(record: &Record<'_>) -> Option<Cow<'static, str>> {
     (record.json.items().len() == 2).then_some(Cow::Borrowed("two"))
 }
 
-/// A surface of no runner, in the words that schemas of runners are written in.
+/// A fictitious surface, with the schema keywords that runners' schemas use.
 const FAKE: Surface = Surface {
     name: "fake",
     source: "a test",
@@ -259,6 +260,7 @@ static FAKE_RUNNER: Runner = Runner {
     extensible: false,
     surfaces: &[],
     pieces: &[],
+    time: |_| None,
     decoder: || runner("codex").map(|runner| (runner.decoder)()).unwrap(),
     dialogue: None,
 };
@@ -299,7 +301,7 @@ fn places_are_told_as_the_schema_names_them() {
     );
     assert_eq!(tell(json!({"type": "system", "subtype": "init", "0": 1})), ["changed_type /0"]);
     assert_eq!(tell(json!({"type": "system", "subtype": "other"})), ["unknown_type "]);
-    // A list may be a kind of its own; any other is taken apart.
+    // A list may have its own kind; otherwise its items are compared one by one.
     assert!(tell(json!([{"type": "none"}, {}])).is_empty());
     assert_eq!(tell(json!([{}, 1])), ["changed_type /*"]);
     assert_eq!(tell(json!([{"type": "none"}])), ["unknown_type "]);

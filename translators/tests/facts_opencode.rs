@@ -1,4 +1,4 @@
-//! Every fact that the manifest of OpenCode's recordings states, checked against the frames.
+//! Every fact in the manifest of OpenCode's recordings, checked against the frames.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -21,7 +21,7 @@ fn manifest() -> Vec<Value> {
     manifest["recordings"].as_array().unwrap().clone()
 }
 
-/// What the frames of one thread of work say.
+/// The contents of the frames of one session.
 #[derive(Default)]
 struct Told {
     texts: Vec<String>,
@@ -101,12 +101,12 @@ fn strings(value: &Value) -> Vec<String> {
     value.as_array().unwrap().iter().map(|text| text.as_str().unwrap().to_owned()).collect()
 }
 
-/// A text as the manifest gives it: itself, or its length and beginning where it is long.
+/// Compares a text with the manifest, which has the length and the beginning of a long text.
 fn same_text(told: &str, fact: &Value) -> bool {
     match fact {
         Value::String(text) => told == text,
         long => {
-            // The recording has the text itself; `long_texts_are_whole` compares with that.
+            // The recording has the whole text, which `long_texts_are_whole` compares.
             told.encode_utf16().count() as u64 == long["length_utf16"].as_u64().unwrap()
                 && told.starts_with(long["starts"].as_str().unwrap())
         }
@@ -124,7 +124,7 @@ impl Checked<'_> {
         self.facts.get(key).map(strings).unwrap_or_default()
     }
 
-    /// Checks the facts of one thread of work, whose runs ended so.
+    /// Checks the facts of one session, whose runs end with these frames.
     fn check(&self, told: &Told, frames: &[Frame], main: bool) {
         let file = self.file;
         for key in self.facts.keys() {
@@ -169,7 +169,7 @@ impl Checked<'_> {
             }
             self.end(frames);
         } else {
-            // Turns are the main thread's; what a child's steps used tells how many there were.
+            // Only the main thread has turns. A child's usage records show the number of its steps.
             assert_eq!(told.usage.len() as u64, self.facts["steps"].as_u64().unwrap(), "{file}: steps of a child");
             assert_eq!(self.facts["finish_reasons"].as_array().unwrap().len(), told.usage.len(), "{file}: steps");
             assert_eq!(told.texts.last().map(String::as_str), self.facts["final_text"].as_str(), "{file}: last words");
@@ -185,7 +185,7 @@ impl Checked<'_> {
     fn texts(&self, told: &Told) {
         let file = self.file;
         let mut texts = self.facts["texts"].as_array().unwrap().clone();
-        // What the runner put into its own mouth is no text of the assistant's.
+        // Synthetic texts of the runner are not texts of the assistant.
         let synthetic = [self.list("synthetic_texts"), self.list("synthetic_user_texts")].concat();
         texts.retain(|text| !synthetic.iter().any(|synthetic| text == synthetic));
         for text in &synthetic {
@@ -194,7 +194,8 @@ impl Checked<'_> {
         let summaries = self.summaries();
         for summary in &summaries {
             if self.surface == "run" {
-                // There, nothing tells a summary from an answer when it comes; only later a mark that one was made.
+                // On this surface a summary looks like an answer when it arrives. A later mark only says that there was a
+                // compaction.
                 assert!(told.texts.contains(summary) && told.compactions == [None], "{file}: compaction");
             } else {
                 assert!(told.compactions.contains(&Some(summary.clone())), "{file}: compaction");
@@ -218,7 +219,7 @@ impl Checked<'_> {
 
     fn summaries(&self) -> Vec<String> {
         if self.file == "event-summarize.sse" {
-            // The manifest lists the summary of a compaction by hand among the texts only, and as the final text.
+            // For a manual compaction, the manifest lists the summary only among the texts, and as the final text.
             return vec![self.facts["final_text"].as_str().unwrap().to_owned()];
         }
         self.list("compaction_summary_texts")
@@ -243,13 +244,13 @@ impl Checked<'_> {
             assert_eq!(call.proposals, 1, "{file}: proposals");
             if let Some(scripted) = tool.get("scripted_tool") {
                 assert_eq!(&call.args["tool"], scripted, "{file}: the tool that there is not");
-                // `scripted_input` is what the model gave; the runner does not tell it.
+                // `scripted_input` is the model's input, which the runner does not report.
                 assert!(tool.get("scripted_input").is_some());
             }
             let said =
                 [call.output.as_str(), call.errors.as_str(), call.failed.as_deref().unwrap_or_default()].concat();
             match tool["status"].as_str().unwrap() {
-                // A call of no tool is `completed`, and never ran.
+                // A call of an unknown tool is `completed`, but never ran.
                 "completed" if call.name == "invalid" => assert!(call.failed.is_some(), "{file}: {}", call.name),
                 "completed" => assert!(call.exit_code.is_some(), "{file}: {}", call.name),
                 "error" => {
@@ -275,7 +276,17 @@ impl Checked<'_> {
 
     fn usage(&self, told: &Told) {
         let file = self.file;
-        assert!(told.usage.iter().all(|usage| usage.scope == UsageScope::Turn), "{file}: scope");
+        // In addition to its calls' usage, each run has their sum.
+        let is_total = |usage: &&Usage| usage.scope == UsageScope::Run;
+        let totals: u64 =
+            told.usage.iter().filter(is_total).map(|usage| usage.main_thread.as_ref().unwrap().input_tokens).sum();
+        let has_total = told.usage.iter().any(|usage| usage.scope == UsageScope::Run);
+        let mut told = Told { usage: told.usage.clone(), ..Told::default() };
+        told.usage.retain(|usage| usage.scope == UsageScope::Turn);
+        let told = &told;
+        // A child session's frames are distinguishable from those of the run.
+        let calls = told.usage.iter().map(|usage| usage.input_tokens).sum::<u64>();
+        assert!(!has_total || totals == calls, "{file}: total {totals}, calls {calls}");
         let sum = |of: fn(&Usage) -> u64| told.usage.iter().map(of).sum::<u64>();
         let Some(facts) = self.facts["usage_sum"].as_object() else {
             assert!(told.usage.is_empty(), "{file}: usage of a step that was never accounted");
@@ -283,7 +294,7 @@ impl Checked<'_> {
         };
         let fact = |key: &str| facts[key].as_u64().unwrap();
         assert_eq!(sum(|usage| usage.input_tokens), fact("input"), "{file}: input");
-        // The runner counts reasoning beside the output, frames count it within.
+        // The runner counts reasoning in addition to the output, frames count it as part of the output.
         assert_eq!(sum(|usage| usage.output_tokens), fact("output") + fact("reasoning"), "{file}: output");
         assert_eq!(sum(|usage| usage.reasoning_tokens.unwrap_or_default()), fact("reasoning"), "{file}: reasoning");
         assert_eq!(sum(|usage| usage.cache_read_tokens.unwrap_or_default()), fact("cache_read"), "{file}: cache");
@@ -299,8 +310,9 @@ impl Checked<'_> {
         let last = ends.last().unwrap();
         let terminal = self.facts["terminal"].as_str().unwrap();
         let (reason, code) = match terminal {
+            "completed" if file == "run-length-finish.ndjson" => (EndReason::Completed, Some("max_output_tokens")),
             "completed" => (EndReason::Completed, None),
-            // A refused permission stops the turn, and the runner says that all is well (exit code 0, no error).
+            // A refused permission stops the turn, and the runner reports success (exit code 0, no error).
             "blocked" => (EndReason::Completed, None),
             "aborted" => (EndReason::Interrupted, Some("aborted")),
             "interrupted" => (EndReason::Interrupted, Some("stream_ended")),
@@ -311,22 +323,28 @@ impl Checked<'_> {
         assert_eq!(last.error_code.is_some(), last.message.is_some(), "{file}: message");
         let final_text = &self.facts["final_text"];
         match (terminal, final_text) {
-            // The answer of a compaction by hand is its summary, which is no text of the assistant's.
+            // The answer of a manual compaction is its summary, which is not a text of the assistant.
             _ if file == "event-summarize.sse" => assert!(last.final_text.is_none(), "{file}"),
             (_, Value::String(_) | Value::Object(_)) => {
                 assert!(same_text(last.final_text.as_deref().unwrap(), final_text), "{file}: final text");
             }
-            // The manifest gives none for two sessions together; each is checked by itself.
+            // The manifest has no final text for two sessions together; each session is checked separately.
             _ if self.facts.contains_key("by_session") => {}
-            // A run that was stopped keeps its last whole text, the manifest only a whole step's. What was cut off counts
-            // for neither.
+            // An aborted run keeps its last complete text; the manifest only counts texts of complete steps. Neither includes
+            // text that was cut off.
             ("aborted", _) if file == "event-abort-tool.sse" => {
                 assert_eq!(last.final_text.as_deref(), Some("Slow one."));
             }
             _ => assert!(last.final_text.is_none(), "{file}: {:?}", last.final_text),
         }
         let Some(error) = self.facts.get("error") else {
-            assert!(last.message.is_none() || terminal == "interrupted", "{file}: {:?}", last.message);
+            assert!(
+                last.message.is_none()
+                    || terminal == "interrupted"
+                    || last.error_code.as_deref() == Some("max_output_tokens"),
+                "{file}: {:?}",
+                last.message
+            );
             return;
         };
         if terminal == "aborted" {
@@ -368,7 +386,7 @@ fn every_fact_of_every_recording_is_in_the_frames() {
         if let Some(child) = facts.get("child").and_then(Value::as_object) {
             let told = told(of_runs().filter(|frame| frame.is_subagent()));
             if surface == "export" {
-                // An exported document holds no child session, which is exported by itself.
+                // An exported document does not contain child sessions, which are exported separately.
                 assert!(told.texts.is_empty() && told.tools.is_empty());
             } else {
                 Checked { file, surface, facts: child }.check(&told, &frames, false);
@@ -392,7 +410,7 @@ fn every_fact_of_every_recording_is_in_the_frames() {
 }
 
 fn number_of_runs(recording: &Value, file: &str, frames: &[Frame]) {
-    // The count of idle events is of the first session.
+    // The manifest counts the idle events of the first session.
     let first = recording.get("sessions").and_then(|sessions| sessions[0].as_str());
     let is_of_first = |frame: &&Frame| first.is_none_or(|first| *frame.stream.session.name == *first);
     let of_first: Vec<Frame> = frames.iter().filter(is_of_first).cloned().collect();
@@ -401,9 +419,9 @@ fn number_of_runs(recording: &Value, file: &str, frames: &[Frame]) {
     assert!(sessions > 1 || runs == ends(frames).len() as u64, "{file}: runs of a child");
     let terminal = recording["facts"]["terminal"].as_str().unwrap();
     match recording.get("idle_events_of_root").and_then(Value::as_u64) {
-        // The newer surface has no idle.
+        // The newer surface has no idle event.
         Some(0) | None => assert_eq!(runs, 1, "{file}: runs"),
-        // After an abort or an error, idle is said twice.
+        // After an abort or an error, the idle event occurs twice.
         Some(idle) if matches!(terminal, "aborted" | "error") => assert_eq!(runs, idle / 2, "{file}: runs"),
         Some(idle) => assert_eq!(runs, idle, "{file}: runs"),
     }
@@ -435,7 +453,7 @@ fn every_record_is_kept_and_known() {
     }
 }
 
-/// The recordings' own words, wherever they stand.
+/// The recording's JSON objects.
 fn values(bytes: &[u8]) -> Vec<Value> {
     let text = std::str::from_utf8(bytes).unwrap();
     text.lines()
@@ -445,7 +463,7 @@ fn values(bytes: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// The parts that a recording tells, each as it was last.
+/// The parts in a recording, each in its last state.
 fn last_parts(bytes: &[u8]) -> BTreeMap<String, Value> {
     let mut parts = BTreeMap::new();
     for value in values(bytes) {

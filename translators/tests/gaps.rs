@@ -1,4 +1,4 @@
-//! An input that breaks off and goes on, and runs whose end is lost with it: for every runner and recording.
+//! Inputs that break off and continue, and runs whose end is lost in the gap: for every runner and recording.
 
 #![allow(dead_code, missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -10,7 +10,7 @@ use std::collections::{HashMap, HashSet};
 use support::*;
 use uuid::Uuid;
 
-/// The runs that are open behind these frames.
+/// The runs that are open after these frames.
 fn open_runs(frames: &[Frame]) -> Vec<Uuid> {
     let mut open = Vec::new();
     for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
@@ -23,7 +23,7 @@ fn open_runs(frames: &[Frame]) -> Vec<Uuid> {
     open
 }
 
-/// Sequences without a gap; runs with a beginning, and with one end behind which nothing comes.
+/// Sequences have no gap. Each run has a start and one end, after which there are no frames.
 fn well_formed(frames: &[Frame], name: &str) {
     let mut next: HashMap<(StreamKind, Uuid), u64> = HashMap::new();
     let mut over = HashSet::new();
@@ -43,7 +43,7 @@ fn well_formed(frames: &[Frame], name: &str) {
     assert!(next.keys().all(|id| id.0 != StreamKind::Session || over.contains(id)), "{name}: a run without an end");
 }
 
-/// Where a recording is cut: at a few places all over it, most of them in the middle of a record.
+/// The positions at which a recording is cut: spread evenly, most of them within a record.
 fn cuts(bytes: &[u8]) -> impl Iterator<Item = usize> {
     let length = bytes.len();
     (1..8).map(move |part| length * part / 8)
@@ -62,7 +62,7 @@ fn every_open_run_says_that_there_is_a_gap_and_the_input_goes_on() {
                 .map(|frame| frame.stream.id)
                 .collect();
             frames.extend(gap);
-            // What the input broke off in may have begun a run, which is open too.
+            // The incomplete record may have begun a run, which is open too.
             assert_eq!(told, open_runs(&frames), "{} cut at {cut}", recording.name);
             frames.extend(ingest.feed(&recording.bytes[cut..], EPOCH_MS));
             frames.extend(ingest.finish(EPOCH_MS));

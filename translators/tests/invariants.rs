@@ -1,4 +1,4 @@
-//! What holds for every runner and contract that is registered: one suite, so that a new one gets it by being there.
+//! Properties of every registered runner and contract. A new one is covered without further code.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -14,7 +14,7 @@ use std::collections::HashMap;
 use std::sync::LazyLock;
 use support::*;
 
-/// Recordings that are small enough to be mistreated many times.
+/// Recordings small enough to be mutated many times.
 static SMALL: LazyLock<Vec<Recording>> =
     LazyLock::new(|| recordings().filter(|recording| recording.bytes.len() < 20_000).collect());
 
@@ -56,12 +56,53 @@ fn every_record_gives_one_provider_event_before_its_frames() {
     }
 }
 
+/// The document says: "Provider adapters emit `provider_event` for every SSE event (no drops)."
+#[test]
+fn every_contract_of_frames_has_every_record_in_some_stream() {
+    for recording in recordings() {
+        let mut ingest = ingest(recording.runner, framegate_translators::framing::Limits::default());
+        let _ = ingest.feed(&recording.bytes, EPOCH_MS).count() + ingest.finish(EPOCH_MS).count();
+        for name in ["frames.v1", "frames.v2"] {
+            let events = events(recording.runner, contract(name).unwrap(), &recording.bytes);
+            let kept = events.iter().filter(|event| event["type"] == "provider_event").count();
+            assert_eq!(kept as u64, ingest.records(), "{} in {name}", recording.name);
+        }
+    }
+}
+
+/// JSON's grammar allows half of a surrogate pair, but strict parsers refuse it. `data` and everything derived from the record
+/// have U+FFFD in its place, and `raw` returns the original record.
+#[test]
+fn strict_parsers_read_every_line_and_raw_gives_lone_surrogates_back() {
+    let lone = r#"{"type":"item.started","item":{"id":"i","type":"command_execution","command":"\ud83d \udc00\ude00","x\uD800":[]}}"#;
+    let call = r#"{"type":"assistant","message":{"id":"m","role":"assistant","content":[{"type":"tool_use","id":"t","name":"Bash","input":{"command":"\ud83d"}}]}}"#;
+    let deltas = r#"{"type":"response.output_item.added","output_index":0,"item":{"type":"function_call","id":"f","call_id":"c","name":"\ude00","arguments":"{\"a\":\"\\ud83d\"}"}}"#;
+    for runner in RUNNERS {
+        for line in [lone, call, deltas, r#"{"type":"\ud83d","\udfff":"\ud83d\ude00"}"#] {
+            let bytes = format!("{line}\n").into_bytes();
+            for contract in json_contracts() {
+                for event in lines(&translate(runner, contract, &bytes)) {
+                    let read = serde_json::from_slice::<serde_json::Value>(&event);
+                    assert!(read.is_ok(), "{} {read:?}: {}", contract.name, String::from_utf8_lossy(&event));
+                }
+            }
+            let raw = translate(runner, contract("raw").unwrap(), &bytes);
+            assert_eq!(String::from_utf8_lossy(&raw), String::from_utf8_lossy(&bytes), "{}", runner.name);
+            let events = events(runner, contract("frames.v1").unwrap(), &bytes);
+            let kept: Vec<_> = events.iter().filter(|event| event["type"] == "provider_event").collect();
+            assert_eq!(kept.len(), 1);
+            let is_told = kept[0]["data"].to_string().contains('\u{FFFD}');
+            assert_eq!(is_told.then_some(line), kept[0]["raw"].as_str(), "{}", runner.name);
+        }
+    }
+}
+
 #[test]
 fn a_fork_goes_on_as_the_encoder_it_was_made_of() {
     for recording in SMALL.iter() {
         let frames = frames(recording.runner, &recording.bytes);
         for contract in CONTRACTS {
-            // One encoder for each stream, and another that is replaced by its fork behind each frame.
+            // One encoder for each stream, and another one that is replaced by its fork after each frame.
             let mut encoders = HashMap::new();
             for frame in &frames {
                 let key = (frame.stream.kind, frame.stream.id);
@@ -71,7 +112,7 @@ fn a_fork_goes_on_as_the_encoder_it_was_made_of() {
                 let (mut expected, mut found) = (Events::default(), Events::default());
                 whole.frame(frame, &mut expected);
                 let next = forked.fork();
-                // What the one that was left behind does is nothing to its fork.
+                // The original's further work does not affect its fork.
                 forked.frame(frame, &mut Events::default());
                 *forked = next;
                 forked.frame(frame, &mut found);
@@ -84,7 +125,7 @@ fn a_fork_goes_on_as_the_encoder_it_was_made_of() {
     }
 }
 
-/// Everything that must hold for whatever bytes a runner sends.
+/// The properties that must hold for any bytes from a runner.
 fn survives(runner: &Runner, bytes: &[u8], what: &str) {
     well_formed(&frames(runner, bytes), what);
     for contract in json_contracts() {
@@ -95,7 +136,7 @@ fn survives(runner: &Runner, bytes: &[u8], what: &str) {
 #[test]
 fn an_input_cut_at_any_byte_ends_every_run_once() {
     for recording in SMALL.iter() {
-        // Every byte of the first and last records and each place around a record's end; elsewhere in steps.
+        // Every position around a record's end; elsewhere in steps.
         let bytes = &recording.bytes;
         let mut cuts: Vec<usize> = (0..bytes.len()).step_by((bytes.len() / 40).max(1)).collect();
         for (at, _) in bytes.iter().enumerate().filter(|(_, byte)| **byte == b'\n') {
@@ -225,7 +266,7 @@ proptest! {
     #[test]
     fn wrong_types_are_survived(which in any::<Index>(), at in any::<Index>(), with in prop::sample::select(vec!["null", "0", "-1", "\"\"", "[]", "{}", "true", "1e99", "\"\\ud83d\"", "[[]]", "{\"type\":1}"])) {
         let recording = pick(&which);
-        // Puts another value in the place of one value, wherever a value can stand.
+        // Replaces one value with another, at any position of a value.
         let text = String::from_utf8_lossy(&recording.bytes).into_owned();
         let places: Vec<usize> = text.match_indices(':').map(|(at, _)| at + 1).collect();
         prop_assume!(!places.is_empty());

@@ -1,7 +1,7 @@
-//! Whatever mixture of pieces, ends and snapshots tells a response, it is told once.
+//! A response is emitted once, whatever mixture of deltas, ends and snapshots the server sends.
 //!
-//! Each recording is sent again and again, with some of its event types left out and with ids, indices or sequence
-//! numbers taken away. As long as something says a text or a call, the frames say it once, and the same.
+//! Each recording is replayed many times without some of its event types, and without ids, indices or sequence numbers. As long
+//! as any event contains a text or a call, the frames contain it once and unchanged.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -29,7 +29,7 @@ const GROUPS: [&[&str]; 6] = [
     &["output_item.done"],
 ];
 
-/// The names that may be missing from what is left.
+/// The keys that may be missing from the remaining events.
 const NAMES: [&[&str]; 7] = [
     &[],
     &["sequence_number"],
@@ -58,7 +58,7 @@ fn events(name: &str) -> Vec<Value> {
     data.filter(|data| *data != "[DONE]").map(|data| serde_json::from_str(data).unwrap()).collect()
 }
 
-/// What is said: texts, reasoning, calls.
+/// The contents of the frames: texts, reasoning, calls.
 fn said(frames: &[Frame]) -> (String, String, Vec<String>) {
     let (mut text, mut reasoning, mut calls) = (String::new(), String::new(), Vec::new());
     let (mut text_deltas, mut reasoning_deltas) = (String::new(), String::new());
@@ -83,7 +83,7 @@ fn frames_of(events: &[Value]) -> Vec<Frame> {
     support::frames(runner("open-responses").unwrap(), lines.join("\n").as_bytes())
 }
 
-/// The groups that are left out, as bits.
+/// The events without those of the groups, which are given as bits.
 fn without(events: &[Value], groups: usize) -> Vec<Value> {
     let missing: Vec<&str> = GROUPS
         .iter()
@@ -104,7 +104,8 @@ fn every_mixture_says_the_same_once() {
         let expected = said(&frames_of(&whole));
         for groups in 0..1 << GROUPS.len() {
             for names in NAMES {
-                // With neither names nor item events, nothing at all tells two items from two parts, or two calls apart.
+                // With neither names nor item events, two items cannot be distinguished from two parts, and two calls not from
+                // each other.
                 let blind = names.contains(&"item_id") && names.contains(&"output_index");
                 if blind && (groups >> 4 == 0b11 || name == "scripted__parallel-interleaved") {
                     continue;

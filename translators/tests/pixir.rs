@@ -1,13 +1,13 @@
-//! `pixir.v1` on every recording: the log, the live stream, and what they say of the frames.
+//! `pixir.v1` on every recording: the log, the live stream, and both compared with the frames.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
 mod support;
 
 use framegate_translators::contracts::{Contract, contract};
-use framegate_translators::encode::{EncoderOptions, EventRef};
+use framegate_translators::encode::{EncoderOptions, EventRef, write_ndjson};
 use framegate_translators::frame::{Body, Frame, StreamKind, UsageScope};
-use framegate_translators::framing::{Limits, write_ndjson};
+use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Translator;
 use framegate_translators::runners::runner;
 use serde_json::Value;
@@ -18,7 +18,7 @@ fn pixir() -> &'static Contract {
     contract("pixir.v1").unwrap()
 }
 
-/// The events that the contract says belong into its log, as lines.
+/// The events that belong to the contract's log, as lines.
 fn log_of(recording: &Recording) -> Vec<u8> {
     let stays = pixir().log.unwrap();
     let mut translator =
@@ -42,7 +42,7 @@ fn parsed(ndjson: &[u8]) -> Vec<Value> {
         .collect()
 }
 
-/// What is said to whom: the history of each session, as a model would be given it again.
+/// Rebuilds the history of each session, as it would be sent to a model.
 fn fold(events: &[Value]) -> BTreeMap<String, Vec<String>> {
     let mut canonical: Vec<&Value> = events.iter().filter(|event| !event["seq"].is_null()).collect();
     canonical.sort_by_key(|event| event["seq"].as_u64());
@@ -115,9 +115,17 @@ fn of_kind<'e>(events: &'e [Value], kind: &'e str) -> impl Iterator<Item = &'e V
     events.iter().filter(move |event| event["type"] == kind)
 }
 
+fn final_text(frames: &[Frame]) -> Option<&str> {
+    frames.iter().find_map(|frame| match &frame.body {
+        Body::SessionEnded(end) => end.final_text.as_deref(),
+        _ => None,
+    })
+}
+
 #[test]
 fn nothing_of_a_run_is_lost_or_said_twice() {
     let (mut texts, mut prompts, mut tokens) = (0, 0, 0);
+    let mut corrected = BTreeSet::new();
     for recording in recordings() {
         for (frames, events) in runs(&recording).values() {
             let name = &recording.name;
@@ -133,7 +141,13 @@ fn nothing_of_a_run_is_lost_or_said_twice() {
             let chunks: String =
                 of_kind(events, "text_delta").filter_map(|event| event["data"]["chunk"].as_str()).collect();
             if !spoken.is_empty() {
-                assert_eq!((&kept, &chunks), (&spoken, &spoken), "{name}");
+                // If no block contains the final text, it is a separate message.
+                let unsaid = final_text(frames).filter(|text| !spoken.contains(text));
+                if unsaid.is_some() {
+                    corrected.insert(name.clone());
+                }
+                let whole = format!("{spoken}{}", unsaid.unwrap_or_default());
+                assert_eq!((&kept, &chunks), (&whole, &spoken), "{name}");
                 texts += 1;
             }
             let said: Vec<&str> = main()
@@ -155,6 +169,8 @@ fn nothing_of_a_run_is_lost_or_said_twice() {
             tokens += usage_adds_up(frames, events, name);
         }
     }
+    // The pieces of this recording's text arrive out of order.
+    assert_eq!(corrected.into_iter().collect::<Vec<_>>(), ["scripted__out-of-order.sse"]);
     assert!(texts > 100 && prompts > 50 && tokens > 1000, "{texts} {prompts} {tokens}");
 }
 
@@ -234,7 +250,7 @@ fn schemas_hold_examples_that_keep_them() {
     assert_eq!(examples, 17);
 }
 
-/// One event a line, without what only stands for it.
+/// The number, type and data of each event, one event on each line.
 fn short(runner_name: &str, name: &str) -> String {
     let bytes = std::fs::read(fixtures_dir(runner_name).join(name)).unwrap();
     let runner = runner(runner_name).unwrap();

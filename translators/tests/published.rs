@@ -1,7 +1,7 @@
-//! What is published of each contract: its schemas, golden events, the bundle and the TypeScript declarations.
+//! The published files of each contract: schemas, golden events, the bundle and the TypeScript declarations.
 //!
-//! `FRAMEGATE_BLESS=1 cargo test -p framegate-translators --test published` writes the golden events and the declarations
-//! anew; the change is then seen in review.
+//! `FRAMEGATE_BLESS=1 cargo test -p framegate-translators --test published` rewrites the golden events and the declarations, so
+//! that a change shows up in review.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -38,8 +38,13 @@ fn schema_of(text: &str) -> Value {
 /// Calls `with` for each event of each recording, with every set of options.
 fn each_event(contract: &'static Contract, mut with: impl FnMut(&Recording, EventRef<'_>)) {
     let plain = EncoderOptions::default();
-    let all =
-        EncoderOptions { experimental: true, thinking: true, artifacts: true, task_budget_micros_usd: Some(1_000) };
+    let all = EncoderOptions {
+        experimental: true,
+        thinking: true,
+        user_messages: true,
+        artifacts: true,
+        task_budget_micros_usd: Some(1_000),
+    };
     for options in [plain, all] {
         for recording in recordings() {
             let ingest = ingest(recording.runner, Limits::default());
@@ -53,7 +58,7 @@ fn each_event(contract: &'static Contract, mut with: impl FnMut(&Recording, Even
     }
 }
 
-/// Compares a file with what it must hold, or writes it.
+/// Compares a file with its expected content, or writes it.
 fn compare(path: &Path, expected: &str) {
     if std::env::var_os("FRAMEGATE_BLESS").is_some() {
         std::fs::create_dir_all(path.parent().unwrap()).unwrap();
@@ -91,7 +96,7 @@ fn every_schema_has_an_id_that_is_its_path() {
                 "{id} must require the key that tells its type"
             );
         }
-        // No file is left over that nothing is checked against.
+        // Every schema file is used.
         let mut files = std::fs::read_dir(schemas_dir().join(&folder))
             .unwrap()
             .filter_map(|entry| {
@@ -105,7 +110,7 @@ fn every_schema_has_an_id_that_is_its_path() {
     }
 }
 
-/// Fails where a schema, or a property within it, has no description.
+/// Fails if a schema, or a property within it, has no description.
 fn described(schema: &Value, place: &str) {
     let text = schema["description"].as_str().unwrap_or_default();
     assert!(!text.trim().is_empty(), "{place} has no description");
@@ -154,7 +159,7 @@ fn the_bundle_accepts_every_example_and_nothing_else() {
         assert_eq!(bundle["$id"], format!("{BASE}{}/bundle.schema.json", folder(contract)));
         assert_eq!(bundle["$id"], bundle_id(contract));
         assert_eq!(bundle["$defs"].as_object().unwrap().len(), contract.schemas.len());
-        // No retriever: what does not resolve within the bundle fails here.
+        // There is no retriever, so a reference that does not resolve within the bundle fails here.
         let validator = jsonschema::options().should_validate_formats(true).build(&bundle).unwrap();
         for file in contract.schemas {
             let schema = schema_of(file.text);
@@ -167,15 +172,15 @@ fn the_bundle_accepts_every_example_and_nothing_else() {
     }
 }
 
-/// Of each type so many golden events.
+/// The number of golden events for each type.
 const GOLDEN: usize = 3;
-/// Larger ones are passed over where there are smaller ones: they are to be read by people.
+/// Larger events are only used if there are no smaller ones, so that the files stay readable.
 const READABLE: usize = 1_500;
 
-/// Golden events by type: the first ones that differ in which keys they have.
+/// Golden events by type: the first ones with different sets of keys.
 type Golden = BTreeMap<&'static str, Vec<(BTreeSet<String>, String)>>;
 
-/// Which keys an event has, down to the second level.
+/// The keys of an event, down to the second level.
 fn keys_of(event: &Value) -> BTreeSet<String> {
     let mut keys = BTreeSet::new();
     for (key, value) in event.as_object().into_iter().flatten() {
@@ -250,8 +255,8 @@ fn the_declarations_are_those_of_the_schemas() {
     assert_eq!(files, json_contracts().count(), "a file in schemas/types/ that belongs to no contract");
 }
 
-/// A module that assigns events to the declared types: the golden events and the schemas' examples as they are, then each
-/// example broken in one place, which must not compile.
+/// A module that assigns events to the declared types: first the golden events and the schemas' examples, then each example
+/// with one error, which must not compile.
 fn assignments(contract: &Contract) -> (String, usize) {
     let module = declarations_of(contract).canonicalize().unwrap();
     let module = Value::from(module.to_str().unwrap().strip_suffix(".d.ts").unwrap());
@@ -283,7 +288,7 @@ fn assignments(contract: &Contract) -> (String, usize) {
     (out, broken)
 }
 
-/// The example of a schema, each time with one breach of it that a type can show.
+/// The example of a schema, each time with one error that a type can detect.
 fn breakages(schema: &Value, type_key: &str) -> Vec<(String, String)> {
     let example = &schema["examples"][0];
     let mut found = Vec::new();
@@ -316,10 +321,10 @@ fn breakages(schema: &Value, type_key: &str) -> Vec<(String, String)> {
     found.into_iter().map(|(what, event)| (what, event.replace(&symbol, "Symbol()"))).collect()
 }
 
-/// Stands for a value that no JSON type takes.
+/// A placeholder for a value that no JSON type accepts.
 const SYMBOL: &str = "\u{1}symbol";
 
-/// `./test.sh` installs the compiler and runs this.
+/// `./test.sh` installs the compiler and runs this test.
 #[test]
 #[ignore = "needs node and tests/node/node_modules: ./test.sh runs it"]
 fn typescript_accepts_every_golden_event_and_refuses_broken_ones() {

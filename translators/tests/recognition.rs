@@ -1,4 +1,4 @@
-//! Whose output it is: every recording is recognised as its own runner's, and no record of it as another's.
+//! Recognition: every recording is recognised as its own runner's output, and none of its records as another runner's.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -13,11 +13,11 @@ use framegate_translators::records::{Part, read};
 use framegate_translators::runners::{RUNNERS, runner};
 use support::*;
 
-/// Recordings that nothing tells from those of others: no record at all, an error without a word of whose it is, and the
-/// events of another interface, sent by mistake.
+/// Recordings that cannot be recognised: no record at all, an error without any hint of its origin, and events of another
+/// interface, sent by mistake.
 const NOBODYS: &[&str] = &["scripted__chat-chunks.sse", "scripted__empty-body.sse", "scripted__http-error-json.sse"];
 
-/// The surface that a recording is of, by its name.
+/// The surface of a recording, from its file name.
 fn surface_of(recording: &Recording) -> &'static str {
     let name = recording.name.as_str();
     match recording.runner.name {
@@ -190,7 +190,7 @@ fn what_could_be_anybodys_is_nobodys() {
     ] {
         each_record(text.as_bytes(), |record| assert!(recognise(record, None).is_none(), "{text}"));
     }
-    // What two runners would recognise is neither's.
+    // A record that two runners would recognise is not recognised.
     let both = r#"{"type":"response.created","response":{},"properties":{}}"#;
     let fields = Object::parse(both).unwrap();
     assert!(fields.len() == 3);

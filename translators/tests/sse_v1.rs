@@ -1,4 +1,4 @@
-//! `sse.v1` of whole recordings.
+//! `sse.v1` for whole recordings.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
 

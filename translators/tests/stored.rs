@@ -1,4 +1,4 @@
-//! The stored form of frames: every frame comes back as it was, and what older versions wrote is read for ever.
+//! The stored form of frames: every frame is restored unchanged, and the output of older versions stays readable for ever.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -91,7 +91,7 @@ fn frames_of_version_1_are_read_and_written_as_they_were() {
     for line in V1.lines() {
         let frame = read_frame(line.as_bytes()).unwrap_or_else(|error| panic!("{error}: {line}"));
         kinds.insert(frame.body.kind());
-        // What an optional field holds may be absent in what an older version wrote; this one writes it all.
+        // Output of an older version may lack optional fields; these lines contain all of them.
         let written = String::from_utf8(stored(&frame)).unwrap();
         assert_eq!(written.trim_end(), line);
     }
@@ -107,7 +107,7 @@ fn an_optional_field_that_is_not_there_reads_as_absent() {
         let mut value: serde_json::Value = serde_json::from_str(&line.replace("\\ud83d", "x")).unwrap();
         let body = value["body"].as_object_mut().unwrap().values_mut().next().unwrap().as_object_mut().unwrap();
         for optional in ["model", "reason", "by", "scope", "tool_id", "artifacts", "diff", "timeout_ms", "cost_usd"] {
-            // `usage_reported` must have its scope, and `gap_detected` its reason.
+            // The scope of `usage_reported` and the reason of `gap_detected`, for example, are required.
             let needed = matches!(
                 (frame.body.kind(), optional),
                 ("usage_reported" | "error_reported", "scope") | ("gap_detected" | "session_ended", "reason")
@@ -163,7 +163,7 @@ proptest! {
     }
 }
 
-/// What holds where a proxy was killed behind any frame of a run, and closes it on its next start.
+/// A proxy is killed after any frame of a run, and closes the run on its next start.
 #[test]
 fn a_run_cut_behind_any_frame_is_closed_cleanly_from_its_frames_alone() {
     let mut closed = BTreeSet::new();
@@ -198,7 +198,7 @@ fn a_run_cut_behind_any_frame_is_closed_cleanly_from_its_frames_alone() {
                         }
                     }
                 }
-                // Closed is closed.
+                // A closed run is not closed again.
                 let mut again = Reopened::new(kept[0].stream.clone());
                 whole.iter().for_each(|frame| again.frame(frame));
                 assert!(again.close(0).is_empty(), "{what}");

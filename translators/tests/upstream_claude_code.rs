@@ -1,4 +1,4 @@
-//! What is known of Claude Code's records, held against what it really wrote.
+//! The schemas of Claude Code's records, compared with its real output.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -18,7 +18,7 @@ struct Known {
     validator: Validator,
 }
 
-/// By surface and kind.
+/// The schemas by surface and kind.
 static KNOWN: LazyLock<HashMap<String, Known>> = LazyLock::new(|| {
     let mut known = HashMap::new();
     for surface in surfaces() {
@@ -48,7 +48,7 @@ fn known(surface: &str, kind: &str) -> &'static Known {
     KNOWN.get(&path).unwrap_or_else(|| panic!("no schema for {path}"))
 }
 
-/// The kind that a surface says a record is of.
+/// The kind of a record, according to the surface.
 fn kind_of(surface: &Surface, text: &str) -> Option<String> {
     let json = Json::parse(text).unwrap();
     let fields = json.object().unwrap_or_default();
@@ -56,7 +56,7 @@ fn kind_of(surface: &Surface, text: &str) -> Option<String> {
     (surface.kind_of)(&record).map(String::from)
 }
 
-/// What is wrong with a record, one line each.
+/// The violations in a record, one line each.
 fn faults(surface: &str, kind: &str, record: &Value) -> Vec<String> {
     let errors = known(surface, kind).validator.iter_errors(record);
     errors.map(|error| format!("{} {}", error.instance_path(), error.masked())).collect()
@@ -66,7 +66,7 @@ fn example(surface: &str, kind: &str) -> Value {
     known(surface, kind).schema["examples"][0].clone()
 }
 
-/// Every record of every recording, with the recording's name and the surface that it is of.
+/// Every record of every recording, with the recording's name and surface.
 fn recorded() -> impl Iterator<Item = (String, &'static Surface, String)> {
     support::recordings_of(runner("claude-code").unwrap()).into_iter().flat_map(|recording| {
         let name = match &recording.name {
@@ -183,7 +183,7 @@ fn a_new_field_shows_in_every_recorded_record_of_the_stream() {
     assert_eq!(open, BTreeSet::new());
 }
 
-/// Changes the value at a pointer; without a value, it is taken out.
+/// Replaces the value at a pointer; `None` removes it.
 fn change(record: &mut Value, pointer: &str, value: Option<Value>) -> Value {
     let (parent, field) = pointer.rsplit_once('/').unwrap();
     let parent = record.pointer_mut(parent).unwrap().as_object_mut().unwrap();
@@ -274,7 +274,7 @@ fn a_new_word_shows_where_the_words_are_known() {
         change(&mut record, pointer, Some(json!(word)));
         assert_ne!(faults("stream-json", kind, &record), Vec::<String>::new(), "{kind} {pointer}");
     }
-    // A word where the set is open is no news.
+    // A new word in an open set is valid.
     for (kind, pointer, word) in [
         ("assistant", "/error", "moon_phase"),
         ("result.success", "/terminal_reason", "bored"),

@@ -1,4 +1,4 @@
-//! What the schemas of Codex's records say, against the recordings.
+//! The schemas of Codex's records, compared with the recordings.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -100,7 +100,7 @@ fn a_changed_record_breaks_its_schema() {
 #[test]
 fn a_field_with_another_name_is_seen_everywhere_but_in_open_places() {
     let open = [
-        // The model's and the servers'.
+        // Arguments from the model and content from servers.
         ("exec", "item.", "/arguments/**"),
         ("exec", "item.", "/structured_content/**"),
         ("exec", "item.", "/result/content/**"),
@@ -110,12 +110,12 @@ fn a_field_with_another_name_is_seen_everywhere_but_in_open_places() {
         ("rollout", "event_msg.", "/arguments/**"),
         ("rollout", "event_msg.", "/result/content/**"),
         ("rollout", "event_msg.", "/Ok/content/**"),
-        // By thread, and by path.
+        // Keyed by thread, or by path.
         ("exec", "item.", "/agents_states"),
         ("app-server", "item/", "/agentsStates"),
         ("rollout", "event_msg.", "/agents_states"),
         ("rollout", "event_msg.", "/changes"),
-        // An answer does not say what it answers.
+        // A response does not name its request.
         ("app-server", "response", "/result"),
         ("app-server", "error", "/codexErrorInfo/**"),
         // Settings and bookkeeping.

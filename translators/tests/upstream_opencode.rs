@@ -1,4 +1,4 @@
-//! What the schemas of OpenCode's records say, against the recordings.
+//! The schemas of OpenCode's records, compared with the recordings.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -11,7 +11,7 @@ use upstream_schemas::*;
 
 static OPENCODE: LazyLock<Upstream> = LazyLock::new(|| Upstream::compile("opencode"));
 
-/// The records of the release that the schemas are of, or of the old one.
+/// The records of the release that the schemas describe, or of the old one.
 fn recorded(old: bool) -> Vec<Line> {
     lines(&fixtures_dir("opencode"), |file| {
         if file.contains("-old-") != old {
@@ -49,7 +49,7 @@ fn the_old_release_is_told_from_this_one() {
     for Line { file, surface, text } in &old {
         let kind = OPENCODE.kind_of(surface, text).unwrap();
         let breaches = OPENCODE.breaches(surface, &kind, text);
-        // Its events have no ids; its lines are as they are today.
+        // The old release's events have no ids; its `run` lines are unchanged.
         assert_eq!(breaches.is_empty(), *surface == "run", "{file}: {breaches:?}");
     }
 }

@@ -1,6 +1,6 @@
-//! The gate that withholds: what stands in for an event, whichever type it was.
+//! The enforcing gate: the replacement for a withheld event, for every type of event.
 //!
-//! Encoders write only what keeps its schema, so the tests bring schemas of their own: one type is forbidden at a time.
+//! Encoders only write valid events, so the tests use other schemas, which forbid one type at a time.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -19,7 +19,7 @@ use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use support::*;
 
-/// Schemas in which the types that the function names keep nothing, and all others anything.
+/// Schemas that reject all events of the types for which the function returns true, and accept all others.
 fn forbidding(contract: &Contract, forbidden: impl Fn(&str) -> bool) -> Schemas {
     let text = |kind: &str| if forbidden(kind) { r#"{"required":["what no event has"]}"# } else { "{}" };
     let files: Vec<SchemaFile> =
@@ -74,7 +74,7 @@ fn gated_by<'s>(
     sent
 }
 
-/// Recordings that together have every event type that recordings give rise to, few for each type.
+/// Recordings that together contain every event type that any recording yields, a few for each type.
 static BY_KIND: LazyLock<BTreeMap<&'static str, BTreeMap<&'static str, Vec<usize>>>> = LazyLock::new(|| {
     let mut found: BTreeMap<&'static str, BTreeMap<&'static str, Vec<usize>>> = BTreeMap::new();
     for contract in json_contracts() {
@@ -112,7 +112,7 @@ fn a_stream_with_a_type_withheld_still_begins_counts_and_ends_as_the_contract_sa
     }
 }
 
-/// Nothing and everything forbidden, for each contract.
+/// Schemas that accept everything and schemas that reject everything, for each contract.
 static OPEN_AND_SHUT: LazyLock<Vec<(&'static Contract, [Schemas; 2])>> = LazyLock::new(|| {
     json_contracts().map(|one| (one, [forbidding(one, |_| false), forbidding(one, |_| true)])).collect()
 });
@@ -120,7 +120,7 @@ static OPEN_AND_SHUT: LazyLock<Vec<(&'static Contract, [Schemas; 2])>> = LazyLoc
 proptest! {
     #![proptest_config(ProptestConfig { cases: 128, ..ProptestConfig::default() })]
 
-    /// Whichever events are withheld, the checker accepts what is sent; and it would not, did the stream not say so.
+    /// Whichever events are withheld, the checker accepts the rest. It would not accept it without the replacements.
     #[test]
     fn whatever_is_withheld_check_accepts_the_rest(
         at in any::<prop::sample::Index>(), picks in prop::collection::vec(prop::bool::weighted(0.2), 1..400),
@@ -184,7 +184,7 @@ fn what_stands_in_keeps_its_schema_tells_what_was_withheld_and_nothing_of_its_co
                 assert_eq!(support::schemas(real).check_value(event.kind, &parsed), Ok(()), "{}", event.text);
                 assert_eq!(parsed[contract.type_key], event.kind);
                 assert!(event.text.len() < 1200, "{}", event.text);
-                // A run's beginning and end have no room for it in every contract.
+                // In some contracts, a run's first and last events have no room for the notice.
                 let silent = ["session_started", "run_started", "run_interrupted", "session_ended"];
                 assert!(
                     event.text.contains(&format!("event withheld: {withheld} breaks its schema"))
@@ -197,7 +197,7 @@ fn what_stands_in_keeps_its_schema_tells_what_was_withheld_and_nothing_of_its_co
     }
 }
 
-/// The contract's own words, from its document.
+/// The contract's own replacement, from its document.
 #[test]
 fn each_contract_says_it_in_its_own_words() {
     for (contract, withheld, expected) in [

@@ -1,11 +1,12 @@
-//! What was counted, and the file of what was counted before.
+//! The counts of this run, and the file with the baseline.
 //!
-//! One line for each stage: instructions, bytes of input, events, name; before them the compiler and the kind of processor.
+//! The file has one line for each stage: instructions, bytes of input, events, name. The compiler and the kind of processor
+//! precede them.
 
 use std::fmt::Write;
 use std::path::PathBuf;
 
-/// What a stage took.
+/// The counts of one stage.
 pub(crate) struct Count {
     pub(crate) name: String,
     pub(crate) instructions: u64,
@@ -13,7 +14,7 @@ pub(crate) struct Count {
     pub(crate) events: u64,
 }
 
-/// What all stages took.
+/// The counts of all stages.
 pub(crate) struct Baseline {
     pub(crate) compiler: String,
     pub(crate) machine: String,
@@ -34,7 +35,7 @@ impl Baseline {
         self.counts.iter().find(|count| count.name == name)
     }
 
-    /// The stored one; a message where it cannot be read.
+    /// Reads the stored baseline; returns a message if that fails.
     pub(crate) fn read() -> Result<Self, String> {
         let path = Self::path();
         let told = |what: &dyn std::fmt::Display| format!("{}: {what} (-- --write makes it)", path.display());

@@ -1,7 +1,7 @@
-//! Counting: this program once more, under valgrind, which counts inside one function alone.
+//! Counts instructions by running this program again under valgrind, within marked stages only.
 //!
-//! callgrind writes down what it counted since the last time, and begins at zero, whenever [`a_stage_begins_here`] or
-//! [`a_stage_ends_here`] is entered. So one process goes through all stages, and what prepares them is not in their counts.
+//! callgrind dumps its counters and resets them whenever [`a_stage_begins_here`] or [`a_stage_ends_here`] is entered. One
+//! process can therefore run all stages, and their preparation is not counted.
 
 use crate::baseline::{Baseline, Count};
 use crate::work;
@@ -9,9 +9,9 @@ use std::hint::black_box;
 use std::path::Path;
 use std::process::Command;
 
-/// The argument with which this program runs to be counted.
+/// The argument that starts this program as the counted process.
 pub(crate) const COUNTED: &str = "--counted";
-/// What marks the places in the program, for valgrind to find. Each does something, or they would become one function.
+/// The functions that mark the places for valgrind. Their bodies differ, since identical functions could be merged into one.
 const BEGIN: &str = "*a_stage_begins_here*";
 const END: &str = "*a_stage_ends_here*";
 
@@ -25,7 +25,7 @@ fn a_stage_ends_here() {
     black_box(2_u8);
 }
 
-/// Goes through all stages; says of each, on stdout, what came of it.
+/// Runs all stages, and prints the result of each on stdout.
 pub(crate) fn counted() {
     println!("machine {}", machine());
     work::each(&mut |part| {
@@ -39,7 +39,7 @@ pub(crate) fn counted() {
     });
 }
 
-/// The kind of processor, as valgrind shows it to the program: libraries choose their code by it.
+/// The processor features as valgrind presents them to the program. Libraries select their code by these.
 fn machine() -> String {
     #[cfg(target_arch = "x86_64")]
     let features =
@@ -50,7 +50,7 @@ fn machine() -> String {
     std::env::consts::ARCH.to_owned() + &features.collect::<String>()
 }
 
-/// Counts all stages; a message where that cannot be done.
+/// Counts all stages; returns a message if that fails.
 pub(crate) fn with_valgrind() -> Result<Baseline, String> {
     let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("instructions-{}", std::process::id()));
     std::fs::create_dir_all(&folder).unwrap();
@@ -68,7 +68,7 @@ fn in_folder(folder: &Path) -> Result<Baseline, String> {
         .arg(format!("--callgrind-out-file={}", folder.join("counts").display()))
         .arg(std::env::current_exe().unwrap())
         .arg(COUNTED)
-        // The environment lies on the stack: a longer one shifts what lies behind it.
+        // The environment is stored on the stack: its length shifts the addresses that follow it.
         .env_clear()
         .output()
         .map_err(|error| format!("valgrind cannot be started: {error} (apt-get install valgrind)"))?;
@@ -86,7 +86,8 @@ fn in_folder(folder: &Path) -> Result<Baseline, String> {
         let (Some(bytes), Some(events), Some(name)) = (bytes, events, words.next()) else {
             return Err(format!("the counted program said {line:?}"));
         };
-        // The first file is of what came before the first stage, the second of that stage, the third of what came between.
+        // The first dump is the time before the first stage, the second is that stage, the third is the time until the next
+        // one.
         let part = folder.join(format!("counts.{}", 2 * nth + 2));
         let instructions = total(&part).ok_or_else(|| format!("valgrind counted nothing of {name:?}"))?;
         counts.push(Count { name: name.to_owned(), instructions, bytes, events });
@@ -97,7 +98,7 @@ fn in_folder(folder: &Path) -> Result<Baseline, String> {
     Ok(Baseline { compiler: compiler(), machine, counts })
 }
 
-/// The sum in the file that callgrind wrote at the end of a stage; `None` where it is another file, or counted nothing.
+/// The sum in the dump at the end of a stage; `None` if the file is another dump or contains no count.
 fn total(path: &Path) -> Option<u64> {
     let text = std::fs::read_to_string(path).ok()?;
     if !text.lines().any(|line| line.starts_with("desc: Trigger: ") && line.contains(END.trim_matches('*'))) {
@@ -107,7 +108,7 @@ fn total(path: &Path) -> Option<u64> {
     sum.trim().parse().ok().filter(|sum| *sum > 0)
 }
 
-/// The compiler that the workspace is built with.
+/// The compiler that builds the workspace.
 fn compiler() -> String {
     let program = std::env::var_os("RUSTC").unwrap_or_else(|| "rustc".into());
     let said = Command::new(program).arg("--version").output();

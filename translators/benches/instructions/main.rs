@@ -1,15 +1,15 @@
-//! How many instructions each stage takes, held against a stored baseline.
+//! Counts the instructions of each stage and compares them with a stored baseline.
 //!
-//! A busy machine changes times and does not change counts, so this runs in CI and fails where a stage needs more than
-//! [`TOLERANCE`] above its baseline, or where a long session costs more for each frame than a short one.
+//! A busy machine changes times but not counts, so this runs in CI. It fails if a stage exceeds its baseline by more than
+//! [`TOLERANCE`], or if a frame of a long session costs more than one of a short session.
 //!
-//! `cargo bench -p framegate-translators --bench instructions` counts (with valgrind) and compares;
-//! `… --bench instructions -- --write` makes what it counts the new baseline. `cargo test --benches` goes through the stages
-//! uncounted, and checks that each has its baseline.
+//! `cargo bench -p framegate-translators --bench instructions` counts (with valgrind) and compares. `… --bench instructions --
+//! --write` stores the counts as the new baseline. `cargo test --benches` runs the stages without counting, and checks that
+//! each has a baseline.
 //!
-//! Counts depend on the compiler and on what the processor can do, so the baseline names both. Made by another compiler, they
-//! are held to [`TOLERANCE_ELSEWHERE`], which finds what is grossly wrong; on another kind of processor they are not
-//! compared, and that is said. Length is held against itself, so it is checked everywhere.
+//! Counts depend on the compiler and on the processor's features, so the baseline names both. If another compiler made the
+//! baseline, [`TOLERANCE_ELSEWHERE`] applies, which only finds gross errors. On another kind of processor the counts are not
+//! compared, and a message says so. The cost of length is a ratio within one run, so it is checked everywhere.
 
 #![allow(
     clippy::unwrap_used,
@@ -31,13 +31,14 @@ mod work;
 use baseline::{Baseline, Count};
 use std::process::ExitCode;
 
-/// By how much a stage may be above its baseline.
+/// How far a stage may exceed its baseline.
 const TOLERANCE: f64 = 0.05;
-/// The same, where another compiler made the baseline.
+/// The same, if another compiler made the baseline.
 const TOLERANCE_ELSEWHERE: f64 = 0.25;
-/// By how much a frame of a long session may cost more than one of a short session.
+/// How much more a frame of a long session may cost than one of a short session.
 const TOLERANCE_OF_LENGTH: f64 = 0.10;
-/// What one more contract may cost for the same frames, as a share of the whole path of the first: the aim, which is told.
+/// The target for the cost of one more contract for the same frames, as a share of the whole path of the first. It is only
+/// reported.
 const AIM_OF_ONE_MORE: f64 = 0.35;
 
 fn main() -> ExitCode {
@@ -73,7 +74,7 @@ fn main() -> ExitCode {
     if worse > 0 { ExitCode::FAILURE } else { ExitCode::SUCCESS }
 }
 
-/// Goes through every stage once, and checks that the baseline has the stages that there are.
+/// Runs every stage once, and checks that the baseline has the same stages.
 fn uncounted() -> ExitCode {
     let mut names = Vec::new();
     work::each(&mut |part| {
@@ -88,7 +89,7 @@ fn uncounted() -> ExitCode {
     ExitCode::SUCCESS
 }
 
-/// Prints every stage; gives how many are worse than they may be.
+/// Prints every stage; returns how many exceed the tolerance.
 fn compare(counts: &Baseline, known: &Baseline) -> usize {
     let same_compiler = counts.compiler == known.compiler;
     let same_machine = counts.machine == known.machine;
@@ -140,7 +141,7 @@ fn compare(counts: &Baseline, known: &Baseline) -> usize {
     worse.len() + gone
 }
 
-/// Prints what length costs; gives how many sessions it costs more than it may.
+/// Prints the cost of length; returns in how many sessions it exceeds the tolerance.
 fn too_long(counts: &Baseline) -> usize {
     let mut worse = 0;
     for long in &counts.counts {
@@ -156,11 +157,11 @@ fn too_long(counts: &Baseline) -> usize {
     worse
 }
 
-/// Prints what a second contract costs for frames that there are already.
+/// Prints the cost of a second contract for frames that already exist.
 fn one_more(counts: &Baseline) {
     for count in &counts.counts {
         let Some((runner, contract)) = count.name.split_once(work::MORE) else { continue };
-        // Beside the contract that writes least; that one beside the default.
+        // Compare with the contract that writes least. Compare that one with the default contract.
         let first = if contract == "sse.v1" { "frames.v2" } else { "sse.v1" };
         let Some(whole) = counts.get(&format!("{runner}{}{first}", work::WHOLE)) else { continue };
         let share = count.instructions as f64 / whole.instructions as f64;

@@ -1,4 +1,4 @@
-//! What is counted: a fixed part of the recordings through each stage, and sessions of two lengths.
+//! The work that is counted: a fixed set of recordings through each stage, and sessions of two lengths.
 
 use crate::sessions::{self, Shape};
 use crate::stages::{self, Counts, Encoders};
@@ -12,17 +12,18 @@ use std::collections::HashMap;
 use std::hint::black_box;
 use std::sync::Arc;
 
-/// How the names of stages are made: runner, then what is done.
+/// Parts of the names of stages: a name is the runner, then the work.
 pub(crate) const WHOLE: &str = " whole path ";
 pub(crate) const MORE: &str = " one more contract ";
 pub(crate) const SHORT: &str = ", short";
 pub(crate) const LONG: &str = ", long";
 
-/// How many pieces a short session has, and how many times as many a long one.
+/// The number of pieces in a short session, and the factor for a long one.
 const SHORT_PIECES: usize = 500;
 const TIMES: usize = 12;
 
-/// The recordings that are gone through: what runners do, in some tens of kilobytes. By name, so that more recordings change nothing.
+/// The recordings: typical output of runners, some tens of kilobytes. They are listed by name, so that new recordings do not
+/// change the counts.
 const RECORDINGS: &[(&str, &[&str])] = &[
     (
         "claude-code",
@@ -64,16 +65,17 @@ const RECORDINGS: &[(&str, &[&str])] = &[
     ),
 ];
 
-/// One thing that is counted.
+/// One unit of work that is counted.
 pub(crate) struct Part<'a> {
     pub(crate) name: &'a str,
     pub(crate) bytes: u64,
-    /// Whether it is done once before it is counted, so that what is made once (compiled schemas, checked outlines) is there.
+    /// Whether it runs once before it is counted, so that work that is done only once (compiling schemas, checking outlines) is
+    /// excluded.
     pub(crate) warm: bool,
     pub(crate) run: &'a mut dyn FnMut() -> Counts,
 }
 
-/// Calls `tell` with each part, in an order that never changes.
+/// Calls `tell` with each part, always in the same order.
 pub(crate) fn each(tell: &mut dyn FnMut(Part<'_>)) {
     for runner in RUNNERS {
         stages_of(runner, tell);
@@ -91,7 +93,7 @@ fn stages_of(runner: &'static Runner, tell: &mut dyn FnMut(Part<'_>)) {
     let frames: Vec<Vec<Frame>> = inputs.iter().map(|input| stages::decode(stages::ingest(runner), input)).collect();
     let rules = Arc::new(Rules::new(Settings::default()).unwrap());
     let redacting = || stages::ingest(runner).redacting(rules.clone());
-    // Large enough never to grow: growing would be counted in whatever stage it falls.
+    // Large enough never to grow. Growth would be counted in whichever stage it happens.
     let mut out = Vec::with_capacity(4 << 20);
     let mut part = |name: &str, run: &mut dyn FnMut() -> Counts| {
         tell(Part { name: &format!("{}{name}", runner.name), bytes, warm: true, run });
@@ -113,7 +115,7 @@ fn stages_of(runner: &'static Runner, tell: &mut dyn FnMut(Part<'_>)) {
     }
 }
 
-/// A session of two lengths, decoded, and decoded and encoded into every contract at once.
+/// Runs a session in two lengths: decoded, and decoded and encoded in every contract at once.
 fn length_of(session: &sessions::Session, tell: &mut dyn FnMut(Part<'_>)) {
     let runner = RUNNERS.iter().find(|runner| runner.name == session.runner).unwrap();
     let pieces = if session.shape == Shape::Output { SHORT_PIECES / 10 } else { SHORT_PIECES };

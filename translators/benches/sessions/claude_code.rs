@@ -1,4 +1,4 @@
-//! Claude Code, `--output-format stream-json`, with partial messages where there are pieces of text.
+//! Claude Code, `--output-format stream-json`; with partial messages if the text arrives in pieces.
 
 use super::{Session, Shape};
 

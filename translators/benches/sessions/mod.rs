@@ -1,65 +1,65 @@
-//! Synthetic sessions of any length, for each way in which a runner makes long ones.
+//! Synthetic sessions of any length, for each way in which a runner produces long ones.
 //!
-//! In: a way and how often its piece comes. Out: the bytes that the runner would write, and how many frames must come of
-//! the pieces. Never: anything random; the same length gives the same bytes.
+//! Input: a session type and its number of pieces. Output: the bytes that the runner would write, and the kind of frame that
+//! each piece must yield. Never: anything random; the same length yields the same bytes.
 
 mod claude_code;
 mod codex;
 mod open_responses;
 mod opencode;
 
-/// What stands for the piece of text in a record.
+/// The placeholder for the piece of text in a record.
 const PIECE: &str = "PIECE";
-/// What stands for all pieces one behind the other.
+/// The placeholder for the concatenation of all pieces.
 const WHOLE: &str = "WHOLE";
-/// What stands for the number of the piece: ids are made with it.
+/// The placeholder for the number of the piece, used in ids.
 const NTH: &str = "NTH";
-/// What stands for the number of the subagent, of [`AGENTS`].
+/// The placeholder for the number of the subagent, below [`AGENTS`].
 const AGENT: &str = "AGENT";
 
-/// How many subagents work at once where there are any.
+/// The number of concurrent subagents in sessions with subagents.
 pub(crate) const AGENTS: usize = 64;
 
-/// How many bytes of output a tool gives at a time in the sessions that are about output.
+/// The bytes of output in one piece, in sessions of shape `Output`.
 pub(crate) const OUTPUT_BYTES: usize = 4 << 10;
 
-/// What a session is long in.
+/// The part of a session that grows with its length.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Shape {
     /// One message in many pieces.
     Deltas,
     /// Many short tool calls.
     Tools,
-    /// Much output of tools.
+    /// A large tool output.
     Output,
-    /// Subagents that take turns, each with a message of its own in many pieces.
+    /// Subagents that take turns, each with its own message in many pieces.
     Subagents,
 }
 
-/// A way in which a runner makes long sessions.
+/// One type of long session of a runner.
 pub(crate) struct Session {
     pub(crate) name: &'static str,
     pub(crate) runner: &'static str,
     pub(crate) shape: Shape,
     sse: bool,
     before: &'static [&'static str],
-    /// Once for each subagent, behind `before`.
+    /// Written once for each subagent, after `before`.
     before_agent: &'static [&'static str],
     each: &'static [&'static str],
-    /// Once for each subagent, before `after`.
+    /// Written once for each subagent, before `after`.
     after_agent: &'static [&'static str],
     after: &'static [&'static str],
-    /// The kind of frame that each piece gives, exactly one.
+    /// The kind of frame of which each piece yields exactly one.
     pub(crate) gives: &'static str,
 }
 
-/// All of them.
+/// All sessions.
 pub(crate) fn all() -> impl Iterator<Item = &'static Session> {
     [claude_code::SESSIONS, codex::SESSIONS, opencode::SESSIONS, open_responses::SESSIONS].into_iter().flatten()
 }
 
 impl Session {
-    /// The records of a session with so many pieces.
+    /// The records of a session with this many pieces.
     pub(crate) fn bytes(&self, pieces: usize) -> Vec<u8> {
         let mut out = String::new();
         for record in self.before {
@@ -102,7 +102,7 @@ impl Session {
     }
 }
 
-/// A line of output, as it stands in JSON.
+/// A line of output, escaped for JSON.
 fn line(nth: usize) -> String {
     format!("   Compiling part-{nth} v0.1.0 (/workspace/crates/part)\\n")
 }

@@ -1,13 +1,13 @@
-//! What the stages are held against: the least that a program can do with the same records.
+//! The floors for the stages: the least work that a program can do with the same records.
 //!
-//! In: a recording. Out: lines. Never: anything checked or derived.
+//! Input: a recording. Output: lines. Never: anything checked or derived.
 
 use super::{Counts, written};
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 
-/// Each record to a `serde_json::Value` and back to text.
+/// Parses each record to a `serde_json::Value` and writes it back as text.
 pub(crate) fn round_trip(input: &[u8], out: &mut Vec<u8>) -> Counts {
     each_record(input, out, |line, out| {
         let Ok(value) = serde_json::from_slice::<serde_json::Value>(line) else { return false };
@@ -16,11 +16,11 @@ pub(crate) fn round_trip(input: &[u8], out: &mut Vec<u8>) -> Counts {
     })
 }
 
-/// A field of a record, as the text that it is.
+/// A field of a record, as raw text.
 type Raw<'a> = Option<&'a RawValue>;
 
-/// The records of all runners as one struct that borrows from the text: what tells them apart is read, what they carry
-/// stays the text that it is. What is not named here is stepped over.
+/// One struct for the records of all runners, which borrows from the text. The fields that distinguish records are parsed,
+/// their contents stay raw text, and all other fields are skipped.
 #[derive(Default, Deserialize, Serialize)]
 #[serde(default)]
 struct Typed<'a> {
@@ -50,7 +50,7 @@ struct Typed<'a> {
     delta: Raw<'a>,
 }
 
-/// Each record to a struct that borrows from it, and from that to the text of another.
+/// Parses each record to a struct that borrows from it, and writes the struct as text.
 pub(crate) fn typed(input: &[u8], out: &mut Vec<u8>) -> Counts {
     each_record(input, out, |line, out| {
         let Ok(record) = serde_json::from_slice::<Typed<'_>>(line) else { return false };

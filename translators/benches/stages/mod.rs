@@ -1,16 +1,16 @@
-//! The stages that are measured, each on one input, whoever measures them.
+//! The measured stages, each run on one input, for every kind of benchmark.
 //!
-//! In: the recordings, or any input. Out: how many events and bytes came of it. Never: a clock; what is measured is the
-//! caller's business.
+//! Input: the recordings, or any bytes. Output: the number of events and bytes produced. Never: a clock; the caller decides
+//! what to measure.
 
 mod floors;
 
 pub(crate) use floors::{round_trip, typed};
 
 use framegate_translators::contracts::Contract;
-use framegate_translators::encode::{Encoder, EncoderOptions, EventRef, Events};
+use framegate_translators::encode::{Encoder, EncoderOptions, EventRef, Events, write_ndjson};
 use framegate_translators::frame::{Frame, StreamKind};
-use framegate_translators::framing::{Limits, write_ndjson};
+use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::runners::Runner;
 use framegate_translators::schema::Schemas;
@@ -20,12 +20,12 @@ use std::hint::black_box;
 use std::path::{Path, PathBuf};
 use uuid::Uuid;
 
-/// The time at which all input comes.
+/// The arrival time of all input.
 pub(crate) const EPOCH_MS: u64 = 1_770_000_000_000;
-/// How much of it comes at a time.
+/// The size of a chunk of input.
 const CHUNK: usize = 64 << 10;
 
-/// What came of an input.
+/// The output of a stage.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     pub(crate) events: u64,
@@ -41,7 +41,7 @@ impl std::iter::Sum for Counts {
     }
 }
 
-/// The recordings of a runner that are streams, by name, in order.
+/// The recordings of a runner that are streams, with their names, sorted.
 pub(crate) fn recordings(runner: &Runner) -> Vec<(String, Vec<u8>)> {
     let here = Path::new(env!("CARGO_MANIFEST_DIR"));
     let folders = [here.join("tests/fixtures"), here.join("../tests/fixtures")];
@@ -53,12 +53,12 @@ pub(crate) fn recordings(runner: &Runner) -> Vec<(String, Vec<u8>)> {
     paths.iter().map(|path| (name(path), std::fs::read(path).unwrap())).collect()
 }
 
-/// An ingest of a runner's output, as the server has it but for redaction.
+/// An ingest of a runner's output, configured as in the server but without redaction.
 pub(crate) fn ingest(runner: &Runner) -> Ingest {
     Ingest::new(runner, None, Limits::default(), Identity { run_id: Uuid::from_u128(1), session_id: None })
 }
 
-/// Bytes to frames, which are handed to `sink` as they come.
+/// Decodes bytes to frames, and passes each to `sink`.
 pub(crate) fn decode_into(mut ingest: Ingest, input: &[u8], sink: &mut dyn FnMut(Frame)) {
     for chunk in input.chunks(CHUNK) {
         ingest.feed(chunk, EPOCH_MS).for_each(&mut *sink);
@@ -66,14 +66,14 @@ pub(crate) fn decode_into(mut ingest: Ingest, input: &[u8], sink: &mut dyn FnMut
     ingest.finish(EPOCH_MS).for_each(sink);
 }
 
-/// Bytes to frames, which are kept.
+/// Decodes bytes to frames, and collects them.
 pub(crate) fn decode(ingest: Ingest, input: &[u8]) -> Vec<Frame> {
     let mut frames = Vec::new();
     decode_into(ingest, input, &mut |frame| frames.push(frame));
     black_box(frames)
 }
 
-/// The encoder of each stream.
+/// The encoders of all streams.
 pub(crate) struct Encoders {
     contract: &'static Contract,
     open: HashMap<(StreamKind, Uuid), Option<Box<dyn Encoder>>>,
@@ -84,7 +84,7 @@ impl Encoders {
         Self { contract, open: HashMap::new() }
     }
 
-    /// Adds the events of the next frame.
+    /// Appends the events of the next frame.
     pub(crate) fn frame(&mut self, frame: &Frame, events: &mut Events) {
         let new = || (self.contract.encoder)(&frame.stream, &EncoderOptions::default());
         if let Some(encoder) = self.open.entry((frame.stream.kind, frame.stream.id)).or_insert_with(new) {
@@ -93,7 +93,7 @@ impl Encoders {
     }
 }
 
-/// Frames to lines of events, each checked where there are schemas.
+/// Encodes frames to lines of events. Each event is checked if there are schemas.
 pub(crate) fn encode(
     frames: &[Frame],
     contract: &'static Contract,
@@ -113,7 +113,7 @@ pub(crate) fn encode(
     counts
 }
 
-/// The whole way of an input: bytes in, lines of one contract's events out.
+/// The whole path of an input: from bytes to lines of one contract's events.
 pub(crate) fn whole(
     ingest: Ingest,
     input: &[u8],
@@ -145,7 +145,7 @@ fn write(event: EventRef<'_>, schemas: Option<&Schemas>, out: &mut Vec<u8>, coun
     counts.bytes_out += written(out, before);
 }
 
-/// How much was written since `before` into what all stages write into, over and over, as into a socket's buffer.
+/// The bytes written since `before`. The buffer is cleared when it gets large, as a socket's buffer is reused.
 pub(crate) fn written(out: &mut Vec<u8>, before: usize) -> u64 {
     let bytes = (out.len() - before) as u64;
     if out.len() > 1 << 20 {

@@ -1,20 +1,21 @@
 //! Images and other media in a record: base64 with a media type beside it, or in a `data:` URL.
 //!
-//! In: a record's JSON text. Out: media types and bytes, with the ids that stand around them. Never: a runner's words: these
-//! are the two ways in which bytes stand in JSON, whoever writes it. What is deeper than [`DEEPEST`] is not looked for.
+//! Input: a record's JSON text. Output: media types and bytes, with the ids from the enclosing objects. Never: anything
+//! specific to a runner; JSON from any writer carries bytes in these two ways. Media nested deeper than [`DEEPEST`] are not
+//! found.
 
 use crate::json::{Json, Kind, Object};
 use data_encoding::{BASE64, BASE64_NOPAD};
 use memchr::memmem;
 use std::sync::LazyLock;
 
-/// How deep media are looked for.
+/// The nesting depth down to which media are searched.
 const DEEPEST: usize = 32;
 
-/// How long an id is at most.
+/// Maximum length of an id, in bytes of JSON text.
 const LONGEST_ID: usize = 256;
 
-/// The keys under which a media type stands beside `data`.
+/// The keys of a media type next to `data`.
 const TYPE_KEYS: [&str; 5] = ["media_type", "mimeType", "mime_type", "mediaType", "mime"];
 
 /// Bytes with a media type.
@@ -22,11 +23,11 @@ const TYPE_KEYS: [&str; 5] = ["media_type", "mimeType", "mime_type", "mediaType"
 pub(super) struct Media {
     pub(super) mime: String,
     pub(super) content: Vec<u8>,
-    /// The ids in the objects around it.
+    /// The ids in the enclosing objects.
     pub(super) around: Vec<String>,
 }
 
-/// The media in a record, in order; those of more than `max_bytes` are left out.
+/// The media in a record, in order, without those of more than `max_bytes`.
 pub(super) fn media_in(record: &str, max_bytes: usize) -> Vec<Media> {
     let mut found = Vec::new();
     if may_hold(record)
@@ -37,7 +38,7 @@ pub(super) fn media_in(record: &str, max_bytes: usize) -> Vec<Media> {
     found
 }
 
-/// Whether it is worth a look: most records hold no media.
+/// A quick check whether a search is worthwhile: most records hold no media.
 fn may_hold(text: &str) -> bool {
     static MARKS: LazyLock<[memmem::Finder<'static>; 4]> =
         LazyLock::new(|| [";base64,", "\"data\"", "mime", "media"].map(memmem::Finder::new));
@@ -103,7 +104,7 @@ fn in_url(value: Json<'_>, max_bytes: usize) -> Option<(String, Vec<u8>)> {
     Some((mime.to_owned(), decoded(data, max_bytes)?))
 }
 
-/// Whether it can stand in a header as it is.
+/// Whether it can be used as a header value unchanged.
 fn is_media_type(text: &str) -> bool {
     let is_token = |part: &str| {
         !part.is_empty() && part.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"!#$&^_.+-".contains(&byte))

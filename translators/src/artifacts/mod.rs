@@ -1,21 +1,22 @@
-//! Artifacts: what is too large for a frame, or no text, stored by the hash of its bytes and referred to.
+//! Artifacts: content that is too large for a frame, or not text, is stored by the hash of its bytes and referenced.
 //!
-//! In: frames, in order, as the ledger numbered them. Out: frames again, renumbered, with an `artifact_written` in front of
-//! the frame that refers to it, and the artifacts' bytes. Never: a record cut (`provider_event.data` stays what came), a
-//! frame for an artifact whose bytes are not handed out, anything that depends on how the input was cut into chunks.
+//! Input: frames in order, as the ledger numbered them. Output: the frames again, renumbered, with an `artifact_written` before
+//! each frame that refers to an artifact, and the artifacts' bytes. Never: a record that is cut (`provider_event.data` stays
+//! unchanged), a frame for an artifact whose bytes are not returned, or a dependence on how the input was cut into chunks.
 //!
-//! It stands behind the ledger, not in it: what is said and closed is settled there, and a stage that takes frames and gives
-//! frames can follow another one, so that a secret which is redacted in the frames is in no artifact either.
+//! This stage comes after the ledger and is not part of it. The ledger has already settled what is emitted and closed, and
+//! another stage can run in between. So a secret that is redacted in the frames is in no artifact either.
 //!
-//! What becomes one:
+//! These become artifacts:
 //!
-//! - **A tool's output**, where one of its streams has more than [`Bounds::inline_bytes`]: standard output, then standard
-//!   error. Pieces up to the bound go out as they come; the piece that crosses it is cut to what [`Bounds::preview_bytes`]
-//!   still allows, and those behind it are held. The artifact comes at the tool's end, with the whole; `tool_ended` refers
-//!   to it. A client that shows output live shows the front, and fetches the rest once it is there.
-//! - **A patch**: the diff that the runner gave of a changed file. It also stays in the frame where it is within the bound.
-//! - **Images** and other media that stand base64-encoded in a record: they follow the record. A tool's end refers to those
-//!   that stand with its call id, a person's message to those that have the type and size of what is attached to it.
+//! - **A tool's output**, if one of its streams has more than [`Bounds::inline_bytes`]: standard output, then standard error.
+//!   Pieces up to the bound are emitted as they arrive. The piece that crosses the bound is cut to what
+//!   [`Bounds::preview_bytes`] still allows, and later pieces are held. When the tool ends, the artifact is written with the
+//!   whole output, and `tool_ended` refers to it. A client that shows live output shows the beginning and fetches the rest at
+//!   the end.
+//! - **A patch**: the runner's diff of a changed file. It also stays in the frame if it is within the bound.
+//! - **Images** and other media that a record contains in base64: they follow the record. A tool's end refers to those found
+//!   with its call id. A person's message refers to those with the type and size of an attachment.
 
 mod media;
 mod output;
@@ -24,10 +25,9 @@ mod reference;
 pub(crate) use reference::OutputRef;
 
 use crate::frame::{
-    ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, Name, Stream, StreamKind, Tool,
+    ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, Name, Stream, StreamKind, Tool, is_last,
 };
 use crate::hash::HashMap;
-use crate::pipeline::is_last;
 use media::{Media, media_in};
 use output::Output;
 use reference::{Reference, with_references};
@@ -36,19 +36,19 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// How many media are remembered for a message that refers to them later.
+/// How many media are remembered for later messages that refer to them.
 const REMEMBERED: usize = 64;
 
-/// What bounds artifacts, all in bytes.
+/// The limits for artifacts, all in bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Bounds {
-    /// How much of a stream of a tool's output, or of a diff, may stand in frames.
+    /// How much of one stream of a tool's output, or of a diff, may be in frames.
     pub inline_bytes: usize,
-    /// How much of something larger stands in frames, and of any text in `artifact_written`.
+    /// How much of larger content is in frames, and of any text in `artifact_written`.
     pub preview_bytes: usize,
-    /// How large an artifact may be. A longer output is cut, and says so; anything else is not stored.
+    /// Maximum size of an artifact. A longer output is cut and marked as truncated; anything else that is longer is not stored.
     pub max_bytes: usize,
-    /// How much output of tools that still run is held; what is beyond is cut from the artifacts.
+    /// Total output of running tools that may be held; output beyond this is missing from the artifacts.
     pub max_open_bytes: usize,
 }
 
@@ -58,10 +58,10 @@ impl Default for Bounds {
     }
 }
 
-/// What an artifact is (`spec/hecate-v1.md` has these kinds).
+/// The kind of an artifact (as in `spec/hecate-v1.md`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum ArtifactKind {
-    /// What a tool wrote: standard output, then standard error.
+    /// A tool's output: standard output, then standard error.
     CommandOutput,
     /// A unified diff.
     Patch,
@@ -72,7 +72,7 @@ pub enum ArtifactKind {
 }
 
 impl ArtifactKind {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::CommandOutput => "command_output",
@@ -83,7 +83,7 @@ impl ArtifactKind {
     }
 }
 
-/// The file that a patch changed.
+/// The file changed by a patch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Patched {
     /// Its path, in the runner's spelling.
@@ -92,26 +92,26 @@ pub struct Patched {
     pub kind: FileChangeKind,
 }
 
-/// An artifact: its bytes, and where they come from.
+/// An artifact: its bytes and their origin.
 #[derive(Clone, Debug)]
 pub struct Artifact {
     /// The stream whose frames refer to it.
     pub stream: Arc<Stream>,
     /// SHA-256 of `content`.
     pub digest: [u8; 32],
-    /// What it is.
+    /// The kind of artifact.
     pub kind: ArtifactKind,
     /// Its media type.
     pub mime: Name,
     /// The bytes.
     pub content: Box<[u8]>,
-    /// How many bytes there were before they were cut to [`Bounds::max_bytes`].
+    /// The number of bytes before they were cut to [`Bounds::max_bytes`].
     pub bytes_total: u64,
-    /// Unix epoch milliseconds: the time of the frame that tells of it.
+    /// Unix epoch milliseconds: the time of its `artifact_written` frame.
     pub created_at_ms: u64,
-    /// The runner's id of the call that it comes of.
+    /// The runner's id of the call that produced it.
     pub call_id: Option<Name>,
-    /// The file that a patch changed; `None` on other kinds.
+    /// The file changed by a patch; `None` for other kinds.
     pub patched: Option<Patched>,
 }
 
@@ -127,34 +127,34 @@ pub fn id_of(digest: &[u8; 32]) -> String {
     format!("sha256:{}", data_encoding::HEXLOWER.encode(digest))
 }
 
-/// The stage.
+/// The artifact stage.
 #[derive(Debug)]
 pub struct Artifacts {
     bounds: Bounds,
-    /// The next number of each stream that is open.
+    /// The next sequence number of each open stream.
     next_seq: HashMap<(StreamKind, Uuid), u64>,
-    /// Output of tools that run.
+    /// The output of running tools.
     outputs: HashMap<Uuid, Output>,
-    /// Names of tools that run and changed files, or gave output: their ids as the runner spells them.
+    /// The runner's call ids of running tools.
     calls: HashMap<Uuid, Name>,
     open_bytes: usize,
-    /// Media of the record that is being told.
+    /// The media of the current record.
     media: Vec<Stored>,
-    /// Media of records before it.
+    /// The media of earlier records.
     earlier: VecDeque<Stored>,
     written: Vec<Artifact>,
 }
 
-/// Media that are stored.
+/// Media that were stored.
 #[derive(Clone, Debug)]
 struct Stored {
     reference: Reference,
-    /// The ids that stand around it in the record.
+    /// The ids from the enclosing objects in the record.
     around: Arc<[String]>,
     is_claimed: bool,
 }
 
-/// What an artifact is made of.
+/// The content and properties of a new artifact.
 struct Draft<'a> {
     kind: ArtifactKind,
     mime: Name,
@@ -180,7 +180,7 @@ impl Artifacts {
         }
     }
 
-    /// Takes the next frame; adds what becomes of it to `out`.
+    /// Processes the next frame; appends the resulting frames to `out`.
     pub fn frame(&mut self, mut frame: Frame, out: &mut Vec<Frame>) {
         match &mut frame.body {
             Body::ProviderEvent(record) => {
@@ -197,7 +197,7 @@ impl Artifacts {
             Body::ToolStarted { call, .. } => {
                 self.calls.insert(call.tool.id, call.tool.call_id.clone());
             }
-            Body::ToolStdout { tool, chunk } if !chunk.is_empty() => {
+            Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } if !chunk.is_empty() => {
                 self.hold(tool, chunk, output::Part::Stdout);
                 if chunk.is_empty() {
                     return;
@@ -265,7 +265,7 @@ impl Artifacts {
         out.push(frame);
     }
 
-    /// Keeps a piece of output; leaves of it what goes out now.
+    /// Holds a piece of output; leaves in `chunk` the part to emit now.
     fn hold(&mut self, tool: &Tool, chunk: &mut String, part: output::Part) {
         let output = self.outputs.entry(tool.id).or_default();
         let before = output.held();
@@ -275,7 +275,7 @@ impl Artifacts {
         chunk.truncate(shown);
     }
 
-    /// A tool is over: its output becomes an artifact where it was too large.
+    /// A tool is over: its output becomes an artifact if it was too large.
     fn finish(&mut self, tool: &Tool, place: &Place, out: &mut Vec<Frame>) -> Option<Reference> {
         self.calls.remove(&tool.id);
         let output = self.outputs.remove(&tool.id)?;
@@ -300,7 +300,7 @@ impl Artifacts {
         Some(Reference { streams: Some((stdout_bytes, stderr_bytes)), ..reference })
     }
 
-    /// What a tool that failed says of it may be as long as any output.
+    /// Cuts the error of a failed tool, which may be as long as any output.
     fn shorten(&mut self, tool: &Tool, error: &mut String, place: &Place, out: &mut Vec<Frame>) {
         if error.len() <= self.bounds.inline_bytes {
             return;
@@ -323,7 +323,7 @@ impl Artifacts {
     fn patch(&mut self, change: &mut FileChanged, place: &Place, out: &mut Vec<Frame>) {
         let Some(diff) = change.diff.as_deref() else { return };
         let (is_large, is_stored) = (diff.len() > self.bounds.inline_bytes, diff.len() <= self.bounds.max_bytes);
-        // A patch that is cut is none.
+        // A patch that was cut would be useless.
         if is_stored {
             let preview = self.preview(diff).to_owned();
             let draft = Draft {
@@ -355,7 +355,7 @@ impl Artifacts {
             preview: None,
         };
         let digest = digest_of(&draft.content);
-        // A record may hold the same thing twice, once for the model and once for people.
+        // A record may contain the same content twice, once for the model and once for people.
         if self.media.iter().any(|stored| *stored.reference.artifact_id == id_of(&digest)) {
             return;
         }
@@ -370,7 +370,7 @@ impl Artifacts {
         }
     }
 
-    /// The media of this record that stand with the id of a call.
+    /// The media of this record that were found with a call's id.
     fn claim_by_call(&mut self, call_id: &str) -> Vec<Reference> {
         let of_call = |stored: &&mut Stored| !call_id.is_empty() && stored.around.iter().any(|id| id == call_id);
         let claim = |stored: &mut Stored| {
@@ -380,7 +380,7 @@ impl Artifacts {
         self.media.iter_mut().filter(of_call).map(claim).collect()
     }
 
-    /// Finds what is attached to a message: media of that type and size, in this record or shortly before it.
+    /// Finds an attachment's content: media with that type and size, in this record or shortly before it.
     fn claim_by_shape(&mut self, attachment: &mut Attachment) {
         let fits = |stored: &&mut Stored, is_here: bool| {
             let reference = &stored.reference;
@@ -388,7 +388,7 @@ impl Artifacts {
             let mime = attachment.mime.as_ref().map_or(is_here, |mime| *mime == reference.mime);
             let kind =
                 attachment.mime.is_some() || (&*attachment.kind == "image") == (reference.kind == ArtifactKind::Image);
-            // What has a name of its own is a reference already, not content, unless its size was told.
+            // An attachment with a name is a reference, not content, unless it has a size.
             let is_content = attachment.bytes.is_some() || attachment.name.is_none();
             !stored.is_claimed && bytes && mime && kind && is_content
         };
@@ -446,7 +446,7 @@ impl Artifacts {
     }
 }
 
-/// Where and when an artifact is told.
+/// The stream, time and parent of an artifact's frame.
 struct Place {
     stream: Arc<Stream>,
     timestamp_ms: u64,

@@ -1,22 +1,22 @@
-//! The output of one tool, held until the tool is over.
+//! The output of one tool, held until the tool ends.
 //!
-//! In: pieces. Out: how much of each goes out now, and in the end the whole. Never: more held than the bounds allow, a piece
-//! behind one that was cut.
+//! Input: pieces. Output: how much of each is emitted now, and the whole at the end. Never: more held than the bounds allow, or
+//! a piece held after one that was cut.
 
 use super::Bounds;
 
-/// Where a piece belongs.
+/// The stream and position of a piece.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// Standard output, behind what came.
+    /// Standard output, after the earlier pieces.
     Stdout,
-    /// Standard output, before what came.
+    /// Standard output, before the earlier pieces.
     Front,
     /// Standard error.
     Stderr,
 }
 
-/// What a tool wrote so far.
+/// The output of a tool so far.
 #[derive(Debug, Default)]
 pub(super) struct Output {
     stdout: Channel,
@@ -26,15 +26,15 @@ pub(super) struct Output {
 #[derive(Debug, Default)]
 struct Channel {
     text: String,
-    /// How many bytes came.
+    /// How many bytes arrived.
     bytes: u64,
-    /// How many of them went out.
+    /// How many of them were emitted.
     shown: usize,
     is_large: bool,
 }
 
 impl Output {
-    /// Takes a piece, of which `room` more bytes may be held; gives how many bytes of it go out now.
+    /// Adds a piece, of which at most `room` more bytes may be held. Returns how many bytes of it to emit now.
     pub(super) fn push(&mut self, part: Part, chunk: &str, bounds: &Bounds, room: usize) -> usize {
         let room = room.min(bounds.max_bytes.saturating_sub(self.held()));
         let channel = if part == Part::Stderr { &mut self.stderr } else { &mut self.stdout };
@@ -42,17 +42,17 @@ impl Output {
         channel.show(chunk, bounds)
     }
 
-    /// How many bytes are held.
+    /// The number of held bytes.
     pub(super) fn held(&self) -> usize {
         self.stdout.text.len() + self.stderr.text.len()
     }
 
-    /// Whether it is too large for frames.
+    /// Whether the output is too large for frames.
     pub(super) fn is_large(&self) -> bool {
         self.stdout.is_large || self.stderr.is_large
     }
 
-    /// How many bytes of standard output and of standard error there were.
+    /// The total bytes of standard output and of standard error.
     pub(super) fn bytes(&self) -> (u64, u64) {
         (self.stdout.bytes, self.stderr.bytes)
     }
@@ -67,7 +67,7 @@ impl Output {
 
 impl Channel {
     fn hold(&mut self, chunk: &str, is_front: bool, room: usize) {
-        // What follows a piece that was cut would stand in the wrong place.
+        // After a piece that was cut, a later piece would be in the wrong place.
         let is_whole = self.text.len() as u64 == self.bytes;
         self.bytes += chunk.len() as u64;
         let cut = chunk.floor_char_boundary(room.min(chunk.len()));
@@ -79,7 +79,7 @@ impl Channel {
         } else if cut == chunk.len() {
             self.text.insert_str(0, kept);
         } else {
-            // The front goes before what came, which makes room for it as far as it can.
+            // The front is inserted before the earlier pieces, whose end is cut to make room for it.
             let most = self.text.len() + room;
             let front = chunk.floor_char_boundary(most.min(chunk.len()));
             let behind = self.text.floor_char_boundary(most.saturating_sub(front).min(self.text.len()));

@@ -1,13 +1,13 @@
-//! References to artifacts in `tool_ended.artifacts`: `{"artifact_refs": [...]}`, beside what the runner refers to.
+//! References to artifacts in `tool_ended.artifacts`: `{"artifact_refs": [...]}`, in addition to the runner's own references.
 //!
-//! In: what was written. Out: the JSON object, and for encoders what it says of a tool's output. Never: content.
+//! Input: what was written. Output: the JSON object; for encoders, its information about a tool's output. Never: content.
 
 use super::ArtifactKind;
 use crate::frame::{Name, RawJson};
 use crate::json::{Json, Object, to_raw};
 use serde_json::{Map, Value, json};
 
-/// One artifact, as a frame refers to it.
+/// A reference from a frame to an artifact.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
     pub(super) artifact_id: Name,
@@ -15,11 +15,11 @@ pub(super) struct Reference {
     pub(super) mime: Name,
     pub(super) bytes: u64,
     pub(super) bytes_total: u64,
-    /// How many bytes of standard output and of standard error there were.
+    /// The total bytes of standard output and of standard error.
     pub(super) streams: Option<(u64, u64)>,
 }
 
-/// The references, added to what the runner refers to itself.
+/// Adds the references to the runner's own ones.
 pub(super) fn with_references(own: Option<&RawJson>, references: &[Reference]) -> RawJson {
     let mut object = own.and_then(|own| serde_json::from_str::<Map<String, Value>>(own.get()).ok()).unwrap_or_default();
     let list = references.iter().map(|reference| {
@@ -40,19 +40,19 @@ pub(super) fn with_references(own: Option<&RawJson>, references: &[Reference]) -
     to_raw(&object)
 }
 
-/// What `tool_ended.artifacts` says of the tool's output, where that was too large for frames.
+/// The tool's output as described by `tool_ended.artifacts`, if it was too large for frames.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct OutputRef {
     /// The artifact with the whole output.
     pub(crate) artifact_id: String,
-    /// How many bytes of standard output there were.
+    /// The total bytes of standard output.
     pub(crate) stdout_bytes: u64,
-    /// How many bytes of standard error there were.
+    /// The total bytes of standard error.
     pub(crate) stderr_bytes: u64,
 }
 
 impl OutputRef {
-    /// Reads it.
+    /// Reads it from `tool_ended.artifacts`; `None` if no output was stored.
     pub(crate) fn of(artifacts: Option<&RawJson>) -> Option<Self> {
         Object::parse(artifacts?.get())?.items("artifact_refs").into_iter().filter_map(Json::object).find_map(|entry| {
             Some(Self {

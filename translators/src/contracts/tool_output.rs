@@ -1,4 +1,4 @@
-//! Collects what a tool gave, for contracts that tell it once the tool is over.
+//! Collects a tool's output for contracts that emit it when the tool is over.
 
 use crate::artifacts::OutputRef;
 use crate::frame::{Body, Name};
@@ -6,10 +6,10 @@ use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// How much of a tool's output goes into one event, in bytes; what is more is cut with a note.
+/// Maximum bytes of a tool's output in one event; the rest is replaced by a note.
 const MAX_OUTPUT: usize = 1 << 20;
 
-/// The tools that run.
+/// The running tools.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct ToolOutputs {
@@ -24,33 +24,33 @@ struct Running {
     output: String,
     errors: String,
     left_out: u64,
-    /// The artifact that has the whole: known at the end alone.
+    /// The artifact with the whole output; known only at the end.
     #[serde(skip)]
     stored: Option<OutputRef>,
 }
 
-/// What a tool gave.
+/// The output of a tool.
 #[derive(Clone, Debug)]
 pub(crate) struct ToolOutput {
     /// The tool's name.
     pub(crate) name: Name,
-    /// The runner's own id of the call.
+    /// The runner's own id for the call.
     pub(crate) call_id: Name,
     /// Standard output, then standard error.
     pub(crate) output: String,
-    /// What went wrong; `None` where nothing did.
+    /// What went wrong; `None` if nothing did.
     pub(crate) error: Option<String>,
-    /// Whether it went well.
+    /// Whether the tool succeeded.
     pub(crate) success: bool,
 }
 
 impl ToolOutputs {
-    /// How much output is kept, in bytes.
+    /// How much output is held, in bytes.
     pub(crate) fn held_bytes(&self) -> usize {
         self.running.values().map(|running| running.output.len() + running.errors.len()).sum()
     }
 
-    /// Takes a frame; gives what the tool gave where the frame ends it.
+    /// Processes a frame; returns the tool's output if the frame ends the tool.
     pub(crate) fn frame(&mut self, body: &Body) -> Option<ToolOutput> {
         match body {
             Body::ToolStarted { call, .. } => {
@@ -65,7 +65,7 @@ impl ToolOutputs {
                 self.running.insert(call.tool.id, running);
                 None
             }
-            Body::ToolStdout { tool, chunk } => {
+            Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
                 let running = self.running.get_mut(&tool.id)?;
                 running.left_out += append(&mut running.output, chunk);
                 None
@@ -116,7 +116,7 @@ impl Running {
     }
 }
 
-/// Appends as much as there is room for, whole characters only; gives how many bytes were left out.
+/// Appends as many whole characters as there is room for; returns the number of omitted bytes.
 fn append(held: &mut String, chunk: &str) -> u64 {
     let room = MAX_OUTPUT.saturating_sub(held.len());
     let cut = chunk.floor_char_boundary(room.min(chunk.len()));

@@ -1,9 +1,12 @@
-//! What several contracts write in the same way.
+//! Output formats that several contracts share.
 
 use crate::frame::RawJson;
 use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
+use std::collections::VecDeque;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// UTC with `Z`, whole seconds.
 pub fn rfc3339_seconds(unix_ms: u64) -> String {
@@ -20,12 +23,61 @@ pub(crate) fn rfc3339_micros(unix_ms: u64) -> String {
     format!("{:.6}", timestamp(unix_ms))
 }
 
-/// Writes times in one buffer. Many events have the same second, which is written once.
+/// How many texts are remembered.
+const SAID: usize = 64;
+
+/// The latest texts of a run's main thread, by length and hash. This is enough to decide whether the final text was already
+/// emitted, in one piece or in several. White space is ignored.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(transparent)]
+pub(crate) struct SaidTexts(VecDeque<(usize, u64)>);
+
+impl SaidTexts {
+    /// Remembers an emitted text.
+    pub(crate) fn say(&mut self, text: &str) {
+        let text = bare(text);
+        if text.is_empty() {
+            return;
+        }
+        if self.0.len() == SAID {
+            self.0.pop_front();
+        }
+        self.0.push_back((text.len(), hash(&text)));
+    }
+
+    /// Whether a text was emitted, or is a concatenation of emitted texts.
+    pub(crate) fn has_said(&self, text: &str) -> bool {
+        let text = bare(text);
+        let mut said: Vec<(usize, u64)> = self.0.iter().copied().collect();
+        // The longest first, so that a text is not mistaken for a shorter one that it begins with.
+        said.sort_unstable_by(|one, other| other.cmp(one));
+        let mut rest = &*text;
+        while !rest.is_empty() {
+            let begins = |&(length, known): &(usize, u64)| rest.get(..length).is_some_and(|piece| hash(piece) == known);
+            let Some(at) = said.iter().position(begins) else { return false };
+            rest = &rest[said.remove(at).0..];
+        }
+        true
+    }
+}
+
+/// A text without white space.
+fn bare(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+fn hash(text: &str) -> u64 {
+    let mut hasher = DefaultHasher::new();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Formats times in one buffer. Many events share the same second, which is formatted once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Times {
-    /// How many digits follow the second.
+    /// The number of fractional digits.
     digits: usize,
-    /// The second that the text is of.
+    /// The second that is in the buffer.
     second: Option<u64>,
     text: String,
 }
@@ -42,7 +94,7 @@ impl Times {
         Self { digits, second: None, text: String::new() }
     }
 
-    /// The time as text: as [`rfc3339_seconds`], [`rfc3339_millis`] and [`rfc3339_micros`] write it.
+    /// The time as text, in the format of [`rfc3339_seconds`], [`rfc3339_millis`] or [`rfc3339_micros`].
     pub(crate) fn text(&mut self, unix_ms: u64) -> &str {
         let second = unix_ms / 1000;
         if self.second != Some(second) {
@@ -51,7 +103,7 @@ impl Times {
             self.text.push_str(&rfc3339_seconds(unix_ms));
         }
         if self.digits > 0 {
-            // `YYYY-MM-DDThh:mm:ss`, which is as long in every year up to 9999.
+            // `YYYY-MM-DDThh:mm:ss`: the length is constant for years up to 9999.
             self.text.truncate(19);
             self.text.push('.');
             let is_late = unix_ms > LAST_MS;
@@ -68,14 +120,14 @@ impl Times {
     }
 }
 
-/// The last time that is written as it is; what is later is written as the end of its second.
+/// The latest time that is written exactly; a later one is written as the end of its second.
 const LAST_MS: u64 = 253_402_207_200_000;
 
 fn timestamp(unix_ms: u64) -> Timestamp {
     i64::try_from(unix_ms).ok().and_then(|ms| Timestamp::from_millisecond(ms).ok()).unwrap_or(Timestamp::MAX)
 }
 
-/// The arguments as an object: ones that are none stand under `raw`.
+/// The arguments as an object. Other values are wrapped under `raw`.
 pub(crate) fn as_object(args: &RawJson) -> Cow<'_, RawValue> {
     if args.get().starts_with('{') {
         return Cow::Borrowed(args);
@@ -119,5 +171,19 @@ mod tests {
         assert_eq!(as_object(&text).get(), r#"{"raw":"ls"}"#);
         let object = crate::json::to_raw(&serde_json::json!({"a": 1}));
         assert_eq!(as_object(&object).get(), r#"{"a":1}"#);
+    }
+
+    #[test]
+    fn a_text_is_said_in_one_piece_or_in_several() {
+        let mut said = SaidTexts::default();
+        for text in ["One.", "One. Two.\n", "Three."] {
+            said.say(text);
+        }
+        for text in ["One.", " One. Two.", "One. Two.\n\nThree.", "Three.One."] {
+            assert!(said.has_said(text), "{text}");
+        }
+        for text in ["Two.", "One. Two. Four.", "Three.Three."] {
+            assert!(!said.has_said(text), "{text}");
+        }
     }
 }

@@ -1,17 +1,18 @@
-//! What a broken schema means for the runner's output.
+//! Interprets a schema violation as drift of the runner's output.
 //!
-//! In: one of the validator's errors. Out: the kinds of drift in it, each with its place. Never: a place that is in the data
-//! alone: an index of an array, or a key of a map, is `*`.
+//! Input: one of the validator's errors. Output: the kinds of drift in it, each with its place. Never: a place that depends on
+//! the data: an array index or a map key becomes `*`.
 
-use super::finding::{DriftKey, DriftKind, short};
+use super::finding::{DriftKey, short};
+use crate::frame::DriftKind;
 use jsonschema::ValidationError;
 use jsonschema::error::{TypeKind, ValidationErrorKind as Broken};
 use serde_json::Value;
 
-/// Fields that say what kind of thing an object is: a new word there is a new kind.
+/// Fields that name an object's kind: an unknown word there means an unknown kind.
 const DISCRIMINATORS: &[&str] = &["type", "subtype", "kind", "method", "object"];
 
-/// The errors that mean something: where an object does not say its type, those of all its alternatives are left out.
+/// The relevant errors: if an object lacks its type, the errors of all its alternatives are dropped.
 pub(super) fn meant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationError<'_>> {
     let is_untyped = |error: &ValidationError<'_>| match error.kind() {
         Broken::Required { property } => property.as_str().is_some_and(|name| DISCRIMINATORS.contains(&name)),
@@ -32,7 +33,7 @@ pub(super) fn meant(mut errors: Vec<ValidationError<'_>>) -> Vec<ValidationError
     errors
 }
 
-/// Tells what drifted.
+/// Reports each drift.
 pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dyn FnMut(DriftKey, String)) {
     let place = place(error);
     let mut tell = |kind, pointer: String, word, expected| {
@@ -64,7 +65,7 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
                 tell(DriftKind::ChangedType, place, None, expected);
             }
         },
-        // A field that must not be there.
+        // The schema forbids this field.
         Broken::FalseSchema => tell(DriftKind::UnknownField, place, None, "no such field is known".to_owned()),
         _ => {
             let is_kind = place.rsplit('/').next().is_some_and(|name| DISCRIMINATORS.contains(&name));
@@ -80,7 +81,7 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
     }
 }
 
-/// The alternative that the value was probably meant as: of those whose type fits, the one with the least errors.
+/// The alternative that the value was probably meant to match: among those whose type fits, the one with the fewest errors.
 fn nearest<'e, 'v>(
     error: &ValidationError<'_>,
     context: &'e [Vec<ValidationError<'v>>],
@@ -92,7 +93,7 @@ fn nearest<'e, 'v>(
     context.iter().filter(fits).min_by_key(|branch| branch.len()).map(Vec::as_slice)
 }
 
-/// The words that are known, as far as they are few.
+/// Lists the known words, up to a limit.
 fn known_words(options: &Value) -> String {
     let all: Vec<String> = match options {
         Value::Array(list) => list.iter().map(ToString::to_string).collect(),
@@ -105,7 +106,7 @@ fn known_words(options: &Value) -> String {
     }
 }
 
-/// A value that may be told: a short word, as only names of kinds and states are.
+/// A value that may be reported: only a short word, like a name of a kind or state.
 fn word(value: &Value) -> Option<String> {
     let text = value.as_str()?;
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || matches!(letter, '_' | '-' | '.' | ':' | '/');
@@ -130,7 +131,7 @@ fn below(place: &str, name: &str) -> String {
 
 /// The place as the schema names it.
 ///
-/// The way through the schema tells the fields, which have names there, from items and keys, which have none.
+/// The path through the schema distinguishes fields, which have names there, from items and map keys, which have none.
 fn place(error: &ValidationError<'_>) -> String {
     let depth = error.instance_path().as_str().matches('/').count();
     let (mut place, mut at) = (String::new(), 0);

@@ -1,18 +1,18 @@
-//! Which objects are known to the last field.
+//! Closes schemas of objects whose fields are all known.
 //!
-//! In: a schema document of a standard that anyone may extend. Out: the same, with `additionalProperties: false` wherever an
-//! object lists its properties and nothing is said of others. Never: a change to an object that is described in several
-//! places, of which none knows all of its properties.
+//! Input: a schema document of an open standard. Output: the same, with `additionalProperties: false` in each object schema
+//! that lists its properties and does not mention others. Never: a change to an object that several schemas describe together,
+//! because none of them lists all of its properties.
 
 use serde_json::Value;
 
-/// Reads a document.
+/// Closes the schemas of a document.
 pub(super) fn read(mut document: Value) -> Value {
     close(&mut document, true);
     document
 }
 
-/// Closes a schema and what is in it; the schema itself only where it is all that is said of its object.
+/// Closes a schema and its subschemas. The schema itself is closed only if it alone describes its object.
 fn close(schema: &mut Value, alone: bool) {
     let Some(map) = schema.as_object_mut() else { return };
     for (keyword, inner) in map.iter_mut() {

@@ -1,76 +1,23 @@
-//! What is told of drift: how much of it, where it was seen first, and what may be done.
+//! A report of drift: how often, where it was seen first, and a suggestion.
 
+use crate::frame::DriftKind;
 use std::collections::BTreeMap;
 
-/// How the output differs from what is known.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize, serde::Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum DriftKind {
-    /// A record, or an object in it, of a type that is not known.
-    UnknownType,
-    /// A field that is not known.
-    UnknownField,
-    /// A field that was always there is not.
-    MissingField,
-    /// A value of another JSON type.
-    ChangedType,
-    /// A word or a number that is not among those that are known.
-    UnknownValue,
-    /// The record is not JSON.
-    NotJson,
-}
-
-impl DriftKind {
-    /// Every kind.
-    pub const ALL: [Self; 6] = [
-        Self::UnknownType,
-        Self::UnknownField,
-        Self::MissingField,
-        Self::ChangedType,
-        Self::UnknownValue,
-        Self::NotJson,
-    ];
-
-    /// Its stable name.
-    pub fn as_str(self) -> &'static str {
-        match self {
-            Self::UnknownType => "unknown_type",
-            Self::UnknownField => "unknown_field",
-            Self::MissingField => "missing_field",
-            Self::ChangedType => "changed_type",
-            Self::UnknownValue => "unknown_value",
-            Self::NotJson => "not_json",
-        }
-    }
-
-    /// The name of the rule that it breaks.
-    pub fn rule(self) -> &'static str {
-        match self {
-            Self::UnknownType => "drift.unknown_type",
-            Self::UnknownField => "drift.unknown_field",
-            Self::MissingField => "drift.missing_field",
-            Self::ChangedType => "drift.changed_type",
-            Self::UnknownValue => "drift.unknown_value",
-            Self::NotJson => "drift.not_json",
-        }
-    }
-}
-
-/// One way in which output drifts, and the place.
+/// One kind of drift and its place.
 #[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct DriftKey {
-    /// The way.
+    /// The kind of drift.
     pub kind: DriftKind,
-    /// The kind of the record; "" where it says none.
+    /// The kind of the record; "" if it has none.
     pub record_kind: String,
     /// The place in the record, as a JSON pointer with `*` for the items of an array and the keys of a map.
     pub pointer: String,
-    /// The word that is not known, where it is one.
+    /// The unknown word, if the value is one.
     pub word: Option<String>,
 }
 
 impl DriftKey {
-    /// The record as a whole drifts.
+    /// Drift of the record as a whole.
     pub(super) fn of_record(kind: DriftKind, record_kind: Option<&str>) -> Self {
         let record_kind = record_kind.map(short).unwrap_or_default();
         Self { kind, record_kind, pointer: String::new(), word: None }
@@ -80,7 +27,7 @@ impl DriftKey {
 /// Where something was seen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub struct Position {
-    /// The number of the record, counted from 1, as people count lines.
+    /// The record's number, from 1.
     pub record: u64,
     /// Where the record begins, in bytes from the start of the input.
     pub offset: u64,
@@ -96,24 +43,24 @@ pub(super) struct Seen {
 /// Drift in one place.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct DriftFinding {
-    /// What, and where.
+    /// The kind of drift and its place.
     pub key: DriftKey,
-    /// How often.
+    /// How often it occurred.
     pub count: u64,
-    /// Where first.
+    /// Where it occurred first.
     pub first: Position,
     /// What is wrong.
     pub message: String,
-    /// What may be done about it.
+    /// What to do about it.
     pub suggestion: String,
 }
 
-/// The first letters of a name.
+/// The first characters of a name.
 pub(super) fn short(name: &str) -> String {
     name.chars().take(64).collect()
 }
 
-/// Everything that was seen, the earliest first.
+/// All drift, the earliest first.
 pub(super) fn all(seen: &BTreeMap<DriftKey, Seen>) -> Vec<DriftFinding> {
     let mut findings: Vec<DriftFinding> = seen.iter().map(|(key, one)| finding(key, one, seen)).collect();
     findings.sort_by(|one, other| one.first.cmp(&other.first).then_with(|| one.key.cmp(&other.key)));
@@ -158,8 +105,8 @@ fn finding(key: &DriftKey, one: &Seen, seen: &BTreeMap<DriftKey, Seen>) -> Drift
     DriftFinding { key: key.clone(), count: one.count, first: one.first, message, suggestion }
 }
 
-/// The field that probably is the same under another name: the only one of its kind beside it that came and went with it,
-/// or one whose name is the same but for its spelling.
+/// The field that probably is the same one under another name. It must first appear in the same record and object, with the
+/// opposite drift. If there are several, it is the one whose name differs only in spelling.
 fn partner<'s>(key: &DriftKey, one: &Seen, seen: &'s BTreeMap<DriftKey, Seen>) -> Option<&'s str> {
     let wanted = match key.kind {
         DriftKind::UnknownField => DriftKind::MissingField,

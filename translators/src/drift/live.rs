@@ -1,7 +1,7 @@
-//! Drift while records pass: one runner's output, whatever surface it shows.
+//! Checks a runner's records for drift as they pass, on any surface.
 //!
-//! In: records, on their way to the decoder. Out: the kinds of drift in each, and every place once. Never: a record held
-//! back; a comparison before the surface has shown.
+//! Input: records on their way to the decoder. Output: the kinds of drift in each record, and every new place once. Never: a
+//! record that is delayed, or a comparison before the surface is known.
 
 use super::{Drift, DriftKey, DriftKind, Known};
 use crate::decode::Record;
@@ -18,20 +18,20 @@ pub struct LiveDrift {
 }
 
 enum State {
-    /// No record has shown the surface.
+    /// The surface is not known yet.
     Waiting,
     Comparing(Box<Drift>),
-    /// Nothing is known of the surface.
+    /// The surface has no schemas.
     Blind,
 }
 
 impl LiveDrift {
-    /// Nothing has come yet.
+    /// A check at the start of its input.
     pub fn new(runner: &Runner) -> Self {
         Self { runner: runner.name, state: State::Waiting, news: Vec::new() }
     }
 
-    /// Takes the next record.
+    /// Processes the next record.
     pub fn record(&mut self, record: &Record<'_>) -> Vec<DriftKind> {
         if matches!(self.state, State::Waiting) {
             self.settle(record);
@@ -49,7 +49,7 @@ impl LiveDrift {
         kinds
     }
 
-    /// What drifts in a place where nothing did before, with what is wrong there.
+    /// Takes the drift in new places, with what was expected there.
     pub fn take_news(&mut self) -> Vec<(DriftKey, String)> {
         std::mem::take(&mut self.news)
     }
@@ -64,7 +64,8 @@ impl LiveDrift {
     }
 }
 
-/// What is known of a surface, compiled once: that takes a thousand times as long as to compare a record.
+/// The compiled schemas of a surface. They are compiled once, because that takes a thousand times as long as comparing a
+/// record.
 fn known(runner: &'static Runner, surface: &'static str) -> Option<Known> {
     type All = HashMap<(&'static str, &'static str), Option<Known>>;
     static ALL: Mutex<Option<All>> = Mutex::new(None);

@@ -1,4 +1,4 @@
-//! What is told of a record whose layout is known is what a look at it tells.
+//! Cached drift for a known layout equals the result of a full comparison.
 
 use super::*;
 use crate::framing::{Limits, Reader, Unit};
@@ -31,7 +31,7 @@ fn records(bytes: &[u8]) -> Vec<String> {
     found
 }
 
-/// Numbers without a pattern, the same in each run.
+/// A pseudorandom generator with a fixed sequence.
 struct Chance(u64);
 
 impl Chance {
@@ -41,7 +41,7 @@ impl Chance {
     }
 }
 
-/// Changes a value somewhere: a field too many, one too few, one of another name, or another value.
+/// Changes a value somewhere: adds, removes or renames a field, or replaces a value.
 fn change(value: &mut Value, chance: &mut Chance) {
     let at = |chance: &mut Chance, len: usize| (len > 0).then(|| chance.below(len));
     match value {
@@ -89,12 +89,12 @@ fn a_layout_that_is_known_tells_what_a_look_tells() {
         let known: Vec<Known> = surfaces.map(|surface| Known::new(runner, surface).unwrap()).collect();
         let (mut remembered, mut drifting) = (0, 0);
         for text in recordings(runner).iter().flat_map(|bytes| records(bytes)) {
-            // One with half a character in it stays as it is.
+            // A text with half a surrogate pair stays unchanged.
             let (mut value, times) = serde_json::from_str(&text).map_or((Value::Null, 0), |value| (value, 4));
             let mut texts = vec![text];
             for _ in 0..times {
                 change(&mut value, &mut chance);
-                // Twice: the second one may find what the first one left.
+                // Twice, so that the second one may use what the first one cached.
                 texts.extend([value.to_string(), value.to_string()]);
             }
             for text in &texts {

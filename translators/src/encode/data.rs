@@ -1,7 +1,7 @@
-//! The data of events, declared as structs: each field is written under its own name, in the order of the declaration.
+//! Event data declared as structs: each field is written under its own name, in the order of declaration.
 //!
-//! In: structs declared by [`data!`]. Out: calls of an [`ObjectWriter`]. Never: a `null` for a field that is
-//! `None`: it is left out.
+//! Input: structs declared by [`data!`]. Output: calls of an [`ObjectWriter`]. Never: a `null` for a field that is `None`; such
+//! a field is left out.
 
 use super::{Key, ObjectWriter};
 use serde_json::value::RawValue;
@@ -9,37 +9,37 @@ use uuid::Uuid;
 
 /// An object's fields.
 pub(crate) trait Data {
-    /// Writes them.
+    /// Writes the fields.
     fn fields(&self, map: &mut ObjectWriter<'_>);
 }
 
-/// What a field may hold.
+/// The value of a field.
 pub(crate) trait Value {
     /// Writes the field.
     fn field(&self, key: &'static Key, map: &mut ObjectWriter<'_>);
 }
 
-/// A word of ours, which needs no escapes.
+/// A fixed string that needs no escapes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Word(pub(crate) &'static str);
 
-/// A time in UTC, as RFC 3339 writes it.
+/// A time in UTC in RFC 3339 format.
 #[derive(Clone, Debug)]
 pub(crate) struct Time<T = String>(pub(crate) T);
 
-/// An id: a prefix and a ULID, whose text this is, prefix and all.
+/// An id of a prefix and a ULID. The text includes the prefix.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ulid<'a>(pub(crate) &'static str, pub(crate) &'a str);
 
-/// `null`, where a document wants it.
+/// `null`, if a document requires it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Null;
 
-/// An object whose fields stand among those of the object that it is in.
+/// An object whose fields are written directly into the enclosing object.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Flat<T>(pub(crate) T);
 
-/// Declares structs with their [`Data`]. A key that is not the field's name stands behind its type: `tool_name: &'a str =>
+/// Declares structs with their [`Data`]. If the key differs from the field's name, it follows the type: `tool_name: &'a str =>
 /// "toolName"`.
 macro_rules! data {
     ($(

@@ -1,12 +1,12 @@
 //! Writes text as a JSON string.
 //!
-//! Most text has little to escape, so it is looked at eight bytes at a time and copied in runs. The escapes are those of
-//! `serde_json`: the short ones where there are any, else `\u00xx`.
+//! Most text has little to escape, so it is scanned eight bytes at a time and copied in runs. The escapes are those of
+//! `serde_json`: the short form if there is one, otherwise `\u00xx`.
 
-/// Appends the string, quotes and all.
+/// Appends the string, including its quotes.
 pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
     let mut rest = text.as_bytes();
-    // Room for what text usually needs, so that its runs find it there.
+    // Reserve what text usually needs.
     out.reserve(rest.len() + rest.len() / 16 + 10);
     out.push(b'"');
     while let Some(&byte) = plain(&mut rest, out) {
@@ -29,13 +29,14 @@ pub(crate) fn write(text: &str, out: &mut Vec<u8>) {
     out.push(b'"');
 }
 
-/// Copies the bytes that need no escape; takes the one behind them, which needs one.
+/// Copies the bytes that need no escape; consumes and returns the next byte, which needs one.
 fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
     let mut words = 0;
     while let Some((word, tail)) = text.split_first_chunk::<8>() {
-        // Little-endian, so that the first byte's flag is the lowest: it is exact, those above it may be borrows of it.
+        // Little-endian, so that the first byte has the lowest flag. The lowest flag is exact; higher ones may be carries from
+        // it.
         let special = specials(u64::from_le_bytes(*word));
-        // All eight, whose number is known here, and then without those that were too many: cheaper than to copy a few.
+        // Copy all eight bytes and truncate the excess: a copy of constant size is cheaper than one of a few bytes.
         out.extend_from_slice(word);
         if special != 0 {
             let size = special.trailing_zeros() as usize / 8;
@@ -45,7 +46,7 @@ fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
         }
         *text = tail;
         words += 1;
-        // What was plain for a while is likely to be so for longer.
+        // Text that was plain so far is likely to continue so.
         while words > 1
             && let Some((block, tail)) = text.split_first_chunk::<32>()
             && is_plain(block)
@@ -62,13 +63,13 @@ fn plain<'t>(text: &mut &'t [u8], out: &mut Vec<u8>) -> Option<&'t u8> {
     special
 }
 
-/// Whether nothing in the block needs an escape.
+/// Whether no byte in the block needs an escape.
 fn is_plain(block: &[u8; 32]) -> bool {
     let (words, _) = block.as_chunks::<8>();
     words.iter().fold(0, |flags, word| flags | specials(u64::from_le_bytes(*word))) == 0
 }
 
-/// Flags the control characters, quotes and backslashes of eight bytes; the lowest flag is right, and none is missing.
+/// Flags the control characters, quotes and backslashes among eight bytes. No flag is missing, and the lowest one is exact.
 fn specials(word: u64) -> u64 {
     const ONES: u64 = 0x0101_0101_0101_0101;
     const HIGHS: u64 = 0x8080_8080_8080_8080;

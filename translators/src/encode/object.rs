@@ -1,4 +1,4 @@
-//! Writes one JSON object, field by field, straight to bytes.
+//! Writes one JSON object field by field, directly to bytes.
 
 use super::escape;
 use super::outline::{Field, Key, Kind, Outlined, of_json};
@@ -6,12 +6,12 @@ use serde::Serialize;
 use std::ops::Range;
 use uuid::Uuid;
 
-/// A value that is longer than this, in bytes, has its place noted, so that nobody has to look for its end again.
+/// The range of a value longer than this, in bytes, is recorded, so that its end need not be searched for again.
 const LONG: usize = 64;
 
 const END: Field = Field { key: Key::NONE, kind: Kind::End };
 
-/// An object that is being written. Keys are ours and need no escapes.
+/// An object that is being written. The keys are constants and need no escapes.
 #[derive(Debug)]
 pub(crate) struct ObjectWriter<'a> {
     out: &'a mut Vec<u8>,
@@ -19,14 +19,14 @@ pub(crate) struct ObjectWriter<'a> {
     first: bool,
 }
 
-/// What is known of the events that are written, besides their text.
+/// Information about the written events, in addition to their text.
 #[derive(Debug, Default)]
 pub(crate) struct Notes {
-    /// The places of long values in the buffer.
+    /// The ranges of long values in the buffer.
     pub(super) known: Vec<Range<usize>>,
     /// The fields.
     pub(super) outline: Vec<Field>,
-    /// The print of the outline of the event that is being written.
+    /// The fingerprint of the outline of the current event.
     pub(super) print: u64,
 }
 
@@ -37,19 +37,19 @@ impl Notes {
     }
 }
 
-/// Fields that many events share, written once.
+/// Fields that many events share, serialised once.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Kept {
-    /// Each behind a comma.
+    /// Each field is preceded by a comma.
     text: Vec<u8>,
     outline: Vec<Field>,
 }
 
-/// How many bytes and fields are mostly kept at once.
+/// The usual numbers of bytes and fields.
 const USUAL: (usize, usize) = (160, 4);
 
 impl Kept {
-    /// Writes the fields.
+    /// Serialises the fields.
     pub(crate) fn new(fields: impl FnOnce(&mut ObjectWriter<'_>)) -> Self {
         let mut text = Vec::with_capacity(USUAL.0);
         let mut notes = Notes { outline: Vec::with_capacity(USUAL.1), ..Notes::default() };
@@ -75,7 +75,7 @@ impl<'a> ObjectWriter<'a> {
         }
     }
 
-    /// Writes a field whose value is text.
+    /// Writes a text field.
     pub(crate) fn text(&mut self, key: &'static Key, text: &str) {
         self.key(key, text.kind());
         let start = self.out.len();
@@ -83,7 +83,7 @@ impl<'a> ObjectWriter<'a> {
         self.note(start);
     }
 
-    /// Writes a field whose value is text, or null.
+    /// Writes a text field, or null.
     pub(crate) fn text_or_null(&mut self, key: &'static Key, text: Option<&str>) {
         match text {
             Some(text) => self.text(key, text),
@@ -91,17 +91,17 @@ impl<'a> ObjectWriter<'a> {
         }
     }
 
-    /// Writes a field whose value is a word of ours, which needs no escapes.
+    /// Writes a field with a fixed string that needs no escapes.
     pub(crate) fn word(&mut self, key: &'static Key, word: &'static str) {
         self.plain(key, Kind::Word(word), word);
     }
 
-    /// Writes a field whose value is an id.
+    /// Writes a UUID field.
     pub(crate) fn id(&mut self, key: &'static Key, id: &Uuid) {
         self.plain(key, Kind::Uuid, id.as_hyphenated().encode_lower(&mut Uuid::encode_buffer()));
     }
 
-    /// Writes fields that were written before, and kept.
+    /// Writes fields that were serialised before.
     pub(crate) fn kept(&mut self, fields: &Kept) {
         let behind = if self.first { fields.text.get(1..).unwrap_or_default() } else { &fields.text };
         self.first &= fields.text.is_empty();
@@ -110,7 +110,7 @@ impl<'a> ObjectWriter<'a> {
         self.notes.print = fields.outline.iter().fold(self.notes.print, |print, field| field.onto(print));
     }
 
-    /// Writes a field whose value is JSON text already.
+    /// Writes a field whose value is already JSON text.
     pub(crate) fn raw(&mut self, key: &'static Key, json: &str) {
         self.key(key, of_json(json));
         let start = self.out.len();
@@ -118,17 +118,17 @@ impl<'a> ObjectWriter<'a> {
         self.note(start);
     }
 
-    /// Writes a field whose value is an id of that prefix and a ULID, as its maker knows.
+    /// Writes an id field; `id` must be the prefix and a ULID.
     pub(crate) fn ulid(&mut self, key: &'static Key, prefix: &'static str, id: &str) {
         self.plain(key, Kind::Ulid(prefix), id);
     }
 
-    /// Writes a field whose value is a time, as `Times` writes it.
+    /// Writes a time field; `time` must be in the format of `Times`.
     pub(crate) fn time(&mut self, key: &'static Key, time: &str) {
         self.plain(key, Kind::Time, time);
     }
 
-    /// Writes a field whose value is an object.
+    /// Writes an object field.
     pub(crate) fn object(&mut self, key: &'static Key, fields: impl FnOnce(&mut ObjectWriter<'_>)) {
         self.key(key, Kind::Fields);
         let mut object = ObjectWriter::begin(self.out, self.notes);
@@ -137,13 +137,13 @@ impl<'a> ObjectWriter<'a> {
         self.notes.field(END);
     }
 
-    /// Writes a field whose value is a list of objects.
+    /// Writes a field with a list of objects.
     pub(crate) fn list<T>(&mut self, key: &'static Key, items: &[T], fields: impl Fn(&mut ObjectWriter<'_>, &T)) {
         if items.is_empty() {
             return self.raw(key, "[]");
         }
         self.key(key, Kind::Items);
-        // The fields of the last item: those of others that are like it need not be noted again.
+        // The outline of the previous item. An item with the same outline is not recorded again.
         let mut last = 0..0;
         self.out.push(b'[');
         for (at, item) in items.iter().enumerate() {
@@ -179,7 +179,7 @@ impl<'a> ObjectWriter<'a> {
         self.out.extend_from_slice(text);
     }
 
-    /// Writes text of ours.
+    /// Writes text that needs no escapes.
     fn plain(&mut self, key: &'static Key, kind: Kind, text: &str) {
         debug_assert!(!text.contains(|c: char| c < ' ' || matches!(c, '"' | '\\')), "{} needs escapes", key.name());
         self.key(key, kind);

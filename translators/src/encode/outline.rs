@@ -1,46 +1,45 @@
-//! The outline of an event: its keys in order, and of what kind each value is, as the one who writes it knows.
+//! The outline of an event: its keys in order, with the kind of each value as far as the writer knows it.
 //!
-//! In: the calls of an [`ObjectWriter`](super::ObjectWriter). Out: one [`Field`] for each field, and for each field of the
-//! objects in it. Never: a kind that the value
-//! is not of; what a writer does not know is [`Kind::Unknown`]. Many events have one outline, so what a schema says of an
-//! outline need not be found out for each of them.
+//! Input: the calls of an [`ObjectWriter`](super::ObjectWriter). Output: one [`Field`] for each field, including those of
+//! nested objects. Never: a kind that does not fit the value; if the writer does not know the kind, it is [`Kind::Unknown`].
+//! Many events share an outline, so what a schema says about an outline is determined only once.
 
 use crate::frame::Faults;
 use serde_json::value::RawValue;
 use uuid::Uuid;
 
-/// A key of ours, which needs no escapes.
+/// A constant key that needs no escapes.
 #[derive(Debug)]
 pub struct Key {
     name: &'static str,
-    /// As it stands behind another field: `,"name":`.
+    /// The text after another field: `,"name":`.
     text: &'static str,
 }
 
 impl Key {
-    /// What stands for the key where there is none, as in a list.
+    /// A placeholder for values without a key, such as list items.
     pub(crate) const NONE: &'static Self = {
         static NONE: Key = Key { name: "", text: "" };
         &NONE
     };
 
-    /// A key, and the same as it stands behind another field. Use [`key!`].
+    /// A key, with its text after another field. Use [`key!`].
     pub(crate) const fn new(name: &'static str, text: &'static str) -> Self {
         Self { name, text }
     }
 
-    /// The key itself.
+    /// The key's name.
     pub fn name(&self) -> &'static str {
         self.name
     }
 
-    /// As it stands behind another field.
+    /// The text after another field.
     pub(super) fn text(&self) -> &'static str {
         self.text
     }
 }
 
-/// Makes a [`Key`] of a literal, or of an identifier behind `@`, when it is compiled: so it is written in one piece.
+/// Builds a [`Key`] at compile time from a literal, or from an identifier after `@`, so that the key is written in one piece.
 macro_rules! key {
     ($name:literal) => {
         const { &$crate::encode::Key::new($name, concat!(",\"", $name, "\":")) }
@@ -55,13 +54,13 @@ pub(crate) use key;
 /// One field of an event.
 #[derive(Clone, Copy, Debug)]
 pub struct Field {
-    /// Its key.
+    /// The field's key.
     pub key: &'static Key,
-    /// What its value is.
+    /// The kind of its value.
     pub kind: Kind,
 }
 
-/// What a value is.
+/// The kind of a value.
 #[derive(Clone, Copy, Debug)]
 pub enum Kind {
     /// `null`.
@@ -70,41 +69,42 @@ pub enum Kind {
     Bool,
     /// An integer, 0 or more.
     Unsigned,
-    /// An integer of 32 bits.
+    /// A 32-bit integer.
     Integer,
     /// A number.
     Number,
     /// A number, 0 or more.
     Amount,
-    /// A string that is a UUID in its usual spelling.
+    /// A string that is a UUID in its canonical spelling.
     Uuid,
-    /// A string that is this prefix and a ULID.
+    /// A string of this prefix and a ULID.
     Ulid(&'static str),
-    /// A string that is a time in UTC, as RFC 3339 writes it.
+    /// A string with a time in UTC in RFC 3339 format.
     Time,
     /// The empty string.
     EmptyText,
     /// A string that is not empty.
     Text,
-    /// This string, which has no escapes.
+    /// Exactly this string, which has no escapes.
     Word(&'static str),
-    /// An array of no items.
+    /// An empty array.
     EmptyArray,
-    /// An array of strings, one at least.
+    /// An array of at least one string, and of strings only.
     Texts,
-    /// An object of which nothing more is known.
+    /// An object about which nothing more is known.
     Object,
     /// An object: its fields follow, up to [`Kind::End`].
     Fields,
-    /// An array of objects, one at least: as [`Kind::Fields`], each sort that there is follows, up to [`Kind::End`].
+    /// An array of at least one object. The distinct outlines of its items follow, each starting with [`Kind::Fields`], up to
+    /// [`Kind::End`].
     Items,
     /// The end of an object's fields, or of an array's objects. It has no key.
     End,
-    /// Some other value, or one that nobody has looked at.
+    /// Some other value, or one that was not inspected.
     Unknown,
 }
 
-/// Outlines are compared where their words and keys stand, not letter by letter: two that are equal surely say the same.
+/// Keys and words are compared by address, not by content. Equal outlines therefore certainly describe the same fields.
 impl PartialEq for Field {
     fn eq(&self, other: &Self) -> bool {
         std::ptr::eq(self.key, other.key)
@@ -119,31 +119,31 @@ impl PartialEq for Field {
 /// The fields of an event, in order.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Outline<'a> {
-    /// The fields; none where nobody took note of them.
+    /// The fields; empty if they were not recorded.
     pub fields: &'a [Field],
-    /// Two outlines that are equal have the same print, and others mostly have not.
+    /// A fingerprint: equal outlines have the same one, others mostly a different one.
     print: u64,
 }
 
 impl<'a> Outline<'a> {
-    /// These fields.
+    /// An outline of these fields.
     pub fn new(fields: &'a [Field]) -> Self {
         Self { fields, print: fields.iter().fold(0, |print, field| field.onto(print)) }
     }
 
-    /// The fields whose print is known.
+    /// An outline whose fingerprint is already known.
     pub(super) fn known(fields: &'a [Field], print: u64) -> Self {
         Self { fields, print }
     }
 
-    /// See [`Outline`].
+    /// The fingerprint.
     pub(crate) fn print(&self) -> u64 {
         self.print
     }
 }
 
 impl Field {
-    /// The print of this field behind others.
+    /// Extends the fingerprint of the preceding fields by this field.
     pub(super) fn onto(&self, print: u64) -> u64 {
         let mine = std::ptr::from_ref(self.key).addr() as u64 ^ self.kind.print();
         (print.rotate_left(23) ^ mine).wrapping_mul(0x9E37_79B9_7F4A_7C15)
@@ -177,9 +177,9 @@ impl Kind {
     }
 }
 
-/// A value whose kind its type tells.
+/// A value whose kind follows from its type.
 pub(crate) trait Outlined {
-    /// What it is.
+    /// The kind of the value.
     fn kind(&self) -> Kind;
 }
 
@@ -208,7 +208,7 @@ macro_rules! outlined {
 outlined!(bool: Bool, u16: Unsigned, u32: Unsigned, u64: Unsigned, usize: Unsigned, i32: Integer, Uuid: Uuid);
 
 impl Outlined for f64 {
-    /// A float that is none that JSON has is written as null.
+    /// JSON has no infinity or NaN, so those are written as null.
     fn kind(&self) -> Kind {
         match self {
             number if !number.is_finite() => Kind::Null,
@@ -254,7 +254,7 @@ impl Outlined for RawValue {
     }
 }
 
-/// What JSON text is.
+/// The kind of a value given as JSON text.
 pub(crate) fn of_json(text: &str) -> Kind {
     match text.as_bytes() {
         [b'{', ..] => Kind::Object,

@@ -1,26 +1,26 @@
-//! What somebody is asked before a tool runs, and how that was decided.
+//! Approval questions that a runner asks before a tool runs, and the decisions on them.
 
 use super::{Name, RawJson};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The runner asks.
+/// The runner asks for approval.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalRequested {
-    /// The question's id, the runner's own.
+    /// The question's id, as the runner spells it.
     pub approval_id: Name,
-    /// The call that waits.
+    /// The call that waits for the decision.
     pub tool_id: Option<Uuid>,
     /// The tool's name.
     pub tool_name: Name,
-    /// The arguments that are asked about.
+    /// The arguments to approve.
     pub args: RawJson,
-    /// Why it is asked.
+    /// Why the runner asks.
     pub reason: Option<String>,
 }
 
-/// The answer.
+/// The answer to an approval question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ApprovalResolved {
@@ -32,7 +32,7 @@ pub struct ApprovalResolved {
     pub by: Option<Name>,
     /// Why.
     pub reason: Option<String>,
-    /// How far it reaches: `once`, `session`, `always`, or the runner's own word.
+    /// How far the decision reaches: `once`, `session`, `always`, or the runner's own value.
     pub scope: Option<Name>,
 }
 
@@ -48,7 +48,7 @@ pub enum Decision {
 }
 
 impl Decision {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Approved => "approved",

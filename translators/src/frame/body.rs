@@ -1,23 +1,19 @@
-//! Every frame type, with its fields (`spec/frames.md`, and the extension types that the other contracts need).
+//! Every frame type with its fields (`spec/frames.md`, plus the extension types that the other contracts need).
 //!
-//! `Option` means that the runner may not say; `None` is written as null or left out, as the contract has it, and never
-//! as 0 or "".
+//! A field is an `Option` if the runner may not report it. `None` is written as null or left out, depending on the contract,
+//! but never as 0 or "".
 
 use super::{
     ApprovalRequested, ApprovalResolved, ArtifactWritten, BlockDelta, BlockText, CheckpointAction, ErrorReported,
-    FileChanged, LogLevel, PlanEntry, ProviderEvent, SessionEnded, SkillEvent, TaskEvent, Tool, ToolCall, Usage,
-    UserMessage,
+    FileChanged, LogLevel, PlanEntry, ProviderEvent, RawJson, SessionEnded, SkillEvent, TaskEvent, Tool, ToolCall,
+    Usage, UserMessage,
 };
 use serde::{Deserialize, Serialize};
-use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// A short text that many frames share: a message's id, a call's id, a tool's name.
+/// A short string that many frames share: a message id, a call id, a tool name.
 pub type Name = Arc<str>;
-
-/// JSON text that passes through as it came.
-pub type RawJson = Arc<RawValue>;
 
 /// What happened: one variant for each frame type.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -25,28 +21,28 @@ pub type RawJson = Arc<RawValue>;
 pub enum Body {
     /// A run begins.
     SessionStarted {
-        /// The prompt where the runner tells it, else "".
+        /// The prompt if the runner reports it, otherwise "".
         input: String,
     },
-    /// A run is over; the last frame of its stream.
+    /// A run ended; this is the last frame of its stream.
     SessionEnded(Box<SessionEnded>),
     /// A model call begins.
     TurnStarted {
-        /// Counts the run's turns from 0.
+        /// Index of the turn within the run, from 0.
         turn_index: u32,
-        /// The model that is called.
+        /// The model being called.
         model: Option<Name>,
     },
-    /// A model call, and what it asked for, is over.
+    /// A model call, and the work that it asked for, is over.
     TurnEnded {
-        /// The index that its `turn_started` had.
+        /// The index from its `turn_started`.
         turn_index: u32,
-        /// Why the model stopped, in the runner's words.
+        /// Why the model stopped, in the runner's own words.
         stop_reason: Option<Name>,
-        /// Milliseconds since its `turn_started`, where they can be told.
+        /// Milliseconds since its `turn_started`; `None` if unknown.
         duration_ms: Option<u64>,
     },
-    /// A person (or a program in a person's place) said something.
+    /// A message from a person, or from a program acting for one.
     UserMessage(Box<UserMessage>),
     /// A piece of the assistant's text.
     OutputTextDelta(BlockDelta),
@@ -58,10 +54,10 @@ pub enum Body {
     ReasoningCompleted {
         /// The block and its text.
         block: BlockText,
-        /// The provider's encrypted or signed item, untouched.
+        /// The provider's encrypted or signed item, unchanged.
         opaque: Option<RawJson>,
     },
-    /// A piece of a tool call's arguments, as JSON text under construction.
+    /// A piece of a tool call's arguments: a fragment of JSON text.
     ToolInputDelta {
         /// The call.
         tool: Tool,
@@ -72,22 +68,30 @@ pub enum Body {
     },
     /// The model wants a tool to run.
     ToolCallProposed(Box<ToolCall>),
-    /// A tool runs.
+    /// A tool started to run.
     ToolStarted {
         /// The call.
         call: Box<ToolCall>,
-        /// The runner's own limit, in milliseconds.
+        /// The runner's own timeout, in milliseconds.
         timeout_ms: Option<u64>,
     },
-    /// A piece of a tool's standard output, or of its result where it has no streams.
+    /// A piece of a tool's standard output, or of its result if the tool has no separate streams.
     ToolStdout {
         /// The call.
         tool: Tool,
         /// The piece.
         chunk: String,
     },
-    /// The beginning of a tool's standard output, told after pieces of what follows it: it belongs before them. On the
-    /// wire a `tool_stdout`, on v2 with `position: front`.
+    /// A piece of live standard output from a runner that may report the beginning only at the end. On the wire it is a
+    /// `tool_stdout`.
+    ToolStdoutTail {
+        /// The call.
+        tool: Tool,
+        /// The piece.
+        chunk: String,
+    },
+    /// The beginning of a tool's standard output, reported after later pieces. It belongs before them. On the wire it is a
+    /// `tool_stdout`; in v2 with `position: front`.
     ToolStdoutFront {
         /// The call.
         tool: Tool,
@@ -101,25 +105,25 @@ pub enum Body {
         /// The piece.
         chunk: String,
     },
-    /// A tool ran to its end, well or badly.
+    /// A tool ran to its end, successfully or not.
     ToolEnded {
         /// The call.
         tool: Tool,
-        /// The process's exit code; where there is none, 0 for success and 1 for a reported failure.
+        /// The process's exit code. If there is no exit code: 0 for success, 1 for a reported failure.
         exit_code: i32,
-        /// Milliseconds: the runner's own figure, else the time between the two frames.
+        /// Milliseconds: the runner's own figure, otherwise the time between the start and end frames.
         duration_ms: u64,
         /// References to stored objects, as a JSON object.
         artifacts: Option<RawJson>,
     },
-    /// A tool never ran, was refused, or was cut off.
+    /// A tool never ran, was refused, or was interrupted.
     ToolFailed {
         /// The call.
         tool: Tool,
-        /// What the runner says of it.
+        /// The runner's error text.
         error: String,
     },
-    /// One upstream record, as it came.
+    /// One upstream record, exactly as it arrived.
     ProviderEvent(Box<ProviderEvent>),
     /// A checkpoint of the workspace was made.
     CheckpointCreated {
@@ -131,12 +135,12 @@ pub enum Body {
         created_at_ms: u64,
         /// Relative paths.
         files: Vec<String>,
-        /// Whether the runner made it by itself.
+        /// Whether the runner made it automatically.
         auto: bool,
         /// The tool before which it was made.
         tool_name: Option<Name>,
     },
-    /// The workspace went back to a checkpoint.
+    /// The workspace was restored to a checkpoint.
     CheckpointRewound {
         /// Its id.
         checkpoint_id: Uuid,
@@ -156,16 +160,16 @@ pub enum Body {
     FileChanged(Box<FileChanged>),
     /// Tokens and money, counted once.
     UsageReported(Box<Usage>),
-    /// The runner waits for a decision.
+    /// The runner waits for an approval decision.
     ApprovalRequested(Box<ApprovalRequested>),
-    /// The decision fell.
+    /// An approval was decided.
     ApprovalResolved(Box<ApprovalResolved>),
-    /// The whole plan, whenever any of it changed.
+    /// The whole plan, sent whenever any part of it changes.
     PlanUpdated {
         /// All entries, in order.
         entries: Vec<PlanEntry>,
     },
-    /// The run went from one state to another.
+    /// The run changed from one state to another.
     StatusChanged {
         /// The state before.
         old_status: Name,
@@ -174,16 +178,16 @@ pub enum Body {
         /// Why.
         reason: Option<String>,
     },
-    /// Something worth telling that has no word of its own.
+    /// A message worth reporting that has no frame type.
     LogEmitted {
-        /// How loud.
+        /// Log level.
         level: LogLevel,
         /// The text.
         message: String,
     },
     /// Something went wrong; the run may go on.
     ErrorReported(Box<ErrorReported>),
-    /// A subagent began its work.
+    /// A subagent started.
     SubagentStarted {
         /// The subagent's id, in the runner's spelling.
         subagent_id: Name,
@@ -191,12 +195,12 @@ pub enum Body {
         tool_id: Option<Uuid>,
         /// The kind of agent.
         agent: Option<Name>,
-        /// What it was told to do.
+        /// The task it was given.
         task: Option<String>,
         /// 1 for a child of the main thread, 2 for its child, and so on.
         depth: u32,
     },
-    /// A subagent is done.
+    /// A subagent ended.
     SubagentEnded {
         /// The subagent's id.
         subagent_id: Name,
@@ -205,22 +209,22 @@ pub enum Body {
         /// What it reported.
         summary: Option<String>,
     },
-    /// The runner replaced a part of its history by a summary.
+    /// The runner replaced part of its history with a summary.
     HistoryCompacted {
-        /// `manual`, `auto`, or the runner's own word.
+        /// `manual`, `auto`, or the runner's own value.
         trigger: Option<Name>,
-        /// Tokens of context before.
+        /// Tokens of context before the compaction.
         tokens_before: Option<u64>,
-        /// Tokens of context after.
+        /// Tokens of context after the compaction.
         tokens_after: Option<u64>,
         /// The summary.
         summary: Option<String>,
     },
-    /// A part of the stream is lost to us.
+    /// Part of the stream was lost before it reached us.
     GapDetected {
-        /// The first sequence that is missing.
+        /// The first missing sequence number; `None` if unknown.
         first_seq: Option<u64>,
-        /// The last sequence that is missing.
+        /// The last missing sequence number; `None` if unknown.
         last_seq: Option<u64>,
         /// Why.
         reason: String,
@@ -249,7 +253,7 @@ impl Body {
             Self::ToolInputDelta { .. } => "tool_input_delta",
             Self::ToolCallProposed(_) => "tool_call_proposed",
             Self::ToolStarted { .. } => "tool_started",
-            Self::ToolStdout { .. } | Self::ToolStdoutFront { .. } => "tool_stdout",
+            Self::ToolStdout { .. } | Self::ToolStdoutTail { .. } | Self::ToolStdoutFront { .. } => "tool_stdout",
             Self::ToolStderr { .. } => "tool_stderr",
             Self::ToolEnded { .. } => "tool_ended",
             Self::ToolFailed { .. } => "tool_failed",

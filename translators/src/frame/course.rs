@@ -1,4 +1,4 @@
-//! The course of a run: its plan, usage, errors and log, and how it ended.
+//! The course of a run: plan, usage, errors, log lines, and how the run ended.
 
 use super::Name;
 use serde::{Deserialize, Serialize};
@@ -7,30 +7,39 @@ use serde::{Deserialize, Serialize};
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct SessionEnded {
-    /// The verdict.
+    /// The outcome.
     pub reason: EndReason,
-    /// The main thread's last whole text.
+    /// The last complete text of the main thread.
     pub final_text: Option<String>,
-    /// A stable code where the run failed.
+    /// A stable error code if the run failed.
     pub error_code: Option<Name>,
-    /// What a person is told where the run failed.
+    /// The message for a person if the run failed.
     pub message: Option<String>,
 }
+
+/// Code of a run whose answer reached its length limit, whatever the runner calls it. Such a run is completed.
+pub const MAX_OUTPUT_TOKENS: &str = "max_output_tokens";
+
+/// Code of a run whose answer filled the context window. Such a run is completed.
+pub const CONTEXT_WINDOW_EXCEEDED: &str = "context_window_exceeded";
+
+/// Code of a run whose answer was stopped by a content filter. Such a run is failed.
+pub const CONTENT_FILTER: &str = "content_filter";
 
 /// How a run ended.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum EndReason {
-    /// The runner says that it went well.
+    /// The runner reported success.
     Completed,
-    /// The runner says that it went badly.
+    /// The runner reported failure.
     Failed,
-    /// Somebody stopped it, or the stream ended without the runner's word.
+    /// The run was stopped, or its stream ended before the runner reported an outcome.
     Interrupted,
 }
 
 impl EndReason {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Completed => "completed",
@@ -40,17 +49,77 @@ impl EndReason {
     }
 }
 
+/// Tokens and money.
+#[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Figures {
+    /// Tokens read, without cached ones.
+    pub input_tokens: u64,
+    /// Tokens written, including reasoning.
+    pub output_tokens: u64,
+    /// Tokens read from the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_read_tokens: Option<u64>,
+    /// Tokens written to the cache.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cache_creation_tokens: Option<u64>,
+    /// The part of `output_tokens` that was reasoning.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub reasoning_tokens: Option<u64>,
+    /// US dollars.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub cost_usd: Option<f64>,
+}
+
+impl Figures {
+    /// Adds other figures. A figure that is `None` on both sides stays `None`.
+    pub fn add(&mut self, more: &Self) {
+        self.merge(more, u64::saturating_add, |a, b| a + b);
+    }
+
+    /// Subtracts other figures; the result is never below 0.
+    pub fn subtract(&mut self, less: &Self) {
+        let both = |a: Option<u64>, b: Option<u64>| a.map(|a| a.saturating_sub(b.unwrap_or_default()));
+        self.input_tokens = self.input_tokens.saturating_sub(less.input_tokens);
+        self.output_tokens = self.output_tokens.saturating_sub(less.output_tokens);
+        self.cache_read_tokens = both(self.cache_read_tokens, less.cache_read_tokens);
+        self.cache_creation_tokens = both(self.cache_creation_tokens, less.cache_creation_tokens);
+        self.reasoning_tokens = both(self.reasoning_tokens, less.reasoning_tokens);
+        self.cost_usd = self.cost_usd.map(|cost| (cost - less.cost_usd.unwrap_or_default()).max(0.0));
+    }
+
+    /// Raises each figure to the other one if that is greater.
+    pub fn raise_to(&mut self, least: &Self) {
+        self.merge(least, u64::max, f64::max);
+    }
+
+    fn merge(&mut self, other: &Self, tokens: fn(u64, u64) -> u64, cost: fn(f64, f64) -> f64) {
+        fn both<T>(one: Option<T>, two: Option<T>, merge: fn(T, T) -> T) -> Option<T> {
+            match (one, two) {
+                (Some(one), Some(two)) => Some(merge(one, two)),
+                (one, two) => one.or(two),
+            }
+        }
+        self.input_tokens = tokens(self.input_tokens, other.input_tokens);
+        self.output_tokens = tokens(self.output_tokens, other.output_tokens);
+        self.cache_read_tokens = both(self.cache_read_tokens, other.cache_read_tokens, tokens);
+        self.cache_creation_tokens = both(self.cache_creation_tokens, other.cache_creation_tokens, tokens);
+        self.reasoning_tokens = both(self.reasoning_tokens, other.reasoning_tokens, tokens);
+        self.cost_usd = both(self.cost_usd, other.cost_usd, cost);
+    }
+}
+
 /// Tokens and money of a model call or of a whole run.
 #[derive(Clone, Debug, Default, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Usage {
     /// What the figures cover.
     pub scope: UsageScope,
-    /// The model, where the figures are of one.
+    /// The model, if the figures belong to a single one.
     pub model: Option<Name>,
-    /// Tokens read outside the cache.
+    /// Tokens read, without cached ones.
     pub input_tokens: u64,
-    /// Tokens written, reasoning among them.
+    /// Tokens written, including reasoning.
     pub output_tokens: u64,
     /// Tokens read from the cache.
     pub cache_read_tokens: Option<u64>,
@@ -60,6 +129,50 @@ pub struct Usage {
     pub reasoning_tokens: Option<u64>,
     /// US dollars.
     pub cost_usd: Option<f64>,
+    /// For a run's total: the part of the main thread, if known. The rest belongs to subagents.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub main_thread: Option<Box<Figures>>,
+    /// The session's running total, as the runner counts it. No contract emits it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub running: Option<Box<Figures>>,
+}
+
+impl Usage {
+    /// Builds the usage from these figures.
+    pub fn of(scope: UsageScope, model: Option<Name>, figures: &Figures) -> Self {
+        Self {
+            scope,
+            model,
+            input_tokens: figures.input_tokens,
+            output_tokens: figures.output_tokens,
+            cache_read_tokens: figures.cache_read_tokens,
+            cache_creation_tokens: figures.cache_creation_tokens,
+            reasoning_tokens: figures.reasoning_tokens,
+            cost_usd: figures.cost_usd,
+            main_thread: None,
+            running: None,
+        }
+    }
+
+    /// Only the figures.
+    pub fn figures(&self) -> Figures {
+        Figures {
+            input_tokens: self.input_tokens,
+            output_tokens: self.output_tokens,
+            cache_read_tokens: self.cache_read_tokens,
+            cache_creation_tokens: self.cache_creation_tokens,
+            reasoning_tokens: self.reasoning_tokens,
+            cost_usd: self.cost_usd,
+        }
+    }
+
+    /// Raises each figure to the other one if that is greater.
+    pub fn raise_to(&mut self, least: &Figures) {
+        let mut figures = self.figures();
+        figures.raise_to(least);
+        let Self { scope, model, main_thread, running, .. } = std::mem::take(self);
+        *self = Self { main_thread, running, ..Self::of(scope, model, &figures) };
+    }
 }
 
 /// What a usage figure covers.
@@ -69,12 +182,12 @@ pub enum UsageScope {
     /// One model call.
     #[default]
     Turn,
-    /// The runner's own total of the run.
+    /// All model calls of the run, including those of subagents.
     Run,
 }
 
 impl UsageScope {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Turn => "turn",
@@ -87,15 +200,15 @@ impl UsageScope {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct PlanEntry {
-    /// What is to be done.
+    /// The text of the entry.
     pub content: String,
-    /// `pending`, `in_progress`, `completed`, or the runner's own word.
+    /// `pending`, `in_progress`, `completed`, or the runner's own value.
     pub status: Name,
-    /// `high`, `medium`, `low`, or the runner's own word.
+    /// `high`, `medium`, `low`, or the runner's own value.
     pub priority: Option<Name>,
 }
 
-/// How loud a log line is.
+/// The level of a log line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
@@ -107,7 +220,7 @@ pub enum LogLevel {
 }
 
 impl LogLevel {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Debug => "debug",
@@ -122,23 +235,23 @@ impl LogLevel {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ErrorReported {
-    /// How far it reaches.
+    /// What the error affects.
     pub scope: ErrorScope,
-    /// A stable, machine-readable word: `rate_limit`, `overloaded`, `authentication_failed`, …
+    /// A stable, machine-readable code: `rate_limit`, `overloaded`, `authentication_failed`, …
     pub code: Name,
-    /// What a person is told.
+    /// The message for a person.
     pub message: String,
-    /// Whether trying again may help.
+    /// Whether a retry may help.
     pub retryable: bool,
     /// Which attempt failed, from 1.
     pub attempt: Option<u32>,
-    /// How many attempts there will be.
+    /// The maximum number of attempts.
     pub max_attempts: Option<u32>,
-    /// The provider's HTTP status.
+    /// The HTTP status from the provider.
     pub http_status: Option<u16>,
 }
 
-/// How far an error reaches.
+/// What an error affects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
@@ -149,7 +262,7 @@ pub enum ErrorScope {
 }
 
 impl ErrorScope {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Run => "run",

@@ -1,7 +1,7 @@
-//! What is wrong with a record.
+//! The faults of a record.
 //!
-//! In: faults, one by one or many that are known already. Out: the list, and its JSON. Never: a copy of a list for each record
-//! that is wrong in the same way: they share it, and its JSON is written once.
+//! Input: faults, one at a time or as a list that already exists. Output: the list and its JSON. Records with the same faults
+//! share one list, whose JSON is written once. Never: a copy of the list for each such record.
 
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -9,22 +9,22 @@ use std::fmt;
 use std::ops::Deref;
 use std::sync::{Arc, OnceLock};
 
-/// What is wrong with a record, or with an object in it, in the order in which it was found. It reads as a slice.
+/// The faults of a record, or of an object in it, in the order in which they were found. Dereferences to a slice.
 #[derive(Clone, Default)]
 pub struct Faults(Option<Arc<List>>);
 
 #[derive(Default)]
 struct List {
     texts: Vec<String>,
-    /// The texts as a JSON array, from when it is asked for.
+    /// The faults as a JSON array, built on first use.
     json: OnceLock<Box<RawValue>>,
 }
 
 impl Faults {
-    /// Nothing is wrong.
+    /// No faults.
     pub const NONE: Self = Self(None);
 
-    /// Whether nothing is wrong.
+    /// Whether there are no faults.
     pub fn is_empty(&self) -> bool {
         self.0.is_none()
     }
@@ -40,7 +40,7 @@ impl Faults {
         }
     }
 
-    /// Adds faults behind those that there are.
+    /// Appends faults to the existing ones.
     pub fn append(&mut self, more: &Self) {
         if self.is_empty() {
             self.clone_from(more);
@@ -58,7 +58,7 @@ impl Deref for Faults {
     }
 }
 
-/// Equal to what a slice of the same texts is equal to.
+/// Compares like a slice of the same strings.
 impl<T: ?Sized> PartialEq<T> for Faults
 where
     [String]: PartialEq<T>,

@@ -1,10 +1,10 @@
-//! Files that changed, checkpoints, and what is kept as an artifact.
+//! Changed files, checkpoints and stored artifacts.
 
 use super::Name;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What was tried with a checkpoint.
+/// The checkpoint operation that was attempted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
@@ -14,7 +14,7 @@ pub enum CheckpointAction {
 }
 
 impl CheckpointAction {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Create => "create",
@@ -27,7 +27,7 @@ impl CheckpointAction {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct FileChanged {
-    /// The call that did it.
+    /// The call that changed it.
     pub tool_id: Option<Uuid>,
     /// The path, in the runner's spelling.
     pub path: String,
@@ -35,7 +35,7 @@ pub struct FileChanged {
     pub kind: FileChangeKind,
     /// A unified diff.
     pub diff: Option<String>,
-    /// The stored diff.
+    /// The artifact that holds the diff.
     pub artifact_id: Option<Name>,
 }
 
@@ -51,7 +51,7 @@ pub enum FileChangeKind {
 }
 
 impl FileChangeKind {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Add => "add",

@@ -1,13 +1,13 @@
-//! What was said to the assistant, and what it says, block by block.
+//! Messages to the assistant, and its output block by block.
 
 use super::Name;
 use serde::{Deserialize, Serialize};
 
-/// What a person said.
+/// A message from a person.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct UserMessage {
-    /// The message's id, derived where the runner has none.
+    /// The message's id; derived if the runner gives none.
     pub message_id: Name,
     /// Its text.
     pub text: String,
@@ -19,11 +19,11 @@ pub struct UserMessage {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
-    /// `image`, `file`, or the runner's own word.
+    /// `image`, `file`, or the runner's own value.
     pub kind: Name,
     /// The media type.
     pub mime: Option<Name>,
-    /// `sha256:` and the lower-case hex digest of the content, where the content was there.
+    /// `sha256:` and the lower-case hex digest of the content; `None` if the content was not in the record.
     pub artifact_id: Option<Name>,
     /// A file name or path.
     pub name: Option<String>,
@@ -37,19 +37,19 @@ pub struct Attachment {
 pub struct BlockDelta {
     /// The message that the block belongs to.
     pub message_id: Name,
-    /// The block's place in the message.
+    /// The block's index within the message.
     pub block_index: u32,
     /// The piece.
     pub delta: String,
 }
 
-/// The whole of a block.
+/// The whole text of a block.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct BlockText {
     /// The message that the block belongs to.
     pub message_id: Name,
-    /// The block's place in the message.
+    /// The block's index within the message.
     pub block_index: u32,
     /// The text.
     pub text: String,

@@ -1,13 +1,14 @@
-//! The canonical frame model: what a runner did, in one vocabulary, whatever the runner.
+//! The canonical frame model: one vocabulary for what every runner does.
 //!
-//! In: nothing; these are plain values, built by the [ledger](crate::ledger) on behalf of a decoder.
-//! Out: encoders read them. JSON exists only at the edges: the wire forms of frames live with the `frames` contracts, and
-//! what serde is told here is the form in which frames are kept ([`stored`]), no contract's.
-//! Never: a contract's or a runner's own vocabulary.
+//! Input: none; frames are plain values, built by the [ledger](crate::ledger) on behalf of a decoder. Output: encoders read
+//! them. JSON exists only at the edges: the wire forms of frames live with the `frames` contracts. The serde attributes here
+//! define the form in which frames are stored ([`stored`]), which belongs to no contract. Never: vocabulary of one contract or
+//! one runner.
 
 mod approvals;
 mod body;
 mod course;
+mod drift;
 mod faults;
 mod files;
 mod messages;
@@ -21,6 +22,7 @@ mod tools;
 pub use approvals::*;
 pub use body::*;
 pub use course::*;
+pub use drift::*;
 pub use faults::Faults;
 pub use files::*;
 pub use messages::*;
@@ -29,6 +31,8 @@ pub use skills::*;
 pub use stream::*;
 pub use tasks::*;
 pub use tools::*;
+
+pub use crate::json::RawJson;
 
 use crate::derived::numbered;
 use std::sync::Arc;
@@ -39,18 +43,19 @@ use uuid::Uuid;
 pub struct Frame {
     /// The stream that the frame belongs to.
     pub stream: Arc<Stream>,
-    /// Position in the stream: 0 for the first frame, then without a gap.
+    /// Position in the stream: from 0, without gaps.
     pub seq: u64,
-    /// Unix epoch milliseconds: the record's own time where it has one, else the time of ingest; never runs backwards in a stream.
+    /// Unix epoch milliseconds: the record's own time if it has one, otherwise the time of ingest. It never decreases within a
+    /// stream.
     pub timestamp_ms: u64,
-    /// The tool call of the main thread (or of an outer subagent) in whose name a subagent caused this frame.
+    /// If a subagent caused this frame: the tool call of the main thread (or of an outer subagent) that started the subagent.
     pub parent_tool_id: Option<Uuid>,
     /// What happened.
     pub body: Body,
 }
 
 impl Frame {
-    /// The frame's id: UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay gives it again.
+    /// The frame's id: UUIDv5 of `seq` (decimal) in the namespace of the stream's id, so that a replay produces the same id.
     pub fn id(&self) -> Uuid {
         numbered(&self.stream.id, "", self.seq)
     }
@@ -58,5 +63,16 @@ impl Frame {
     /// Whether a subagent caused the frame.
     pub fn is_subagent(&self) -> bool {
         self.parent_tool_id.is_some()
+    }
+}
+
+/// Whether this is the last frame of its stream.
+pub fn is_last(frame: &Frame) -> bool {
+    match &frame.body {
+        Body::SessionEnded(_) => frame.stream.kind == StreamKind::Session,
+        Body::Task(event) => {
+            matches!(**event, TaskEvent::Status { status, .. } if status.is_terminal())
+        }
+        _ => false,
     }
 }

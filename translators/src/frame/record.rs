@@ -1,45 +1,49 @@
-//! A runner's record, as it came, and what is wrong with it.
+//! A runner's record exactly as it arrived, and its faults.
 
-use super::{Faults, Name, stored};
-use crate::drift::DriftKind;
+use super::{DriftKind, Faults, Name, SessionEnded, stored};
 use serde::{Deserialize, Serialize};
 
 /// One upstream record.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct ProviderEvent {
-    /// What the record was.
+    /// What kind of record it is.
     pub status: ProviderStatus,
-    /// The SSE `event:` value; `None` where there was none.
+    /// The SSE `event:` value; `None` if the record had none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub event_name: Option<Name>,
-    /// The record's JSON object, as it came, on one line.
-    // Written by the codec, so that text that was parsed once is not parsed again.
+    /// The record's JSON object as it arrived, on one line.
+    // Serialised by `stored`, so that text that was already parsed is not parsed again.
     #[serde(default, skip_serializing, deserialize_with = "stored::json_text")]
     pub data: Option<Box<str>>,
-    /// The record's text, only where `data` alone cannot give it back.
+    /// The record's text, only if `data` alone cannot reproduce it.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
     pub raw: Option<Box<[u8]>>,
-    /// The SSE block as it came, only where `event_name` and the text cannot give it back. Not on the wire.
+    /// The original bytes, only if `event_name` and the text cannot reproduce them. For an SSE event: its block. For a line
+    /// with several records: the line. Empty if the previous record's bytes already contain this record. Not on the wire.
     #[serde(default, skip_serializing_if = "Option::is_none", with = "stored::bytes")]
     pub block: Option<Box<[u8]>>,
     /// Whether the record was an SSE event. Not on the wire.
     pub sse: bool,
-    /// What is wrong with the record.
+    /// The faults of the record.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
     pub errors: Faults,
-    /// What is wrong with the response object in the record.
+    /// The faults of the response object in the record.
     #[serde(default, skip_serializing_if = "Faults::is_empty")]
     pub response_errors: Faults,
-    /// How the record differs from what is known of the runner, where that is looked at. Not on the wire.
+    /// How the record differs from the runner's known schemas, if drift is checked. Not on the wire.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub drift: Vec<DriftKind>,
-    /// Where something was redacted: JSON pointers into the frame, to fields of `data` or to `raw`.
+    /// How the run ended, if this record ended it and the run's last frame still waits for later records. Kept here so that the
+    /// outcome survives if the proxy is killed in between. Not on the wire.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ends_run: Option<Box<SessionEnded>>,
+    /// Where values were redacted: JSON pointers into the frame, to fields of `data` or to `raw`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub redacted_paths: Vec<String>,
 }
 
-/// What an upstream record was.
+/// The kind of an upstream record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 pub enum ProviderStatus {
@@ -52,7 +56,7 @@ pub enum ProviderStatus {
 }
 
 impl ProviderStatus {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Event => "event",

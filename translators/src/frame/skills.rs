@@ -14,7 +14,7 @@ pub enum SkillEvent {
     Warning { name: Option<Name>, kind: Name, detail: String },
 }
 
-/// Who asked for a skill.
+/// Who invoked a skill.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
@@ -24,7 +24,7 @@ pub enum SkillMode {
 }
 
 impl SkillMode {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Manual => "manual",

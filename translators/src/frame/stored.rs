@@ -1,17 +1,16 @@
-//! The form in which frames are kept: JSON, one object for each frame's body, externally tagged by its type in snake case:
+//! The stored form of frames: JSON, one object for each frame's body, externally tagged by its type in snake case:
 //! `{"tool_ended":{"tool":{"id":…,"call_id":…},"exit_code":0,"duration_ms":12,"artifacts":null}}`.
 //!
-//! In: a frame, or the bytes that one was written to. Out: the other. Payloads that came as JSON (`args`, `data`, `opaque`)
-//! stand in it as the text they came as: key order, number spelling, duplicate keys, lone surrogates. Bytes (`raw`, `block`)
-//! are a string where they are UTF-8, else `{"hex":"…"}`.
+//! Input: a frame, or the bytes that one was written to. Output: the other one. Payloads that arrived as JSON (`args`, `data`,
+//! `opaque`) are stored as their original text: key order, number spelling, duplicate keys and lone surrogates are preserved.
+//! Bytes (`raw`, `block`) are a string if they are UTF-8, otherwise `{"hex":"…"}`.
 //!
-//! What is read must be what this version or an older one wrote: an unknown type or field is an error, never passed over,
-//! for a frame that is read without a part of it would be served without it. A field that came later is absent in what older
-//! versions wrote, so every field added is an `Option` or has a default; tests read frames of every version from a file.
-//! Never: a wire form; clients get theirs from a contract.
+//! The reader accepts only what this version or an older one wrote. An unknown type or field is an error, because a frame that
+//! was read without a part of it would also be served without it. Older versions did not write newer fields, so every added
+//! field is an `Option` or has a default; tests read frames of every version from a file. Never: a wire form. Clients get
+//! theirs from a contract.
 
-use super::{Body, Frame, Session, Stream, StreamKind};
-use crate::runners::RUNNERS;
+use super::{Body, Frame, PROVIDERS, Session, Stream, StreamKind};
 use serde::de::{Error as _, MapAccess, Visitor};
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::value::RawValue;
@@ -19,18 +18,18 @@ use std::fmt;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The version of the stored form. It goes up where an older reader could misread what is written.
+/// The version of the stored form. It is raised when an older reader could misread the new form.
 pub const VERSION: u32 = 1;
 
-/// Why bytes are no stored frame.
+/// Why bytes cannot be read as a stored frame.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum StoredError {
-    /// The text is not what a frame is stored as: the parser's message has the place.
+    /// The text is not a stored frame; the parser's message has the position.
     Json(serde_json::Error),
-    /// It was written by a later version.
+    /// A later version wrote it.
     Version(u32),
-    /// No runner's frames have this `provider`.
+    /// No known runner has this `provider`.
     Provider(String),
 }
 
@@ -42,8 +41,7 @@ impl fmt::Display for StoredError {
                 write!(f, "stored by a later version (form {version}; this one reads up to {VERSION})")
             }
             Self::Provider(name) => {
-                let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.provider).collect();
-                write!(f, "there is no provider {name:?} (known: {})", known.join(", "))
+                write!(f, "there is no provider {name:?} (known: {})", PROVIDERS.join(", "))
             }
         }
     }
@@ -67,7 +65,7 @@ impl From<serde_json::Error> for StoredError {
 /// Appends the stored form of a body.
 pub fn write_body(body: &Body, out: &mut Vec<u8>) {
     let start = out.len();
-    // Writing to memory cannot fail, and every map of ours has string keys.
+    // Writing to memory cannot fail, and all our maps have string keys.
     if serde_json::to_writer(&mut *out, body).is_err() {
         out.truncate(start);
         return;
@@ -75,7 +73,7 @@ pub fn write_body(body: &Body, out: &mut Vec<u8>) {
     if let Body::ProviderEvent(record) = body
         && let Some(data) = &record.data
     {
-        // `{"provider_event":{…}}`, which is never empty: the record's text goes in as its last field.
+        // The object in `{"provider_event":{…}}` is never empty, so the record's text can be appended as its last field.
         out.truncate(out.len().saturating_sub(2));
         out.extend_from_slice(b",\"data\":");
         out.extend_from_slice(data.as_bytes());
@@ -86,12 +84,12 @@ pub fn write_body(body: &Body, out: &mut Vec<u8>) {
 /// Reads a body.
 ///
 /// # Errors
-/// [`StoredError::Json`]: it is none, with the place.
+/// [`StoredError::Json`] if the bytes are not a stored body, with the position.
 pub fn read_body(bytes: &[u8]) -> Result<Body, StoredError> {
     Ok(serde_json::from_slice(bytes)?)
 }
 
-/// Appends a frame with all that is known of its stream, as one line of JSON and its end: what `framegate log export` writes.
+/// Appends a frame and its stream's header as one line of JSON with its line end: the format of `framegate log export`.
 pub fn write_frame(frame: &Frame, out: &mut Vec<u8>) {
     let line = Line::<()> {
         v: VERSION,
@@ -112,16 +110,13 @@ pub fn write_frame(frame: &Frame, out: &mut Vec<u8>) {
     out.extend_from_slice(b"}\n");
 }
 
-/// Reads a frame that [`write_frame`] wrote; the line's end may be missing.
-///
-/// # Errors
-/// See [`StoredError`].
+/// Reads a frame that [`write_frame`] wrote. The line end is optional.
 pub fn read_frame(line: &[u8]) -> Result<Frame, StoredError> {
     #[derive(Deserialize)]
     struct Version {
         v: u32,
     }
-    // A later version may have any fields: which it is comes first.
+    // A later version may have any fields, so check the version first.
     let Version { v } = serde_json::from_slice(line)?;
     if v > VERSION {
         return Err(StoredError::Version(v));
@@ -149,27 +144,27 @@ struct Line<B> {
     body: B,
 }
 
-/// What is known of a stream, in its stored form.
+/// A stream's properties in their stored form.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Header {
-    /// The word of the [`StreamKind`].
+    /// The wire value of the [`StreamKind`].
     pub kind: String,
     /// The stream.
     pub id: Uuid,
     /// Its session.
     pub session_id: Uuid,
-    /// The session in the runner's spelling; "" where it never told one.
+    /// The session in the runner's spelling; "" if the runner never named it.
     pub session_name: String,
-    /// The run that a task came from.
+    /// The run that started a task.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origin_run: Option<Uuid>,
-    /// The runner that speaks.
+    /// The runner's name.
     pub provider: String,
 }
 
 impl Header {
-    /// The stored form of what is known of a stream.
+    /// The stored form of a stream's properties.
     pub fn of(stream: &Stream) -> Self {
         Self {
             kind: stream.kind.as_str().to_owned(),
@@ -181,14 +176,14 @@ impl Header {
         }
     }
 
-    /// The stream.
+    /// Converts it back to the stream.
     ///
     /// # Errors
-    /// A word that is none.
+    /// [`StoredError`] if the kind or the provider is unknown.
     pub fn into_stream(self) -> Result<Stream, StoredError> {
         let kind = StreamKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind);
         let kind = kind.ok_or_else(|| serde_json::Error::custom(format!("there is no stream kind {:?}", self.kind)))?;
-        let provider = RUNNERS.iter().map(|runner| runner.provider).find(|known| *known == self.provider);
+        let provider = PROVIDERS.into_iter().find(|known| *known == self.provider);
         Ok(Stream {
             kind,
             id: self.id,
@@ -199,13 +194,13 @@ impl Header {
     }
 }
 
-/// Reads a JSON value as its text.
+/// Reads a JSON value as text.
 pub(super) fn json_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Box<str>>, D::Error> {
-    // Not an `Option` of it: `null` is a value too.
+    // Do not deserialise an `Option`: `null` is a value too.
     Box::<RawValue>::deserialize(deserializer).map(|value| Some(value.into()))
 }
 
-/// Bytes: a string where they are UTF-8, else `{"hex":"…"}`.
+/// Bytes: a string if they are UTF-8, otherwise `{"hex":"…"}`.
 pub(super) mod bytes {
     use super::{Deserializer, Hex, MapAccess, Serialize, Serializer, Visitor, fmt};
     use serde::de::Error;

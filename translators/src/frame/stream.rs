@@ -3,14 +3,14 @@
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// What a stream is the stream of (the `stream_kind` of `frames.v2`).
+/// The kind of a stream (the `stream_kind` of `frames.v2`).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum StreamKind {
     /// A run: one prompt up to its end. Starts with `session_started`, ends with `session_ended`.
     Session,
-    /// Background work that outlives its tool call; its lifecycle is told by `tool_task_*` frames.
+    /// Background work that outlives its tool call. `tool_task_*` frames report its lifecycle.
     Task,
-    /// What a session's runner said outside any run.
+    /// What a session's runner emitted outside any run.
     Thread,
     /// Stored objects. Reserved by the document; nothing emits it yet.
     Artifact,
@@ -20,7 +20,7 @@ impl StreamKind {
     /// Every kind.
     pub const ALL: [Self; 4] = [Self::Session, Self::Task, Self::Thread, Self::Artifact];
 
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Session => "session",
@@ -31,26 +31,29 @@ impl StreamKind {
     }
 }
 
-/// What is known of a stream from its first frame on, and never changes.
+/// The `provider` of each runner. A stored frame with another one is refused.
+pub const PROVIDERS: [&str; 4] = ["claude-code", "codex", "opencode", "openresponses"];
+
+/// A stream's properties. They are known from the first frame on and never change.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Stream {
-    /// The scope.
+    /// The kind of stream.
     pub kind: StreamKind,
     /// The stream's id: the run id, the task's id, or the session's id for its thread stream.
     pub id: Uuid,
     /// The conversation that the stream belongs to.
     pub session: Arc<Session>,
-    /// The run from which a task stream came; `None` on other kinds.
+    /// The run that started a task stream; `None` for other kinds.
     pub origin_run: Option<Uuid>,
-    /// The runner that speaks: `claude-code`, `codex`, `opencode` or `openresponses`.
+    /// The runner: one of [`PROVIDERS`].
     pub provider: &'static str,
 }
 
 /// One conversation: the runs of one session or thread of the runner.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Session {
-    /// The session's id: the runner's own where that is a UUID, else derived from it.
+    /// The session's id: the runner's own if that is a UUID, otherwise derived from it.
     pub id: Uuid,
-    /// The runner's own id, as it spells it; empty where it never told one.
+    /// The runner's own id, as it spells it; empty if the runner never named the session.
     pub name: Arc<str>,
 }

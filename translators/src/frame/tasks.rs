@@ -68,7 +68,7 @@ pub enum ExecutionMode {
 }
 
 impl ExecutionMode {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Pipes => "pipes",
@@ -77,7 +77,7 @@ impl ExecutionMode {
     }
 }
 
-/// Where a task stands.
+/// The state of a task.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
@@ -90,7 +90,7 @@ pub enum TaskStatus {
 }
 
 impl TaskStatus {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Queued => "queued",
@@ -101,7 +101,7 @@ impl TaskStatus {
         }
     }
 
-    /// Whether nothing follows it.
+    /// Whether this is a final state.
     pub fn is_terminal(self) -> bool {
         matches!(self, Self::Exited | Self::Cancelled | Self::Failed)
     }

@@ -1,19 +1,19 @@
-//! What a tool call is, and what it says while it runs.
+//! Tool calls and their output streams.
 
 use super::{Name, RawJson};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The error of a `tool_failed` that nobody but the end of its run gave rise to: the tool had no result yet.
+/// The error of a `tool_failed` that was caused only by the end of its run: the tool had no result yet.
 pub const RUN_ENDED_FIRST: &str = "the run ended before the tool did";
 
-/// A tool call, by both its names.
+/// The two ids of a tool call.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Tool {
     /// UUIDv5 of `call_id`.
     pub id: Uuid,
-    /// The runner's own id of the call.
+    /// The runner's own id for the call.
     pub call_id: Name,
 }
 
@@ -23,15 +23,15 @@ pub struct Tool {
 pub struct ToolCall {
     /// The call.
     pub tool: Tool,
-    /// The tool's name, the runner's own; "" where the runner gave none.
+    /// The tool's name as the runner spells it; "" if the runner gave none.
     pub name: Name,
-    /// How the tool is drawn.
+    /// How a UI displays the tool.
     pub kind: ToolKind,
-    /// A JSON object; a JSON string where the model's arguments were not a JSON object.
+    /// A JSON object, or a JSON string if the model's arguments were not a JSON object.
     pub args: RawJson,
 }
 
-/// How a tool is drawn, whatever the runner calls it.
+/// How a UI displays a tool, whatever the runner calls it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the words speak for themselves")]
@@ -49,7 +49,7 @@ pub enum ToolKind {
 }
 
 impl ToolKind {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Shell => "shell",
@@ -66,7 +66,7 @@ impl ToolKind {
     }
 }
 
-/// Where a task's output came from.
+/// The stream that a task's output came from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case", deny_unknown_fields)]
 #[allow(missing_docs, reason = "the document's own words")]
@@ -77,7 +77,7 @@ pub enum OutputStream {
 }
 
 impl OutputStream {
-    /// The word of the wire form.
+    /// The value in the wire form.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Stdout => "stdout",

@@ -1,18 +1,18 @@
-//! NDJSON lines, and whole documents.
+//! NDJSON lines and whole documents.
 //!
-//! Lines end in LF; one CR before it is not part of the line. Blank lines are no units. The last line needs no LF.
+//! A line ends with LF; one CR before it is not part of the line. Blank lines are skipped. The last line needs no LF.
 
-use super::{Limits, Unit, UnitSink};
+use super::{Form, Limits, Unit, UnitSink};
 
-/// Cuts a byte stream into lines.
+/// Splits a byte stream into lines.
 #[derive(Debug)]
 pub struct Lines {
     limits: Limits,
-    /// The beginning of a line whose end has not come; at most the record limit.
+    /// The beginning of an incomplete line; at most the record limit.
     held: Vec<u8>,
-    /// How long the held line really is, in bytes.
+    /// The full length of the held line so far, in bytes.
     length: u64,
-    /// Where the held line begins.
+    /// Where the held line begins in the input.
     offset: u64,
 }
 
@@ -22,14 +22,14 @@ impl Lines {
         Self { limits, held: Vec::new(), length: 0, offset: 0 }
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut UnitSink<'_>) {
         let mut rest = chunk;
         while let Some(end) = memchr::memchr(b'\n', rest) {
             let (line, tail) = rest.split_at(end);
             rest = tail.get(1..).unwrap_or_default();
             if self.length == 0 && line.len() <= self.limits.record_bytes {
-                // The usual case: the whole line stands in the chunk and need not be copied.
+                // The common case: the whole line is in the chunk and is not copied.
                 emit(line, None, self.offset, false, sink);
                 self.offset += end as u64 + 1;
             } else {
@@ -63,7 +63,7 @@ impl Lines {
         self.offset += self.length;
         self.length = 0;
         self.held.clear();
-        // One huge line must not hold its memory for the rest of a long stream.
+        // One huge line must not keep its memory for the rest of a long stream.
         self.held.shrink_to(1 << 20);
     }
 }
@@ -73,7 +73,7 @@ fn emit(line: &[u8], oversized: Option<u64>, offset: u64, cut: bool, sink: &mut 
     if oversized.is_none() && line.iter().all(u8::is_ascii_whitespace) {
         return;
     }
-    sink(Unit { bytes: line, payload: line, event_name: None, offset, oversized, cut });
+    sink(Unit { bytes: line, payload: line, event_name: None, offset, oversized, cut, form: Form::Line });
 }
 
 /// Collects the whole input as one unit.
@@ -88,12 +88,12 @@ impl Document {
         Self { lines: Lines::new(limits) }
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, chunk: &[u8]) {
         self.lines.hold(chunk);
     }
 
-    /// The input is over: gives the document.
+    /// The input is over: emits the document.
     pub fn finish(&mut self, sink: &mut UnitSink<'_>) {
         self.lines.finish(&mut |unit| sink(Unit { cut: false, ..unit }));
     }

@@ -1,7 +1,7 @@
-//! Bytes to records, and events to bytes.
+//! Bytes to units.
 //!
-//! In: a runner's output in chunks of any size. Out: records, the same ones however the bytes were cut. Never: JSON
-//! (what a record says is the decoder's business), an unbounded buffer, a record lost at the end of the input.
+//! Input: a runner's output in chunks of any size. Output: units, independent of how the bytes were cut. Never: JSON (the
+//! decoder interprets records), an unbounded buffer, or a unit lost at the end of the input.
 
 mod lines;
 mod sse;
@@ -9,22 +9,22 @@ mod writer;
 
 pub use lines::{Document, Lines};
 pub use sse::SseReader;
-pub use writer::{write_ndjson, write_raw, write_sse};
+pub(crate) use writer::sse_block;
 
-/// How the units of a byte stream are told apart.
+/// How a byte stream is split into units.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Framing {
-    /// One JSON value a line.
+    /// One JSON value per line.
     Ndjson,
     /// Server-sent events.
     Sse,
-    /// The whole input is one JSON document, over as many lines as it likes.
+    /// The whole input is one JSON document over any number of lines.
     Document,
 }
 
-/// The name of a framing is the name of its reader on the command line.
+/// A framing's name is the name of its reader on the command line.
 impl Framing {
-    /// The word for people.
+    /// The name for people.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ndjson => "ndjson",
@@ -34,12 +34,12 @@ impl Framing {
     }
 }
 
-/// What bounds a reader.
+/// The limits of a reader.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Limits {
-    /// The largest record in bytes; a larger one is reported, not read.
+    /// Maximum size of a record in bytes; a larger one is reported, not read.
     pub record_bytes: usize,
-    /// How much of a larger record is kept for the report.
+    /// How many bytes of a larger record are kept for the report.
     pub preview_bytes: usize,
 }
 
@@ -49,27 +49,45 @@ impl Default for Limits {
     }
 }
 
-/// One unit of the input: a line, an SSE event, or a document.
+/// The form of a unit, which determines how its bytes are printed again.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// A line, or a document.
+    #[default]
+    Line,
+    /// A server-sent event.
+    Event,
+    /// Lines of an event stream outside any event: not a field, or unknown fields without `data:`.
+    Stray,
+    /// The same, inside an event whose bytes include it.
+    Within,
+    /// Comments, or fields without `data:`, with no event after them.
+    Rest,
+}
+
+/// One unit of the input: a line, an SSE event, a document, or text beside the events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Unit<'a> {
-    /// The unit as it came, without the line end (SSE: without blank lines; lines end in LF).
+    /// The unit's original bytes, without the line end (for SSE: without blank lines; lines end with LF).
     pub bytes: &'a [u8],
-    /// What it says: the line itself, or the joined `data:` lines of the event.
+    /// Its content: the line itself, or the joined `data:` lines of the event.
     pub payload: &'a [u8],
-    /// The SSE `event:` value; `None` outside SSE, or where it is absent or empty.
+    /// The SSE `event:` value; `None` outside SSE, or if it is absent or empty.
     pub event_name: Option<&'a str>,
     /// Where it begins, in bytes from the start of the input.
     pub offset: u64,
-    /// Its full size in bytes where that is over the limit; `bytes` and `payload` are then a preview.
+    /// Its full size in bytes if that exceeds the limit; `bytes` and `payload` are then a preview.
     pub oversized: Option<u64>,
-    /// Whether the input ended inside it (SSE: before the blank line that ends an event).
+    /// Whether the input ended inside it (for SSE: before the blank line that ends an event).
     pub cut: bool,
+    /// The form of the unit.
+    pub form: Form,
 }
 
-/// Takes the units that a reader finds.
+/// A callback for the units that a reader finds.
 pub type UnitSink<'s> = dyn FnMut(Unit<'_>) + 's;
 
-/// A push parser: fed with chunks, it calls back for each unit that is complete.
+/// A push parser: it is fed with chunks and calls back for each complete unit.
 #[derive(Debug)]
 pub enum Reader {
     /// See [`Lines`].
@@ -78,7 +96,7 @@ pub enum Reader {
     Sse(SseReader),
     /// See [`Document`].
     Document(Document),
-    /// Not yet decided, see [`Reader::sniffing`].
+    /// Undecided; see [`Reader::sniffing`].
     Sniffing(Sniffer),
 }
 
@@ -92,12 +110,12 @@ impl Reader {
         }
     }
 
-    /// A reader that tells the framing from the first bytes.
+    /// A reader that detects the framing from the first bytes.
     pub fn sniffing(limits: Limits) -> Self {
         Self::Sniffing(Sniffer { limits, held: Vec::new() })
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut UnitSink<'_>) {
         match self {
             Self::Lines(reader) => reader.feed(chunk, sink),
@@ -107,7 +125,7 @@ impl Reader {
                 if sniffer.held.is_empty()
                     && let Some(framing) = sniff(chunk, chunk.len() >= SNIFF_BYTES)
                 {
-                    // The usual case: the first chunk tells, and need not be copied.
+                    // The common case: the first chunk decides, and is not copied.
                     *self = Self::new(framing, sniffer.limits);
                     return self.feed(chunk, sink);
                 }
@@ -119,7 +137,7 @@ impl Reader {
         }
     }
 
-    /// The input is over: gives what is left.
+    /// The input is over: emits what is left.
     pub fn finish(&mut self, sink: &mut UnitSink<'_>) {
         match self {
             Self::Lines(reader) => reader.finish(sink),
@@ -133,7 +151,7 @@ impl Reader {
         }
     }
 
-    /// The framing, once it is known.
+    /// The framing, once known.
     pub fn framing(&self) -> Option<Framing> {
         match self {
             Self::Lines(_) => Some(Framing::Ndjson),
@@ -151,26 +169,36 @@ impl Reader {
     }
 }
 
-/// The bytes held until the framing is known; at most 4 KiB and one chunk.
+/// The bytes held until the framing is known: at most 4 KiB and one chunk.
 #[derive(Debug)]
 pub struct Sniffer {
     limits: Limits,
     held: Vec<u8>,
 }
 
-/// A first line that is still undecided after this many bytes is taken as NDJSON.
+/// If the first line is still undecided after this many bytes, the framing is NDJSON.
 const SNIFF_BYTES: usize = 4096;
 
-/// Tells the framing from the first bytes; `None` where more are needed.
+/// Detects the framing from the first bytes; `None` if more are needed.
 fn sniff(held: &[u8], all: bool) -> Option<Framing> {
-    let text = held.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(held);
-    let start = text.iter().position(|byte| !byte.is_ascii_whitespace());
-    let Some(text) = start.and_then(|start| text.get(start..)) else { return all.then_some(Framing::Ndjson) };
-    let line_end = memchr::memchr2(b'\n', b'\r', text);
+    let mut text = held.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(held).trim_ascii_start();
+    let (mut line_end, mut otherwise) = (None, Framing::Ndjson);
+    while !text.is_empty() {
+        line_end = memchr::memchr2(b'\n', b'\r', text);
+        if text.first() != Some(&b':') {
+            break;
+        }
+        // A line that looks like a comment does not decide; the next line does.
+        otherwise = Framing::Sse;
+        text = line_end.and_then(|end| text.get(end..)).unwrap_or_default().trim_ascii_start();
+    }
+    if text.is_empty() {
+        return all.then_some(otherwise);
+    }
     let line = text.get(..line_end.unwrap_or(text.len()))?;
     let first = *line.first()?;
     if first == b'{' || first == b'[' {
-        // A line with nothing but the opening bracket begins a document that is laid out for people.
+        // A line with only the opening bracket begins a pretty-printed document.
         let rest = line.get(1..)?;
         if let Some(framing) = sniff_list(line, line_end.is_some()) {
             return framing.or(all.then_some(Framing::Ndjson));
@@ -182,7 +210,7 @@ fn sniff(held: &[u8], all: bool) -> Option<Framing> {
         };
     }
     let field = line.split(|&byte| byte == b':').next()?;
-    let is_sse = first == b':' || [&b"data"[..], b"event", b"id", b"retry"].contains(&field);
+    let is_sse = [&b"data"[..], b"event", b"id", b"retry"].contains(&field);
     match line_end {
         Some(_) => Some(if is_sse { Framing::Sse } else { Framing::Ndjson }),
         None if line.contains(&b':') && is_sse => Some(Framing::Sse),
@@ -190,11 +218,11 @@ fn sniff(held: &[u8], all: bool) -> Option<Framing> {
     }
 }
 
-/// How a list in an envelope begins, without white space.
+/// The beginning of a list in an envelope, without white space.
 const LIST_HEAD: &[u8] = b"{\"object\":\"list\",\"data\":[";
 
-/// A first line that is the head of a list in an envelope, or may become it, and nothing more: `Some(None)` where more
-/// bytes are needed, `None` where it is another line.
+/// Whether the first line is exactly the head of a list in an envelope: `Some(None)` if more bytes are needed, `None` if it is
+/// another line.
 #[allow(clippy::option_option, reason = "undecided and not concerned differ")]
 fn sniff_list(line: &[u8], is_whole: bool) -> Option<Option<Framing>> {
     let mut head = LIST_HEAD.iter();
@@ -219,6 +247,9 @@ mod tests {
             ("data: {}\n\n", Framing::Sse),
             ("\u{FEFF}event: x\ndata: {}\n\n", Framing::Sse),
             (": hello\n\n", Framing::Sse),
+            (": hello\n\ndata: {}\n\n", Framing::Sse),
+            (": hello\n{}\n", Framing::Ndjson),
+            (":\n: [\n\nno field\n", Framing::Ndjson),
             ("garbage\n", Framing::Ndjson),
             ("data", Framing::Ndjson),
             ("", Framing::Ndjson),

@@ -1,34 +1,50 @@
-//! Server-sent events, as the WHATWG HTML standard parses them.
+//! Server-sent events, parsed as the WHATWG HTML standard defines.
 //!
-//! Lines end in LF, CRLF or CR; a BOM at the start is skipped; `:` begins a comment; one space after a field's colon is
-//! not part of its value; several `data:` lines are joined by LF; a block without `data:` is no event.
+//! A line ends with LF, CRLF or CR. A BOM at the start is skipped. `:` begins a comment. One space after a field's colon is not
+//! part of its value. Several `data:` lines are joined by LF. A block without `data:` is not an event.
 //!
-//! Two things differ from a browser, because nothing may be lost here: an event that the input's end cuts off before
-//! its blank line is given all the same (marked as cut), and comments and blocks without data stay in the bytes of the
-//! unit that follows them, so that the input can be printed again.
+//! Differences from a browser, because nothing may be lost and the input must be reproducible:
+//!
+//! - An event that the input's end cuts off before its blank line is still emitted, marked as cut.
+//! - Comments and blocks without data are kept, with the blank line after them, in the bytes of the next event. If no event
+//!   follows, or more than [`PENDING_BYTES`] precede it, they are a separate unit.
+//! - A line that is not a field (JSON without `data:`, an error message) is a separate unit. So is a block without data that
+//!   has unknown fields.
 
-use super::{Limits, Unit, UnitSink};
+use super::{Form, Limits, Unit, UnitSink};
 
-/// Cuts a byte stream into events.
+/// How many bytes of comments are held for an event.
+const PENDING_BYTES: usize = 16 << 10;
+
+/// The UTF-8 byte order mark, which is skipped at the start.
+const BOM: &[u8] = b"\xEF\xBB\xBF";
+
+/// Splits a byte stream into events.
 #[derive(Debug)]
 pub struct SseReader {
     limits: Limits,
-    /// The beginning of a line whose end has not come.
+    /// The beginning of an incomplete line.
     line: Vec<u8>,
-    /// All lines since the last event, each ended by LF, blank lines left out.
+    /// All lines since the last event, each ended by LF. A blank line is kept only after lines without data.
     block: Vec<u8>,
     data: Vec<u8>,
     has_data: bool,
+    /// The block has unknown fields.
+    has_unknown: bool,
+    /// The lines of the block, after its first data, that are not fields; each ended by LF.
+    strays: Vec<u8>,
     event: String,
-    /// How many bytes the block and the held line take in all, kept or not.
+    /// Total bytes of the block and the held line, kept or not.
     length: u64,
-    /// Where the block begins.
+    /// How many of them belong to the line.
+    line_length: u64,
+    /// Where the block begins in the input.
     offset: u64,
-    /// Bytes taken so far.
+    /// Bytes consumed so far.
     taken: u64,
-    /// The last byte was a CR: a LF right behind it belongs to the same line end.
+    /// The last byte was a CR: an LF immediately after it belongs to the same line end.
     after_cr: bool,
-    /// No byte but those of a BOM has come.
+    /// The first line, which may begin with a BOM, is not complete yet.
     at_start: bool,
 }
 
@@ -41,8 +57,11 @@ impl SseReader {
             block: Vec::new(),
             data: Vec::new(),
             has_data: false,
+            has_unknown: false,
+            strays: Vec::new(),
             event: String::new(),
             length: 0,
+            line_length: 0,
             offset: 0,
             taken: 0,
             after_cr: false,
@@ -50,7 +69,7 @@ impl SseReader {
         }
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     pub fn feed(&mut self, chunk: &[u8], sink: &mut UnitSink<'_>) {
         let mut rest = chunk;
         while !rest.is_empty() {
@@ -73,6 +92,7 @@ impl SseReader {
             if self.line.is_empty() && self.length + part.len() as u64 <= self.limits.record_bytes as u64 {
                 self.taken += part.len() as u64 + 1;
                 self.length += part.len() as u64;
+                self.line_length = part.len() as u64;
                 self.end_line(part, sink);
             } else {
                 self.hold(part);
@@ -83,23 +103,54 @@ impl SseReader {
                 self.line.clear();
                 self.line.shrink_to(1 << 20);
             }
+            self.line_length = 0;
         }
     }
 
-    /// The input is over: an event without its blank line is given as it is.
+    /// The input is over: an event without its blank line is emitted as it is.
     pub fn finish(&mut self, sink: &mut UnitSink<'_>) {
         let line = std::mem::take(&mut self.line);
         if !line.is_empty() {
+            // Treat the line as complete.
+            self.taken += 1;
             self.end_line(&line, sink);
         }
-        if self.has_data || !self.event.is_empty() {
+        let is_named = !self.event.is_empty() && !self.block.is_empty() && !self.has_unknown;
+        if self.has_data || is_named {
             self.dispatch(true, sink);
+        } else {
+            self.release(sink);
         }
     }
 
-    /// Takes the event that begins here, if nothing is held and it is [`usual`]; gives how many bytes it has.
+    /// Emits the held lines that led to no event.
+    fn release(&mut self, sink: &mut UnitSink<'_>) {
+        let end = self.block.iter().rposition(|&byte| byte != b'\n').map_or(0, |last| last + 1);
+        let text = self.block.get(..end).unwrap_or_default();
+        if !text.trim_ascii().is_empty() {
+            let oversized = (self.length > self.limits.record_bytes as u64).then_some(self.length);
+            let text = if oversized.is_some() { text.get(..self.limits.preview_bytes).unwrap_or(text) } else { text };
+            let form =
+                if std::mem::take(&mut self.has_unknown) || oversized.is_some() { Form::Stray } else { Form::Rest };
+            sink(Unit {
+                bytes: text,
+                payload: text,
+                event_name: None,
+                offset: self.offset,
+                oversized,
+                cut: false,
+                form,
+            });
+        }
+        self.block.clear();
+        self.block.shrink_to(1 << 20);
+        self.length = 0;
+        self.offset = self.taken;
+    }
+
+    /// Emits the event that begins here, if nothing is held and it is [`usual`]. Returns its size in bytes.
     fn take_usual(&mut self, rest: &[u8], sink: &mut UnitSink<'_>) -> Option<usize> {
-        if self.length > 0 {
+        if self.length > 0 || !self.event.is_empty() {
             return None;
         }
         let usual = usual(rest)?;
@@ -118,6 +169,7 @@ impl SseReader {
             offset,
             oversized: None,
             cut: false,
+            form: Form::Event,
         });
         Some(taken)
     }
@@ -125,29 +177,34 @@ impl SseReader {
     fn hold(&mut self, part: &[u8]) {
         self.taken += part.len() as u64;
         self.length += part.len() as u64;
+        self.line_length += part.len() as u64;
         let room = self.limits.record_bytes.saturating_add(1).saturating_sub(self.line.len());
         self.line.extend_from_slice(part.get(..room.min(part.len())).unwrap_or_default());
     }
 
     fn end_line(&mut self, line: &[u8], sink: &mut UnitSink<'_>) {
-        let mut line = line;
+        let (whole, mut line) = (line, line);
         if std::mem::take(&mut self.at_start) {
-            line = line.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(line);
+            line = line.strip_prefix(BOM).unwrap_or(line);
+            if line.is_empty() && !whole.is_empty() {
+                // A BOM alone is not a blank line of the input.
+                self.keep(whole);
+            }
         }
         if line.is_empty() {
-            if self.has_data {
-                self.dispatch(false, sink);
-            } else {
-                self.event.clear();
-            }
-            return;
+            return self.end_block(sink);
         }
-        if self.block.len() <= self.limits.record_bytes {
-            self.block.extend_from_slice(line);
-            self.block.push(b'\n');
+        if !self.has_data && is_stray(line) {
+            return self.give_line(whole, sink);
         }
+        self.keep(whole);
         let (field, value) = match memchr::memchr(b':', line) {
-            Some(0) => return,
+            Some(0) => {
+                if !self.has_data && self.block.len() > PENDING_BYTES {
+                    self.release(sink);
+                }
+                return;
+            }
             Some(colon) => {
                 let (field, value) = line.split_at(colon);
                 let value = value.get(1..).unwrap_or_default();
@@ -169,8 +226,50 @@ impl SseReader {
                 self.event.clear();
                 self.event.push_str(&String::from_utf8_lossy(value));
             }
-            _ => {}
+            b"id" | b"retry" => {}
+            _ if is_stray(line) => {
+                if self.strays.len() <= self.limits.record_bytes {
+                    self.strays.extend_from_slice(line);
+                    self.strays.push(b'\n');
+                }
+            }
+            _ => self.has_unknown |= !line.trim_ascii().is_empty(),
         }
+    }
+
+    /// Adds a line to the block.
+    fn keep(&mut self, line: &[u8]) {
+        if self.block.len() <= self.limits.record_bytes {
+            self.block.extend_from_slice(line);
+            self.block.push(b'\n');
+        }
+    }
+
+    /// A blank line ends the block.
+    fn end_block(&mut self, sink: &mut UnitSink<'_>) {
+        if self.has_data {
+            return self.dispatch(false, sink);
+        }
+        self.event.clear();
+        if self.has_unknown || self.block.len() > PENDING_BYTES {
+            self.release(sink);
+        } else if !self.block.is_empty() && !self.block.ends_with(BLOCK_END) {
+            self.block.push(b'\n');
+        }
+    }
+
+    /// Emits a line that is a separate unit, after the lines before it.
+    fn give_line(&mut self, line: &[u8], sink: &mut UnitSink<'_>) {
+        let (taken, size) = (self.taken, self.line_length);
+        self.taken = taken.saturating_sub(size + 1);
+        self.length = self.length.saturating_sub(size);
+        self.release(sink);
+        let oversized = (size > self.limits.record_bytes as u64).then_some(size);
+        let line = if oversized.is_some() { line.get(..self.limits.preview_bytes).unwrap_or(line) } else { line };
+        let (offset, form) = (self.offset, Form::Stray);
+        sink(Unit { bytes: line, payload: line, event_name: None, offset, oversized, cut: false, form });
+        self.taken = taken;
+        self.offset = taken;
     }
 
     fn dispatch(&mut self, cut: bool, sink: &mut UnitSink<'_>) {
@@ -186,7 +285,17 @@ impl SseReader {
             offset: self.offset,
             oversized,
             cut,
+            form: Form::Event,
         });
+        if oversized.is_none() {
+            for line in self.strays.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()) {
+                let (offset, form) = (self.offset, Form::Within);
+                sink(Unit { bytes: line, payload: line, event_name: None, offset, oversized: None, cut: false, form });
+            }
+        }
+        self.strays.clear();
+        self.strays.shrink_to(1 << 20);
+        self.has_unknown = false;
         self.block.clear();
         self.block.shrink_to(1 << 20);
         self.data.clear();
@@ -198,18 +307,31 @@ impl SseReader {
     }
 }
 
-/// An event as nearly all come, in a chunk that has the whole of it: nothing of it need be copied.
+/// Whether a line is not a field: neither a known field nor a name with a colon.
+fn is_stray(line: &[u8]) -> bool {
+    let name = line.split(|&byte| byte == b':').next().unwrap_or_default();
+    let is_known = line.first() == Some(&b':') || [&b"data"[..], b"event", b"id", b"retry"].contains(&name);
+    let is_name = |name: &[u8]| {
+        name.first().is_some_and(u8::is_ascii_alphabetic)
+            && name.iter().all(|byte| byte.is_ascii_alphanumeric() || b"-_".contains(byte))
+    };
+    let is_field = is_known || (name.len() < line.len() && is_name(name));
+    !is_field && !line.trim_ascii().is_empty()
+}
+
+/// A typical event that is completely in one chunk, so that nothing is copied.
 struct Usual<'c> {
-    /// Without the line ends behind it.
+    /// Without the line ends after it.
     block: &'c [u8],
     event_name: Option<&'c str>,
     data: &'c [u8],
 }
 
-/// How a usual event ends.
+/// The end of a typical event.
 const BLOCK_END: &[u8] = b"\n\n";
 
-/// The event that begins here: an `event:` line or none, one `data:` line, a blank one, a space behind each colon, LF.
+/// The typical event that begins here: an optional `event:` line, one `data:` line, a blank line; a space after each colon, LF
+/// line ends.
 fn usual(chunk: &[u8]) -> Option<Usual<'_>> {
     let line_end = |text| memchr::memchr2(b'\n', b'\r', text);
     let (event_name, rest) = match chunk.strip_prefix(b"event: ") {
@@ -231,7 +353,7 @@ mod tests {
     use super::*;
     use proptest::prelude::*;
 
-    /// Name, payload, bytes, place, size over the limit, whether it was cut.
+    /// Name, payload, bytes, offset, size if over the limit, whether it was cut.
     type Seen = Vec<(Option<String>, String, String, u64, Option<u64>, bool)>;
 
     fn read<'c>(chunks: impl IntoIterator<Item = &'c [u8]>, limits: Limits) -> Seen {
@@ -285,7 +407,50 @@ mod tests {
     #[test]
     fn comments_stay_with_the_next_event() {
         let seen = read([&b": ping\n\nevent: x\ndata: a\n\n"[..]], Limits::default());
-        assert_eq!(seen[0].2, ": ping\nevent: x\ndata: a");
+        assert_eq!(seen[0].2, ": ping\n\nevent: x\ndata: a");
+    }
+
+    fn forms(text: &str) -> Vec<(Form, String, u64)> {
+        let mut reader = SseReader::new(Limits::default());
+        let mut seen = Vec::new();
+        let mut sink = |unit: Unit<'_>| {
+            seen.push((unit.form, String::from_utf8_lossy(unit.payload).into_owned(), unit.offset));
+        };
+        reader.feed(text.as_bytes(), &mut sink);
+        reader.finish(&mut sink);
+        seen
+    }
+
+    #[test]
+    fn lines_that_are_no_event_are_units_too() {
+        let unit = |form, text: &str, offset| (form, text.to_owned(), offset);
+        for (text, expected) in [
+            // Lines that are not fields are units in any context.
+            ("{\"error\":1}\n", vec![unit(Form::Stray, "{\"error\":1}", 0)]),
+            ("data: a\n\nInternal error\n\n", vec![unit(Form::Event, "a", 0), unit(Form::Stray, "Internal error", 9)]),
+            ("data: a\n{}\ndata: b\n\n", vec![unit(Form::Event, "a\nb", 0), unit(Form::Within, "{}", 0)]),
+            (
+                "event: x\n{}\ndata: b\n\n",
+                vec![unit(Form::Rest, "event: x", 0), unit(Form::Stray, "{}", 9), unit(Form::Event, "b", 12)],
+            ),
+            // Unknown fields are a unit only if no data comes with them.
+            ("error: {}\nid: 1\n\n", vec![unit(Form::Stray, "error: {}\nid: 1", 0)]),
+            ("error: {}\ndata: b\n\n", vec![unit(Form::Event, "b", 0)]),
+            // Comments, and blocks with only a name or an id, are emitted only at the end.
+            (": a\n\n: b\n", vec![unit(Form::Rest, ": a\n\n: b", 0)]),
+            ("id: 1\n\n", vec![unit(Form::Rest, "id: 1", 0)]),
+            ("\u{FEFF}\n", vec![unit(Form::Rest, "\u{FEFF}", 0)]),
+        ] {
+            assert_eq!(forms(text), expected, "{text:?}");
+        }
+    }
+
+    #[test]
+    fn comments_of_a_stream_without_events_are_not_held_for_ever() {
+        let pings = ": ping\n\n".repeat(10_000);
+        let seen = forms(&format!("{pings}data: a\n\n"));
+        assert!(seen.len() > 4 && seen.iter().all(|(_, text, _)| text.len() < 2 * PENDING_BYTES), "{}", seen.len());
+        assert_eq!(seen.last().map(|(form, text, _)| (*form, text.as_str())), Some((Form::Event, "a")));
     }
 
     #[test]
@@ -306,7 +471,7 @@ mod tests {
     proptest! {
         #[test]
         fn the_cuts_between_chunks_do_not_matter(
-            text in "(event: x\ndata: [ab:]{0,4}\n\n|data: ?[ab: ]{0,4}|event: x?|: c|\u{FEFF}|id: 1|(\n|\r|\r\n){1,2}){0,24}",
+            text in "(event: x\ndata: [ab:]{0,4}\n\n|data: ?[ab: ]{0,4}|event: x?|: c|\u{FEFF}|id: 1|e: x|\\{\\}|(\n|\r|\r\n){1,2}){0,24}",
             cuts in prop::collection::vec(0usize..200, 0..20),
             record_bytes in prop_oneof![Just(16usize), Just(64 << 20)],
         ) {
@@ -320,7 +485,7 @@ mod tests {
                 chunks.push(&bytes[from..cut]);
                 from = cut;
             }
-            // A byte at a time, no event stands in a chunk.
+            // Fed one byte at a time, no chunk contains a whole event.
             let gathered = read(bytes.chunks(1), limits);
             prop_assert_eq!(&read(chunks, limits), &gathered);
             prop_assert_eq!(&read([bytes], limits), &gathered);

@@ -1,42 +1,16 @@
-//! Events to bytes.
+//! The usual bytes of a unit.
+//!
+//! Input: an event's name and payload. Output: its block, as most servers write it. Never: the blank line after it.
 
-use crate::encode::{EventId, EventRef};
-
-/// Writes an event as a line.
-pub fn write_ndjson(event: EventRef<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(event.payload);
-    out.push(b'\n');
-}
-
-/// Writes an event as a server-sent event: `id:` and `event:` where the contract has them, one `data:` line, LF.
-///
-/// `named` says whether the contract names its events on the wire.
-pub fn write_sse(event: EventRef<'_>, named: bool, out: &mut Vec<u8>) {
-    match event.id {
-        EventId::None => {}
-        EventId::Number(id) => {
-            out.extend_from_slice(b"id: ");
-            out.extend_from_slice(id.to_string().as_bytes());
-            out.push(b'\n');
-        }
-        EventId::Text(id) => {
-            out.extend_from_slice(b"id: ");
-            out.extend_from_slice(id.as_bytes());
-            out.push(b'\n');
-        }
+/// The default SSE block of an event.
+pub(crate) fn sse_block(event_name: Option<&str>, payload: &[u8]) -> Vec<u8> {
+    let mut block = Vec::with_capacity(payload.len() + 32);
+    if let Some(name) = event_name {
+        block.extend_from_slice(b"event: ");
+        block.extend_from_slice(name.as_bytes());
+        block.push(b'\n');
     }
-    if named {
-        out.extend_from_slice(b"event: ");
-        out.extend_from_slice(event.kind.as_bytes());
-        out.push(b'\n');
-    }
-    out.extend_from_slice(b"data: ");
-    out.extend_from_slice(event.payload);
-    out.extend_from_slice(b"\n\n");
-}
-
-/// Writes a runner's own record: a line, or an SSE block and the blank line that ends it.
-pub fn write_raw(event: EventRef<'_>, out: &mut Vec<u8>) {
-    out.extend_from_slice(event.payload);
-    out.extend_from_slice(if event.kind == "sse" { b"\n\n" } else { b"\n" });
+    block.extend_from_slice(b"data: ");
+    block.extend_from_slice(payload);
+    block
 }

@@ -1,4 +1,4 @@
-//! The questions that a dialogue heard and that wait: so many at most, the oldest are forgotten first.
+//! The open questions that a dialogue has seen. Their number is bounded; the oldest are dropped first.
 
 use crate::frame::Name;
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ impl<T> Default for Waiting<T> {
 }
 
 impl<T> Waiting<T> {
-    /// Adds a question, in the place of one of the same id.
+    /// Adds a question; replaces one with the same id.
     pub(crate) fn insert(&mut self, id: &str, question: T) {
         self.remove(id);
         self.0.push_back((Name::from(id), question));
@@ -35,7 +35,7 @@ impl<T> Waiting<T> {
         self.0.remove(at).map(|(_, question)| question)
     }
 
-    /// Forgets all but those.
+    /// Removes the questions for which `keep` is false.
     pub(crate) fn retain(&mut self, keep: impl Fn(&T) -> bool) {
         self.0.retain(|(_, question)| keep(question));
     }

@@ -1,38 +1,40 @@
-//! Takes an object apart in the same pass that checks that it is JSON.
+//! Parses an object in the same pass that checks that it is JSON.
 //!
-//! In: text that ought to begin with an object. Out: its fields, those of the objects in it, and where it ends. Never: a text accepted that is no JSON
-//! (RFC 8259). What this reader does not surely accept (an error, nesting beyond [`DEPTH`]) it leaves to the ordinary
-//! parser, which also says what is wrong; so it knows no messages, and refusing costs only time.
+//! Input: text that should begin with an object. Output: its fields, those of nested objects, and its length. Never: text
+//! accepted that is not JSON (RFC 8259). Whatever this reader does not certainly accept (an error, nesting deeper than
+//! [`DEPTH`]) is left to the ordinary parser, which also reports what is wrong. So it has no error messages, and a rejection
+//! costs only time.
 
 use super::scan::{Quoted, ones};
 use super::{Field, Json};
 
-/// How deep it follows; one bit for each level tells objects from arrays.
+/// Maximum nesting depth; one bit per level distinguishes objects from arrays.
 const DEPTH: u32 = 63;
 
-/// How many levels of objects are taken apart: a record has what happened in it, and that has what it happened to, and how
-/// that stands. What lies deeper is seldom looked at.
+/// How many levels of objects are parsed: typically the record, its event, the item of the event and the item's state. Deeper
+/// levels are seldom read.
 const LEVELS: usize = 4;
 
-/// So many bytes a field has at least, as a rule, and for so many fields room is made beforehand.
+/// A typical lower bound for a field's size in bytes, and the maximum number of fields to reserve for. Together they give the
+/// initial capacity.
 const FIELD_BYTES: usize = 14;
 const MOST_EXPECTED: usize = 96;
 
-/// An object, taken apart.
+/// A parsed object.
 pub(super) struct Apart<'a> {
-    /// Its fields, each followed by its own.
+    /// Its fields, each followed by its nested fields.
     pub(super) fields: Vec<Field<'a>>,
     pub(super) length: usize,
-    /// Whether no line ends in it.
+    /// Whether the object contains no line end.
     pub(super) on_one_line: bool,
 }
 
-/// The object at the front of `text`; `None` where it is not surely one.
+/// Parses the object at the start of `text`; `None` if it is not certainly one.
 pub(super) fn object(text: &str) -> Option<Apart<'_>> {
     let mut check = Check { bytes: text.as_bytes(), at: 0, on_one_line: true };
-    // A guess that is seldom too small; what is left over is gone with the record.
+    // An estimate that is seldom too small. The excess is freed with the record.
     let mut fields = Vec::with_capacity((text.len() / FIELD_BYTES).clamp(8, MOST_EXPECTED));
-    // The fields whose objects are open, and where those begin.
+    // The open objects: for each one, the index of its field and the position of its text.
     let mut open = [(0, 0); LEVELS - 1];
     let mut depth = 0;
     check.take(b'{')?;
@@ -47,7 +49,7 @@ pub(super) fn object(text: &str) -> Option<Apart<'_>> {
         if let (Some(b'{'), Some(place)) = (check.bytes.get(start), open.get_mut(depth)) {
             *place = (fields.len(), start);
             depth += 1;
-            // Its text is known when it ends.
+            // The text is set when the object ends.
             fields.push(Field { key, value: Json(""), inner: None });
             check.at += 1;
             if check.next()? != b'}' {
@@ -81,12 +83,12 @@ pub(super) fn object(text: &str) -> Option<Apart<'_>> {
 struct Check<'a> {
     bytes: &'a [u8],
     at: usize,
-    /// Whether no line end was stepped over. None can stand in a string.
+    /// Whether no line end was skipped. Strings cannot contain one.
     on_one_line: bool,
 }
 
 impl Check<'_> {
-    /// The next byte that is no white space; it is not taken.
+    /// The next byte that is not white space; not consumed.
     #[inline]
     fn next(&mut self) -> Option<u8> {
         match *self.bytes.get(self.at)? {
@@ -95,7 +97,7 @@ impl Check<'_> {
         }
     }
 
-    /// What machines write has no white space between its tokens, so this is in a function of its own, out of the way.
+    /// Machine-written JSON has no white space between tokens, so this is a separate function, off the fast path.
     #[inline(never)]
     fn behind_blanks(&mut self) -> Option<u8> {
         loop {
@@ -107,15 +109,15 @@ impl Check<'_> {
         }
     }
 
-    /// Takes the next byte that is no white space, if it is this one.
+    /// Consumes the next byte that is not white space if it is `byte`.
     fn take(&mut self, byte: u8) -> Option<()> {
-        // Mostly it stands right here, and this is cheaper than to ask what does.
+        // Usually `byte` comes immediately, and checking that is cheaper than skipping white space.
         let found = self.bytes.get(self.at) == Some(&byte) || self.next()? == byte;
         self.at += usize::from(found);
         found.then_some(())
     }
 
-    /// Takes a key with its quotes; gives where its inside begins, and whether there is an escape in it.
+    /// Consumes a key with its quotes. Returns where its content begins, and whether it has an escape.
     fn key(&mut self) -> Option<(usize, bool)> {
         self.take(b'"')?;
         let start = self.at;
@@ -127,8 +129,7 @@ impl Check<'_> {
         self.next().map(|_| ())
     }
 
-    /// Takes the inside of a string and the quote behind it; says whether there is an escape in it. Where there is none, this
-    /// is no call.
+    /// Consumes the content of a string and its closing quote. Returns whether it has an escape; if not, no function is called.
     #[inline]
     fn string(&mut self) -> Option<bool> {
         let (at, rest) = special(self.bytes.get(self.at..)?)?;
@@ -173,9 +174,9 @@ impl Check<'_> {
         Some(())
     }
 
-    /// Takes the value that begins here.
+    /// Consumes the value that begins here.
     fn value(&mut self) -> Option<()> {
-        // The lowest bit is the innermost level; the highest one marks the bottom.
+        // The lowest bit is the innermost level; the highest set bit marks the bottom.
         let mut levels = 1u64;
         loop {
             match *self.bytes.get(self.at)? {
@@ -189,7 +190,7 @@ impl Check<'_> {
                     }
                     let is_object = open == b'{';
                     self.at += 1;
-                    // An empty one is a value like any other.
+                    // An empty object or array is complete, like any other value.
                     if self.next()? == if is_object { b'}' } else { b']' } {
                         self.at += 1;
                     } else {
@@ -233,7 +234,7 @@ impl Check<'_> {
     }
 }
 
-/// What stands behind a string, the rest of which begins with an escape.
+/// Returns the text after a string whose rest begins with an escape.
 #[inline(never)]
 fn behind_escapes(mut rest: &[u8]) -> Option<&[u8]> {
     loop {
@@ -247,8 +248,8 @@ fn behind_escapes(mut rest: &[u8]) -> Option<&[u8]> {
     }
 }
 
-/// The next byte that may not stand in a string as it is: a quote, a backslash or a control character. Gives its place, and the
-/// text from there on.
+/// Finds the next byte that cannot be in a string unescaped: a quote, a backslash or a control character. Returns its position,
+/// and the text from there on.
 #[inline]
 fn special(text: &[u8]) -> Option<(usize, &[u8])> {
     let mut rest = text;
@@ -272,7 +273,7 @@ mod tests {
     use proptest::prelude::*;
     use serde_json::value::RawValue;
 
-    /// The ordinary parser's word on it: how long the value at the front is.
+    /// The ordinary parser's result: the length of the value at the start.
     fn parsed(text: &str) -> Option<usize> {
         let mut stream = serde_json::Deserializer::from_str(text).into_iter::<&RawValue>();
         stream.next()?.ok().map(|_| stream.byte_offset())
@@ -335,7 +336,7 @@ mod tests {
         assert!(object(&objects(100_000)).is_none());
     }
 
-    /// Every object, as the taking apart of its text alone shows it.
+    /// Checks every object against parsing its text alone.
     fn agrees(fields: &super::super::Object<'_>, text: &str) -> bool {
         let alone = Json(text).object().unwrap_or_default();
         fields.len() == alone.len()

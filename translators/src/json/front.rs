@@ -1,36 +1,36 @@
-//! The front of a text that may hold several JSON values.
+//! Reads the first value of a text that may hold several JSON values.
 //!
-//! In: text. Out: the value it begins with, checked whole and, where it is an object, taken apart; and what stands behind
-//! it. A fault goes out in the ordinary parser's words, with its line and column.
+//! Input: text. Output: the first value, fully checked and parsed if it is an object, and the remaining text. An error is the
+//! ordinary parser's, with its line and column.
 
 use super::{Json, Object, check};
 use serde_json::value::RawValue;
 
-/// What stands at the front of a text.
+/// What a text begins with.
 #[derive(Debug)]
 pub enum Front<'a> {
     /// A JSON value.
     Value {
         /// The value.
         json: Json<'a>,
-        /// Its fields, where it is an object.
+        /// Its fields, if it is an object.
         fields: Object<'a>,
-        /// Whether it surely stands on one line.
+        /// Whether it is certainly on one line.
         on_one_line: bool,
-        /// The text behind it.
+        /// The remaining text.
         rest: &'a str,
     },
     /// Only white space.
     Blank,
-    /// No JSON; the parser's message.
+    /// Not JSON, with the parser's message.
     Invalid(serde_json::Error),
 }
 
-/// Reads one JSON value from the front of `text`, which may hold more behind it.
+/// Reads one JSON value from the start of `text`; more text may follow it.
 pub fn front(text: &str) -> Front<'_> {
     let text = text.trim_start_matches([' ', '\n', '\r', '\t']);
     if text.starts_with('{') {
-        // The usual case: checked and taken apart in one pass.
+        // The common case: checked and parsed in one pass.
         if let Some(check::Apart { fields, length, on_one_line }) = check::object(text) {
             let (whole, rest) = text.split_at(length);
             return Front::Value { json: Json(whole), fields: Object::of(fields), on_one_line, rest };

@@ -1,18 +1,18 @@
-//! Lazy reading of JSON text whose shape is not trusted.
+//! Lazy reading of JSON text whose structure is not trusted.
 //!
-//! In: text that is one JSON value. Out: borrowed views of its parts, each still text. An object or array is taken
-//! apart one level at a time, and only where a decoder looks; what nobody looks at is never unescaped or copied.
+//! Input: text that is one JSON value. Output: borrowed views of its parts, each still text. An object or array is parsed one
+//! level at a time, and only when a decoder reads it. Parts that are not read are never unescaped or copied.
 //!
-//! A field of an unexpected type reads as absent (`None`), never as an error: runners change with every release. Lone
-//! surrogates are legal here; see [`Utf16Text`]. Nothing recurses, so nesting depth costs no stack.
+//! A field of an unexpected type reads as absent (`None`), never as an error, because runners change with every release. Lone
+//! surrogates are allowed; see [`Utf16Text`]. Nothing recurses, so nesting depth uses no stack.
 
 mod check;
 mod front;
 mod object;
 pub(crate) mod scan;
+mod surrogates;
 mod unescape;
 
-use crate::frame::RawJson;
 pub use front::{Front, front};
 use object::Field;
 pub(crate) use object::Fields;
@@ -24,11 +24,14 @@ use std::borrow::Cow;
 use std::fmt;
 use std::sync::Arc;
 
+/// JSON text, kept exactly as it arrived.
+pub type RawJson = Arc<RawValue>;
+
 /// One JSON value, as text without surrounding white space.
 #[derive(Clone, Copy, Debug)]
 pub struct Json<'a>(&'a str);
 
-/// The type of a JSON value, told from its first byte.
+/// The type of a JSON value, determined by its first byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "JSON's own words")]
 pub enum Kind {
@@ -85,12 +88,17 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// A copy that outlives the record, on one line: a document may span lines, a frame may not.
-    pub fn to_raw(self) -> RawJson {
+    /// An owned copy on one line, otherwise unchanged: for values that a host sends back to the runner.
+    pub fn to_raw_as_it_came(self) -> RawJson {
         RawValue::from_string(one_line(self.0).into_owned()).map_or_else(|_| empty_object(), Arc::from)
     }
 
-    /// The string's text, borrowed where it has no escapes. A lone surrogate becomes U+FFFD.
+    /// An owned copy on one line that every parser accepts. (A document may span lines, a frame may not.)
+    pub fn to_raw(self) -> RawJson {
+        RawValue::from_string(for_frame(one_line(self.0)).into_owned()).map_or_else(|_| empty_object(), Arc::from)
+    }
+
+    /// The string's text, borrowed if it has no escapes. A lone surrogate becomes U+FFFD.
     pub fn str(self) -> Option<Cow<'a, str>> {
         let inner = self.quoted()?;
         if scan::mark(inner.as_bytes()).is_none() {
@@ -102,7 +110,7 @@ impl<'a> Json<'a> {
         }
     }
 
-    /// The string's text, with what is half of a surrogate pair at its ends kept apart.
+    /// The string's text. Half of a surrogate pair at either end is kept separately.
     pub fn utf16(self) -> Option<Utf16Text> {
         let inner = self.quoted()?;
         if scan::mark(inner.as_bytes()).is_none() {
@@ -111,17 +119,17 @@ impl<'a> Json<'a> {
         if let Some(text) = unescape::unescape(inner) {
             return Some(Utf16Text { low: None, text, high: None });
         }
-        // serde_json gives a string that is read as bytes in WTF-8: lone surrogates as three bytes each.
+        // Read as bytes, serde_json returns a string in WTF-8: each lone surrogate as three bytes.
         let mut de = serde_json::Deserializer::from_str(self.text());
         Wtf8.deserialize(&mut de).ok().map(|bytes| Utf16Text::from_wtf8(&bytes))
     }
 
-    /// What stands between a string's quotes.
+    /// The text between a string's quotes.
     pub(crate) fn quoted(self) -> Option<&'a str> {
         self.text().strip_prefix('"')?.strip_suffix('"')
     }
 
-    /// A non-negative integer; one spelled as a float (`3.0`) counts.
+    /// A non-negative integer; a float spelling (`3.0`) is accepted.
     pub fn u64(self) -> Option<u64> {
         let text = self.number()?;
         text.parse().ok().or_else(|| {
@@ -130,7 +138,7 @@ impl<'a> Json<'a> {
         })
     }
 
-    /// An integer; one spelled as a float counts.
+    /// An integer; a float spelling is accepted.
     pub fn i64(self) -> Option<i64> {
         let text = self.number()?;
         text.parse().ok().or_else(|| {
@@ -170,7 +178,7 @@ impl<'a> Json<'a> {
         Self::fields(&mut Scan::new(self.0))
     }
 
-    /// Takes the fields of the object that begins here.
+    /// Consumes the fields of the object that begins here.
     fn fields(scan: &mut Scan<'a>) -> Option<Object<'a>> {
         let mut fields = Vec::with_capacity(8);
         while let Some(key) = scan.key() {
@@ -179,7 +187,7 @@ impl<'a> Json<'a> {
         Some(Object::of(fields))
     }
 
-    /// The array's items; empty where the value is no array.
+    /// The array's items; empty if the value is not an array.
     pub fn items(self) -> Vec<Json<'a>> {
         let mut scan = Scan::new(self.0);
         if !scan.take(b'[') {
@@ -188,8 +196,7 @@ impl<'a> Json<'a> {
         std::iter::from_fn(|| scan.item().map(Json)).collect()
     }
 
-    /// The array's items with their places and, of those that are objects, their fields: in one pass. Items that are none are
-    /// left out; so is everything where the value is no array.
+    /// The array's objects with their indexes and fields, in one pass. Skips other items; empty if the value is not an array.
     pub(crate) fn objects(self) -> impl Iterator<Item = (usize, Json<'a>, Object<'a>)> {
         let mut scan = Scan::new(self.0);
         let is_array = scan.take(b'[');
@@ -211,14 +218,14 @@ impl<'a> Json<'a> {
     }
 }
 
-/// A string that may begin or end with half of a surrogate pair. Halves inside have become U+FFFD.
+/// A string that may begin or end with half of a surrogate pair. Lone halves inside are replaced by U+FFFD.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Utf16Text {
-    /// A low surrogate at the start, which belongs to what came before.
+    /// A low surrogate at the start; its other half ended the previous piece.
     pub low: Option<u16>,
-    /// The whole characters.
+    /// The complete characters.
     pub text: String,
-    /// A high surrogate at the end, which waits for what comes next.
+    /// A high surrogate at the end; its other half begins the next piece.
     pub high: Option<u16>,
 }
 
@@ -234,8 +241,8 @@ impl Utf16Text {
         self.text
     }
 
-    /// The whole characters of a piece that follows on `waiting`, the half that the piece before it ended in. The half
-    /// that this piece ends in waits next.
+    /// The complete characters of a piece that continues after `waiting`, the half at the end of the previous piece. Stores the
+    /// half at the end of this piece in `waiting`.
     pub fn after(self, waiting: &mut Option<u16>) -> String {
         let Self { low, mut text, high } = self;
         match (waiting.take(), low) {
@@ -292,7 +299,7 @@ impl Utf16Text {
     }
 }
 
-/// JSON text on one line: as it is where it is on one, else without the white space between its tokens.
+/// JSON text on one line: unchanged if it already is, otherwise without the white space between its tokens.
 pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     if memchr::memchr2(b'\n', b'\r', text.as_bytes()).is_none() {
         return Cow::Borrowed(text);
@@ -310,14 +317,19 @@ pub(crate) fn one_line(text: &str) -> Cow<'_, str> {
     Cow::Owned(kept.collect())
 }
 
-/// How deep [`value`] follows a text that the ordinary parser refuses.
+/// The text in a form that every parser accepts: half of a surrogate pair becomes U+FFFD.
+pub(crate) fn for_frame(text: Cow<'_, str>) -> Cow<'_, str> {
+    surrogates::whole(&text).map_or(text, Cow::Owned)
+}
+
+/// Maximum depth to which [`value`] follows a text that the ordinary parser rejects.
 const MAX_DEPTH: usize = 96;
 
-/// Parses any JSON text into a DOM, also where the ordinary parser refuses it: a lone surrogate becomes U+FFFD, a number
-/// out of range the largest one, and what is nested deeper than a parser's stack allows an empty object or array.
+/// Parses any JSON text into a DOM, even if the ordinary parser rejects it: a lone surrogate becomes U+FFFD, a number out of
+/// range the largest one, and nesting beyond the parser's depth limit an empty object or array.
 ///
 /// # Errors
-/// The ordinary parser's message, where the text is not JSON at all.
+/// The ordinary parser's message if the text is not JSON at all.
 pub fn value(text: &[u8]) -> Result<serde_json::Value, serde_json::Error> {
     serde_json::from_slice(text).or_else(|error| {
         let text = std::str::from_utf8(text).map_err(|_| error)?;
@@ -344,7 +356,7 @@ fn lossy(json: Json<'_>, depth: usize) -> serde_json::Value {
     }
 }
 
-/// Owned JSON text of a value that we made ourselves.
+/// Serialises one of our own values as owned JSON text.
 pub fn to_raw<T: serde::Serialize + ?Sized>(value: &T) -> RawJson {
     serde_json::value::to_raw_value(value).map_or_else(|_| empty_object(), Arc::from)
 }

@@ -1,38 +1,38 @@
-//! The fields of an object, and of the objects in it.
+//! The fields of an object and of its nested objects.
 //!
-//! In: fields, as a reader found them. Out: a field by its key, as what it ought to be. Never: a copy of a field: an object in
-//! an object shares the list that its fields stand in.
+//! Input: fields that a reader found. Output: a field by its key, as the expected type. Never: a copy of a field; a nested
+//! object shares the list that contains its fields.
 
 use super::Json;
 use std::borrow::Cow;
 use std::ops::Range;
 use std::rc::Rc;
 
-/// The fields of one object, in their order. A copy shares them.
+/// The fields of one object in order. A clone shares them.
 #[derive(Clone, Debug, Default)]
 pub struct Object<'a> {
-    /// Each followed by those of its own that are known; and those of the objects around this one.
+    /// Each field is followed by its nested fields that are already parsed. May also include the fields of enclosing objects.
     all: Rc<Vec<Field<'a>>>,
-    /// Which of them are this object's.
+    /// The range of this object's fields.
     own: Range<usize>,
 }
 
-/// The fields of one object, borrowed.
+/// The borrowed fields of one object.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Fields<'o, 'a>(&'o [Field<'a>]);
 
 impl<'o, 'a> Fields<'o, 'a> {
-    /// Each field in order: its key, its value, and the value's own fields where they are known.
+    /// Each field in order: its key, its value, and the value's own fields if they are already parsed.
     pub(crate) fn iter(self) -> impl Iterator<Item = (&'o Cow<'a, str>, Json<'a>, Option<Fields<'o, 'a>>)> {
         Siblings { rest: self.0 }.map(|(field, following)| (&field.key, field.value, field.own(following)))
     }
 
-    /// How many there are, those of the objects in them that are known among them.
+    /// The number of fields, including the parsed nested ones.
     pub(crate) fn all(self) -> usize {
         self.0.len()
     }
 
-    /// A field's value, and the value's own fields where they are known; of a repeated key the last one.
+    /// A field's value, and the value's own fields if they are already parsed. If the key is repeated, the last one counts.
     pub(crate) fn get(self, key: &str) -> Option<(Json<'a>, Option<Fields<'o, 'a>>)> {
         let (_, value, own) = self.iter().filter(|(name, ..)| **name == *key).last()?;
         Some((value, own))
@@ -43,12 +43,12 @@ impl<'o, 'a> Fields<'o, 'a> {
 pub(super) struct Field<'a> {
     pub(super) key: Cow<'a, str>,
     pub(super) value: Json<'a>,
-    /// How many fields of the value's own follow, on all its levels; `None` where it was not taken apart.
+    /// The number of nested fields that follow, on all levels; `None` if the value is not parsed.
     pub(super) inner: Option<u32>,
 }
 
 impl<'a> Field<'a> {
-    /// The value's own fields, which are the first of those that follow.
+    /// The value's own fields: the first ones of `following`.
     fn own<'o>(&self, following: &'o [Field<'a>]) -> Option<Fields<'o, 'a>> {
         following.get(..self.inner? as usize).map(Fields)
     }
@@ -60,7 +60,7 @@ struct Siblings<'o, 'a> {
 }
 
 impl<'o, 'a> Iterator for Siblings<'o, 'a> {
-    /// A field, and what follows it.
+    /// A field, and the fields after it.
     type Item = (&'o Field<'a>, &'o [Field<'a>]);
 
     fn next(&mut self) -> Option<Self::Item> {
@@ -71,12 +71,12 @@ impl<'o, 'a> Iterator for Siblings<'o, 'a> {
 }
 
 impl<'a> Object<'a> {
-    /// Checks and takes apart the text of one object; `None` where it is none.
+    /// Checks and parses the text of one object; `None` if it is not an object.
     pub fn parse(text: &'a str) -> Option<Self> {
         Json::parse(text).ok()?.object()
     }
 
-    /// The field's value; of a repeated key the last one, as in JavaScript.
+    /// The field's value; if the key is repeated, the last one, as in JavaScript.
     pub fn get(&self, key: &str) -> Option<Json<'a>> {
         self.find(key).map(|(field, _)| field.value)
     }
@@ -93,7 +93,7 @@ impl<'a> Object<'a> {
         Siblings { rest: self.fields().0 }
     }
 
-    /// The fields, to look at without a copy.
+    /// A borrowed view of the fields.
     pub(crate) fn fields(&self) -> Fields<'_, 'a> {
         Fields(self.all.get(self.own.clone()).unwrap_or_default())
     }
@@ -140,22 +140,22 @@ impl<'a> Object<'a> {
         }
     }
 
-    /// An array field's items; empty where there is none.
+    /// An array field's items; empty if there is no such field.
     pub fn items(&self, key: &str) -> Vec<Json<'a>> {
         self.get(key).map(Json::items).unwrap_or_default()
     }
 
-    /// All fields in order, repeated keys too.
+    /// All fields in order, including repeated keys.
     pub fn iter(&self) -> impl Iterator<Item = (&str, Json<'a>)> {
         self.siblings().map(|(field, _)| (field.key.as_ref(), field.value))
     }
 
-    /// Whether there is no field.
+    /// Whether there are no fields.
     pub fn is_empty(&self) -> bool {
         self.own.is_empty()
     }
 
-    /// How many fields there are.
+    /// The number of fields.
     pub fn len(&self) -> usize {
         self.siblings().count()
     }

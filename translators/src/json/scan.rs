@@ -1,28 +1,28 @@
 //! Steps over the parts of text that is known to be JSON.
 //!
-//! In: text that a parser has accepted, or that we wrote. Out: its parts, as text. Never: a look at what lies inside a part
-//! that is stepped over; that is what makes it many times faster than parsing again. Text that is no JSON gives `None` or
-//! nonsense, never a panic or an endless loop.
+//! Input: text that a parser has accepted, or that framegate wrote. Output: its parts, as text. Never: a look inside a part
+//! that is skipped; this makes it many times faster than parsing again. Text that is not JSON gives `None` or meaningless
+//! parts, but never a panic or an endless loop.
 
 use super::Json;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A place in a text.
+/// A position in a text.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Scan<'a> {
     text: &'a str,
     at: usize,
-    /// The places of values whose ends need not be looked for, in order; those behind us are gone.
+    /// The ranges of values whose ends are known, in order. Those before the position are removed.
     known: &'a [Range<usize>],
 }
 
-/// The inside of a string, without its quotes.
+/// The content of a string, without its quotes.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Quoted<'a> {
-    /// The text between the quotes, escapes and all.
+    /// The text between the quotes, with escapes unchanged.
     pub(crate) inner: &'a str,
-    /// Whether there may be an escape in it.
+    /// Whether it may contain an escape.
     pub(crate) escaped: bool,
 }
 
@@ -31,12 +31,12 @@ impl<'a> Scan<'a> {
         Self { text, at: 0, known: &[] }
     }
 
-    /// The places of some values are known: they are stepped over in one go.
+    /// A scan that skips the values at `known` without searching for their ends.
     pub(crate) fn knowing(text: &'a str, known: &'a [Range<usize>]) -> Self {
         Self { text, at: 0, known }
     }
 
-    /// Steps over the value that begins here, if its place is known.
+    /// Skips the value that begins here, if its range is known.
     fn jump(&mut self) -> Option<&'a str> {
         while let [place, rest @ ..] = self.known {
             if place.start > self.at {
@@ -51,15 +51,15 @@ impl<'a> Scan<'a> {
         None
     }
 
-    /// What stands between this place and one behind it.
+    /// The text between this position and a later one.
     pub(crate) fn text_to(&self, end: &Self) -> Option<&'a str> {
         self.text.get(self.at..end.at)
     }
 
-    /// The next byte that is no white space; it is not taken.
+    /// The next byte that is not white space; not consumed.
     pub(crate) fn peek(&mut self) -> Option<u8> {
         let rest = self.text.as_bytes().get(self.at..)?;
-        // What machines write has no white space here.
+        // Machine-written JSON has no white space here.
         if let Some(&byte) = rest.first()
             && byte > b' '
         {
@@ -70,14 +70,14 @@ impl<'a> Scan<'a> {
         rest.get(skip).copied()
     }
 
-    /// Takes the next byte that is no white space, if it is this one.
+    /// Consumes the next byte that is not white space if it is `byte`.
     pub(crate) fn take(&mut self, byte: u8) -> bool {
         let found = self.peek() == Some(byte);
         self.at += usize::from(found);
         found
     }
 
-    /// Takes a string.
+    /// Consumes a string.
     pub(crate) fn string(&mut self) -> Option<Quoted<'a>> {
         if self.peek() != Some(b'"') {
             return None;
@@ -92,7 +92,7 @@ impl<'a> Scan<'a> {
         Some(Quoted { inner: self.text.get(start..end)?, escaped })
     }
 
-    /// Takes a value, whatever it is; gives its text.
+    /// Consumes a value of any type; returns its text.
     pub(crate) fn value(&mut self) -> Option<&'a str> {
         match self.peek()? {
             b'"' => match self.jump() {
@@ -114,7 +114,7 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes a value, whatever it is.
+    /// Consumes a value of any type.
     pub(crate) fn json(&mut self) -> Option<Json<'a>> {
         self.value().map(Json)
     }
@@ -140,33 +140,33 @@ impl<'a> Scan<'a> {
         }
     }
 
-    /// Takes what stands before an object's next field, and its key; `None` behind the last one.
+    /// Consumes the separator before an object's next field, and its key; `None` after the last field.
     pub(crate) fn key(&mut self) -> Option<Quoted<'a>> {
         self.begin_field();
         let key = self.string()?;
         self.take(b':').then_some(key)
     }
 
-    /// Takes what stands before an object's next field.
+    /// Consumes the separator before an object's next field.
     pub(crate) fn begin_field(&mut self) {
         if let Some(b'{' | b',') = self.peek() {
             self.at += 1;
         }
     }
 
-    /// Takes exactly these bytes, if they stand here.
+    /// Consumes exactly these bytes, if they come next.
     pub(crate) fn literal(&mut self, bytes: &[u8]) -> bool {
         let found = self.text.as_bytes().get(self.at..).is_some_and(|rest| rest.starts_with(bytes));
         self.at += if found { bytes.len() } else { 0 };
         found
     }
 
-    /// Takes what stands before an array's next item, and the item; `None` behind the last one.
+    /// Consumes the separator before an array's next item, and the item; `None` after the last item.
     pub(crate) fn item(&mut self) -> Option<&'a str> {
         if !self.begin_item() { None } else { self.value() }
     }
 
-    /// Takes what stands before an array's next item; `false` behind the last one.
+    /// Consumes the separator before an array's next item; `false` after the last item.
     pub(crate) fn begin_item(&mut self) -> bool {
         if !self.take(b',') && self.peek() == Some(b']') {
             return false;
@@ -176,13 +176,13 @@ impl<'a> Scan<'a> {
 }
 
 impl<'a> Quoted<'a> {
-    /// The string's text; a lone surrogate becomes U+FFFD.
+    /// The unescaped text; a lone surrogate becomes U+FFFD.
     #[inline]
     pub(crate) fn unescaped(self) -> Option<Cow<'a, str>> {
         if self.escaped { self.read_escapes().map(Cow::Owned) } else { Some(Cow::Borrowed(self.inner)) }
     }
 
-    /// Hardly ever called; in a function of its own, so that who calls the other one needs no call.
+    /// Rarely called. A separate function keeps the caller small enough to inline.
     #[cold]
     #[inline(never)]
     fn read_escapes(self) -> Option<String> {
@@ -191,7 +191,7 @@ impl<'a> Quoted<'a> {
     }
 }
 
-/// Where a string ends whose inside begins at `from`, and whether there is an escape in it.
+/// The end of a string whose content begins at `from`, and whether it has an escape.
 fn string_end(text: &[u8], from: usize) -> Option<(usize, bool)> {
     let (mut at, mut escaped) = (from, false);
     loop {
@@ -204,7 +204,7 @@ fn string_end(text: &[u8], from: usize) -> Option<(usize, bool)> {
     }
 }
 
-/// The next quote or backslash. Most strings are short: those are over before a vector search has begun.
+/// The next quote or backslash. Most strings are so short that a vector search does not pay off.
 pub(crate) fn mark(text: &[u8]) -> Option<usize> {
     let mut rest = text;
     for word in 0..SHORT {
@@ -223,7 +223,7 @@ pub(crate) fn mark(text: &[u8]) -> Option<usize> {
 /// In words of eight bytes.
 const SHORT: usize = 5;
 
-/// The highest bit of each byte that is a quote or a backslash; nothing is said of the bytes above the lowest of them.
+/// Sets the highest bit of each byte that is a quote or a backslash. Only the lowest flag is reliable.
 pub(super) const fn marks(word: u64) -> u64 {
     const fn zeros(word: u64) -> u64 {
         word.wrapping_sub(ones(1)) & !word & ones(0x80)
@@ -231,7 +231,7 @@ pub(super) const fn marks(word: u64) -> u64 {
     zeros(word ^ ones(b'"')) | zeros(word ^ ones(b'\\'))
 }
 
-/// A word of eight times this byte.
+/// A word with this byte repeated eight times.
 pub(super) const fn ones(byte: u8) -> u64 {
     u64::MAX / 0xFF * byte as u64
 }

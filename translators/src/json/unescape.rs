@@ -1,19 +1,19 @@
-//! The text of a string that has escapes.
+//! Unescapes a string.
 //!
-//! In: what stands between a string's quotes. Out: the text, where every escape is one and every surrogate has its other
-//! half. Never: a guess: what is anything else is left to the ordinary parser.
+//! Input: the text between a string's quotes. Output: the unescaped text, if every escape is valid and every surrogate has its
+//! other half. Never: a guess; any other case is left to the ordinary parser.
 
 use super::scan::{marks, ones};
 
-/// The text; `None` where the ordinary parser must say.
+/// The unescaped text; `None` if the ordinary parser must decide.
 pub(super) fn unescape(inner: &str) -> Option<String> {
     let mut rest = inner.as_bytes();
-    // No escape is shorter than what it stands for; and eight bytes are written where fewer count.
+    // An escape is never shorter than its character. The extra 8 bytes are for copying whole words.
     let mut out = Vec::with_capacity(rest.len() + 8);
     loop {
         rest = plain(rest, &mut out);
         let Some((b'\\', behind)) = rest.split_first() else {
-            // A quote or a control character is no part of a string.
+            // A quote or a control character cannot be part of a string.
             return if rest.is_empty() { String::from_utf8(out).ok() } else { None };
         };
         let (&letter, behind) = behind.split_first()?;
@@ -36,12 +36,12 @@ pub(super) fn unescape(inner: &str) -> Option<String> {
     }
 }
 
-/// Copies what stands before the next byte that means something; gives the rest from there on.
+/// Copies the text before the next special byte; returns the rest from there on.
 fn plain<'t>(mut text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     while let Some((bytes, tail)) = text.split_first_chunk() {
         let word = u64::from_le_bytes(*bytes);
         let found = marks(word) | (word.wrapping_sub(ones(b' ')) & !word & ones(0x80));
-        // All eight, whose number is known here, and then without those that were too many: cheaper than to copy a few.
+        // Copy all eight bytes and truncate the excess: a copy of constant size is cheaper than one of a few bytes.
         out.extend_from_slice(bytes);
         if found != 0 {
             let size = found.trailing_zeros() as usize / 8;
@@ -56,7 +56,7 @@ fn plain<'t>(mut text: &'t [u8], out: &mut Vec<u8>) -> &'t [u8] {
     rest
 }
 
-/// The character of an escape whose digits these are, and what stands behind it.
+/// The character of a `\u` escape, starting at its digits, and the text after it.
 fn unicode(text: &[u8]) -> Option<(char, &[u8])> {
     let (first, rest) = unit(text)?;
     if let Some(char) = char::from_u32(first) {

@@ -1,13 +1,16 @@
-//! Text and reasoning blocks: every text is said once.
+//! Text and reasoning blocks: every text is emitted once. A block is found in constant time, however many are open.
 
 use super::Block;
 use crate::frame::{BlockDelta, BlockText, Body, Name, RawJson};
+use crate::hash::{HashMap, hasher};
 use crate::json::Utf16Text;
 use serde::{Deserialize, Serialize};
+use std::collections::BTreeMap;
+use std::hash::{Hash, Hasher};
 use uuid::Uuid;
 
 /// What a block holds.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub enum BlockKind {
     /// The assistant's text.
     Text,
@@ -19,7 +22,15 @@ pub enum BlockKind {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
-    open: Vec<OpenBlock>,
+    /// In the order of opening.
+    open: BTreeMap<u64, OpenBlock>,
+    next: u64,
+    /// Keys in `open` by a hash of the block's name; not persisted, so empty after a restore.
+    #[serde(skip)]
+    places: HashMap<u64, Vec<u64>>,
+    /// The key of the block that was used last.
+    #[serde(skip)]
+    last: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -30,11 +41,25 @@ struct OpenBlock {
     message_id: Name,
     index: u32,
     said: String,
-    /// Half of a surrogate pair that waits for its other half.
+    /// Half of a surrogate pair, held until its other half arrives.
     high: Option<u16>,
 }
 
+/// A hash of what identifies a block. Blocks with equal hashes are compared in full.
+fn place_of(parent: Option<Uuid>, kind: BlockKind, index: u32, message_id: &str) -> u64 {
+    let mut hasher = hasher();
+    (parent, kind, index, message_id).hash(&mut hasher);
+    hasher.finish()
+}
+
 impl OpenBlock {
+    fn is(&self, parent: Option<Uuid>, block: Block<'_>) -> bool {
+        self.parent == parent
+            && self.kind == block.kind
+            && self.index == block.index
+            && *self.message_id == *block.message_id
+    }
+
     fn delta(&mut self, delta: String) -> Body {
         self.said.push_str(&delta);
         let delta = BlockDelta { message_id: self.message_id.clone(), block_index: self.index, delta };
@@ -44,7 +69,15 @@ impl OpenBlock {
         }
     }
 
-    /// The half that waited in vain.
+    /// The bodies that close the block.
+    fn finished(mut self) -> (Option<Uuid>, Vec<Body>) {
+        let parent = self.parent;
+        let mut bodies: Vec<Body> = self.lone_half().into_iter().collect();
+        bodies.push(self.completed(None));
+        (parent, bodies)
+    }
+
+    /// Takes the half that never got its other half.
     fn lone_half(&mut self) -> Option<Body> {
         self.high.take().map(|_| self.delta(char::REPLACEMENT_CHARACTER.to_string()))
     }
@@ -59,33 +92,76 @@ impl OpenBlock {
 }
 
 impl Blocks {
-    fn find(&self, parent: Option<Uuid>, block: Block<'_>) -> Option<usize> {
-        self.open.iter().position(|open| {
-            open.parent == parent
-                && open.kind == block.kind
-                && open.index == block.index
-                && *open.message_id == *block.message_id
-        })
+    fn find(&self, parent: Option<Uuid>, block: Block<'_>) -> Option<u64> {
+        let is_it = |at: &u64| self.open.get(at).is_some_and(|open| open.is(parent, block));
+        if is_it(&self.last) {
+            return Some(self.last);
+        }
+        if self.places.is_empty() && !self.open.is_empty() {
+            // These were restored from another process's state.
+            return self.open.iter().find(|(_, open)| open.is(parent, block)).map(|(&at, _)| at);
+        }
+        let places = self.places.get(&place_of(parent, block.kind, block.index, block.message_id))?;
+        places.iter().copied().find(is_it)
+    }
+
+    /// The number of open blocks.
+    pub(super) fn len(&self) -> usize {
+        self.open.len()
     }
 
     pub(super) fn said(&self, parent: Option<Uuid>, block: Block<'_>) -> Option<&str> {
-        self.find(parent, block).and_then(|at| self.open.get(at)).map(|open| open.said.as_str())
+        self.find(parent, block).and_then(|at| self.open.get(&at)).map(|open| open.said.as_str())
+    }
+
+    fn insert(&mut self, open: OpenBlock) -> u64 {
+        if self.places.is_empty() {
+            let known = self
+                .open
+                .iter()
+                .map(|(&at, open)| (place_of(open.parent, open.kind, open.index, &open.message_id), at));
+            for (place, at) in known.collect::<Vec<_>>() {
+                self.places.entry(place).or_default().push(at);
+            }
+        }
+        // Keys start at 1, so that 0 in `last` matches no block.
+        self.next += 1;
+        let place = place_of(open.parent, open.kind, open.index, &open.message_id);
+        self.places.entry(place).or_default().push(self.next);
+        self.open.insert(self.next, open);
+        self.next
+    }
+
+    fn remove(&mut self, at: u64) -> Option<OpenBlock> {
+        let open = self.open.remove(&at)?;
+        let place = place_of(open.parent, open.kind, open.index, &open.message_id);
+        if let Some(places) = self.places.get_mut(&place) {
+            places.retain(|&other| other != at);
+            if places.is_empty() {
+                self.places.remove(&place);
+            }
+        }
+        Some(open)
+    }
+
+    /// Closes the oldest block; returns its parent with the closing bodies.
+    pub(super) fn take_oldest(&mut self) -> Option<(Option<Uuid>, Vec<Body>)> {
+        let (&at, _) = self.open.first_key_value()?;
+        self.remove(at).map(OpenBlock::finished)
     }
 
     pub(super) fn delta(&mut self, parent: Option<Uuid>, block: Block<'_>, piece: Utf16Text) -> Option<Body> {
         let at = self.find(parent, block).unwrap_or_else(|| {
-            // Deltas of one message share its name.
-            let message_id = self
-                .open
-                .iter()
-                .find(|open| *open.message_id == *block.message_id)
-                .map_or_else(|| Name::from(block.message_id), |open| open.message_id.clone());
+            // Blocks of one message share the allocation of its id.
+            let before = self.open.get(&self.last).map(|open| &open.message_id);
+            let message_id = before.filter(|id| ***id == *block.message_id).cloned();
+            let message_id = message_id.unwrap_or_else(|| Name::from(block.message_id));
             let open =
                 OpenBlock { parent, kind: block.kind, message_id, index: block.index, said: String::new(), high: None };
-            self.open.push(open);
-            self.open.len() - 1
+            self.insert(open)
         });
-        let open = self.open.get_mut(at)?;
+        self.last = at;
+        let open = self.open.get_mut(&at)?;
         let text = piece.after(&mut open.high);
         (!text.is_empty()).then(|| open.delta(text))
     }
@@ -98,17 +174,15 @@ impl Blocks {
         opaque: Option<RawJson>,
     ) -> (Vec<Body>, bool) {
         let mut bodies = Vec::with_capacity(2);
-        let mut open = match self.find(parent, block) {
-            Some(at) => self.open.remove(at),
-            None => OpenBlock {
-                parent,
-                kind: block.kind,
-                message_id: Name::from(block.message_id),
-                index: block.index,
-                said: String::new(),
-                high: None,
-            },
-        };
+        let open = self.find(parent, block).and_then(|at| self.remove(at));
+        let mut open = open.unwrap_or_else(|| OpenBlock {
+            parent,
+            kind: block.kind,
+            message_id: Name::from(block.message_id),
+            index: block.index,
+            said: String::new(),
+            high: None,
+        });
         let mut agrees = true;
         match snapshot.map(|text| text.strip_prefix(open.said.as_str())) {
             Some(Some("")) => open.high = None,
@@ -126,21 +200,16 @@ impl Blocks {
         (bodies, agrees)
     }
 
-    /// A block that was completed is no longer open.
+    /// Removes a block that was completed.
     pub(super) fn forget(&mut self, parent: Option<Uuid>, block: Block<'_>) {
         if let Some(at) = self.find(parent, block) {
-            self.open.remove(at);
+            self.remove(at);
         }
     }
 
     pub(super) fn take_all(&mut self) -> Vec<(Option<Uuid>, Vec<Body>)> {
-        let finish = |mut open: OpenBlock| {
-            let parent = open.parent;
-            let mut bodies: Vec<Body> = open.lone_half().into_iter().collect();
-            bodies.push(open.completed(None));
-            (parent, bodies)
-        };
-        std::mem::take(&mut self.open).into_iter().map(finish).collect()
+        self.places.clear();
+        std::mem::take(&mut self.open).into_values().map(OpenBlock::finished).collect()
     }
 }
 

@@ -1,6 +1,7 @@
 //! Tool calls, approvals and subagents.
 //!
-//! In: what a decoder says of them. Out: frames, at the place where the call began. Never: an end without a beginning, or two.
+//! Input: a decoder's calls. Output: frames, at the place where the call began. Never: an end without a beginning, or a second
+//! end.
 
 use super::{Ledger, Place};
 use crate::derived::uuid_v5;
@@ -8,13 +9,13 @@ use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Name, OutputStream
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
-/// A subagent is spoken of by its id; one that the runner left nameless has this one.
+/// The id of a subagent; a placeholder if the runner gives none.
 fn named(subagent_id: &str) -> &str {
     if subagent_id.is_empty() { "unnamed" } else { subagent_id }
 }
 
 impl Ledger {
-    /// The names of a call: `scope` keeps equal call ids of different runs or sessions apart.
+    /// Builds both ids of a call. `scope` separates equal call ids of different runs or sessions.
     pub fn tool(&self, scope: Uuid, call_id: &str) -> Tool {
         Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id: Name::from(call_id) }
     }
@@ -24,25 +25,33 @@ impl Ledger {
         self.emit(place, Body::ToolCallProposed(Box::new(call)));
     }
 
-    /// A tool runs. A call that already runs, or is over, is not started again.
+    /// A tool runs. Does nothing if the call is already running or over.
     pub fn tool_started(&mut self, place: Place, call: ToolCall, timeout_ms: Option<u64>) {
-        let time_ms = self.time_ms;
-        if self.book(place.stream).start_tool(&call, place.parent, time_ms) {
+        let (time_ms, order) = (self.time_ms, self.calls.next());
+        if self.book(place.stream).start_tool(&call, place.parent, time_ms, order) {
+            let crowded = self.is_crowded(place);
+            let stream = if self.is_open(place.stream) { place.stream } else { self.thread() };
+            self.calls.insert(order, stream, call.tool.call_id.clone());
             self.emit(place, Body::ToolStarted { call: Box::new(call), timeout_ms });
+            if crowded {
+                self.give_up_oldest_call();
+            }
         }
     }
 
-    /// Whether a call was started and is not over.
+    /// Whether a call is running.
     pub fn tool_runs(&self, stream: StreamKey, tool: &Tool) -> bool {
         self.open.get(&stream).is_some_and(|open| open.tool_runs(tool))
     }
 
-    /// Whether a call was started, be it over or not.
+    /// Whether a call was started, including calls that are over.
     pub fn tool_known(&self, stream: StreamKey, tool: &Tool) -> bool {
-        self.open.get(&stream).is_some_and(|open| open.tool_runs(tool) || open.tool_is_over(tool))
+        self.open
+            .get(&stream)
+            .is_some_and(|open| open.tool_runs(tool) || open.tool_is_over(tool) || open.was_given_up(&tool.call_id))
     }
 
-    /// The name of a call that runs.
+    /// The tool's name of a running call.
     pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<Name> {
         self.open.get(&stream)?.tool_name(tool)
     }
@@ -58,14 +67,20 @@ impl Ledger {
         self.emit(place, body);
     }
 
-    /// The beginning of a tool's standard output, where only pieces of what follows it were told so far.
+    /// A piece of a tool's standard output; the beginning may still follow.
+    pub fn tool_output_tail(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
+        let Some(place) = self.for_output(place, tool) else { return };
+        self.emit(place, Body::ToolStdoutTail { tool: tool.clone(), chunk: chunk.into() });
+    }
+
+    /// The beginning of a tool's standard output, if only later pieces were reported so far.
     pub fn tool_output_front(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
         let Some(place) = self.for_output(place, tool) else { return };
         self.emit(place, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
     }
 
-    /// A tool ran to its end. `duration_ms` is the runner's own figure; without one it is the time since the start. A
-    /// call that is already over stays as it is; one that never started is started first, without a name.
+    /// A tool ran to its end. `duration_ms` is the runner's own figure; if `None`, it is the time since the start. Does nothing
+    /// if the call is already over. A call that never started is started first, without a name.
     pub fn tool_ended(
         &mut self,
         place: Place,
@@ -76,39 +91,58 @@ impl Ledger {
     ) {
         let Some(place) = self.for_output(place, tool) else { return };
         let time_ms = self.time_ms;
-        let since_start = self.book(place.stream).end_tool(tool, time_ms);
+        let since_start = self.end_call(place.stream, tool, time_ms);
         let duration_ms = duration_ms.unwrap_or(since_start);
         self.emit(place, Body::ToolEnded { tool: tool.clone(), exit_code, duration_ms, artifacts });
     }
 
-    /// A tool never ran, was refused, or was cut off. A call that is already over stays as it is.
+    /// A tool never ran, was refused, or was interrupted. Does nothing if the call is already over.
     pub fn tool_failed(&mut self, place: Place, tool: &Tool, error: impl Into<String>) {
         let Some(place) = self.for_output(place, tool) else { return };
         let time_ms = self.time_ms;
-        self.book(place.stream).end_tool(tool, time_ms);
+        self.end_call(place.stream, tool, time_ms);
         self.emit(place, Body::ToolFailed { tool: tool.clone(), error: error.into() });
     }
 
-    /// The runner asks. A question that is already open is not asked again.
-    pub fn approval_requested(&mut self, place: Place, request: ApprovalRequested) {
+    /// Marks a call as over; returns its duration in milliseconds.
+    fn end_call(&mut self, stream: StreamKey, tool: &Tool, time_ms: u64) -> u64 {
+        let (since_start, order) = self.book(stream).end_tool(tool, time_ms);
+        if let Some(order) = order {
+            self.calls.remove(order);
+        }
+        since_start
+    }
+
+    /// The runner asks for approval. A question that is already open is not repeated. A question without an id gets a generated
+    /// one; answers without an id resolve such questions in order.
+    pub fn approval_requested(&mut self, place: Place, mut request: ApprovalRequested) {
+        if request.approval_id.is_empty() {
+            request.approval_id = self.book(place.stream).name_question();
+            self.fault("a question without an id");
+        }
         if self.book(place.stream).ask(&request.approval_id, place.parent) {
             self.emit(place, Body::ApprovalRequested(Box::new(request)));
+            self.bound_questions(place.stream);
         }
     }
 
-    /// The answer. One to a question that is not open is left out.
-    pub fn approval_resolved(&mut self, stream: StreamKey, answer: ApprovalResolved) {
+    /// An answer. It is ignored if its question is not open.
+    pub fn approval_resolved(&mut self, stream: StreamKey, mut answer: ApprovalResolved) {
+        if answer.approval_id.is_empty() {
+            let Some(id) = self.book(stream).unnamed_question() else { return };
+            answer.approval_id = id;
+        }
         if let Some(parent) = self.book(stream).answer(&answer.approval_id) {
             self.emit(Place { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
         }
     }
 
-    /// Whether a question waits for its answer.
+    /// Whether a question is unanswered.
     pub fn approval_waits(&self, stream: StreamKey, approval_id: &str) -> bool {
         self.open.get(&stream).is_some_and(|open| open.asks(approval_id))
     }
 
-    /// A subagent begins. One that already works is not begun again.
+    /// A subagent starts. Does nothing if it is already working.
     pub fn subagent_started(
         &mut self,
         place: Place,
@@ -121,12 +155,26 @@ impl Ledger {
         let subagent_id = Name::from(named(subagent_id));
         if self.book(place.stream).begin_subagent(&subagent_id, place.parent) {
             self.emit(place, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
+            self.bound_subagents(place.stream);
         }
     }
 
-    /// A subagent is done. One that does not work is left out.
+    /// A subagent keeps working when its run ends and is not interrupted. If it ends before the run's last frame, its end is
+    /// reported in the run; otherwise the run reports it as detached.
+    pub fn subagent_outlives(&mut self, stream: StreamKey, subagent_id: &str) {
+        if let Some(open) = self.open.get_mut(&stream) {
+            open.outlives(named(subagent_id));
+        }
+    }
+
+    /// A subagent is done. Ignored if the subagent is not working.
     pub fn subagent_ended(&mut self, stream: StreamKey, subagent_id: &str, status: &str, summary: Option<String>) {
-        if let Some((subagent_id, parent)) = self.book(stream).end_subagent(named(subagent_id)) {
+        let id = named(subagent_id);
+        let ended = match self.held.take_alive(stream, id) {
+            Some(alive) => Some(alive),
+            None => self.book(stream).end_subagent(id),
+        };
+        if let Some((subagent_id, parent)) = ended {
             let body = Body::SubagentEnded { subagent_id, status: Name::from(status), summary };
             self.emit(Place { stream, parent }, body);
         }

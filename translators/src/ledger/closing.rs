@@ -1,17 +1,17 @@
-//! Frames get their numbers, and what is open is closed.
+//! Numbers frames and closes what is open.
 //!
-//! In: bodies, and streams that are over. Out: frames. Never: something that is left open behind an end.
+//! Input: bodies, and streams that are over. Output: frames. Never: something still open after its stream's end.
 
 use super::open::Open;
 use super::{Ledger, Place};
 use crate::frame::{ApprovalResolved, Body, Decision, Frame, Name, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind};
 use crate::sequence::{Numbered, StreamKey};
 
-/// Room for so many frames is made at once: as many as a few records give rise to. Grown bit by bit, they are moved each time.
+/// Initial capacity of the frame list: enough for a few records. Growing step by step would move the frames each time.
 const FRAMES: usize = 32;
 
 impl Ledger {
-    /// The book of a stream; that of its session's thread once the stream is closed.
+    /// The state of a stream; once the stream is closed, that of its session's thread.
     pub(super) fn book(&mut self, stream: StreamKey) -> &mut Open {
         let stream = if self.is_open(stream) { stream } else { self.thread() };
         self.open.entry(stream).or_default()
@@ -32,7 +32,7 @@ impl Ledger {
         self.close_task(stream);
     }
 
-    /// Where a call's output or end goes: the place it started at; `None` where the call, or its run, is already over.
+    /// The place for a call's output or end: where the call started. `None` if the call or its run is already over.
     pub(super) fn for_output(&mut self, place: Place, tool: &Tool) -> Option<Place> {
         if !self.is_open(place.stream) {
             return None;
@@ -41,7 +41,7 @@ impl Ledger {
         if let Some(parent) = book.tool_parent(tool) {
             return Some(Place { stream: place.stream, parent });
         }
-        if book.tool_is_over(tool) {
+        if book.tool_is_over(tool) || book.was_given_up(&tool.call_id) {
             return None;
         }
         let call = ToolCall {
@@ -75,7 +75,8 @@ impl Ledger {
             }));
             self.emit(Place { stream, parent }, body);
         }
-        for (tool, parent) in tools {
+        for (tool, parent, order) in tools {
+            self.calls.remove(order);
             self.emit(Place { stream, parent }, Body::ToolFailed { tool, error: why.to_owned() });
         }
         for (subagent_id, parent) in subagents {
@@ -91,7 +92,7 @@ impl Ledger {
     }
 
     pub(super) fn emit(&mut self, place: Place, body: Body) {
-        // The run's opening is not derived from the record: the record is the first thing in it.
+        // The run's opening is not derived from the record: the record is the first frame after it.
         if !matches!(body, Body::SessionStarted { .. }) {
             self.record_on(place.stream);
         }
@@ -99,13 +100,20 @@ impl Ledger {
     }
 
     pub(super) fn number(&mut self, place: Place, body: Body) {
-        let numbered = self.sequencer.next(place.stream, self.time_ms).or_else(|| {
-            // The stream is over. What still comes belongs to its session.
+        let stream = self.held.destination(place.stream, &body);
+        let place = Place { stream, ..place };
+        let numbered = self.sequencer.next(place.stream, self.time_ms, self.is_own_time).or_else(|| {
+            // The stream is over. Later frames belong to its session.
             let thread = self.thread();
-            self.sequencer.next(thread, self.time_ms)
+            self.sequencer.next(thread, self.time_ms, self.is_own_time)
         });
         let Some(Numbered { stream, seq, timestamp_ms }) = numbered else { return };
         self.quiet.note(place, &body, timestamp_ms);
+        if let Body::UsageReported(usage) = &body
+            && self.is_open(place.stream)
+        {
+            self.open.entry(place.stream).or_default().spent.note(place.parent, usage);
+        }
         if self.frames.capacity() == 0 {
             self.frames.reserve(FRAMES);
         }

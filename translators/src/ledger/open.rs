@@ -1,30 +1,119 @@
-//! What is open in one stream besides its blocks: the turn, tools, approvals, subagents.
+//! What is open in one stream, except its blocks: turn, tools, approvals and subagents.
 
 use super::blocks::Blocks;
 use crate::frame::{Body, Name, Tool, ToolCall};
-use crate::hash::{HashMap, HashSet};
+use crate::hash::{HashMap, HashSet, hasher};
 use serde::{Deserialize, Serialize};
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
+use std::hash::{Hash, Hasher};
 use uuid::Uuid;
 
-/// How many calls that are over are remembered, so that a repeated result is not taken for a new call.
+/// How many finished calls are remembered, so that a repeated result is not mistaken for a new call.
 const REMEMBERED: usize = 1024;
+
+/// Prefix of generated ids for questions without one.
+const UNNAMED: &str = "unnamed-";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Open {
     pub(super) blocks: Blocks,
-    /// The main thread's last whole text.
+    /// The main thread's last complete text.
     pub(super) final_text: Option<String>,
+    /// The main thread's last cut-off text, unless a complete one followed it.
+    #[serde(default)]
+    pub(super) cut_text: Option<String>,
+    #[serde(default)]
+    pub(super) spent: super::usage::Spent,
     turn: Option<(u32, u64)>,
     turns: u32,
+    #[serde(default)]
     order: u64,
     tools: HashMap<Name, OpenTool>,
-    /// Calls that are over: the newest ones, and in their order.
+    /// The newest finished calls, also in order.
     over: HashSet<Name>,
     over_in_order: VecDeque<Name>,
-    approvals: Vec<(Name, Option<Uuid>)>,
-    subagents: Vec<(Name, Option<Uuid>)>,
+    /// Calls that were given up, by the hash of their id.
+    #[serde(skip)]
+    given_up: HashSet<u64>,
+    approvals: Ordered,
+    /// Questions with generated ids, oldest first.
+    #[serde(default)]
+    unnamed: VecDeque<Name>,
+    /// The number of questions without an id.
+    #[serde(default)]
+    unnamed_asked: u64,
+    subagents: Ordered,
+    /// The subagents that keep working when the run ends.
+    #[serde(skip)]
+    alive: HashSet<Name>,
+}
+
+/// Open items by name, each with its parent, in the order of opening.
+#[derive(Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<(Name, Option<Uuid>)>", into = "Vec<(Name, Option<Uuid>)>")]
+pub(super) struct Ordered {
+    by_name: HashMap<Name, (u64, Option<Uuid>)>,
+    order: BTreeMap<u64, Name>,
+    next: u64,
+}
+
+impl Ordered {
+    /// Opens an item; `false` if it is already open.
+    fn insert(&mut self, name: &Name, parent: Option<Uuid>) -> bool {
+        if self.by_name.contains_key(name) {
+            return false;
+        }
+        self.next += 1;
+        self.by_name.insert(name.clone(), (self.next, parent));
+        self.order.insert(self.next, name.clone());
+        true
+    }
+
+    fn remove(&mut self, name: &str) -> Option<(Name, Option<Uuid>)> {
+        let (name, (at, parent)) = self.by_name.remove_entry(name)?;
+        self.order.remove(&at);
+        Some((name, parent))
+    }
+
+    fn remove_oldest(&mut self) -> Option<(Name, Option<Uuid>)> {
+        let (_, name) = self.order.pop_first()?;
+        self.by_name.remove(&name).map(|(_, parent)| (name, parent))
+    }
+
+    fn contains(&self, name: &str) -> bool {
+        self.by_name.contains_key(name)
+    }
+
+    fn len(&self) -> usize {
+        self.by_name.len()
+    }
+}
+
+impl From<Vec<(Name, Option<Uuid>)>> for Ordered {
+    fn from(list: Vec<(Name, Option<Uuid>)>) -> Self {
+        let mut all = Self::default();
+        for (name, parent) in list {
+            all.insert(&name, parent);
+        }
+        all
+    }
+}
+
+impl From<Ordered> for Vec<(Name, Option<Uuid>)> {
+    fn from(mut all: Ordered) -> Self {
+        let mut list = Self::with_capacity(all.len());
+        while let Some(one) = all.remove_oldest() {
+            list.push(one);
+        }
+        list
+    }
+}
+
+impl Clone for Ordered {
+    fn clone(&self) -> Self {
+        Self { by_name: self.by_name.clone(), order: self.order.clone(), next: self.next }
+    }
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,8 +126,18 @@ struct OpenTool {
     order: u64,
 }
 
-type Closing =
-    (Vec<(Option<Uuid>, Vec<Body>)>, Vec<(Name, Option<Uuid>)>, Vec<(Tool, Option<Uuid>)>, Vec<(Name, Option<Uuid>)>);
+fn hash(text: &str) -> u64 {
+    let mut hasher = hasher();
+    text.hash(&mut hasher);
+    hasher.finish()
+}
+
+type Closing = (
+    Vec<(Option<Uuid>, Vec<Body>)>,
+    Vec<(Name, Option<Uuid>)>,
+    Vec<(Tool, Option<Uuid>, u64)>,
+    Vec<(Name, Option<Uuid>)>,
+);
 
 impl Open {
     pub(super) fn begin_turn(&mut self, time_ms: u64) -> u32 {
@@ -48,7 +147,7 @@ impl Open {
         index
     }
 
-    /// A turn that began with this index.
+    /// Restores a turn that began with this index.
     pub(super) fn resume_turn(&mut self, index: u32, since_ms: u64) {
         self.turns = index.saturating_add(1);
         self.turn = Some((index, since_ms));
@@ -62,7 +161,7 @@ impl Open {
         self.turn.take().map(|(index, since)| (index, time_ms.saturating_sub(since)))
     }
 
-    /// Moves the starts of what is open.
+    /// Shifts the start times of what is open.
     pub(super) fn shift(&mut self, by_ms: i64) {
         if let Some((_, since)) = &mut self.turn {
             *since = since.saturating_add_signed(by_ms);
@@ -72,13 +171,12 @@ impl Open {
         }
     }
 
-    pub(super) fn start_tool(&mut self, call: &ToolCall, parent: Option<Uuid>, started_ms: u64) -> bool {
+    pub(super) fn start_tool(&mut self, call: &ToolCall, parent: Option<Uuid>, started_ms: u64, order: u64) -> bool {
         let id = &call.tool.call_id;
-        if self.tools.contains_key(id) || self.over.contains(id) {
+        if self.tools.contains_key(id) || self.over.contains(id) || self.was_given_up(id) {
             return false;
         }
-        self.order += 1;
-        let tool = OpenTool { tool: call.tool.clone(), name: call.name.clone(), parent, started_ms, order: self.order };
+        let tool = OpenTool { tool: call.tool.clone(), name: call.name.clone(), parent, started_ms, order };
         self.tools.insert(id.clone(), tool);
         true
     }
@@ -99,8 +197,8 @@ impl Open {
         self.over.contains(&tool.call_id)
     }
 
-    /// Milliseconds since the start.
-    pub(super) fn end_tool(&mut self, tool: &Tool, time_ms: u64) -> u64 {
+    /// Ends a call; returns the milliseconds since its start and its position among all open calls.
+    pub(super) fn end_tool(&mut self, tool: &Tool, time_ms: u64) -> (u64, Option<u64>) {
         if self.over.insert(tool.call_id.clone()) {
             self.over_in_order.push_back(tool.call_id.clone());
         }
@@ -109,45 +207,106 @@ impl Open {
         {
             self.over.remove(&oldest);
         }
-        self.tools.remove(&tool.call_id).map_or(0, |open| time_ms.saturating_sub(open.started_ms))
+        let open = self.tools.remove(&tool.call_id);
+        open.map_or((0, None), |open| (time_ms.saturating_sub(open.started_ms), Some(open.order)))
+    }
+
+    /// Generates an id for a question without one.
+    pub(super) fn name_question(&mut self) -> Name {
+        self.unnamed_asked += 1;
+        let id = Name::from(format!("{UNNAMED}{}", self.unnamed_asked));
+        self.unnamed.push_back(id.clone());
+        id
+    }
+
+    /// Takes the oldest open question with a generated id.
+    pub(super) fn unnamed_question(&mut self) -> Option<Name> {
+        while let Some(id) = self.unnamed.pop_front() {
+            if self.approvals.contains(&id) {
+                return Some(id);
+            }
+        }
+        None
     }
 
     pub(super) fn ask(&mut self, approval_id: &Name, parent: Option<Uuid>) -> bool {
-        let new = !self.asks(approval_id);
-        if new {
-            self.approvals.push((approval_id.clone(), parent));
-        }
-        new
+        self.approvals.insert(approval_id, parent)
     }
 
     pub(super) fn asks(&self, approval_id: &str) -> bool {
-        self.approvals.iter().any(|(open, _)| **open == *approval_id)
+        self.approvals.contains(approval_id)
     }
 
     pub(super) fn answer(&mut self, approval_id: &str) -> Option<Option<Uuid>> {
-        let at = self.approvals.iter().position(|(open, _)| **open == *approval_id)?;
-        Some(self.approvals.remove(at).1)
+        self.approvals.remove(approval_id).map(|(_, parent)| parent)
+    }
+
+    /// Removes and returns the oldest question if more than `most` are open.
+    pub(super) fn question_too_many(&mut self, most: usize) -> Option<(Name, Option<Uuid>)> {
+        (self.approvals.len() > most).then(|| self.approvals.remove_oldest())?
     }
 
     pub(super) fn begin_subagent(&mut self, subagent_id: &Name, parent: Option<Uuid>) -> bool {
-        let new = self.subagents.iter().all(|(open, _)| open != subagent_id);
-        if new {
-            self.subagents.push((subagent_id.clone(), parent));
-        }
-        new
+        self.subagents.insert(subagent_id, parent)
     }
 
     pub(super) fn end_subagent(&mut self, subagent_id: &str) -> Option<(Name, Option<Uuid>)> {
-        let at = self.subagents.iter().position(|(open, _)| **open == *subagent_id)?;
-        Some(self.subagents.remove(at))
+        self.subagents.remove(subagent_id)
     }
 
-    /// Everything that is open, in the order in which it was opened. The turn stays.
+    /// Marks a subagent that keeps working when the run ends.
+    pub(super) fn outlives(&mut self, subagent_id: &str) {
+        if self.subagents.contains(subagent_id) {
+            self.alive.insert(Name::from(subagent_id));
+        }
+    }
+
+    /// The subagents that are still working.
+    pub(super) fn alive(&self) -> Vec<(Name, Option<Uuid>)> {
+        self.subagents.clone().into()
+    }
+
+    /// Removes and returns the oldest subagent if more than `most` are open.
+    pub(super) fn subagent_too_many(&mut self, most: usize) -> Option<(Name, Option<Uuid>)> {
+        (self.subagents.len() > most).then(|| self.subagents.remove_oldest())?
+    }
+
+    /// Gives up a call. Its end, or a second start, is then ignored.
+    pub(super) fn give_up_tool(&mut self, call_id: &str) -> Option<(Tool, Option<Uuid>)> {
+        let open = self.tools.remove(call_id)?;
+        self.given_up.insert(hash(call_id));
+        Some((open.tool, open.parent))
+    }
+
+    /// Whether a call was given up.
+    pub(super) fn was_given_up(&self, call_id: &str) -> bool {
+        !self.given_up.is_empty() && self.given_up.contains(&hash(call_id))
+    }
+
+    /// Remembers the text of main-thread blocks that were closed before they were complete.
+    pub(super) fn note_cut(&mut self, bodies: &[Body]) {
+        if let Some(Body::OutputTextCompleted(block)) = bodies.last()
+            && !block.text.is_empty()
+        {
+            self.cut_text = Some(block.text.clone());
+        }
+    }
+
+    /// Takes everything that is open, in the order of opening, except the turn.
     pub(super) fn take_all(&mut self) -> Closing {
         let mut tools: Vec<_> = std::mem::take(&mut self.tools).into_values().collect();
         tools.sort_unstable_by_key(|open| open.order);
-        let tools = tools.into_iter().map(|open| (open.tool, open.parent)).collect();
-        (self.blocks.take_all(), std::mem::take(&mut self.approvals), tools, std::mem::take(&mut self.subagents))
+        let tools = tools.into_iter().map(|open| (open.tool, open.parent, open.order)).collect();
+        let blocks = self.blocks.take_all();
+        for (parent, bodies) in &blocks {
+            if parent.is_none() {
+                self.note_cut(bodies);
+            }
+        }
+        let subagents: Vec<(Name, Option<Uuid>)> = std::mem::take(&mut self.subagents).into();
+        let (alive, subagents): (Vec<_>, _) = subagents.into_iter().partition(|(id, _)| self.alive.contains(id));
+        self.subagents = alive.into();
+        (blocks, std::mem::take(&mut self.approvals).into(), tools, subagents)
     }
 }
 

@@ -1,11 +1,11 @@
-//! Where something is said, what it is a part of, and how a run ended: what a decoder says beside its words.
+//! The arguments of a decoder's calls: a frame's place, a block, and how a run ended.
 
 use super::BlockKind;
-use crate::frame::{EndReason, Name};
+use crate::frame::{CONTENT_FILTER, EndReason, Name};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
-/// A stream, and the tool call in whose name a subagent speaks on it.
+/// A stream, and the tool call of the subagent that acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Place {
     /// The stream.
@@ -21,14 +21,14 @@ impl Place {
     }
 }
 
-/// A block of a message: where its text goes.
+/// Identifies a block of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Block<'a> {
     /// Text or reasoning.
     pub kind: BlockKind,
     /// The message's id.
     pub message_id: &'a str,
-    /// The block's place in the message.
+    /// The block's index within the message.
     pub index: u32,
 }
 
@@ -44,26 +44,35 @@ impl<'a> Block<'a> {
     }
 }
 
-/// How a run ends, as far as the decoder says it.
+/// How a run ends, as far as the decoder knows.
 #[derive(Clone, Debug)]
 pub struct RunEnd {
-    /// The verdict.
+    /// The outcome.
     pub reason: EndReason,
-    /// The final text, where the runner's own word is better than the last whole text block.
+    /// The final text, if the runner reports a better one than the last complete text block.
     pub final_text: Option<String>,
-    /// A stable code where the run failed.
+    /// A stable error code if the run failed.
     pub error_code: Option<Name>,
-    /// What a person is told where the run failed.
+    /// The message for a person if the run failed.
     pub message: Option<String>,
 }
 
 impl RunEnd {
-    /// The run went well.
+    /// A completed run.
     pub fn completed() -> Self {
         Self { reason: EndReason::Completed, final_text: None, error_code: None, message: None }
     }
 
-    /// The run failed.
+    /// Whether a limit or a filter cut the answer off, so that an incomplete text is the answer.
+    pub(super) fn cuts_answer(&self) -> bool {
+        match self.reason {
+            EndReason::Completed => self.error_code.is_some(),
+            EndReason::Failed => self.error_code.as_deref() == Some(CONTENT_FILTER),
+            EndReason::Interrupted => false,
+        }
+    }
+
+    /// A failed run.
     pub fn failed(code: impl Into<Name>, message: impl Into<String>) -> Self {
         Self {
             reason: EndReason::Failed,
@@ -73,11 +82,11 @@ impl RunEnd {
         }
     }
 
-    /// The run was stopped.
+    /// A run that was stopped.
     pub fn interrupted(code: impl Into<Name>, message: impl Into<String>) -> Self {
         Self { reason: EndReason::Interrupted, ..Self::failed(code, message) }
     }
 }
 
-/// The code of a run whose stream ended without the runner's own end.
+/// The code of a run whose stream ended before the runner reported an outcome.
 pub const STREAM_ENDED: &str = "stream_ended";

@@ -1,37 +1,40 @@
-//! Silence behind a tool's output.
+//! Detects pauses in a tool's output.
 //!
-//! In: frames, as they are numbered, and when their bytes arrived. Out: whose output has been silent for [`QUIET_MS`]; an empty
-//! piece of it then says so. Whoever joins pieces of output cannot know whether another one comes, and may ask no clock: with
-//! that frame the answer stands in the log, for the live reader and for every replay. Never: one behind a piece that came
-//! alone, behind a tool's end, or twice.
+//! Input: numbered frames, and when their bytes arrived. Output: the tools whose output has paused for [`QUIET_MS`]; the ledger
+//! then emits an empty piece. An encoder that joins pieces of output cannot know whether another piece follows, and it has no
+//! clock. The empty piece records the pause in the log, so the live reader and every replay cut at the same point. Never: an
+//! empty piece after a piece that arrived alone, after a tool's end, or twice.
 
 use crate::frame::{Body, OutputStream, Tool};
 use crate::ledger::Place;
 use crate::sequence::StreamKey;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
-/// How long pieces of output may be joined, in milliseconds; then whoever holds one back lets it go.
+/// How long pieces of output may be joined, in milliseconds; then an encoder flushes what it holds back.
 pub const QUIET_MS: u64 = 50;
 
-/// The streams in which a tool spoke last.
+/// The streams whose latest output is from a tool.
 #[derive(Debug, Default)]
 pub(super) struct Quiet {
-    /// When the bytes arrived that are being told, in Unix epoch milliseconds of the caller's clock.
+    /// When the bytes being processed arrived, in Unix epoch milliseconds of the caller's clock.
     arrived_ms: u64,
     speaking: BTreeMap<StreamKey, Speaking>,
+    /// The streams whose last piece may be held back, by the arrival time of the first such piece. The first entry is the next
+    /// deadline.
+    due: BTreeSet<(u64, StreamKey)>,
 }
 
-/// A tool whose output may go on.
+/// A tool whose output may continue.
 #[derive(Debug)]
 struct Speaking {
     silence: Silence,
     /// The frame time of the last piece.
     last_ms: u64,
-    /// The first piece that may be held back: its frame time, and when it arrived. A piece after a quiet spell is not.
+    /// The first piece that may be held back: its frame time and its arrival time. A piece after a pause is not held back.
     held: Option<(u64, u64)>,
 }
 
-/// A silence that is to be told.
+/// A pause to report.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
     pub(super) place: Place,
@@ -43,9 +46,15 @@ impl Quiet {
     /// Bytes arrived, in Unix epoch milliseconds of the caller's clock.
     pub(super) fn arrive(&mut self, now_ms: u64) {
         if now_ms < self.arrived_ms {
-            // The clock was set back: nobody waits longer for that.
-            for (_, arrived_ms) in self.speaking.values_mut().filter_map(|speaking| speaking.held.as_mut()) {
-                *arrived_ms = now_ms.min(*arrived_ms);
+            // The clock was set back; this must not postpone a deadline.
+            while let Some(&(arrived_ms, stream)) = self.due.last().filter(|(arrived_ms, _)| *arrived_ms > now_ms) {
+                self.due.remove(&(arrived_ms, stream));
+                self.due.insert((now_ms, stream));
+                if let Some((_, arrived_ms)) =
+                    self.speaking.get_mut(&stream).and_then(|speaking| speaking.held.as_mut())
+                {
+                    *arrived_ms = now_ms;
+                }
             }
         }
         self.arrived_ms = now_ms;
@@ -56,16 +65,16 @@ impl Quiet {
         self.arrived_ms
     }
 
-    /// Takes what happened at that time (Unix epoch milliseconds).
+    /// Records a frame that happened at `now_ms` (Unix epoch milliseconds).
     pub(super) fn note(&mut self, place: Place, body: &Body, now_ms: u64) {
         let (tool, chunk, stream) = match body {
-            Body::ToolStdout { tool, chunk } | Body::ToolStdoutFront { tool, chunk } => {
-                (tool, chunk, OutputStream::Stdout)
-            }
+            Body::ToolStdout { tool, chunk }
+            | Body::ToolStdoutTail { tool, chunk }
+            | Body::ToolStdoutFront { tool, chunk } => (tool, chunk, OutputStream::Stdout),
             Body::ToolStderr { tool, chunk } => (tool, chunk, OutputStream::Stderr),
-            // Whatever is held back goes ahead of these.
+            // These frames flush what is held back.
             Body::ToolEnded { .. } | Body::ToolFailed { .. } | Body::SessionEnded(_) => {
-                self.speaking.remove(&place.stream);
+                self.forget(place.stream);
                 return;
             }
             _ => return,
@@ -79,21 +88,33 @@ impl Quiet {
             speaking.held.filter(|(since_ms, _)| is_recent(*since_ms)).unwrap_or((now_ms, self.arrived_ms))
         });
         let silence = Silence { place, tool: tool.clone(), stream };
+        self.forget(place.stream);
+        self.due.extend(held.map(|(_, arrived_ms)| (arrived_ms, place.stream)));
         self.speaking.insert(place.stream, Speaking { silence, last_ms: now_ms, held });
     }
 
-    /// When a silence is to be told, on the caller's clock; `None` where nobody waits for one.
-    pub(super) fn deadline(&self) -> Option<u64> {
-        let held = self.speaking.values().filter_map(|speaking| speaking.held);
-        held.map(|(_, arrived_ms)| arrived_ms.saturating_add(QUIET_MS)).min()
+    fn forget(&mut self, stream: StreamKey) {
+        if let Some((_, arrived_ms)) = self.speaking.remove(&stream).and_then(|speaking| speaking.held) {
+            self.due.remove(&(arrived_ms, stream));
+        }
     }
 
-    /// The silences that are to be told by then, each once.
+    /// When the next pause must be reported, on the caller's clock; `None` if none is pending.
+    pub(super) fn deadline(&self) -> Option<u64> {
+        self.due.first().map(|(arrived_ms, _)| arrived_ms.saturating_add(QUIET_MS))
+    }
+
+    /// Takes the pauses that are due, each once, in the order of their streams.
     pub(super) fn take(&mut self, now_ms: u64) -> Vec<Silence> {
-        let due = |(_, arrived_ms): &(u64, u64)| arrived_ms.saturating_add(QUIET_MS) <= now_ms;
-        let speaking = self.speaking.values_mut();
-        speaking
-            .filter_map(|speaking| speaking.held.take_if(|held| due(held)).map(|_| speaking.silence.clone()))
-            .collect()
+        let mut due = Vec::new();
+        while self.deadline().is_some_and(|deadline| deadline <= now_ms) {
+            due.extend(self.due.pop_first().map(|(_, stream)| stream));
+        }
+        due.sort_unstable();
+        let silence = |stream: StreamKey| {
+            let speaking = self.speaking.get_mut(&stream)?;
+            speaking.held.take().map(|_| speaking.silence.clone())
+        };
+        due.into_iter().filter_map(silence).collect()
     }
 }

@@ -1,14 +1,13 @@
-//! A stream that broke off, and how it is closed: what a proxy does with the runs that it was keeping when it was killed.
+//! Closes a stream that broke off, such as the open runs of a proxy that was killed.
 //!
-//! In: the frames of one stream, as the log has them. Out: the frames that close what they left open, numbered from where
-//! the stream stopped. Never: a time before that of the stream's last frame (also where the clock was set back meanwhile),
-//! a frame behind a stream's end.
+//! Input: the frames of one stream, read from the log. Output: the frames that close what they left open, numbered from where
+//! the stream stopped. Never: a time before the stream's last frame (even if the clock was set back), or a frame after a
+//! stream's end.
 
 use super::{Block, Ledger, Open, RunEnd};
-use crate::encode::state;
-use crate::frame::{Body, Frame, Stream, StreamKind};
+use crate::frame::{Body, Frame, SessionEnded, Stream, StreamKind, is_last};
 use crate::json::Utf16Text;
-use crate::pipeline::is_last;
+use crate::saved;
 use crate::sequence::Identity;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -16,7 +15,7 @@ use std::sync::Arc;
 /// The code of a run that was open when the proxy stopped.
 pub const PROXY_RESTARTED: &str = "proxy_restarted";
 
-/// The version of the state that is saved.
+/// The version of the saved state.
 const STATE: u32 = 1;
 
 /// What the frames of one stream left open.
@@ -26,7 +25,7 @@ pub struct Reopened {
     left: Left,
 }
 
-/// What does not depend on which stream it is.
+/// The part that does not depend on the stream's identity.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Left {
@@ -34,15 +33,18 @@ struct Left {
     next_seq: u64,
     last_ms: u64,
     ended: bool,
+    /// How the run ended, if its last frame was still held.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    end: Option<Box<SessionEnded>>,
 }
 
 impl Reopened {
-    /// Nothing is open yet.
+    /// A stream in which nothing is open yet.
     pub fn new(stream: Arc<Stream>) -> Self {
         Self { stream, left: Left::default() }
     }
 
-    /// Takes the stream's next frame.
+    /// Processes the stream's next frame.
     pub fn frame(&mut self, frame: &Frame) {
         let left = &mut self.left;
         left.next_seq = frame.seq + 1;
@@ -50,6 +52,7 @@ impl Reopened {
         left.ended |= is_last(frame);
         let (open, parent) = (&mut left.open, frame.parent_tool_id);
         match &frame.body {
+            Body::ProviderEvent(record) if record.ends_run.is_some() => left.end.clone_from(&record.ends_run),
             Body::TurnStarted { turn_index, .. } => open.resume_turn(*turn_index, frame.timestamp_ms),
             Body::TurnEnded { .. } => {
                 open.end_turn(frame.timestamp_ms);
@@ -72,7 +75,7 @@ impl Reopened {
                 open.blocks.forget(parent, Block::reasoning(&block.message_id, block.block_index));
             }
             Body::ToolStarted { call, .. } => {
-                open.start_tool(call, parent, frame.timestamp_ms);
+                open.start_tool(call, parent, frame.timestamp_ms, frame.seq);
             }
             Body::ToolEnded { tool, .. } | Body::ToolFailed { tool, .. } => {
                 open.end_tool(tool, frame.timestamp_ms);
@@ -89,30 +92,41 @@ impl Reopened {
             Body::SubagentEnded { subagent_id, .. } => {
                 open.end_subagent(subagent_id);
             }
+            Body::UsageReported(usage) => open.spent.note(parent, usage),
             _ => {}
         }
     }
 
-    /// Whether the stream came to its end by itself.
+    /// Whether the stream has already ended.
     pub fn is_over(&self) -> bool {
         self.left.ended
     }
 
-    /// What it holds of the frames so far, for [`Reopened::restore`], also in another process.
+    /// Serialises the state for [`Reopened::restore`], which may run in another process.
     pub fn save(&self) -> Vec<u8> {
-        // Words, numbers and lists: that has a JSON form.
-        state::save(STATE, &self.left).unwrap_or_default()
+        // The state consists of strings, numbers and lists, so it always has a JSON form.
+        saved::save(STATE, &self.left).unwrap_or_default()
     }
 
-    /// Stands behind the frames that another one had taken when it gave these bytes; `None` where another version gave them.
+    /// Restores the state after the frames that were processed before [`Reopened::save`]; `None` if another version saved it.
     pub fn restore(stream: Arc<Stream>, saved: &[u8]) -> Option<Self> {
-        Some(Self { stream, left: state::restore(STATE, saved)? })
+        Some(Self { stream, left: saved::restore(STATE, saved)? })
     }
 
-    /// Closes what is open, and the run or task itself, at `now_ms` (Unix epoch milliseconds) or at the time of the last
-    /// frame, whichever is later. Nothing comes of a stream that is over, or of a thread in which nothing is open.
+    /// How runs end that were open when the proxy stopped.
+    pub fn restarted() -> RunEnd {
+        RunEnd::interrupted(PROXY_RESTARTED, "the proxy stopped before the run ended")
+    }
+
+    /// Closes what is open, and the run or task itself, at `now_ms` (Unix epoch milliseconds) or at the time of the last frame,
+    /// whichever is later. Returns no frames if the stream is over, or for a thread with nothing open.
     pub fn close(self, now_ms: u64) -> Vec<Frame> {
-        let Left { open, next_seq, last_ms, ended } = self.left;
+        self.end(now_ms, Self::restarted())
+    }
+
+    /// Like [`Reopened::close`], with another reason.
+    pub fn end(self, now_ms: u64, end: RunEnd) -> Vec<Frame> {
+        let Left { open, next_seq, last_ms, ended, end: noted } = self.left;
         if ended {
             return Vec::new();
         }
@@ -122,23 +136,28 @@ impl Reopened {
         let kind = self.stream.kind;
         let key = ledger.sequencer.resume(self.stream, next_seq, last_ms);
         ledger.open.insert(key, open);
-        let why = "the proxy stopped before the run ended";
+        let why = end.message.clone().unwrap_or_default();
         match kind {
             StreamKind::Session => {
-                ledger.runs.push(key);
-                ledger.end_run(key, RunEnd::interrupted(PROXY_RESTARTED, why));
+                ledger.runs.insert(key);
+                let noted = noted.map(|end| {
+                    let SessionEnded { reason, final_text, error_code, message } = *end;
+                    RunEnd { reason, final_text, error_code, message }
+                });
+                ledger.end_run(key, noted.unwrap_or(end));
+                ledger.release_ends();
             }
             StreamKind::Task => {
-                ledger.close_all(key, why);
-                ledger.end_task(key, "the proxy stopped before the task did");
+                ledger.close_all(key, &why);
+                ledger.end_task(key, &why);
             }
-            StreamKind::Thread | StreamKind::Artifact => ledger.close_all(key, why),
+            StreamKind::Thread | StreamKind::Artifact => ledger.close_all(key, &why),
         }
         ledger.take().collect()
     }
 }
 
-/// A piece that was said: no half of a pair is in it.
+/// A piece from a frame: it contains no half of a surrogate pair.
 fn whole(text: &str) -> Utf16Text {
     Utf16Text { low: None, text: text.to_owned(), high: None }
 }

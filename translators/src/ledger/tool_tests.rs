@@ -1,4 +1,4 @@
-//! Tools in the ledger: told once, closed before their turn, outputs in whichever order they come.
+//! Tools in the ledger: reported once, closed before their turn ends, with outputs in any order.
 
 use super::*;
 use crate::frame::{OutputStream, Tool, ToolCall, ToolKind};
@@ -37,6 +37,7 @@ fn work_is_closed_before_the_turn_that_ends_for_a_reason() {
     ledger.close_work(run);
     ledger.turn_ended(run, Some(Name::from("completed")));
     ledger.end_run(run, RunEnd::completed());
+    ledger.release_ends();
     assert_eq!(
         kinds(&mut ledger),
         ["session_started", "turn_started", "tool_started", "tool_failed", "turn_ended", "session_ended"]

@@ -1,10 +1,12 @@
-//! What is held of an input until it is known whose it is.
+//! Holds an input until its runner is known.
 //!
-//! In: bytes. Out: the runner, and all bytes again. Never: more held than the window allows, or one record.
+//! Input: bytes. Output: the runner, and all the bytes again. Never: more held than the window allows, or one record if that is
+//! larger.
 
 use crate::framing::{Framing, Limits};
 use crate::recognise::{Recogniser, Verdict, Window};
 use crate::sequence::Identity;
+use crate::tally::Counting;
 
 pub(super) struct Holding {
     recogniser: Recogniser,
@@ -27,6 +29,11 @@ impl Holding {
 
     pub(super) fn finish(&mut self) -> Verdict {
         self.recogniser.finish()
+    }
+
+    /// The counts of the records that were inspected.
+    pub(super) fn into_counting(self) -> Counting {
+        self.recogniser.into_counting()
     }
 
     pub(super) fn into_parts(self) -> (Vec<u8>, Option<Framing>, Limits, Identity) {

@@ -1,40 +1,41 @@
-//! What reads one runner's records: a decoder, its ledger, and what stands behind them.
+//! Processes one runner's records: a decoder with its ledger and counters.
 //!
-//! In: a unit. Out: frames, in the ledger. Never: a record without its `provider_event`.
+//! Input: a unit. Output: frames, in the ledger. Never: a record without its `provider_event`.
 
 use super::Ear;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKind, LiveDrift};
 use crate::frame::{Faults, Name, ProviderEvent, ProviderStatus};
-use crate::framing::Unit;
-use crate::json::{Json, Kind, Object, one_line};
+use crate::framing::{Form, Unit};
+use crate::json::{Json, Kind, Object, for_frame, one_line};
 use crate::ledger::Ledger;
 use crate::recognise::{Doubt, Recognised};
 use crate::records::{self, Part};
 use crate::redact::Redacted;
+use crate::tally::{BadKind, Counting};
 use std::borrow::Cow;
 use std::collections::VecDeque;
 
 pub(super) struct State {
     pub(super) decoder: Box<dyn Decoder>,
     pub(super) ledger: Ledger,
-    pub(super) records: u64,
-    /// How many of the records were heard as they came.
+    pub(super) counting: Counting,
+    /// How many records were passed to the ear before redaction.
     pub(super) heard: u64,
     pub(super) preview_bytes: usize,
     pub(super) doubt: Doubt,
     pub(super) mistaken: Option<Recognised>,
     pub(super) drift: Option<LiveDrift>,
     pub(super) runner: &'static str,
-    /// The last event names: there are few, and frames share them.
+    /// The latest event names. There are few different ones, so frames share them.
     pub(super) names: VecDeque<Name>,
 }
 
-/// So many event names are remembered.
+/// How many event names are remembered.
 const NAMES: usize = 8;
 
 impl State {
-    /// Lets somebody hear what a unit holds.
+    /// Passes the records of a unit to the ear.
     pub(super) fn tell(&mut self, unit: &Unit<'_>, ear: Ear<'_>) {
         records::read(unit, &mut |part| {
             if let Part::Value { json, fields, .. } = part {
@@ -49,15 +50,25 @@ impl State {
     }
 
     pub(super) fn unit(&mut self, unit: &Unit<'_>, redacted: &[String], now_ms: u64) {
+        let mut is_first = unit.form != Form::Within;
         records::read(unit, &mut |part| match part {
             Part::Value { json, fields, source, whole, on_one_line, broken } => {
-                // A document may span lines, and so may the data of an SSE event; a frame may not.
-                let line = if on_one_line { json.text().into() } else { one_line(json.text()) };
-                self.record(unit, json, fields, line, source, whole, broken, redacted, now_ms);
+                let block = block_of(unit, whole, std::mem::take(&mut is_first));
+                // A document, or the data of an SSE event, may span lines; a frame may not.
+                let line = for_frame(if on_one_line { json.text().into() } else { one_line(json.text()) });
+                self.record(unit, json, fields, line, source, block, broken, redacted, now_ms);
             }
-            Part::Done => self.opaque(unit, ProviderStatus::Done, unit.payload, Faults::NONE, redacted, now_ms),
+            Part::Done => {
+                let block = block_of(unit, true, is_first);
+                self.opaque(unit, ProviderStatus::Done, unit.payload, block, Faults::NONE, redacted, now_ms);
+            }
+            Part::Rest => {
+                self.opaque(unit, ProviderStatus::Event, unit.payload, None, Faults::NONE, redacted, now_ms);
+            }
             Part::Invalid { bytes, error } => {
-                self.opaque(unit, ProviderStatus::InvalidJson, bytes, Faults::from(vec![error]), redacted, now_ms);
+                let block = block_of(unit, true, is_first);
+                let errors = Faults::from(vec![error]);
+                self.opaque(unit, ProviderStatus::InvalidJson, bytes, block, errors, redacted, now_ms);
             }
         });
     }
@@ -70,13 +81,15 @@ impl State {
         fields: Object<'_>,
         line: Cow<'_, str>,
         source: &[u8],
-        whole: bool,
+        block: Option<Box<[u8]>>,
         broken: Option<&str>,
         redacted: &[String],
         now_ms: u64,
     ) {
         let mut errors: Faults = broken.map(str::to_owned).into_iter().collect();
         let is_object = json.kind() == Kind::Object;
+        // Some runners wrap their records in a list.
+        let is_list = json.kind() == Kind::Array;
         if !is_object {
             errors.push(format!("not a JSON object but {}", json.kind().as_str()));
         }
@@ -91,7 +104,13 @@ impl State {
             redacted_paths.push("/raw".to_owned());
         }
         let event_name = self.event_name(unit);
-        let record = Record { json, fields, event_name: unit.event_name, index: self.records, offset: unit.offset };
+        let record = Record {
+            json,
+            fields,
+            event_name: unit.event_name,
+            index: self.counting.tally.records,
+            offset: unit.offset,
+        };
         let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
         self.ledger.begin(
             Box::new(ProviderEvent {
@@ -99,10 +118,11 @@ impl State {
                 event_name,
                 data,
                 raw: (!exact).then(|| source.into()),
-                block: if whole { block_of(unit) } else { None },
-                sse: is_sse(unit),
+                block,
+                sse: unit.form == Form::Event,
                 errors,
                 response_errors: Faults::NONE,
+                ends_run: None,
                 drift,
                 redacted_paths,
             }),
@@ -112,20 +132,29 @@ impl State {
             self.mistaken = Some(other);
         }
         self.decoder.record(&record, &mut self.ledger);
-        self.close_record();
+        self.ledger.settle();
+        let unknown = self.ledger.take_unknown();
+        match (broken, unknown.as_deref().or((!is_object && !is_list).then_some("not a JSON object"))) {
+            (Some(message), _) => self.counting.bad(BadKind::Invalid, unit.offset, message),
+            (None, Some(message)) => self.counting.bad(BadKind::Unknown, unit.offset, message),
+            (None, None) => self.counting.good(),
+        }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "the parts of one record")]
     pub(super) fn opaque(
         &mut self,
         unit: &Unit<'_>,
         status: ProviderStatus,
         bytes: &[u8],
+        block: Option<Box<[u8]>>,
         errors: Faults,
         redacted: &[String],
         now_ms: u64,
     ) {
         let is_drift = status == ProviderStatus::InvalidJson && self.drift.is_some();
         let event_name = self.event_name(unit);
+        let told = errors.iter().next().cloned().unwrap_or_default();
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
         self.ledger.begin(
             Box::new(ProviderEvent {
@@ -133,17 +162,27 @@ impl State {
                 event_name,
                 data: None,
                 raw: Some(kept.into()),
-                block: block_of(unit),
-                sse: is_sse(unit),
+                block,
+                sse: unit.form == Form::Event,
                 errors,
                 response_errors: Faults::NONE,
+                ends_run: None,
                 drift: if is_drift { vec![DriftKind::NotJson] } else { Vec::new() },
                 redacted_paths: if redacted.is_empty() { Vec::new() } else { vec!["/raw".to_owned()] },
             }),
             now_ms,
         );
-        self.decoder.opaque(status == ProviderStatus::Done, &mut self.ledger);
-        self.close_record();
+        let done = status == ProviderStatus::Done;
+        self.decoder.opaque(done, &mut self.ledger);
+        self.ledger.settle();
+        match status {
+            ProviderStatus::Done => self.counting.marker(),
+            _ => self.counting.bad(BadKind::Invalid, unit.offset, &told),
+        }
+        if done {
+            // The stream's own end marker: no more records of finished runs follow.
+            self.ledger.release_ends();
+        }
     }
 
     pub(super) fn event_name(&mut self, unit: &Unit<'_>) -> Option<Name> {
@@ -156,24 +195,19 @@ impl State {
         self.names.push_front(name.clone());
         Some(name)
     }
+}
 
-    pub(super) fn close_record(&mut self) {
-        self.ledger.settle();
-        self.records += 1;
+/// The bytes for printing a record again, if its name and text are not enough. `whole` means that the unit holds nothing else.
+/// If the unit holds several records, the first one has the bytes.
+fn block_of(unit: &Unit<'_>, whole: bool, is_first: bool) -> Option<Box<[u8]>> {
+    if !is_first {
+        return Some(Box::default());
     }
+    let is_usual = whole && (unit.form != Form::Event || is_usual_block(unit));
+    (!is_usual).then(|| unit.bytes.into())
 }
 
-/// Outside SSE, a unit says what it is.
-fn is_sse(unit: &Unit<'_>) -> bool {
-    !std::ptr::eq(unit.bytes, unit.payload)
-}
-
-/// The SSE block, where the event's name and data are not enough to print it again.
-fn block_of(unit: &Unit<'_>) -> Option<Box<[u8]>> {
-    (is_sse(unit) && !is_usual_block(unit)).then(|| unit.bytes.into())
-}
-
-/// Whether an event's block is [`sse_block`].
+/// Whether an event's block equals [`sse_block`](crate::framing::sse_block).
 fn is_usual_block(unit: &Unit<'_>) -> bool {
     let behind_name = |name: &str| {
         let (said, rest) = unit.bytes.strip_prefix(b"event: ")?.split_at_checked(name.len())?;
@@ -183,20 +217,7 @@ fn is_usual_block(unit: &Unit<'_>) -> bool {
     rest.and_then(|rest| rest.strip_prefix(b"data: ")).is_some_and(|data| is_same(data, unit.payload))
 }
 
-/// Whether the bytes are the same. Mostly they stand in the same place, and need not be looked at.
+/// Whether the bytes are equal. Usually they are the same slice and need no comparison.
 fn is_same(one: &[u8], other: &[u8]) -> bool {
     std::ptr::eq(one, other) || one == other
-}
-
-/// The SSE block that an event has unless it says otherwise.
-pub(crate) fn sse_block(event_name: Option<&str>, payload: &[u8]) -> Vec<u8> {
-    let mut block = Vec::with_capacity(payload.len() + 32);
-    if let Some(name) = event_name {
-        block.extend_from_slice(b"event: ");
-        block.extend_from_slice(name.as_bytes());
-        block.push(b'\n');
-    }
-    block.extend_from_slice(b"data: ");
-    block.extend_from_slice(payload);
-    block
 }

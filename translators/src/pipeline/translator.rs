@@ -1,19 +1,19 @@
-//! An ingest and one contract: bytes in, events out.
+//! An ingest with one contract: bytes in, events out.
 //!
-//! In: bytes. Out: each frame, with the events that it gives rise to. Never: an encoder whose stream is over.
+//! Input: bytes. Output: each frame with its events. Never: an encoder kept after its stream's end.
 
 use super::{Ingest, is_last};
-use crate::contracts::Contract;
+use crate::contract::Contract;
 use crate::encode::{Encoder, EncoderOptions, EventRef, Events};
 use crate::frame::{Frame, Stream, StreamKind};
 use crate::hash::HashMap;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The encoder of each open stream; `None` where the contract leaves the stream out.
+/// The encoder of each open stream; `None` if the contract leaves the stream out.
 #[derive(Default)]
 struct Encoders {
-    /// The stream of the last frame: most frames are of the same stream as the one before.
+    /// The stream of the latest frame: consecutive frames mostly belong to the same stream.
     current: Option<(Arc<Stream>, Slot)>,
     others: HashMap<(StreamKind, Uuid), Slot>,
 }
@@ -34,13 +34,13 @@ impl Encoders {
         }
     }
 
-    /// The stream of the last frame is over.
+    /// Removes the encoder of the latest frame's stream, which is over.
     fn forget(&mut self) {
         self.current = None;
     }
 }
 
-/// Reads one runner's output into one contract's events.
+/// Translates one runner's output into one contract's events.
 pub struct Translator {
     ingest: Ingest,
     contract: &'static Contract,
@@ -55,7 +55,7 @@ impl Translator {
         Self { ingest, contract, options, encoders: Encoders::default(), events: Events::default() }
     }
 
-    /// Takes the next bytes; `sink` gets each frame with the events that it gives rise to.
+    /// Feeds the next bytes; `sink` is called with each frame and its events.
     pub fn feed(
         &mut self,
         chunk: &[u8],
@@ -66,7 +66,7 @@ impl Translator {
         encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
     }
 
-    /// Lets the records go that wait, if it is time; see [`Ingest::deadline`].
+    /// Emits the records that are held and due; see [`Ingest::deadline`].
     pub fn flush(&mut self, now_ms: u64, sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>)) {
         let frames = self.ingest.flush(now_ms);
         encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
@@ -78,12 +78,12 @@ impl Translator {
         encode(frames, self.contract, &self.options, &mut self.encoders, &mut self.events, sink);
     }
 
-    /// How many records came so far.
+    /// The number of records so far.
     pub fn records(&self) -> u64 {
         self.ingest.records()
     }
 
-    /// The ingest that it translates.
+    /// The underlying ingest.
     pub fn ingest(&mut self) -> &mut Ingest {
         &mut self.ingest
     }
@@ -97,7 +97,7 @@ fn encode(
     events: &mut Events,
     sink: &mut dyn FnMut(&Frame, &mut dyn Iterator<Item = EventRef<'_>>),
 ) {
-    // Where they stand: a frame is a few hundred bytes to move.
+    // By reference: a frame is a few hundred bytes to move.
     for frame in frames.as_slice() {
         events.clear();
         if let Some(encoder) = encoders.of(&frame.stream, || (contract.encoder)(&frame.stream, options)) {

@@ -1,7 +1,7 @@
-//! All schemas of a contract as one: a compound document as JSON Schema 2020-12, section 9.3, has it.
+//! All schemas of a contract in one compound schema document (JSON Schema 2020-12, section 9.3).
 //!
-//! Each schema stands under its type in `$defs`, as it is written and with its own `$id`, so a validator that knows the
-//! bundle resolves every `$id` without a fetch. A text is valid where it is an event of one of the types.
+//! Each schema is in `$defs` under its type, unchanged and with its own `$id`. So a validator that has the bundle resolves
+//! every `$id` without a fetch. A text is valid if it is an event of one of the types.
 
 use crate::contracts::Contract;
 use crate::json::Json;
@@ -9,13 +9,13 @@ use crate::schema::SchemaFile;
 use serde_json::Value;
 use std::fmt::Write;
 
-/// The `$id` of a schema, an absolute URI; empty where it has none.
+/// The `$id` of a schema, an absolute URI; empty if it has none.
 pub fn schema_id(file: &SchemaFile) -> String {
     let id = Json::parse(file.text).ok().and_then(|schema| Some(schema.object()?.str("$id")?.into_owned()));
     id.unwrap_or_default()
 }
 
-/// The `$id` of a contract's bundle: beside its schemas. Empty for a contract without schemas.
+/// The `$id` of a contract's bundle, next to its schemas. Empty for a contract without schemas.
 pub fn bundle_id(contract: &Contract) -> String {
     let first = contract.schemas.first().map(schema_id);
     let folder = first.as_deref().and_then(|id| id.rsplit_once('/'));
@@ -32,7 +32,7 @@ pub fn bundle(contract: &Contract) -> String {
     let _ = write!(text, "\"description\": {},\n\"oneOf\": [", Value::from(about));
     for (at, file) in contract.schemas.iter().enumerate() {
         let lead = if at == 0 { "" } else { "," };
-        // By its `$id`: a pointer must not lead into a schema that has one.
+        // Referenced by `$id`: a JSON pointer must not lead into a schema with its own `$id`.
         let _ = write!(text, "{lead}\n{{\"$ref\": {}}}", Value::from(format!("{}.schema.json", file.kind)));
     }
     text.push_str("\n],\n\"$defs\": {");

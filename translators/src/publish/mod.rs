@@ -1,11 +1,13 @@
-//! What a contract shows to those who write clients of it: its schemas in one document, and as TypeScript.
+//! A contract's schemas for authors of clients: in one document, and as TypeScript.
 //!
-//! In: a contract. Out: text that is a function of its schema files alone. Never: a statement that the schemas do not make,
-//! a keyword passed over in silence.
+//! Input: a contract. Output: text derived only from its schema files. Never: a statement that the schemas do not make, or a
+//! keyword that is silently ignored.
 
 mod bundle;
-mod names;
+mod document;
+pub mod names;
 mod typescript;
 
 pub use bundle::{bundle, bundle_id, schema_id};
+pub use document::document_of;
 pub use typescript::{Unsupported, typescript};

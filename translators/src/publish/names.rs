@@ -1,7 +1,7 @@
 //! Names of a contract's types in other languages.
 
-/// The words of a name, each with a capital: `tool.file_read` is `ToolFileRead`.
-fn pascal(name: &str) -> String {
+/// The name in Pascal case: `tool.file_read` becomes `ToolFileRead`.
+pub fn pascal(name: &str) -> String {
     let words = name.split(|c: char| !c.is_ascii_alphanumeric());
     words
         .filter_map(|word| {
@@ -11,19 +11,19 @@ fn pascal(name: &str) -> String {
         .collect()
 }
 
-/// The type of any event of a contract: `FramesV2Event`.
-pub(super) fn of_contract(contract: &str) -> String {
+/// The type of all events of a contract: `FramesV2Event`.
+pub fn of_contract(contract: &str) -> String {
     pascal(contract) + "Event"
 }
 
-/// The type of one event: `ToolStartedEvent`.
-pub(super) fn of_kind(kind: &str) -> String {
+/// The type of one kind of event: `ToolStartedEvent`.
+pub fn of_kind(kind: &str) -> String {
     let name = pascal(kind);
     if name.ends_with("Event") { name } else { name + "Event" }
 }
 
 /// The type of a definition within a schema.
-pub(super) fn of_definition(kind: &str, definition: &str) -> String {
+pub fn of_definition(kind: &str, definition: &str) -> String {
     of_kind(kind) + &pascal(definition)
 }
 

@@ -1,23 +1,24 @@
 //! TypeScript declarations of a contract's events.
 //!
-//! In: a contract's schemas. Out: one module: an interface for each type, one for the properties that all of them share, the
-//! union of all, which the type key discriminates, and a map from type to interface. Descriptions become doc comments, and so does what a type cannot say (`@format`,
-//! `@minimum`). An object that the schema leaves open has an index signature.
+//! Input: a contract's schemas. Output: one module with an interface for each event type, one for their common properties, the
+//! union of all types discriminated by the type key, and a map from type to interface. Descriptions become doc comments, and so
+//! do constraints that TypeScript cannot express (`@format`, `@minimum`). An object that the schema leaves open has an index
+//! signature.
 //!
-//! Never: a declaration that refuses what the schema accepts. A keyword that can only narrow what is valid may be left to the
-//! comment; one that this generator does not know is an error.
+//! Never: a declaration that rejects what the schema accepts. A keyword that can only narrow what is valid may appear just in
+//! the comment; one that this generator does not know is an error.
 
 use super::names;
 use crate::contracts::Contract;
 use crate::json::{Json, Kind, Object};
 use std::fmt::Write;
 
-/// A keyword that has no place in a declaration.
+/// A keyword that cannot be translated.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
-    /// The event type whose schema has it.
+    /// The event type whose schema contains it.
     pub kind: String,
-    /// The place of the schema that has it, as a JSON pointer.
+    /// The schema that contains it, as a JSON pointer.
     pub pointer: String,
     /// The keyword, or what is wrong with it.
     pub keyword: String,
@@ -35,7 +36,7 @@ impl std::fmt::Display for Unsupported {
 
 impl std::error::Error for Unsupported {}
 
-/// Keywords that become a part of the type.
+/// Keywords that become part of the type.
 const STRUCTURE: &[&str] = &[
     "type",
     "properties",
@@ -50,7 +51,7 @@ const STRUCTURE: &[&str] = &[
     "allOf",
 ];
 
-/// Keywords that become a tag of the comment: they only narrow.
+/// Keywords that become tags of the comment, because they only narrow the type.
 const TAGS: &[&str] = &[
     "format",
     "pattern",
@@ -69,7 +70,7 @@ const TAGS: &[&str] = &[
     "default",
 ];
 
-/// Keywords that say nothing about validity, or only narrow it in ways that a comment does not make clearer.
+/// Keywords without effect on validity, or that only narrow it in ways that a comment would not clarify.
 const SILENT: &[&str] = &[
     "$schema",
     "$id",
@@ -141,7 +142,7 @@ fn root<'s>(text: &'s str, place: &Place<'_>) -> Result<Json<'s>, Unsupported> {
     Json::parse(text).map_err(|error| place.refuse(&error.to_string()))
 }
 
-/// The properties that are the same in the schema of every type, where there is more than one.
+/// The properties that have the same schema in every type; empty if there is only one type.
 fn envelope_of(contract: &Contract) -> Result<Vec<String>, Unsupported> {
     let mut shared: Option<Vec<(String, String, bool)>> = None;
     for file in contract.schemas {
@@ -166,11 +167,11 @@ fn is_required(schema: &Object<'_>, name: &str) -> bool {
     schema.items("required").iter().any(|other| other.str().is_some_and(|other| other == name))
 }
 
-/// Where the generator is.
+/// The generator's position.
 struct Place<'k> {
     kind: &'k str,
     pointer: String,
-    /// The properties of the root that stand in the envelope.
+    /// The root's properties that are in the common interface.
     envelope: &'k [String],
 }
 
@@ -179,7 +180,7 @@ impl Place<'_> {
         Unsupported { kind: self.kind.to_owned(), pointer: self.pointer.clone(), keyword: keyword.to_owned() }
     }
 
-    /// The type of a schema one step further in.
+    /// The type of a schema one level deeper.
     fn within(&mut self, step: &str, schema: Json<'_>, indent: &str) -> Result<Type, Unsupported> {
         let length = self.pointer.len();
         self.pointer.push('/');
@@ -190,13 +191,13 @@ impl Place<'_> {
     }
 }
 
-/// A type's text, and what must be known to put it beside others.
+/// A type's text, and how tightly it binds, for combining it with others.
 struct Type {
     text: String,
     binds: Binds,
 }
 
-/// How strongly the parts of a type hold together.
+/// How tightly a type binds.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Binds {
     Union,
@@ -209,12 +210,12 @@ impl Type {
         Self { text: text.into(), binds: Binds::Alone }
     }
 
-    /// For a place where what holds less strongly needs brackets.
+    /// The text, in brackets if the type binds less tightly than `binds`.
     fn at_least(self, binds: Binds) -> String {
         if self.binds < binds { format!("({})", self.text) } else { self.text }
     }
 
-    /// Any of these.
+    /// The union of these types.
     fn union(types: Vec<Self>) -> Self {
         let mut texts: Vec<String> = Vec::with_capacity(types.len());
         for text in types.into_iter().map(|one| one.at_least(Binds::Union)) {
@@ -223,7 +224,7 @@ impl Type {
             }
         }
         let binds = if texts.len() == 1 { Binds::Alone } else { Binds::Union };
-        // One that accepts everything says all.
+        // `unknown` includes all the others.
         if texts.iter().any(|text| text == "unknown") {
             Self::alone("unknown")
         } else {
@@ -231,7 +232,7 @@ impl Type {
         }
     }
 
-    /// All of these at once.
+    /// The intersection of these types.
     fn intersection(mut types: Vec<Self>) -> Self {
         types.retain(|one| one.text != "unknown");
         match (types.pop(), types.is_empty()) {
@@ -246,7 +247,7 @@ impl Type {
     }
 }
 
-/// Writes the declaration of a schema under a name, with the interface that holds the rest of it.
+/// Writes the declaration of a schema under a name; `base` is the interface with its remaining properties.
 fn declare(
     name: &str,
     base: Option<&str>,
@@ -258,7 +259,7 @@ fn declare(
     if let Some(object) = schema.object() {
         comment(&object.str("description").unwrap_or_default(), &tags(&object), "", out);
     }
-    // Only what is one object's shape can be an interface.
+    // Only a single object type can be an interface.
     if found.binds == Binds::Alone && found.text.starts_with("{\n") {
         let base = base.map(|base| format!(" extends {base}")).unwrap_or_default();
         let _ = writeln!(out, "export interface {name}{base} {}", found.text);
@@ -310,7 +311,7 @@ fn type_of(schema: Json<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type
     Ok(Type::intersection(parts))
 }
 
-/// What `type`, `properties` and `items` say.
+/// The type from `type`, `properties` and `items`.
 fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type, Unsupported> {
     let one = object.str("type").map(|name| name.into_owned());
     let mut allowed: Vec<String> = match one {
@@ -321,11 +322,11 @@ fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<
         if object.get("properties").is_none() && object.get("items").is_none() {
             return Ok(Type::alone("unknown"));
         }
-        // Without `type`, what is no object or array is valid too; our schemas always say it.
+        // Without `type`, values that are neither objects nor arrays are valid too. Our schemas always have it.
         let missing = "properties or items without a type";
         return Err(place.refuse(missing));
     }
-    // Whole numbers are numbers.
+    // Integers are numbers.
     if allowed.iter().any(|name| name == "number") {
         allowed.retain(|name| name != "integer");
     }
@@ -348,7 +349,7 @@ fn of_types(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<
     Ok(Type::union(types))
 }
 
-/// The shape of an object.
+/// The type of an object.
 fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type, Unsupported> {
     let inner = format!("{indent}  ");
     let mut text = String::from("{\n");
@@ -359,7 +360,7 @@ fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Typ
         None => Some(Type::alone("unknown")),
         Some(schema) => match place.within("additionalProperties", schema, &inner)? {
             Type { text, .. } if text == "never" => None,
-            // An index signature holds for the named properties too, so with such it cannot be exact.
+            // An index signature must also fit the named properties, so it cannot be exact if there are any.
             found => Some(if is_empty { found } else { Type::alone("unknown") }),
         },
     };
@@ -370,7 +371,7 @@ fn shape(object: &Object<'_>, place: &mut Place<'_>, indent: &str) -> Result<Typ
     Ok(Type::alone(text))
 }
 
-/// The properties of an object that are wanted, one a line.
+/// The selected properties of an object, one per line.
 fn members(
     object: &Object<'_>,
     is_wanted: impl Fn(&str) -> bool,
@@ -390,16 +391,16 @@ fn members(
     Ok(())
 }
 
-/// A value as the type of itself.
+/// The literal type of a value.
 fn literal(value: Json<'_>, place: &Place<'_>) -> Result<Type, Unsupported> {
     match value.kind() {
-        // JSON's spelling of a plain value is TypeScript's.
+        // JSON and TypeScript spell plain values in the same way.
         Kind::Null | Kind::Bool | Kind::Number | Kind::String => Ok(Type::alone(value.text())),
         Kind::Array | Kind::Object => Err(place.refuse("const or enum with an array or object")),
     }
 }
 
-/// A property's name as it stands in a type.
+/// A property's name, quoted if necessary.
 fn key(name: &str) -> String {
     let is_word = |c: char| c.is_ascii_alphanumeric() || c == '_';
     let is_bare = name.chars().all(is_word) && name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_');
@@ -410,7 +411,7 @@ fn pointer_step(name: &str) -> String {
     name.replace('~', "~0").replace('/', "~1")
 }
 
-/// What a type cannot say, as tags.
+/// Constraints that the type cannot express, as tags.
 fn tags(schema: &Object<'_>) -> Vec<String> {
     let tags = schema.iter().filter(|(keyword, _)| TAGS.contains(keyword));
     tags.map(|(keyword, value)| {
@@ -420,7 +421,7 @@ fn tags(schema: &Object<'_>) -> Vec<String> {
     .collect()
 }
 
-/// Writes a doc comment, if there is something to say.
+/// Writes a doc comment unless it would be empty.
 fn comment(text: &str, tags: &[String], indent: &str, out: &mut String) {
     let lines: Vec<&str> =
         text.lines().chain(tags.iter().map(String::as_str)).filter(|line| !line.trim().is_empty()).collect();

@@ -1,37 +1,37 @@
-//! What somebody answered to a runner's question, in words.
+//! A user's answers to a runner's question, as text.
 //!
-//! In: the question's arguments, the answers to it. Out: words for a frame, without what is secret in them. Never: an answer to
-//! something that the question itself calls a secret, or whose name is a secret's key.
+//! Input: the arguments of the question, and the answers. Output: text for a frame, without secrets. Never: an answer to a
+//! question that is marked as secret, or whose name is a secret key.
 
+use super::KEY_RULE;
 use super::Rules;
 use super::record::plain;
-use super::rules::KEY_RULE;
 use crate::frame::RawJson;
 use crate::json::{Json, Object};
 
-/// What one answer is to.
+/// The question, or field of a form, that an answer belongs to.
 #[derive(Default)]
 struct Wanted {
-    /// Which of the question's fields call it by a name, see [`NAMES`]: by one of them an answer finds its question.
+    /// Which of the fields in [`NAMES`] it has. Answers refer to a question by one of them.
     named_by: [bool; NAMES.len()],
-    /// What it is called, in all ways in which the question says so.
+    /// All its names.
     names: Vec<String>,
-    /// The question says itself that it is a secret.
+    /// Whether the question itself is marked as secret.
     is_secret: bool,
 }
 
-/// The fields of a question that call it by a name.
+/// The fields that name a question.
 const NAMES: [&str; 3] = ["id", "header", "question"];
 
-/// What was chosen or written, question by question, each on a line; `None` where nothing was. `args` are the arguments of the
-/// question, as far as anybody has them. Without rules, what the question itself calls a secret is kept back all the same.
+/// The chosen or written answers, one line per question. `None` if there is no text. `args` are the known arguments of the
+/// question. Without rules, answers to questions that are marked as secret are redacted all the same.
 pub fn words_of(rules: Option<&Rules>, args: &[&RawJson], answers: &[Vec<String>]) -> Option<String> {
     let is_one = |wanted: &Wanted| {
         let has = |name: &String| rules.is_some_and(|rules| rules.is_secret_name(name));
         wanted.is_secret || wanted.names.iter().any(has)
     };
     let read: Vec<Vec<bool>> = args.iter().map(|args| wanted(args).iter().map(is_one).collect()).collect();
-    // Beyond the questions, nobody knows what is answered.
+    // If there are more answers than questions, the question of an extra answer is unknown.
     let beyond: Vec<bool> = read.iter().map(|secrets| secrets.contains(&true)).collect();
     let is_secret = |nth: usize| read.iter().zip(&beyond).any(|(secrets, beyond)| *secrets.get(nth).unwrap_or(beyond));
     let word = |nth: usize, words: &Vec<String>| {
@@ -48,7 +48,7 @@ pub fn words_of(rules: Option<&Rules>, args: &[&RawJson], answers: &[Vec<String>
 }
 
 impl Rules {
-    /// A text that stands in no record, with marks where its secrets were.
+    /// Redacts a text that is not part of a record.
     pub fn without_secrets(&self, text: &str) -> String {
         let mut edits = Vec::new();
         plain(self, text.as_bytes(), &mut edits);
@@ -65,13 +65,13 @@ impl Rules {
         told
     }
 
-    /// Whether something of this name is a secret: a key, or a sentence that ends in one (`Your API key?`).
+    /// Whether a name belongs to a secret: a key, or a sentence that ends in one (`Your API key?`).
     fn is_secret_name(&self, name: &str) -> bool {
         self.in_json && self.keys.has(name.trim_matches(|char: char| !char.is_alphanumeric()))
     }
 }
 
-/// What a question wants to know, in order: its questions, or the fields of its form.
+/// The questions, or the fields of a form, in order.
 fn wanted(args: &RawJson) -> Vec<Wanted> {
     let Some(args) = Json::new(args).object() else { return Vec::new() };
     let questions: Vec<Object<'_>> = args.items("questions").into_iter().filter_map(Json::object).collect();
@@ -99,8 +99,8 @@ fn field(name: &str, about: Option<Object<'_>>) -> Wanted {
     Wanted { names: names.collect(), is_secret, ..Wanted::default() }
 }
 
-/// Questions without a name of theirs are passed over by those that answer them, each by another of the names. Where not all
-/// have the same ones, it is not known which answer is to which: each is to all of them at once.
+/// Clients skip questions without a name, but differ in the field that they use as the name. If the questions do not all have
+/// the same fields, it is unknown which answer belongs to which question. Each answer then counts as one to all of them.
 fn in_doubt(wanted: Vec<Wanted>) -> Vec<Wanted> {
     let first = wanted.first().map(|wanted| wanted.named_by);
     if wanted.iter().all(|wanted| Some(wanted.named_by) == first) {
@@ -165,7 +165,7 @@ mod tests {
         assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");
         let args = json!({"questions": [{"header": "who"}, {"id": "what", "header": "what"}]});
         assert_eq!(told(&args, &[&["me"]]).unwrap(), "me");
-        // As many names, but not the same ones: which of the two was passed over depends on who answers.
+        // Both questions have two names, but not the same ones. It depends on the client which of them is skipped.
         let args = json!({"questions": [
             {"header": "a", "question": "b"}, {"id": "pin", "header": "c", "isSecret": true}]});
         assert_eq!(told(&args, &[&["hunter"]]).unwrap(), "[REDACTED:key]");

@@ -1,79 +1,235 @@
-//! Private keys in their armour.
+//! Finds private keys in PEM armour.
 //!
-//! In: a text, the place of what such a key begins with. Out: how far it goes, to its last line or as long as nothing else stands
-//! there than what may. Never: a key that is longer than the longest one.
+//! Input: a text, and the position of the header of a private key. Output: the range of the key. It includes all nearby runs
+//! of base64 up to the last line, whatever separates them: line ends (escaped or not), line numbers, signs of a diff, quotes,
+//! concatenation in source code. Never: a key over the maximum length, or a key in a text without base64.
 
-use super::levels::MOST_ESCAPES;
-use super::seen::{FOOT, Seen, run};
-use super::shape::{Found, LONGEST, LONGEST_NAME, Open, Tail};
-use std::ops::Range;
+use super::class::Class;
+use super::tail::{Found, LONGEST, Open, Tail, Wait};
 
-/// What may stand in an armoured key: base64, its line ends (escaped or not), its headers, quotes and joints of source text.
-fn armour(byte: u8) -> bool {
-    base64_or_space(byte) || matches!(byte, b'\\' | b'-' | b':' | b',')
+/// The shortest run of base64 that certainly continues a key.
+const LINE: usize = 16;
+/// A run of this length begins a key in any case. A shorter one needs digits and letters of both cases.
+const CERTAIN: usize = 40;
+/// The maximum distance between two lines: line ends, prefixes, and the headers of an encrypted key.
+const GAP: usize = 128;
+
+const FOOT: &[u8] = b"-----END ";
+
+/// The state after reading part of a key.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Armour {
+    /// Whether the text ended inside a line.
+    is_in_line: bool,
+    left: usize,
 }
 
-/// How long an armoured key goes on.
-pub(super) fn armoured(text: &[u8], from: usize) -> usize {
-    let count = run(text, from, armour);
-    count - escapes_before_a_quote(text, from..from + count)
+/// What follows between two lines.
+enum Next {
+    /// A line begins at this position.
+    Line(usize),
+    /// The footer of the key ends at this position.
+    Foot(usize),
+    /// The text ends before this is known.
+    Unknown,
+    Nothing,
 }
 
-/// The backslashes at a part's end that are a quote's which stands behind them.
-fn escapes_before_a_quote(text: &[u8], part: Range<usize>) -> usize {
-    if text.get(part.end) != Some(&b'"') {
-        return 0;
+/// Matches a private key whose armour begins at `at` and whose title begins at `body`.
+pub(super) fn pem(text: &[u8], at: usize, body: usize, level: usize) -> Found {
+    let is_title = |byte: &u8| byte.is_ascii_uppercase() || byte.is_ascii_digit() || *byte == b' ';
+    let rest = text.get(body..).unwrap_or_default();
+    let title = rest.iter().take(64).take_while(|byte| is_title(byte)).count();
+    if title == rest.len() {
+        return Found::Tail(Tail::waiting(at, Wait::Short));
     }
-    let said = text.get(part).unwrap_or_default();
-    said.iter().rev().take(MOST_ESCAPES).take_while(|byte| **byte == b'\\').count()
-}
-
-fn base64_or_space(byte: u8) -> bool {
-    byte.is_ascii_alphanumeric() || byte.is_ascii_whitespace() || matches!(byte, b'+' | b'/' | b'=')
-}
-
-/// A private key whose armour begins at `at`, and its title at `body`.
-pub(super) fn pem(rule: usize, text: &[u8], at: usize, body: usize, level: usize, seen: &mut Seen) -> Found {
-    let head = || Found::Tail(Tail { start: at, from: at, holds: true, open: None });
-    let title = run(text, body, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    if body + title == text.len() && title < 64 {
-        return head();
+    let name = rest.get(..title).unwrap_or_default();
+    if !(name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK")) {
+        return Found::No;
     }
-    let name = text.get(body..body + title).unwrap_or_default();
-    let is_private = name.ends_with(b"PRIVATE KEY") || name.ends_with(b"PRIVATE KEY BLOCK");
-    let dashes = run(text, body + title, |byte| byte == b'-');
+    let dashes = dashes(rest, title);
     let inside = body + title + dashes;
-    if !is_private || (dashes < 5 && inside < text.len()) {
+    if dashes < 5 && inside < text.len() {
         return Found::No;
     }
-    if inside == text.len() {
-        return head();
+    let mut from = inside;
+    loop {
+        match next(text, inside, from) {
+            Next::Line(line) if is_certain(text, line) => {
+                let armour = Armour { is_in_line: true, left: LONGEST };
+                let (size, armour) = armour.go_on(text.get(line..).unwrap_or_default());
+                let open = armour.map(|armour| Open::Armour { level, armour });
+                return Found::Full(at..line + size, open);
+            }
+            Next::Line(line) => {
+                from = line + Class::Armour.run(text, line);
+                if from == text.len() {
+                    break;
+                }
+            }
+            Next::Foot(end) => {
+                let said = text.get(inside..end).unwrap_or_default();
+                let is_one = said.iter().filter(|byte| byte.is_ascii_alphanumeric()).count() >= 2 * LINE + FOOT.len();
+                return if is_one { Found::Full(at..end, None) } else { Found::No };
+            }
+            Next::Unknown => break,
+            Next::Nothing => return Found::No,
+        }
     }
-    let most = text.len().min(inside + LONGEST);
-    if let Some(end) = seen.pem_end(text, inside..most) {
-        return Found::Full(at..end, None);
-    }
-    let count = seen.run(rule, text, inside, armour).min(most - inside);
-    let count = count - escapes_before_a_quote(text, inside..inside + count);
-    let end = inside + count;
-    let armoured = text.get(inside..end).unwrap_or_default();
-    let said = armoured.iter().filter(|byte| byte.is_ascii_alphanumeric()).take(16).count();
-    let last = || text.get(end.saturating_sub(LONGEST_NAME).max(inside)..end).unwrap_or_default().to_vec();
-    let open = || Some(Open::Pem { level, last: last(), left: LONGEST.saturating_sub(count) });
-    if end == text.len() && said < 16 {
-        return Found::Tail(Tail { start: at, from: at, holds: true, open: open().filter(|_| said > 0) });
-    }
-    if said < 16 {
-        return Found::No;
-    }
-    Found::Full(at..end, if end == text.len() { open() } else { None })
+    // The text after the title is an incomplete first line of a key.
+    let is_begun = ends_in_a_line(text, inside);
+    let armour = Armour { is_in_line: true, left: LONGEST };
+    Found::Tail(Tail {
+        start: at,
+        from: at,
+        held: at,
+        wait: if is_begun { Wait::Long } else { Wait::Short },
+        open: is_begun.then_some(Open::Armour { level, armour }),
+        end: is_begun.then_some(text.len()),
+    })
 }
 
-/// Behind a private key's end, which is looked for from a place on.
-pub(super) fn pem_end(text: &[u8], from: usize) -> Option<usize> {
-    let at = from + memchr::memmem::find(text.get(from..)?, FOOT)?;
-    let title = at + FOOT.len();
-    let size = run(text, title, |byte| byte.is_ascii_uppercase() || byte.is_ascii_digit() || byte == b' ');
-    let dashes = run(text, title + size, |byte| byte == b'-');
-    (dashes >= 5).then_some(title + size + dashes)
+impl Armour {
+    /// The state inside a line that has begun.
+    pub(super) fn in_line(self) -> Self {
+        Self { is_in_line: true, ..self }
+    }
+
+    /// How many bytes of the following text certainly belong to the key, and the state after them if the key may continue.
+    pub(super) fn go_on(mut self, text: &[u8]) -> (usize, Option<Self>) {
+        let text = text.get(..text.len().min(self.left)).unwrap_or_default();
+        let (mut end, mut from) = (0, 0);
+        loop {
+            if self.is_in_line {
+                end = from + Class::Armour.run(text, from);
+                from = end;
+            }
+            self.is_in_line = end == text.len() && self.is_in_line;
+            match next(text, end, from) {
+                Next::Line(line) => {
+                    self.is_in_line = true;
+                    from = line;
+                }
+                Next::Foot(end) => return (end, None),
+                Next::Nothing => return (end, None),
+                Next::Unknown => {
+                    self.left -= end;
+                    return (end, (self.left > 0).then_some(self));
+                }
+            }
+        }
+    }
+}
+
+/// Finds what follows `from`. The last line ended at `end`.
+fn next(text: &[u8], end: usize, from: usize) -> Next {
+    let mut at = from;
+    while at < text.len() {
+        if at - end > GAP {
+            return Next::Nothing;
+        }
+        let rest = text.get(at..).unwrap_or_default();
+        if rest.starts_with(FOOT) {
+            let title =
+                rest.iter().skip(FOOT.len()).take_while(|byte| byte.is_ascii_uppercase() || **byte == b' ').count();
+            let dashes = dashes(rest, FOOT.len() + title);
+            if dashes >= 5 {
+                return Next::Foot(at + FOOT.len() + title + dashes);
+            }
+            if FOOT.len() + title + dashes == rest.len() {
+                return Next::Unknown;
+            }
+        }
+        let run = Class::Armour.run(text, at);
+        if run >= LINE {
+            return Next::Line(at);
+        }
+        at += run.max(1);
+    }
+    Next::Unknown
+}
+
+fn dashes(text: &[u8], from: usize) -> usize {
+    text.iter().skip(from).take(5).take_while(|byte| **byte == b'-').count()
+}
+
+/// Whether a text ends in an incomplete next line of a key. Only line ends and line numbers may separate it from `end`, the
+/// end of the line before or of the title.
+pub(super) fn ends_in_a_line(text: &[u8], end: usize) -> bool {
+    let line = Class::Armour.run_before(text, text.len(), text.len() - end);
+    let between = text.get(end..text.len() - line).unwrap_or_default();
+    // The letter of an escaped line end may have been counted as part of the line.
+    let spelt = text.get(end..text.len() - line + 1).unwrap_or_default();
+    let has_line_end = between.is_empty() || between.contains(&b'\n') || spelt.windows(2).any(|two| two == b"\\n");
+    line >= 4 && has_line_end && !between.iter().any(|byte| byte.is_ascii_alphabetic() && *byte != b'n')
+}
+
+fn is_certain(text: &[u8], line: usize) -> bool {
+    let rest = text.get(line..).unwrap_or_default();
+    let run = rest.get(..Class::Armour.run(text, line).min(CERTAIN)).unwrap_or_default();
+    let has = |class: fn(&u8) -> bool| run.iter().any(class);
+    run.len() >= CERTAIN || (has(u8::is_ascii_digit) && has(u8::is_ascii_uppercase) && has(u8::is_ascii_lowercase))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const LINES: [&str; 3] =
+        ["MIIEpAIBAAKCAQEAt8Q1Zk9zVn3fYb5cXw2pLr7m", "q1w2e3r4t5y6u7i8o9p0Zk9zVn3fYb5cXw2pLr7m", "Zk9z=="];
+
+    fn key(joint: &str) -> String {
+        format!("-----BEGIN PRIVATE KEY-----{joint}{}{joint}-----END PRIVATE KEY-----", LINES.join(joint))
+    }
+
+    fn found(text: &str) -> Option<&str> {
+        match pem(text.as_bytes(), 0, "-----BEGIN ".len(), 1) {
+            Found::Full(place, _) => text.get(place),
+            _ => None,
+        }
+    }
+
+    #[test]
+    fn a_key_goes_to_its_last_line_whatever_stands_before_its_lines() {
+        for joint in [
+            "\n",
+            "\\n",
+            "\r\n",
+            "\n    12→",
+            "\n> ",
+            "\n+",
+            "\",\n  \"",
+            "\\n\" +\n    \"",
+            "\n | ",
+            "\n# ",
+            "\n-",
+            " ",
+        ] {
+            let key = key(joint);
+            assert_eq!(found(&format!("{key} and more")), Some(key.as_str()), "{joint:?}");
+        }
+    }
+
+    #[test]
+    fn a_key_without_an_end_is_over_behind_its_last_line() {
+        let text = format!(
+            "-----BEGIN PRIVATE KEY-----\n{}\n{}",
+            LINES[0],
+            "this is what the file says, and it goes on. ".repeat(9)
+        );
+        assert_eq!(found(&text).map(str::len), Some("-----BEGIN PRIVATE KEY-----\n".len() + LINES[0].len()));
+    }
+
+    #[test]
+    fn what_only_speaks_of_a_key_is_none() {
+        let prose = " marks a key, and nothing of it follows here; the text goes on for quite a while, with no base64 in it at all. So be it.";
+        for text in [
+            "-----BEGIN PUBLIC KEY-----\nMIIEpAIBAAKCAQEAt8Q1Zk9zVn3fYb5cXw2pLr7mMIIEpAIBAAKCAQEAt8Q1\n",
+            &format!("-----BEGIN PRIVATE KEY-----{prose}"),
+            "-----BEGIN PRIVATE KEY-----\n...\n-----END PRIVATE KEY-----\n",
+            &format!("-----BEGIN RSA PRIVATE KEY-----\"): raise InvalidCertificateFormatError {prose}"),
+        ] {
+            assert_eq!(found(text), None, "{text}");
+        }
+    }
 }

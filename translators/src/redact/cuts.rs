@@ -1,4 +1,4 @@
-//! However a text is cut into pieces, what is redacted of it is the same.
+//! However a text is cut into pieces, the redacted text is the same.
 
 use super::*;
 use crate::framing::Unit;
@@ -9,7 +9,7 @@ static ALL: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settings
 
 const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
 
-/// What pieces say when they were redacted; with a wait that is too long behind each of them, if so wanted.
+/// The redacted text of the pieces. With `is_slow`, the wait after each piece is too long, so everything is flushed.
 fn told(pieces: &[&str], is_slow: bool) -> String {
     let mut redactor = Redactor::new(ALL.clone(), TABLE);
     let mut out = String::new();
@@ -20,7 +20,8 @@ fn told(pieces: &[&str], is_slow: bool) -> String {
     for piece in pieces {
         let record = serde_json::json!({"id": 1, "delta": piece}).to_string();
         let bytes = record.as_bytes();
-        let unit = Unit { bytes, payload: bytes, event_name: None, offset: 0, oversized: None, cut: false };
+        let form = crate::framing::Form::Line;
+        let unit = Unit { bytes, payload: bytes, event_name: None, offset: 0, oversized: None, cut: false, form };
         redactor.unit(&unit, 0, &mut sink);
         if is_slow {
             redactor.flush(&mut sink);
@@ -31,7 +32,7 @@ fn told(pieces: &[&str], is_slow: bool) -> String {
     out
 }
 
-/// The text in a string of JSON, spelt in one of three ways.
+/// The text in a JSON string, in one of three spellings.
 fn wrapped(text: &str, spelling: usize) -> String {
     let quoted = serde_json::Value::from(text).to_string();
     let plain = quoted.trim_start_matches('"');
@@ -59,7 +60,7 @@ fn wrapped(text: &str, spelling: usize) -> String {
 
 const BODY: &str = "q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX";
 
-/// What has a secret in it, and what must be gone.
+/// Texts with a secret, each with the part that must be redacted.
 fn secrets() -> Vec<(String, String)> {
     let pem = format!("{BODY}{BODY}\n{BODY}+/{BODY}==");
     let jwt = format!("eyJhbGciOiJIUzI1NiJ9.eyJzdWIiOiIxMjM0NTY3ODkwIn0.{BODY}");
@@ -101,7 +102,7 @@ fn secrets() -> Vec<(String, String)> {
     .to_vec()
 }
 
-/// Text with secrets, and much that is escaped in a string.
+/// Text with secrets, and with many characters that are escaped in a string.
 fn text() -> impl Strategy<Value = String> {
     let filler = prop::sample::select(
         &[
@@ -179,7 +180,7 @@ fn each_secret_at_each_level_is_gone_wherever_it_is_cut() {
     }
 }
 
-/// A text in which one secret stands in another's.
+/// Texts in which one secret contains another.
 fn two_in_one() -> Vec<(String, String)> {
     let mut all = Vec::new();
     for (secret, gone) in secrets() {
@@ -216,8 +217,7 @@ fn a_secret_in_what_another_one_needs_hides_nothing_of_it_wherever_it_is_cut() {
 
 #[test]
 fn what_is_json_stays_json_at_each_level() {
-    let inner =
-        r#"{"password":["q7Zk",-17.5],"token":91827364554,"secret":{"a":{"b":true,"c":[0]},"type":"string"},"n":1}"#;
+    let inner = r#"{"password":["q7Zk",17128435],"token":91827364554,"secret":{"a":{"b":true,"c":["Vx2m9pp"]},"type":"string"},"n":1}"#;
     let expected = r#"{"password":["[REDACTED:key]","[REDACTED:key]"],"token":"[REDACTED:key]","secret":{"a":{"b":true,"c":["[REDACTED:key]"]},"type":"string"},"n":1}"#;
     for spellings in [&[][..], &[0], &[0, 0]] {
         let text = wrap(inner, spellings);
@@ -247,7 +247,7 @@ fn a_value_goes_on_up_to_its_quote_however_long_it_is() {
             }
         }
     }
-    // A password in a URL has a longest size, and ends with a character there.
+    // The redaction of a URL password stops at its maximum length, after a whole character.
     let told = told(&["at http://joe:q7Zk", &long], true);
     assert!(told.contains("[REDACTED:url-password]") && told.ends_with('é'));
 }

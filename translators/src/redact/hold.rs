@@ -1,15 +1,16 @@
-//! The stage itself: units in, units without secrets out, and what waits in between.
+//! The redaction stage: units in, redacted units out, with a queue for units that wait for the next piece of a text.
 //!
-//! Never: units in another order than they came in, a unit that waits when no tail needs it.
+//! Never: a changed order of units, or a unit that waits although no tail needs it.
 
 use super::channel::{Channel, Segment};
-use super::glance::{Glance, Mark};
 use super::levels::{Map, unescape};
-use super::pieces::{Found, Pieces, ended, find, value_behind};
+use super::pieces::{Found, MARK, Over, Pieces, find, over, value_behind};
 use super::record::{look, plain};
+use super::sse::{block, field_of};
+use super::tail::Wait;
 use super::text::Finding;
 use super::{Edit, Rules, With};
-use crate::framing::Unit;
+use crate::framing::{Form, Unit};
 use crate::hash::{HashMap, HashSet};
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -20,15 +21,15 @@ use std::sync::Arc;
 pub struct Redacted<'u> {
     /// The unit without its secrets.
     pub unit: Unit<'u>,
-    /// JSON pointers to the places in its record where something was redacted, in order and each once; the empty one is the
-    /// whole text of what is no JSON. Of a record with very many such places, or very deep ones, those behind the first of
-    /// them are told by what they stand in, at the last by the empty one too.
+    /// JSON pointers to the redacted places of its record, in order and without duplicates. The empty pointer means the whole
+    /// record, or the whole text if the unit is not JSON. If a record has very many or very deep redacted places, those
+    /// beyond the cap are reported under an ancestor, ultimately as the empty pointer.
     pub paths: &'u [String],
-    /// When the unit came.
+    /// When the unit arrived (Unix epoch milliseconds).
     pub now_ms: u64,
 }
 
-/// Takes the units that come out.
+/// Receives the redacted units.
 type Sink<'s> = dyn FnMut(Redacted<'_>) + 's;
 
 /// Redacts one input.
@@ -36,24 +37,28 @@ type Sink<'s> = dyn FnMut(Redacted<'_>) + 's;
 pub struct Redactor {
     rules: Arc<Rules>,
     table: &'static [Pieces],
-    /// What waits, in order; its last one is the last unit that came.
+    /// The waiting units, in order. The last one is the latest unit that arrived.
     queue: VecDeque<Held>,
     queued_bytes: usize,
+    /// The units in the queue that have no piece: their numbers and arrival times.
+    others: VecDeque<(u64, u64)>,
     /// The number of the next unit.
     next: u64,
-    /// The texts whose last piece left something to remember.
+    /// The texts whose last piece left state to keep, by channel id.
     channels: HashMap<u64, Channel>,
+    /// Finds the key that is on the path to every piece.
+    mark: memchr::memmem::Finder<'static>,
 }
 
-/// What is to be changed in a unit.
+/// The changes to make in a unit.
 #[derive(Debug, Default)]
 pub(super) struct Change {
     edits: Vec<Edit>,
-    /// Those in the piece, in order.
+    /// The edits inside the piece, in order.
     found: Vec<Edit>,
-    /// Whether there may be a secret elsewhere in the unit than in its record.
+    /// Whether the unit may hold a secret outside its record too, such as in the event name of SSE.
     is_suspect: bool,
-    /// Where the piece stands in the payload, and how.
+    /// Where the piece begins in the payload, and the map from its unescaped text to its spelling there.
     base: usize,
     map: Map,
     pointer: Arc<str>,
@@ -63,49 +68,65 @@ pub(super) struct Change {
 #[derive(Debug)]
 pub(super) struct Held {
     bytes: Vec<u8>,
-    /// `None` where the unit is its payload.
+    /// `None` if the payload is the same bytes as the unit.
     payload: Option<Vec<u8>>,
     event_name: Option<String>,
     offset: u64,
     oversized: Option<u64>,
     cut: bool,
+    form: Form,
     now_ms: u64,
     change: Change,
 }
 
-/// How many texts are remembered at once; more than these are not written at the same time.
+/// How many texts keep state at once. A runner does not write more texts than this at the same time.
 const CHANNELS: usize = 256;
-/// What a waiting unit takes besides its bytes.
+/// For how many further units the state of a text is kept if nothing waits for it and no secret is open.
+const REMEMBERED: u64 = 1;
+/// How many units without a piece may wait for a text. After more of them, the text is unlikely to continue.
+const OTHERS: usize = 4;
+/// The assumed memory of a waiting unit besides its bytes.
 const OVERHEAD: usize = 256;
 
 impl Redactor {
-    /// A redactor at the start of an input whose pieces stand in these places.
+    /// Creates a redactor for a new input. `table` lists the places of text pieces in its records.
     pub fn new(rules: Arc<Rules>, table: &'static [Pieces]) -> Self {
-        Self { rules, table, queue: VecDeque::new(), queued_bytes: 0, next: 0, channels: HashMap::default() }
+        Self {
+            rules,
+            table,
+            queue: VecDeque::new(),
+            queued_bytes: 0,
+            others: VecDeque::new(),
+            next: 0,
+            channels: HashMap::default(),
+            mark: memchr::memmem::Finder::new(MARK),
+        }
     }
 
-    /// Takes the next unit; gives what need not wait.
+    /// Reads the next unit, and passes every unit that need not wait to `sink`.
     pub fn unit(&mut self, unit: &Unit<'_>, now_ms: u64, sink: &mut Sink<'_>) {
-        let Glance { is_suspect, mark } = self.rules.glance(unit.bytes);
+        let is_suspect = self.rules.is_suspect(unit.bytes);
         let is_free = !is_suspect && self.queue.is_empty();
         let leaves_nothing = |piece: &[u8]| is_free && self.channels.is_empty() && self.rules.leaves_nothing(piece);
-        let found = match mark {
-            Mark::Nowhere => None,
-            // Where there is but one string that may be the piece, and that leaves nothing, nobody asks whether it is.
-            Mark::Once(end) if value_behind(unit.bytes, end).is_some_and(leaves_nothing) => None,
-            _ => self.piece_of(unit),
+        let found = match self.mark.find(unit.bytes) {
+            None => None,
+            // Fast path: if only one string can be the piece and it leaves no state, skip finding out whether it is one.
+            Some(at) if is_free && self.is_only(unit.bytes, at, leaves_nothing) => None,
+            Some(_) => self.piece_of(unit),
         };
         let piece = |found: &Found<'_>| unit.payload.get(found.place.clone()).unwrap_or_default();
         if is_free && found.as_ref().is_none_or(|found| leaves_nothing(piece(found))) {
-            // The usual case: nothing waits, and this has no piece, or one that nothing waits for and that waits for nothing.
+            // The usual case: nothing waits, and the unit has no piece or one that neither completes a secret nor begins one.
             self.next += 1;
-            self.forget_ended(unit);
+            if found.is_none() {
+                self.end_texts(unit, sink);
+            }
             sink(Redacted { unit: *unit, paths: &[], now_ms });
             return;
         }
-        if found.is_none() {
-            // Whatever it is, it is not what the tails wait for.
-            self.flush(sink);
+        let is_other = found.is_none();
+        if is_other {
+            self.end_texts(unit, sink);
         }
         let number = self.next;
         self.next += 1;
@@ -120,24 +141,69 @@ impl Redactor {
             return;
         }
         if self.queue.back().is_some_and(|before| now_ms < before.now_ms) {
-            // The clock was set back: nothing waits longer for that.
+            // The clock was set back. This must not make a unit wait longer.
             self.queue.iter_mut().for_each(|before| before.now_ms = now_ms.min(before.now_ms));
+            self.others.iter_mut().for_each(|other| other.1 = now_ms.min(other.1));
+        }
+        if is_other {
+            self.others.push_back((number, now_ms));
         }
         self.queued_bytes += unit.bytes.len() + unit.payload.len() + OVERHEAD;
         self.queue.push_back(Held::new(unit, change, now_ms));
-        if self.queued_bytes > self.rules.settings().hold_bytes {
+        if self.queued_bytes > self.rules.settings().hold_bytes || self.others.len() > OTHERS {
             self.flush(sink);
         } else {
             self.release(sink);
         }
     }
 
-    /// When the units that wait must go on at the latest (Unix epoch milliseconds); `None` where none waits.
-    pub fn deadline(&self) -> Option<u64> {
-        self.queue.front().map(|held| held.now_ms.saturating_add(self.rules.settings().hold_ms))
+    /// Whether a record has the key of pieces only at `at`, and the string after it leaves nothing.
+    fn is_only(&self, bytes: &[u8], at: usize, leaves_nothing: impl Fn(&[u8]) -> bool) -> bool {
+        let end = at + MARK.len();
+        self.channels.is_empty()
+            && value_behind(bytes, end).is_some_and(leaves_nothing)
+            && self.mark.find(bytes.get(end..).unwrap_or_default()).is_none()
     }
 
-    /// Lets everything go that waits: nothing came in time.
+    /// The latest time at which waiting units must be released (Unix epoch milliseconds). `None` if no unit waits.
+    pub fn deadline(&self) -> Option<u64> {
+        let front = self.queue.front()?;
+        let hold_ms = self.rules.settings().hold_ms;
+        let texts = self.channels.values().filter(|channel| channel.holds()).map(|channel| self.due(channel));
+        // A unit that has no piece waits for a text only as long as for a possible prefix of a format.
+        let other = self.others.front().map(|(_, since)| since.saturating_add(hold_ms));
+        Some(texts.chain(other).min().unwrap_or_else(|| front.now_ms.saturating_add(hold_ms)))
+    }
+
+    /// When the wait for the next piece of a text ends.
+    fn due(&self, channel: &Channel) -> u64 {
+        let settings = self.rules.settings();
+        let begin = channel.first_held().unwrap_or_default().saturating_sub(self.first_number());
+        let held = usize::try_from(begin).ok().and_then(|nth| self.queue.get(nth));
+        let hold_ms =
+            if channel.wait() == Wait::Long { settings.hold_secret_ms.max(settings.hold_ms) } else { settings.hold_ms };
+        held.map_or(0, |held| held.now_ms).saturating_add(hold_ms)
+    }
+
+    /// Releases all units whose waiting time is over at `now_ms`.
+    pub fn flush_due(&mut self, now_ms: u64, sink: &mut Sink<'_>) {
+        let hold_ms = self.rules.settings().hold_ms;
+        if self.others.front().is_some_and(|(_, since)| since.saturating_add(hold_ms) <= now_ms) {
+            self.flush(sink);
+            return;
+        }
+        let is_due = |(id, channel): (&u64, &Channel)| (channel.holds() && self.due(channel) <= now_ms).then_some(*id);
+        let due: Vec<u64> = self.channels.iter().filter_map(is_due).collect();
+        let first = self.first_number();
+        for id in due {
+            if let Some(channel) = self.channels.get_mut(&id) {
+                channel.give_up(&mut self.queue, first, self.rules.key_rule);
+            }
+        }
+        self.release(sink);
+    }
+
+    /// Releases all waiting units, since no more input follows.
     pub fn flush(&mut self, sink: &mut Sink<'_>) {
         if self.queue.is_empty() {
             return;
@@ -160,14 +226,14 @@ impl Redactor {
         find(self.table, simdutf8::basic::from_utf8(unit.payload).ok()?)
     }
 
-    /// Reads a piece together with what is remembered of its text; says whether its unit must wait.
+    /// Reads a piece together with the state kept for its text. Returns whether its unit must wait.
     fn read(&mut self, unit: &Unit<'_>, number: u64, found: Found<'_>, change: &mut Change) -> bool {
         let raw = unit.payload.get(found.place.clone()).unwrap_or_default();
         let (said, map) = unescape(raw);
         change.base = found.place.start;
         change.map = map;
-        // A text of which nothing is remembered is mostly one of which nothing is to be; where nothing is remembered of any,
-        // nobody asks which one it is.
+        // Fast path: if no text has kept state, skip computing which text this piece belongs to. Most such pieces leave no
+        // state either.
         let finding = self.channels.is_empty().then(|| self.rules.scan(&said));
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
@@ -179,6 +245,7 @@ impl Redactor {
         if finding.as_ref().is_some_and(Finding::is_empty) {
             return false;
         }
+        (channel.group, channel.row, channel.last) = (piece.group, piece.row, number);
         channel.add(&said, number);
         change.pointer = piece.pointer(self.table).into();
         let first = self.next - 1 - self.queue.len() as u64;
@@ -195,7 +262,7 @@ impl Redactor {
         waits
     }
 
-    /// Texts that nobody writes any more are forgotten when there are too many.
+    /// Limits how many texts keep state. Drops those without a wait or an open secret first, and then all of them.
     fn make_room(&mut self) {
         if self.channels.len() >= CHANNELS {
             self.channels.retain(|_, channel| channel.holds() || channel.is_open());
@@ -208,11 +275,13 @@ impl Redactor {
         }
     }
 
-    /// Gives what no tail waits for.
+    /// Releases the units that no tail waits for.
     fn release(&mut self, sink: &mut Sink<'_>) {
-        let needed = self.channels.values().filter(|channel| channel.holds());
-        let needed = needed.filter_map(|channel| channel.segments.first()).map(|segment| segment.unit).min();
+        let needed = self.channels.values().filter_map(Channel::first_held).min();
         while !self.queue.is_empty() && needed.is_none_or(|needed| self.first_number() < needed) {
+            if self.others.front().is_some_and(|(number, _)| *number == self.first_number()) {
+                self.others.pop_front();
+            }
             let Some(held) = self.queue.pop_front() else { return };
             self.queued_bytes = self.queued_bytes.saturating_sub(held.size());
             let unit = Unit {
@@ -222,27 +291,41 @@ impl Redactor {
                 offset: held.offset,
                 oversized: held.oversized,
                 cut: held.cut,
+                form: held.form,
             };
             self.pass(&unit, held.change, held.now_ms, sink);
         }
     }
 
-    /// What a text left open is over with the text: its quote cannot come in the next one that has its ids.
-    fn forget_ended(&mut self, unit: &Unit<'_>) {
-        if unit.oversized.is_some() || !self.channels.values().any(Channel::is_open) {
+    /// Forgets the texts that begin or end with a unit without a piece: an open secret of one text does not continue in the
+    /// next.
+    fn end_texts(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
+        if unit.oversized.is_some() || self.channels.is_empty() {
             return;
         }
-        let Ok(text) = std::str::from_utf8(unit.payload) else { return };
-        if find(self.table, text).is_none() {
-            for channel in ended(self.table, text) {
-                self.channels.remove(&channel);
-            }
+        // State kept without a wait or an open secret is only useful for the units that follow directly.
+        let next = self.next;
+        self.channels.retain(|_, channel| channel.holds() || channel.is_open() || next - channel.last <= REMEMBERED);
+        if self.channels.is_empty() {
+            return;
         }
+        let Ok(text) = simdutf8::basic::from_utf8(unit.payload) else { return };
+        let is_written = |row| self.channels.values().any(|channel| channel.row == row);
+        let over: Over = over(self.table, text, is_written);
+        let first = self.first_number();
+        let (queue, key_rule) = (&mut self.queue, self.rules.key_rule);
+        self.channels.retain(|id, channel| {
+            let is_over = over.texts.contains(id) || over.groups.contains(&channel.group);
+            if is_over {
+                channel.give_up(queue, first, key_rule);
+            }
+            !is_over
+        });
+        self.release(sink);
     }
 
-    /// Gives one unit, changed as far as it must be.
+    /// Passes one unit on, with its changes applied.
     fn pass(&mut self, unit: &Unit<'_>, change: Change, now_ms: u64, sink: &mut Sink<'_>) {
-        self.forget_ended(unit);
         let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
         let mut name = Vec::new();
         if let Some(event_name) = unit.event_name.filter(|_| change.is_suspect) {
@@ -272,14 +355,15 @@ impl Redactor {
         sink(Redacted { unit, paths: &paths, now_ms });
     }
 
-    /// An SSE event's block, where lines of it that are no data have a secret.
+    /// Redacts the lines of an SSE block that are not data. Returns the new block, or `None` if nothing changed.
     fn other_lines(&self, unit: &Unit<'_>) -> Option<Vec<u8>> {
         let mut changed = false;
         let mut out = Vec::with_capacity(unit.bytes.len());
         for line in unit.bytes.split_inclusive(|&byte| byte == b'\n') {
             let mut edits = Vec::new();
             if field_of(line) != b"data" {
-                plain(&self.rules, line, &mut edits);
+                // The line may also be a record.
+                edits = look(&self.rules, line, None).edits;
             }
             changed |= !edits.is_empty();
             out.extend_from_slice(&self.apply(line, Change { edits, ..Change::default() }).0);
@@ -291,7 +375,7 @@ impl Redactor {
         let mut edits = change.edits;
         edits.extend(change.found);
         if !edits.is_empty() && memchr::memmem::find(payload, b"logprobs").is_some() {
-            // They say the text again, token by token.
+            // The logprobs repeat the text token by token.
             edits.extend(look(&self.rules, payload, None).logprobs.into_iter().map(|(place, pointer)| Edit {
                 place,
                 rule: self.rules.logprobs_rule,
@@ -309,7 +393,7 @@ impl Redactor {
                 out.extend_from_slice(payload.get(done..edit.place.start).unwrap_or_default());
                 out.extend_from_slice(self.rules.word(edit.with, edit.rule).unwrap_or_default().as_bytes());
             }
-            // One that lies over the one before it makes that one longer.
+            // An edit that overlaps the previous one extends it.
             done = done.max(edit.place.end);
             if !known.contains(&edit.pointer) {
                 paths.push(edit.pointer.to_string());
@@ -321,55 +405,19 @@ impl Redactor {
     }
 }
 
-/// An SSE event's block with another payload; its other lines stay.
-fn block(old: &[u8], payload: &[u8], event_name: Option<&str>) -> Vec<u8> {
-    let mut out = Vec::with_capacity(old.len());
-    let mut is_said = false;
-    for line in old.split(|&byte| byte == b'\n') {
-        let field = field_of(line);
-        if field == b"data" {
-            if !std::mem::replace(&mut is_said, true) {
-                let gap: &[u8] =
-                    if line.get(4..6) == Some(b": ") || payload.starts_with(b" ") { b"data: " } else { b"data:" };
-                for part in payload.split(|&byte| byte == b'\n') {
-                    out.extend_from_slice(gap);
-                    out.extend_from_slice(part);
-                    out.push(b'\n');
-                }
-            }
-            continue;
-        }
-        if let (b"event", Some(name)) = (field, event_name) {
-            let gap: &[u8] = if line.get(5..7) == Some(b": ") { b"event: " } else { b"event:" };
-            out.extend_from_slice(gap);
-            out.extend_from_slice(name.as_bytes());
-        } else {
-            out.extend_from_slice(line);
-        }
-        out.push(b'\n');
-    }
-    out.pop();
-    out
-}
-
-/// The name of an SSE line's field.
-fn field_of(line: &[u8]) -> &[u8] {
-    let line = line.strip_prefix("\u{FEFF}".as_bytes()).unwrap_or(line);
-    line.split(|byte| matches!(byte, b':' | b'\n' | b'\r')).next().unwrap_or_default()
-}
-
-/// The units that an edit may be made in.
+/// The units that an edit may change.
 pub(super) struct Target<'t> {
     pub(super) queue: &'t mut VecDeque<Held>,
-    /// The number of the first one in the queue.
+    /// The number of the first unit in the queue.
     pub(super) first: u64,
     pub(super) now: Option<(u64, &'t mut Change)>,
-    /// The rule that all in a key's value is redacted by.
+    /// The rule of values of secret keys.
     pub(super) key_rule: usize,
 }
 
 impl Target<'_> {
-    /// Redacts a place of a carry in all units that it came with; the mark, if any, stands in the first one that is still here.
+    /// Redacts a range of a carry in all units that it arrived with. The mark, if any, goes into the first of them that is
+    /// still queued.
     pub(super) fn redact(&mut self, segments: &[Segment], place: &Range<usize>, rule: usize, mut with: With) {
         for segment in segments {
             let (start, end) = (place.start.max(segment.place.start), place.end.min(segment.place.end));
@@ -393,18 +441,18 @@ impl Target<'_> {
 }
 
 impl Change {
-    /// Redacts a place of the piece.
+    /// Redacts a range of the piece.
     fn redact(&mut self, place: Range<usize>, rule: usize, with: With, key_rule: usize) {
-        // A piece stands in a string of its record.
+        // A piece is inside a string of its record, so it is escaped once more.
         let with = with.escaped(1);
         let place = self.map.range(&place);
         let place = self.base + place.start..self.base + place.end;
-        // What waits is read again with each piece, and the last reading knows best what it is.
+        // The end of a text is read again with each piece, and the latest reading is the most accurate.
         let nth = self.found.partition_point(|edit| edit.place.start <= place.start);
         let before = nth.checked_sub(1).and_then(|nth| self.found.get_mut(nth));
         if let Some(known) = before.filter(|known| place.end <= known.place.end) {
             if known.place == place {
-                // What goes on with a secret has its mark where that began.
+                // The continuation of a secret has no mark: the mark is at the beginning of the secret.
                 known.with = if with == With::Nothing { with } else { known.with };
                 known.rule = if known.rule == key_rule { key_rule } else { rule };
             }
@@ -423,6 +471,7 @@ impl Held {
             offset: unit.offset,
             oversized: unit.oversized,
             cut: unit.cut,
+            form: unit.form,
             now_ms,
             change,
         }

@@ -1,65 +1,62 @@
-//! A text with its escapes read, once and again: JSON in a string in JSON.
+//! Reads the escapes of a text, level by level: JSON in a string of JSON.
 //!
-//! In: a text. Out: what it says at each level, as far as that is certain, and where each byte of that stands in the text. Never:
-//! a reading of an escape that the text breaks off in (`\`, `\u00`): what that says is in what follows.
+//! Input: a text. Output: its unescaped form at each level, as far as it is certain, with a map back to positions of the
+//! original text. Never: a guess about an escape that the text ends in (`\`, `\u00`). Its meaning depends on what follows.
 
-use super::shape::Open;
+use super::tail::Open;
 use super::value::{Read, Value};
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// How many levels are looked at, the text as it is being the first.
+/// The maximum number of levels. The first is the original text.
 pub(super) const LEVELS: usize = 4;
-
-/// How many backslashes stand before a quote at the last level.
-pub(super) const MOST_ESCAPES: usize = (1 << LEVELS) - 1;
 
 /// A text at one of its levels.
 pub(super) struct Reading<'t> {
     text: Cow<'t, [u8]>,
-    /// How much of it is certain.
+    /// The length of the certain part.
     known: usize,
-    /// The way to here, from the first level on.
+    /// The maps from the first level to this one.
     maps: Vec<Map>,
 }
 
 impl<'t> Reading<'t> {
-    /// A text as it is.
+    /// Reads a text at its first level.
     pub(super) fn new(text: &'t [u8]) -> Self {
         Self { text: Cow::Borrowed(text), known: broken_escape(text).unwrap_or(text.len()), maps: Vec::new() }
     }
 
-    /// The number of this level.
+    /// The number of this level, from 1.
     pub(super) fn level(&self) -> usize {
         self.maps.len() + 1
     }
 
-    /// All that stands here, the escape that is not whole too.
+    /// The text of this level, including an incomplete escape at its end.
     pub(super) fn text(&self) -> &[u8] {
         &self.text
     }
 
-    /// What stands here for certain.
+    /// The text of this level up to an incomplete escape.
     pub(super) fn known(&self) -> &[u8] {
         self.text.get(..self.known).unwrap_or_default()
     }
 
-    /// Whether the text breaks off in an escape of this level.
+    /// Whether the text ends in an incomplete escape of this level.
     pub(super) fn is_broken(&self) -> bool {
         self.known < self.text.len()
     }
 
-    /// Where a place of this level is in the text as it is.
+    /// The position in the original text of a position at this level.
     pub(super) fn out(&self, place: usize) -> usize {
         out(&self.maps, place)
     }
 
-    /// Whether there is another level: there are escapes to be read, and the levels are not done.
+    /// Whether there is another level: the text has escapes, and the maximum is not reached.
     fn has_more(&self) -> bool {
         self.level() < LEVELS && memchr::memchr(b'\\', self.known()).is_some()
     }
 
-    /// Reads the escapes of this level; `false`, and nothing else, where there is no other.
+    /// Descends to the next level. Returns `false` and changes nothing if there is none.
     pub(super) fn descend(&mut self) -> bool {
         if !self.has_more() {
             return false;
@@ -72,8 +69,8 @@ impl<'t> Reading<'t> {
         true
     }
 
-    /// The last place of the text that is not behind this one and lies within no escape of any level read so far. Who
-    /// reads on from there reads what stands there.
+    /// The last position at or before `place` that is not inside an escape of any level so far. A later reading can start
+    /// there without changing the meaning of what follows.
     pub(super) fn whole_from(&self, place: usize) -> usize {
         let (mut start, mut at) = (place, place);
         for (nth, map) in self.maps.iter().enumerate() {
@@ -91,7 +88,7 @@ fn out(maps: &[Map], place: usize) -> usize {
     maps.iter().rev().fold(place, |place, map| map.place(place))
 }
 
-/// How much of a text is certain at every level.
+/// How many bytes of a text are certain at every level.
 pub(super) fn certain(text: &[u8]) -> usize {
     let mut reading = Reading::new(text);
     let mut end = reading.out(reading.known);
@@ -101,14 +98,14 @@ pub(super) fn certain(text: &[u8]) -> usize {
     end
 }
 
-/// How much of a text still belongs to an open secret, and how that goes on then. What stands behind that all the same is an
-/// escape that is not whole.
+/// How many bytes of a text still belong to an open secret, and how the secret continues after them. If the secret is still
+/// open and bytes remain, they are an incomplete escape.
 pub(super) fn swallow(open: &Open, text: &[u8]) -> (usize, Option<Open>) {
     let mut reading = Reading::new(text);
     let mut most = (0, None);
     loop {
         let here = reading.level();
-        // A level without escapes stands for all below it.
+        // A level without escapes is the same as all deeper ones.
         let is_its = open.level().is_none_or(|its| its == here || (its > here && !reading.has_more()));
         if is_its {
             let (size, still) = open.clone().swallow(reading.known());
@@ -123,12 +120,13 @@ pub(super) fn swallow(open: &Open, text: &[u8]) -> (usize, Option<Open>) {
     }
 }
 
-/// Reads on in a value of a secret's key; the places are those of the text as it is.
-pub(super) fn read_on(value: &mut Value, text: &[u8]) -> Read {
+/// Continues to read the value of a secret key. The returned ranges are positions in `text`. `is_last` means that no more
+/// text arrives in time.
+pub(super) fn read_on(value: &mut Value, text: &[u8], is_last: bool) -> Read {
     let mut reading = Reading::new(text);
-    // A level without escapes stands for all below it.
+    // A level without escapes is the same as all deeper ones.
     while reading.level() < value.level && reading.descend() {}
-    let mut read = value.read(reading.known());
+    let mut read = if is_last { value.read_all(reading.known()) } else { value.read(reading.known()) };
     read.size = reading.out(read.size);
     for (place, _) in &mut read.places {
         *place = reading.out(place.start)..reading.out(place.end);
@@ -136,10 +134,10 @@ pub(super) fn read_on(value: &mut Value, text: &[u8]) -> Read {
     read
 }
 
-/// Where the bytes of a text without escapes stand in the text with them.
+/// Maps positions of an unescaped text to positions of the escaped one.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Map {
-    /// The place without and with escapes behind each escape.
+    /// For each escape, the positions after it: in the unescaped and in the escaped text.
     steps: Vec<(usize, usize)>,
 }
 
@@ -154,13 +152,13 @@ impl Map {
         self.place(range.start)..self.place(range.end)
     }
 
-    /// The place of the text with escapes that is this one or, if this one lies within an escape, where that begins; and
-    /// where it stands in the text without.
+    /// Moves a position of the escaped text back to the beginning of the escape that contains it, if any. Returns that
+    /// position in the escaped and in the unescaped text.
     fn begin(&self, at: usize) -> (usize, usize) {
         let nth = self.steps.partition_point(|step| step.1 <= at);
         let (plain, escaped) = nth.checked_sub(1).and_then(|nth| self.steps.get(nth)).copied().unwrap_or_default();
         let begin = self.steps.get(nth).map_or(at, |next| {
-            // Two bytes stand for one, or six for one to three.
+            // An escape has two bytes for one, or six bytes for one to three.
             let saved = (next.1 - escaped) - (next.0 - plain);
             at.min(next.1 - if saved == 1 { 2 } else { 6 })
         });
@@ -168,7 +166,7 @@ impl Map {
     }
 }
 
-/// Reads a text's escapes; what is no escape stays.
+/// Unescapes a text. Invalid escapes stay as they are.
 pub(super) fn unescape(text: &[u8]) -> (Cow<'_, [u8]>, Map) {
     let Some(first) = memchr::memchr(b'\\', text) else { return (Cow::Borrowed(text), Map::default()) };
     let mut plain = Vec::with_capacity(text.len());
@@ -220,7 +218,7 @@ fn hex(digits: &[u8]) -> Option<u32> {
     digits.iter().try_fold(0, |unit, &digit| Some(unit * 16 + char::from(digit).to_digit(16)?))
 }
 
-/// A backslash at the end, or the front of `\u0000`: what it escapes comes next.
+/// The start of an incomplete escape at the end of a text: a backslash, or a prefix of `\u0000`.
 fn broken_escape(text: &[u8]) -> Option<usize> {
     let from = text.len().saturating_sub(5);
     let end = text.get(from..)?;

@@ -1,70 +1,86 @@
-//! Redaction: no secret of a runner's output gets any further than the record that it came in.
+//! Redaction: removes secrets from a runner's output before anything else reads it.
 //!
-//! In: the units of the input, one by one, with the time they came at. Out: the same units in the same order, with a mark such
-//! as `[REDACTED:github-token]` where a secret was, and the places of the marks. Since it stands before the decoder,
-//! whatever is derived from a record (its frame's `data`, `raw` and `block`, texts, arguments, outputs, errors, log lines,
-//! previews) is derived from what has no secret any more.
+//! Input: the units of the input, one by one, with their arrival times. Output: the same units in the same order, and the
+//! places that were redacted. A mark such as `[REDACTED:github-token]` replaces each secret. Redaction runs before the
+//! decoder, so everything derived from a record (the frame's `data`, `raw` and `block`, texts, arguments, outputs, errors,
+//! log lines, previews) is free of the secrets too.
 //!
-//! - **What is a secret**: [`rule_names`] lists the formats; besides, the value of a configured key, in JSON or assigned in
-//!   plain text, and what a configured pattern matches. What is encoded (base64, gzip) is not looked into. Escaped spellings
-//!   count (`\u0067hp_…`, JSON in a string of JSON). A string that ends in the middle of what is certainly a secret ends in its
-//!   mark.
-//! - **What is not touched**: everything else of the record, byte for byte. What a provider signed or sealed (`signature`,
-//!   `encrypted_content`, and so on) is left alone, and `token` in `logprobs` is no secret's key; but where a record's text was redacted,
-//!   its `logprobs` are emptied, since they say the same text again.
-//! - **A secret in two pieces**: where a piece of a longer text ends in what may be a secret's beginning, its unit waits,
-//!   and all that follow wait behind it, until the next piece tells. Bounded in bytes ([`Settings::hold_bytes`]) and in time
-//!   ([`Settings::hold_ms`]; the caller calls [`Redactor::flush`] at [`Redactor::deadline`]), and by any unit that is no piece. When
-//!   the bound comes first, a tail that is certainly a secret's beginning is redacted, and so is what goes on with it; a
-//!   tail that is only the front of a format's name (`gh`) is let go, and what goes on with it is still redacted.
+//! - **What is a secret**: [`rule_names`] lists the formats. The values of configured keys, in JSON or assigned in plain
+//!   text, and the matches of configured patterns are secrets too. Encoded data (base64, gzip) is not searched. Escaped
+//!   spellings are (`\u0067hp_…`, JSON in a string of JSON). If a string ends in the middle of what is certainly a secret,
+//!   that part is redacted.
+//! - **What is not changed**: everything else in the record, byte for byte. Values that a provider signed or sealed
+//!   (`signature`, `encrypted_content`, and so on) stay as they are, and `token` in `logprobs` does not count as a secret
+//!   key. If text of a record is redacted, its `logprobs` are emptied, because they repeat that text.
+//! - **A secret in two pieces**: if a piece of a longer text ends in what may be the beginning of a secret, its unit and all
+//!   later units wait for the next piece. The wait is bounded in bytes ([`Settings::hold_bytes`]) and in time
+//!   ([`Settings::hold_ms`], or [`Settings::hold_secret_ms`] if the text looks like a secret; the caller calls
+//!   [`Redactor::flush_due`] at [`Redactor::deadline`]). When a bound is reached, text that looks like a secret is redacted,
+//!   and so is its continuation. A mere prefix of a format (`gh`) is released, and its continuation is still redacted.
 //!
-//! Never: a decision that depends on how the bytes of the input were cut (units decide; time does, where the caller says so), a
-//! state that grows with the input, JSON that is none afterwards.
+//! Stages of a record: `prefilter` (tables of byte pairs; nearly all records stop here), `record` (the strings of the record;
+//! `joined` connects those in array items), `text` (the formats of `formats`, the names of `keys`, and their values by
+//! `carrier` and `plausible`). For pieces, `hold` and `channel` keep the state that the next piece is read with.
+//!
+//! Never: a decision that depends on how the input bytes were chunked (only units decide, and time where the caller passes
+//! it), state that grows with the input, valid JSON that becomes invalid.
 
 mod answers;
 mod armour;
-mod assigned;
+mod carrier;
 mod channel;
+mod class;
 #[cfg(test)]
 mod cuts;
-mod glance;
+mod formats;
 mod hold;
+mod joined;
+mod keys;
 mod levels;
+mod pattern;
 mod pieces;
+mod plausible;
+mod prefilter;
+#[cfg(test)]
+mod probes;
 mod record;
-mod rules;
-mod seen;
-mod shape;
-mod sieve;
+mod samples;
+mod sse;
+mod stems;
+mod tail;
 mod text;
+mod url;
 mod value;
 mod way;
 mod words;
 
 pub use answers::words_of;
 pub use hold::{Redacted, Redactor};
+pub use keys::DEFAULT_KEYS;
 pub use pieces::Pieces;
-pub use rules::DEFAULT_KEYS;
+pub use samples::samples;
 
 use aho_corasick::AhoCorasick;
-use glance::worth_a_look;
-use rules::{ASSIGNMENT_RULE, KEY_RULE, Keys, LOGPROBS, RULES, Shape};
-use sieve::Sieve;
+use keys::Keys;
+use prefilter::Prefilter;
 use std::ops::Range;
 use std::sync::Arc;
-use text::{Front, Literal, finder};
+use stems::Stems;
+use text::{Literal, Prepared, finder};
 
-/// What is redacted, and how long a piece may wait.
+/// What to redact, and how long a piece may wait.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Settings {
-    /// Keys whose values are secrets; a `*` at the front takes any words before it.
+    /// Keys whose values are secrets. A `*` at the start matches any words before the rest.
     pub keys: Vec<String>,
-    /// More formats: the name that stands in the secret's place, and a regular expression.
+    /// Additional patterns: the name that the mark shows, and a regular expression.
     pub patterns: Vec<(String, String)>,
-    /// Names of rules that are not to be used.
+    /// Names of rules to turn off.
     pub disabled: Vec<String>,
-    /// How long a unit may wait for the next piece, in milliseconds.
+    /// How long a unit may wait for the next piece if a text ends in a possible prefix of a format, in milliseconds.
     pub hold_ms: u64,
+    /// How long a unit may wait if the text looks like an incomplete secret, in milliseconds.
+    pub hold_secret_ms: u64,
     /// How many bytes of units may wait.
     pub hold_bytes: usize,
 }
@@ -76,6 +92,7 @@ impl Default for Settings {
             patterns: Vec::new(),
             disabled: Vec::new(),
             hold_ms: 50,
+            hold_secret_ms: 3000,
             hold_bytes: 1 << 20,
         }
     }
@@ -84,11 +101,11 @@ impl Default for Settings {
 /// What is wrong with [`Settings`].
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum SettingsError {
-    /// The pattern of this name cannot be used, and why.
+    /// The pattern of this name is invalid, with the reason.
     Pattern(String, String),
-    /// There is no rule of this name.
+    /// No rule has this name.
     Rule(String),
-    /// This key is none that can be looked for.
+    /// This key cannot be searched for: it is too short, or the keys are too many.
     Key(String),
 }
 
@@ -96,10 +113,7 @@ impl std::fmt::Display for SettingsError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             Self::Pattern(name, why) => write!(f, "the pattern {name:?} {why}"),
-            Self::Rule(name) => {
-                let known: Vec<&str> = rule_names().map(|(name, _)| name).collect();
-                write!(f, "there is no rule {name:?} (rules: {})", known.join(", "))
-            }
+            Self::Rule(name) => write!(f, "there is no rule {name:?}; `framegate rules` lists those that there are"),
             Self::Key(key) => write!(f, "{key:?} names no key: it needs three letters or more"),
         }
     }
@@ -107,37 +121,48 @@ impl std::fmt::Display for SettingsError {
 
 impl std::error::Error for SettingsError {}
 
-/// The rules that come with framegate, each with what it finds; a name may stand for several formats.
+/// The name of the rule for keys in JSON.
+const KEY_RULE: &str = "key";
+/// The name of the rule for keys in plain text.
+const ASSIGNMENT_RULE: &str = "assignment";
+/// The name of the rule for `logprobs`, which repeat a redacted text token by token.
+const LOGPROBS: &str = "logprobs";
+
+/// The built-in rules, each with a description of what it finds. One name may cover several formats.
 pub fn rule_names() -> impl Iterator<Item = (&'static str, &'static str)> + Clone {
-    RULES.iter().map(|rule| (rule.name, rule.about)).chain([
+    let mut last = None;
+    // Formats with the same description are adjacent in the table.
+    let formats =
+        formats::all().map(|format| (format.name, format.about)).filter(move |row| last.replace(*row) != Some(*row));
+    formats.chain([
         (KEY_RULE, "values of the configured keys"),
         (
             ASSIGNMENT_RULE,
-            "values assigned to a configured key in plain text: NAME=…, or a line that begins with the key",
+            "values assigned to a configured key in text: NAME=…, name: …, --name …, ?name=…, name = \"…\"",
         ),
     ])
 }
 
-/// What is redacted, made ready for use. Cheap to share, dear to make.
+/// The compiled rules. Cheap to share, expensive to create.
 pub struct Rules {
     settings: Settings,
     names: Vec<String>,
     key_rule: usize,
     logprobs_rule: usize,
     assignment_rule: usize,
-    /// Whether keys are looked for in JSON, and in plain text.
+    /// Whether to search for keys in JSON, and in plain text.
     in_json: bool,
     in_text: bool,
     keys: Keys,
-    /// Finds the literals; the numbers of its patterns are those of `literals` and `spellings`.
+    /// The enabled formats. The index of a format is also the number of its rule.
+    formats: Vec<Prepared>,
+    stems: Stems,
+    /// Finds the literals. Its pattern numbers are indexes of `literals` and `spellings`.
     finder: AhoCorasick,
     literals: Vec<Literal>,
     spellings: Vec<String>,
-    /// The fronts of literals by their last byte.
-    fronts: Vec<Vec<Front>>,
     patterns: Vec<(usize, regex::bytes::Regex)>,
-    /// Finds what makes a record worth a look: the literals first, then what hides them.
-    sieve: Sieve,
+    prefilter: Prefilter,
 }
 
 impl std::fmt::Debug for Rules {
@@ -146,17 +171,11 @@ impl std::fmt::Debug for Rules {
     }
 }
 
-/// What may hide a literal: ASCII that is spelt as an escape, and an escaped solidus.
-const ESCAPES: &[&str] = &["\\u002", "\\u003", "\\u004", "\\u005", "\\u006", "\\u007", "\\/"];
-
-/// What stands behind a key to which something is assigned in plain text; more than one blank may hide what comes.
-const ASSIGNING: [&str; 7] = ["=", ":", " =", " :", "'", "  ", "\t"];
-
 impl Rules {
-    /// Makes the settings ready for use.
+    /// Compiles the settings.
     ///
     /// # Errors
-    /// The first setting that makes no sense, by its name.
+    /// The first invalid setting, by its name.
     pub fn new(settings: Settings) -> Result<Self, SettingsError> {
         for name in &settings.disabled {
             if !rule_names().any(|(known, _)| known == name) {
@@ -164,60 +183,34 @@ impl Rules {
             }
         }
         let is_on = |name: &str| !settings.disabled.iter().any(|disabled| disabled == name);
-        let mut names: Vec<String> = RULES.iter().map(|rule| rule.name.to_owned()).collect();
+        let formats: Vec<Prepared> = formats::all().filter(|format| is_on(format.name)).map(Prepared::new).collect();
+        let mut names: Vec<String> = formats.iter().map(|prepared| prepared.format.name.to_owned()).collect();
         let (key_rule, logprobs_rule, assignment_rule) = (names.len(), names.len() + 1, names.len() + 2);
         names.extend([KEY_RULE.to_owned(), LOGPROBS.to_owned(), ASSIGNMENT_RULE.to_owned()]);
         let mut patterns = Vec::new();
         for (name, pattern) in &settings.patterns {
-            let is_name = !name.is_empty()
-                && name.len() <= 64
-                && name.bytes().all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_'));
-            if !is_name {
-                let why = "has a name of other characters than letters, digits, - and _, or of more than 64";
-                return Err(SettingsError::Pattern(name.clone(), why.to_owned()));
-            }
-            let regex = regex::bytes::RegexBuilder::new(pattern)
-                .size_limit(1 << 20)
-                .build()
-                .map_err(|error| SettingsError::Pattern(name.clone(), format!("is no regular expression: {error}")))?;
-            if regex.is_match(b"") {
-                return Err(SettingsError::Pattern(name.clone(), "matches the empty text".to_owned()));
-            }
-            patterns.push((names.len(), regex));
+            patterns.push((names.len(), own_pattern(name, pattern)?));
             names.push(name.clone());
         }
         if let Some(key) = settings.keys.iter().find(|key| key.trim_matches(|c: char| !c.is_alphanumeric()).len() < 3) {
             return Err(SettingsError::Key(key.clone()));
         }
         let (in_json, in_text) = (is_on(KEY_RULE), is_on(ASSIGNMENT_RULE));
-        let keys = if in_json || in_text {
-            Keys::new(settings.keys.iter().map(String::as_str))
-        } else {
-            Keys::new([].into_iter())
-        };
-        let (mut literals, mut spellings, mut fronts) = (Vec::new(), Vec::new(), Vec::new());
-        fronts.resize_with(256, Vec::new);
-        for (rule, what) in RULES.iter().enumerate().filter(|(_, rule)| is_on(rule.name)) {
-            let is_exact = matches!(what.shape, Shape::Token { .. } | Shape::Jwt);
-            for literal in what.literals {
-                literals.push(Literal::Rule { rule, shape: what.shape, is_exact });
-                spellings.push((*literal).to_owned());
-                add_fronts(&mut fronts, literal, is_exact, is_exact || matches!(what.shape, Shape::Pem));
-            }
+        let wanted = if in_json || in_text { settings.keys.as_slice() } else { &[] };
+        let keys = Keys::new(wanted.iter().map(String::as_str));
+        let names_of_keys = keys.literals();
+        let (mut literals, mut spellings) = (Vec::new(), Vec::new());
+        for (nth, prepared) in formats.iter().enumerate() {
+            literals.extend(prepared.format.stems.iter().map(|_| Literal::Format(nth)));
+            spellings.extend(prepared.format.stems.iter().map(|stem| (*stem).to_owned()));
         }
-        let mut scouted: Vec<String> = spellings.clone();
-        for literal in keys.literals() {
-            scouted.extend([format!("{literal}\""), format!("{literal}\\")]);
-            if in_text {
-                scouted.extend(ASSIGNING.map(|sign| format!("{literal}{sign}")));
-            }
-            literals.push(Literal::Key);
-            spellings.push(literal);
-        }
-        scouted.extend(ESCAPES.iter().map(|escape| (*escape).to_owned()));
-        let too_large = |error: aho_corasick::BuildError| SettingsError::Key(format!("(all of them): {error}"));
-        let finder = finder(spellings.iter().map(String::as_bytes)).map_err(too_large)?;
-        let sieve = Sieve::new(worth_a_look(&scouted, &literals).map_err(too_large)?);
+        literals.extend(names_of_keys.iter().map(|_| Literal::Key));
+        spellings.extend(names_of_keys.iter().cloned());
+        let too_large = |error: String| SettingsError::Key(format!("(all of them): {error}"));
+        let finder = finder(spellings.iter().map(String::as_bytes)).map_err(|error| too_large(error.to_string()))?;
+        let prefilter =
+            Prefilter::new(formats.iter(), &names_of_keys, in_text).map_err(|error| too_large(error.to_string()))?;
+        let stems = Stems::new(formats.iter());
         Ok(Self {
             settings,
             names,
@@ -227,31 +220,37 @@ impl Rules {
             in_json,
             in_text,
             keys,
+            formats,
+            stems,
             finder,
             literals,
             spellings,
-            fronts,
             patterns,
-            sieve,
+            prefilter,
         })
     }
 
-    /// The settings that these rules were made of.
+    /// The settings that these rules were made from.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// The names of the rules, those of the settings' own patterns last: what marks may say.
+    /// The names of the rules as marks show them. Those of the settings' own patterns are last.
     pub fn names(&self) -> impl Iterator<Item = &str> {
         self.names.iter().map(String::as_str)
     }
 
-    /// What stands in the place of a secret.
+    /// The mark that replaces a secret.
     fn mark(&self, rule: usize) -> String {
         format!("[REDACTED:{}]", self.names.get(rule).map_or("secret", String::as_str))
     }
 
-    /// What stands in the place of something, where anything does.
+    /// Whether a rule is that of a format with a fixed form.
+    fn is_format(&self, rule: usize) -> bool {
+        self.formats.get(rule).is_some_and(|prepared| prepared.format.is_exact())
+    }
+
+    /// The text that replaces a range. `None` if it is only removed.
     fn word(&self, with: With, rule: usize) -> Option<String> {
         match with {
             With::Mark => Some(self.mark(rule)),
@@ -265,36 +264,42 @@ impl Rules {
     }
 }
 
-fn add_fronts(fronts: &mut [Vec<Front>], literal: &str, is_token: bool, holds: bool) {
-    for size in 1..literal.len() {
-        let bytes: Box<[u8]> = literal.as_bytes().get(..size).unwrap_or_default().into();
-        let Some(&last) = bytes.last() else { continue };
-        let mut lasts = vec![last];
-        if !is_token && last.is_ascii_alphabetic() {
-            lasts.push(last ^ 0x20);
-        }
-        for last in lasts {
-            let Some(list) = fronts.get_mut(usize::from(last)) else { continue };
-            if !list.iter().any(|front| front.bytes == bytes && front.is_token == is_token) {
-                list.push(Front { bytes: bytes.clone(), is_token, holds });
-            }
-        }
+/// Compiles a pattern of the settings.
+fn own_pattern(name: &str, pattern: &str) -> Result<regex::bytes::Regex, SettingsError> {
+    let wrong = |why: String| SettingsError::Pattern(name.to_owned(), why);
+    let is_name_byte = |byte: u8| byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'_');
+    if name.is_empty() || name.len() > 64 || !name.bytes().all(is_name_byte) {
+        let why = "has a name of other characters than letters, digits, - and _, or of more than 64";
+        return Err(wrong(why.to_owned()));
     }
+    let regex = regex::bytes::RegexBuilder::new(pattern)
+        .size_limit(1 << 20)
+        .build()
+        .map_err(|error| wrong(format!("is no regular expression: {error}")))?;
+    if regex.is_match(b"") { Err(wrong("matches the empty text".to_owned())) } else { Ok(regex) }
 }
 
-/// What stands where a secret stood.
+/// What replaces a secret.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum With {
     Mark,
-    /// Where there was a number: in quotes that are escaped so many times.
+    /// For a number: the mark in quotes that are escaped this many times.
     Quoted(usize),
-    /// The mark stands elsewhere.
+    /// Nothing: the mark is in another place.
     Nothing,
     EmptyList,
 }
 
 impl With {
-    /// The same in a text that is escaped so many times more.
+    /// Adapts to a text at its first level, where quotes are not escaped.
+    fn at_first_level(self) -> Self {
+        match self {
+            Self::Quoted(level) => Self::Quoted(level - 1),
+            _ => self,
+        }
+    }
+
+    /// Adapts to a text that is escaped `more` times more.
     fn escaped(self, more: usize) -> Self {
         match self {
             Self::Quoted(times) => Self::Quoted(times + more),

@@ -1,37 +1,39 @@
-//! Where a runner's records carry pieces of a longer text.
+//! Finds pieces of longer texts in a runner's records.
 //!
-//! In: a record. Out: the piece in it, and which text it goes on with. Never: a table of record types: a piece is known by its
-//! place, so that a type that is new tomorrow is found as well.
+//! Input: a record. Output: the piece in it, and the id of the text that the piece continues. Never: a table of record types.
+//! A piece is recognised by its position, so that new record types work too.
 
 use crate::hash::hasher;
 use crate::json::scan::Scan;
 use std::hash::{Hash, Hasher};
 use std::ops::Range;
 
-/// One place of pieces.
+/// One position of pieces in the records of a runner.
 #[derive(Debug)]
 pub struct Pieces {
-    /// The keys on the way from the top of the record to the object that says what the piece belongs to.
+    /// The keys from the top of the record to the object whose fields identify the text.
     pub parent: &'static [&'static str],
-    /// The keys from there to the piece, and for each piece of another name again.
+    /// The keys from that object to the piece. One list for each name that the piece may have.
     pub leaves: &'static [&'static [&'static str]],
-    /// Fields at the top of the record that also say what it belongs to.
+    /// Fields at the top of the record that also identify the text.
     pub above: &'static [&'static str],
 }
 
 /// A piece in a record.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) struct Piece {
-    /// The inside of its string, in the record's bytes.
+    /// The byte range of the string's contents in the record.
     pub(super) place: Range<usize>,
-    /// What it is a piece of.
+    /// The id of the text that the piece belongs to.
     pub(super) channel: u64,
-    row: usize,
+    /// The id of the message: all texts of a message share it.
+    pub(super) group: u64,
+    pub(super) row: usize,
     leaf: usize,
 }
 
 impl Piece {
-    /// The JSON pointer to it.
+    /// The JSON pointer to the piece.
     pub(super) fn pointer(&self, table: &[Pieces]) -> String {
         let Some(pieces) = table.get(self.row) else { return String::new() };
         let leaf = pieces.leaves.get(self.leaf).copied().unwrap_or_default();
@@ -39,10 +41,11 @@ impl Piece {
     }
 }
 
-/// The key that stands on the way to every piece.
+/// The key that is on the path to every piece.
 pub(super) const MARK: &[u8] = b"\"delta\"";
 
-/// The inside of the string that is the value of a key which ends here: where it is one, without an escape, on one line.
+/// The contents of the string value of a key that ends at `key_end`. `None` if the value is not a string, or has an escape or
+/// a control character.
 pub(super) fn value_behind(bytes: &[u8], key_end: usize) -> Option<&[u8]> {
     let value = bytes.get(key_end..)?.strip_prefix(b":")?;
     let value = value.strip_prefix(b" ").unwrap_or(value).strip_prefix(b"\"")?;
@@ -50,13 +53,13 @@ pub(super) fn value_behind(bytes: &[u8], key_end: usize) -> Option<&[u8]> {
     value.get(..end).filter(|inner| inner.iter().all(|byte| *byte >= b' '))
 }
 
-/// So many fields above say at most what a piece belongs to.
+/// The maximum number of fields in [`Pieces::above`].
 const ABOVE: usize = 2;
 
-/// Where a record has a piece; what it is a piece of is not found out yet.
+/// The position of a piece in a record, before its text is identified.
 #[derive(Debug)]
 pub(super) struct Found<'t> {
-    /// The inside of its string, in the record's bytes.
+    /// The byte range of the string's contents in the record.
     pub(super) place: Range<usize>,
     row: usize,
     leaf: usize,
@@ -64,7 +67,7 @@ pub(super) struct Found<'t> {
     parent: &'t str,
 }
 
-/// The place of a record's piece; its text must have passed for UTF-8.
+/// Finds the piece of a record.
 pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
     for (row, pieces) in table.iter().enumerate() {
         let mut parent = Scan::new(top(text));
@@ -72,7 +75,7 @@ pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
             continue;
         }
         parent.peek();
-        // Ways that begin alike are gone once as far as they do.
+        // Paths with the same first key share one scan up to the end of that key.
         let mut begun: Option<(&str, Option<Scan<'t>>)> = None;
         for (leaf, way) in pieces.leaves.iter().enumerate() {
             let Some((key, rest)) = way.split_first() else { continue };
@@ -91,7 +94,7 @@ pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
             let Some(value) = scan.value() else { continue };
             let Some(inner) = value.strip_prefix('"').and_then(|value| value.strip_suffix('"')) else { continue };
             let start = (inner.as_ptr() as usize).checked_sub(text.as_ptr() as usize)?;
-            // What is no JSON further on is taken as far as its brackets go.
+            // If the rest of the object is not valid JSON, the object extends as far as its brackets go.
             let is_closed = way.iter().all(|_| close(&mut scan));
             let whole = if is_closed { parent.text_to(&scan) } else { down(text, pieces.parent) };
             let Some(parent) = whole else { break };
@@ -101,7 +104,7 @@ pub(super) fn find<'t>(table: &[Pieces], text: &'t str) -> Option<Found<'t>> {
     None
 }
 
-/// Goes to the value of a key of the object that comes; whether there is such a key.
+/// Moves to the value of a key in the object that follows. Returns whether the object has that key.
 fn enter(scan: &mut Scan<'_>, key: &str) -> bool {
     if scan.peek() != Some(b'{') {
         return false;
@@ -121,7 +124,7 @@ fn enter_all(scan: &mut Scan<'_>, way: &[&str]) -> bool {
     way.iter().all(|key| enter(scan, key))
 }
 
-/// Goes behind the end of an object, from behind one of its values; whether it has one.
+/// Moves past the end of an object, from after one of its values. Returns whether the object is closed.
 fn close(scan: &mut Scan<'_>) -> bool {
     while scan.key().is_some() {
         if scan.value().is_none() {
@@ -131,29 +134,65 @@ fn close(scan: &mut Scan<'_>) -> bool {
     scan.take(b'}')
 }
 
-/// The texts that begin or end with a record that has no piece, as far as it names them: it stands where their pieces do and has
-/// the same ids. Its text must have passed for UTF-8.
-pub(super) fn ended(table: &[Pieces], text: &str) -> Vec<u64> {
-    let rows = table.iter().enumerate().filter_map(|(row, pieces)| Some((row, pieces, down(text, pieces.parent)?)));
-    let of_row = |(row, pieces, parent): (usize, &Pieces, _)| {
-        let found = |leaf| Found { place: 0..0, row, leaf, text, parent }.channel(table);
-        (0..pieces.leaves.len()).map(found).collect::<Vec<_>>()
-    };
-    rows.flat_map(of_row).filter_map(|(channel, is_named)| is_named.then_some(channel)).collect()
+/// The texts that end with a record.
+#[derive(Debug, Default)]
+pub(super) struct Over {
+    pub(super) texts: Vec<u64>,
+    /// All texts of these messages end.
+    pub(super) groups: Vec<u64>,
+}
+
+/// Finds the texts that begin or end with a record without a piece, among the given rows of the table. Such a record has an
+/// object in the place where pieces have theirs. If that object has the same ids, it is about one text. If it has no ids but
+/// contains an object, it is about the whole message.
+pub(super) fn over(table: &[Pieces], text: &str, rows: impl Fn(usize) -> bool) -> Over {
+    let mut over = Over::default();
+    for (row, pieces) in table.iter().enumerate().filter(|(row, _)| rows(*row)) {
+        let Some(parent) = down(text, pieces.parent) else { continue };
+        let found = Found { place: 0..0, row, leaf: 0, text, parent };
+        if let Some(whose) = found.whose() {
+            let whose = found.with_above(table, whose);
+            over.texts.extend((0..pieces.leaves.len()).map(|leaf| of_leaf(whose, leaf)));
+        } else if brings_something(parent) {
+            over.groups.push(found.group(table));
+        }
+    }
+    over
+}
+
+/// Whether an object contains another object, such as a message or a response.
+fn brings_something(object: &str) -> bool {
+    let mut scan = Scan::new(object);
+    while scan.key().is_some() {
+        match scan.value() {
+            Some(value) if value.starts_with('{') => return true,
+            Some(_) => {}
+            None => return false,
+        }
+    }
+    false
+}
+
+/// The id of one of several texts that differ only in their leaf.
+fn of_leaf(whose: u64, leaf: usize) -> u64 {
+    let mut hasher = hasher();
+    (whose, leaf).hash(&mut hasher);
+    hasher.finish()
 }
 
 impl Found<'_> {
-    /// The piece, with what it is a piece of.
+    /// Identifies the text of the piece.
     pub(super) fn piece(self, table: &[Pieces]) -> Piece {
-        let (channel, _) = self.channel(table);
-        Piece { place: self.place, channel, row: self.row, leaf: self.leaf }
+        let whose = self.whose().unwrap_or_default();
+        let channel = of_leaf(self.with_above(table, whose), self.leaf);
+        let group = self.group(table);
+        Piece { place: self.place, channel, group, row: self.row, leaf: self.leaf }
     }
 
-    /// What it is a piece of, and whether anything but its place says so.
-    fn channel(&self, table: &[Pieces]) -> (u64, bool) {
+    /// Hashes the ids beside the piece. `None` if there are none and only the position identifies the text.
+    fn whose(&self) -> Option<u64> {
         let mut hasher = hasher();
         let mut is_named = false;
-        (self.row, self.leaf).hash(&mut hasher);
         let mut scan = Scan::new(self.parent);
         while let Some(key) = scan.key() {
             let Some(value) = scan.value() else { break };
@@ -162,20 +201,33 @@ impl Found<'_> {
                 (key.inner, value).hash(&mut hasher);
             }
         }
-        let above = table.get(self.row).map_or(&[][..], |pieces| pieces.above);
-        if !above.is_empty() {
-            self.hash_above(above, &mut hasher);
-        }
-        (hasher.finish(), is_named)
+        is_named.then(|| hasher.finish())
+    }
+
+    fn with_above(&self, table: &[Pieces], whose: u64) -> u64 {
+        let mut hasher = hasher();
+        (self.row, whose).hash(&mut hasher);
+        self.hash_above(table, |word| word.rfind(['.', '/']), &mut hasher);
+        hasher.finish()
+    }
+
+    /// Hashes what all texts of the message share.
+    fn group(&self, table: &[Pieces]) -> u64 {
+        let mut hasher = hasher();
+        self.row.hash(&mut hasher);
+        self.hash_above(table, |word| word.find(['.', '/']), &mut hasher);
+        hasher.finish()
     }
 }
 
 impl Found<'_> {
-    /// Adds what some fields at the top of the record say.
-    fn hash_above(&self, keys: &[&str], hasher: &mut impl Hasher) {
+    /// Hashes the fields at the top of the record that identify the text. The record's kind (`response.output_text.delta`)
+    /// counts only up to the position that `cut` returns, because the record that ends a text has a different kind.
+    fn hash_above(&self, table: &[Pieces], cut: impl Fn(&str) -> Option<usize>, hasher: &mut impl Hasher) {
+        let keys = table.get(self.row).map_or(&[][..], |pieces| pieces.above);
         let mut said: [Option<&str>; ABOVE] = [None; ABOVE];
         let text = top(self.text);
-        // What stands in the parent need not be read again.
+        // The parent was scanned already, so the scanner can skip it.
         let start = (self.parent.as_ptr() as usize).wrapping_sub(text.as_ptr() as usize);
         let known = start..start.wrapping_add(self.parent.len());
         let mut scan = Scan::knowing(text, std::slice::from_ref(&known));
@@ -187,7 +239,12 @@ impl Found<'_> {
         {
             let field = keys.iter().position(|name| *name == key.inner).and_then(|nth| said.get_mut(nth));
             if let Some(field) = field.filter(|field| field.is_none()) {
-                *field = Some(value);
+                let is_kind = matches!(key.inner, "type" | "method");
+                *field = if is_kind {
+                    Some(cut(value).and_then(|end| value.get(..end)).unwrap_or(value))
+                } else {
+                    Some(value)
+                };
                 left -= 1;
             }
         }
@@ -195,12 +252,12 @@ impl Found<'_> {
     }
 }
 
-/// The record itself.
+/// The record without a byte order mark and surrounding white space.
 fn top(text: &str) -> &str {
     text.trim_start_matches('\u{FEFF}').trim()
 }
 
-/// Ids, indexes and names of fields are the same on all pieces of a text.
+/// Ids, indexes and names of fields are the same on all pieces of a text. Ids of events are not.
 fn says_whose(key: &str) -> bool {
     ["id", "Id", "ID", "ndex", "field", "stream"].iter().any(|end| key.ends_with(end)) && key != "event_id"
 }
@@ -229,7 +286,7 @@ mod tests {
     use super::*;
     use crate::runners::RUNNERS;
 
-    /// The same, each way gone from the top, over whole values alone.
+    /// A slow reference implementation of `find`: follows each path from the top, and accepts only complete values.
     fn plainly<'t>(table: &[Pieces], text: &'t str) -> Option<(Range<usize>, usize, usize, &'t str)> {
         table.iter().enumerate().find_map(|(row, pieces)| {
             let parent = down(text, pieces.parent)?;
@@ -259,7 +316,7 @@ mod tests {
             let one = find(table, record).map(|one| (one.place, one.row, one.leaf, one.parent));
             assert_eq!(one, plainly(table, record), "{record}");
             found += usize::from(one.is_some());
-            // Where the record breaks off, what is found is found where it stood; nothing is lost but what is cut.
+            // If the record is truncated, a complete piece is still found in the same place.
             for end in (0..record.len()).filter(|end| record.is_char_boundary(*end)) {
                 let cut = &record[..end];
                 let plain = plainly(table, cut);

@@ -1,17 +1,23 @@
-//! The secrets in a record's JSON.
+//! Finds the secrets in a record's JSON.
 //!
-//! In: a record's bytes. Out: the places of secrets in them, each with a JSON pointer. A string is looked at as its reader
-//! sees it; the value of a secret's key is a secret whatever it is. What is no JSON is looked at as text. Never: a change of
-//! anything but the insides of strings and the numbers under a secret's key.
+//! Input: the bytes of a record. Output: the ranges of secrets, each with a JSON pointer. Strings are searched in their
+//! unescaped form. Strings at the same path in different items of an array are searched together, because runners split texts
+//! this way. The value of a secret key is a secret if it is plausible as one. Input that is not JSON is searched as text.
+//! Never: a change outside of strings and of numbers under a secret key.
 
-use super::levels::unescape;
-use super::rules::{EXEMPT, canonical};
+use super::joined::Joined;
+use super::keys::{EXEMPT, Kind, Says, canonical, says};
+use super::levels::{Map, unescape};
+use super::text::Hit;
+use super::value::{is_secret, is_secret_number};
 use super::way::Way;
 use super::{Edit, Rules, With};
+use crate::hash::hasher;
+use std::hash::{Hash, Hasher};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// What was found in a record.
+/// The result of searching a record.
 #[derive(Debug, Default)]
 pub(super) struct Look {
     pub(super) edits: Vec<Edit>,
@@ -21,213 +27,252 @@ pub(super) struct Look {
 
 struct Level {
     is_object: bool,
-    /// How long the pointer is without this level's part.
+    /// The length of the pointer without the part of this level.
     pointer: usize,
     index: usize,
     key: Option<Key>,
     in_logprobs: bool,
-    in_secret: bool,
+    /// The secret key that this level is under, and whether there is an object in between.
+    secret: Option<(Kind, bool)>,
     start: usize,
+    /// A hash of the keys on the path, without indexes, and whether the path has any indexes.
+    path: u64,
+    in_array: bool,
 }
 
 #[derive(Clone, Copy, Default)]
 struct Key {
-    is_secret: bool,
+    secret: Option<Kind>,
     is_exempt: bool,
     is_logprobs: bool,
-    is_type: bool,
+    says: Says,
+    path: u64,
 }
 
-/// The types of JSON Schema. In a description of what a secret looks like they say nothing of it, and without them it is none.
-pub(super) const TYPES: [&[u8]; 7] = [b"string", b"number", b"integer", b"boolean", b"array", b"object", b"null"];
+/// The position of a value in the record.
+struct Place {
+    key: Key,
+    /// The secret key that applies to the value, and whether there is an object in between.
+    secret: Option<(Kind, bool)>,
+    in_array: bool,
+}
 
-/// Looks through a record; `skip` is the inside of a string that somebody else looks at.
+/// Searches a record. `skip` is the inside of a string that the caller handles.
 pub(super) fn look(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>) -> Look {
-    let mut look = Look::default();
-    if walk(rules, bytes, skip, &mut look).is_none() {
-        plain(rules, bytes, &mut look.edits);
+    let mut walk = Walk { rules, skip, look: Look::default(), joined: Some(Joined::default()), planned: Vec::new() };
+    if walk.go(bytes).is_none() {
+        plain(rules, bytes, &mut walk.look.edits);
+        return walk.look;
     }
-    look
+    let planned = walk.joined.take().map(|joined| joined.find(rules)).unwrap_or_default();
+    if planned.is_empty() {
+        return walk.look;
+    }
+    // Findings that span several items get their pointers in a second walk.
+    let mut again = Walk { look: Look::default(), planned, ..walk };
+    again.go(bytes);
+    again.look
 }
 
-/// Looks through bytes that are no JSON.
+/// Searches bytes that are not JSON.
 pub(super) fn plain(rules: &Rules, bytes: &[u8], edits: &mut Vec<Edit>) {
     text(rules, bytes, 0, 0, &mut Way::default(), edits);
 }
 
-/// Looks through a text that is escaped so many times and begins at `base`.
+/// Searches a text that is escaped `times` times and begins at `base`.
 fn text(rules: &Rules, text: &[u8], times: usize, base: usize, way: &mut Way, edits: &mut Vec<Edit>) {
-    // Most strings of a record with a secret have none themselves; in escapes, one may hide.
-    if memchr::memchr(b'\\', text).is_none() && !rules.has_a_literal(text) {
+    if !rules.may_have_a_secret(text) {
         return;
     }
     let (said, map) = unescape(text);
-    let finding = rules.scan(&said);
-    let place = |range: Range<usize>| {
-        let range = map.range(&range);
-        base + range.start..base + range.end
-    };
-    for hit in finding.hits {
-        // Nothing ends the one that is open.
-        let end = if hit.open.is_some() { said.len() } else { hit.place.end };
-        edits.push(Edit {
-            place: place(hit.place.start..end),
-            rule: hit.rule,
-            with: hit.with.escaped(times),
-            pointer: way.tell(),
-        });
-    }
-    // A text that stops in the middle of what is certainly a secret: one that was cut, or is not yet all there.
-    if let Some((tail, rule)) = finding.tail.filter(|(tail, _)| tail.open.is_some() && tail.from < said.len()) {
-        edits.push(Edit { place: place(tail.from..said.len()), rule, with: With::Mark, pointer: way.tell() });
+    for hit in rules.hits(&said) {
+        edits.push(edit(&hit, &map, times, base, way.tell()));
     }
 }
 
-fn walk(rules: &Rules, bytes: &[u8], skip: Option<&Range<usize>>, look: &mut Look) -> Option<()> {
-    let mut levels: Vec<Level> = Vec::new();
-    let mut way = Way::default();
-    let mut at = if bytes.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
-    // In an object, a string is a key until its colon has come.
-    let mut wants_key = false;
-    loop {
-        let Some(&byte) = bytes.get(at) else { return levels.is_empty().then_some(()) };
-        match byte {
-            b' ' | b'\t' | b'\n' | b'\r' => at += 1,
-            b'"' => {
-                let start = at + 1;
-                let end = close(bytes, start)?;
-                at = end + 1;
-                let inner = bytes.get(start..end)?;
-                if wants_key {
-                    wants_key = false;
-                    let level = levels.last_mut()?;
+fn edit(hit: &Hit, map: &Map, times: usize, base: usize, pointer: Arc<str>) -> Edit {
+    let place = map.range(&hit.place);
+    Edit { place: base + place.start..base + place.end, rule: hit.rule, with: hit.with.escaped(times), pointer }
+}
+
+struct Walk<'r> {
+    rules: &'r Rules,
+    skip: Option<&'r Range<usize>>,
+    look: Look,
+    /// Collects the strings in arrays during the first walk.
+    joined: Option<Joined>,
+    /// The findings in those strings, in order and without pointers, for the second walk.
+    planned: Vec<Edit>,
+}
+
+impl Walk<'_> {
+    fn go(&mut self, bytes: &[u8]) -> Option<()> {
+        let mut levels: Vec<Level> = Vec::new();
+        let mut way = Way::default();
+        let mut at = if bytes.starts_with("\u{FEFF}".as_bytes()) { 3 } else { 0 };
+        // In an object, a string before the colon is a key.
+        let mut wants_key = false;
+        loop {
+            let Some(&byte) = bytes.get(at) else { return levels.is_empty().then_some(()) };
+            match byte {
+                b' ' | b'\t' | b'\n' | b'\r' => at += 1,
+                b'"' => {
+                    let start = at + 1;
+                    let end = close(bytes, start)?;
+                    at = end + 1;
+                    let inner = bytes.get(start..end)?;
+                    if wants_key {
+                        wants_key = false;
+                        self.key(inner, start, levels.last_mut()?, &mut way);
+                    } else {
+                        let place = place(&mut levels, &mut way);
+                        self.string(inner, start, &place, &mut way);
+                    }
+                }
+                b'{' | b'[' => {
+                    let Place { key, secret, in_array } = place(&mut levels, &mut way);
+                    let is_object = byte == b'{';
+                    levels.push(Level {
+                        is_object,
+                        pointer: way.len(),
+                        index: 0,
+                        key: None,
+                        in_logprobs: key.is_logprobs || levels.last().is_some_and(|level| level.in_logprobs),
+                        secret: secret.map(|(kind, is_deep)| (kind, is_deep || is_object)),
+                        start: at,
+                        path: key.path,
+                        in_array: in_array || !is_object,
+                    });
+                    wants_key = is_object;
+                    at += 1;
+                }
+                b'}' | b']' => {
+                    let level = levels.pop()?;
+                    if level.is_object != (byte == b'}') {
+                        return None;
+                    }
                     way.back_to(level.pointer);
-                    let (name, _) = unescape(inner);
-                    let name = String::from_utf8_lossy(&name);
-                    let spelling = canonical(&name);
-                    way.down(&name);
-                    level.key = Some(Key {
-                        is_secret: rules.in_json && !level.in_logprobs && rules.keys.has_canonical(&spelling),
-                        is_exempt: EXEMPT.contains(&spelling.as_str()),
-                        is_type: spelling == "type",
-                        is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
-                    });
-                    let known = look.edits.len();
-                    text(rules, inner, 1, start, &mut way, &mut look.edits);
-                    if let Some(edit) = look.edits.get(known) {
-                        // The pointer names the key as it is afterwards.
-                        let mut shown = name.into_owned();
-                        let from = edit.place.start.saturating_sub(start).min(shown.len());
-                        shown.truncate((0..=from).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or_default());
-                        shown.push_str(&rules.mark(edit.rule));
-                        way.back_to(level.pointer);
-                        way.down(&shown);
-                        let renamed = way.tell();
-                        look.edits.iter_mut().skip(known).for_each(|edit| edit.pointer.clone_from(&renamed));
+                    at += 1;
+                    let outer = levels.last().is_some_and(|level| level.in_logprobs);
+                    if level.in_logprobs && !outer && !level.is_object {
+                        self.look.logprobs.push((level.start..at, way.tell()));
                     }
-                } else {
-                    value(&mut levels, &mut way, |way, key, in_secret| {
-                        if skip.is_some_and(|skip| skip.start == start) {
-                            // Read together with the pieces before it.
-                        } else if (key.is_secret || in_secret) && !inner.is_empty() {
-                            let says_nothing = in_secret && key.is_type && TYPES.contains(&inner);
-                            if !says_nothing && !inner.starts_with(b"[REDACTED:") {
-                                let edit = Edit {
-                                    place: start..end,
-                                    rule: rules.key_rule,
-                                    with: With::Mark,
-                                    pointer: way.tell(),
-                                };
-                                look.edits.push(edit);
-                            }
-                        } else if !key.is_exempt {
-                            text(rules, inner, 1, start, way, &mut look.edits);
-                        }
-                    });
+                    wants_key = false;
                 }
-            }
-            b'{' | b'[' => {
-                let mut kind = (Key::default(), false);
-                value(&mut levels, &mut way, |_, key, in_secret| kind = (key, in_secret));
-                let (key, in_secret) = kind;
-                let in_logprobs = key.is_logprobs || levels.last().is_some_and(|level| level.in_logprobs);
-                let level = Level {
-                    is_object: byte == b'{',
-                    pointer: way.len(),
-                    index: 0,
-                    key: None,
-                    in_logprobs,
-                    in_secret: key.is_secret || in_secret,
-                    start: at,
-                };
-                levels.push(level);
-                wants_key = byte == b'{';
-                at += 1;
-            }
-            b'}' | b']' => {
-                let level = levels.pop()?;
-                if level.is_object != (byte == b'}') {
-                    return None;
+                b':' => at += 1,
+                b',' => {
+                    let level = levels.last_mut()?;
+                    level.index += 1;
+                    wants_key = level.is_object;
+                    at += 1;
                 }
-                way.back_to(level.pointer);
-                at += 1;
-                let outer = levels.last().is_some_and(|level| level.in_logprobs);
-                if level.in_logprobs && !outer && !level.is_object {
-                    look.logprobs.push((level.start..at, way.tell()));
-                }
-                wants_key = false;
-            }
-            b':' => at += 1,
-            b',' => {
-                let level = levels.last_mut()?;
-                level.index += 1;
-                wants_key = level.is_object;
-                at += 1;
-            }
-            _ => {
-                let rest = bytes.get(at..)?;
-                let ends = |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"');
-                let size = rest.iter().position(ends).unwrap_or(rest.len());
-                let literal = rest.get(..size)?;
-                let is_number = literal.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
-                if !is_number && !matches!(literal, b"true" | b"false" | b"null") {
-                    return None;
-                }
-                let place = at..at + size;
-                value(&mut levels, &mut way, |way, key, in_secret| {
-                    if is_number && (key.is_secret || in_secret) {
-                        look.edits.push(Edit {
-                            place,
-                            rule: rules.key_rule,
-                            with: With::Quoted(0),
-                            pointer: way.tell(),
-                        });
+                _ => {
+                    let rest = bytes.get(at..)?;
+                    let ends =
+                        |byte: &u8| matches!(byte, b',' | b']' | b'}' | b' ' | b'\n' | b'\r' | b'\t' | b':' | b'"');
+                    let size = rest.iter().position(ends).unwrap_or(rest.len());
+                    let literal = rest.get(..size)?;
+                    let is_number = literal.iter().all(|byte| byte.is_ascii_digit() || b"+-.eE".contains(byte));
+                    if !is_number && !matches!(literal, b"true" | b"false" | b"null") {
+                        return None;
                     }
-                });
-                at += size;
+                    let Place { secret, .. } = place(&mut levels, &mut way);
+                    let is_one = |(kind, is_deep)| is_secret_number(literal, kind, is_deep);
+                    if is_number && secret.is_some_and(is_one) {
+                        let (rule, with) = (self.rules.key_rule, With::Quoted(0));
+                        self.look.edits.push(Edit { place: at..at + size, rule, with, pointer: way.tell() });
+                    }
+                    at += size;
+                }
             }
+        }
+    }
+
+    /// Handles a key of the current object.
+    fn key(&mut self, inner: &[u8], start: usize, level: &mut Level, way: &mut Way) {
+        way.back_to(level.pointer);
+        let (name, _) = unescape(inner);
+        let name = String::from_utf8_lossy(&name);
+        let spelling = canonical(&name);
+        way.down(&name);
+        let mut path = hasher();
+        (level.path, &*name).hash(&mut path);
+        level.key = Some(Key {
+            secret: self.rules.keys.kind(&spelling).filter(|_| self.rules.in_json && !level.in_logprobs),
+            is_exempt: EXEMPT.contains(&spelling.as_str()),
+            says: level.secret.map(|_| says(&name)).unwrap_or_default(),
+            is_logprobs: spelling == "logprobs" || spelling == "top_logprobs",
+            path: path.finish(),
+        });
+        let known = self.look.edits.len();
+        text(self.rules, inner, 1, start, way, &mut self.look.edits);
+        if let Some(edit) = self.look.edits.get(known) {
+            // The pointer contains the redacted name of the key.
+            let mut shown = name.into_owned();
+            let from = edit.place.start.saturating_sub(start).min(shown.len());
+            shown.truncate((0..=from).rev().find(|at| shown.is_char_boundary(*at)).unwrap_or_default());
+            shown.push_str(&self.rules.mark(edit.rule));
+            way.back_to(level.pointer);
+            way.down(&shown);
+            let renamed = way.tell();
+            self.look.edits.iter_mut().skip(known).for_each(|edit| edit.pointer.clone_from(&renamed));
+        }
+    }
+
+    /// Handles a string value.
+    fn string(&mut self, inner: &[u8], start: usize, place: &Place, way: &mut Way) {
+        if self.skip.is_some_and(|skip| skip.start == start) {
+            // The caller searches this string together with the pieces before it.
+            return;
+        }
+        let Place { key, secret, in_array } = place;
+        if key.is_exempt {
+            // Signed values stay as they are.
+        } else if let Some((kind, is_deep)) = *secret
+            && is_secret(&unescape(inner).0, kind, is_deep)
+        {
+            let place = start..start + inner.len();
+            self.look.edits.push(Edit { place, rule: self.rules.key_rule, with: With::Mark, pointer: way.tell() });
+        } else if !*in_array {
+            text(self.rules, inner, 1, start, way, &mut self.look.edits);
+        } else if let Some(joined) = &mut self.joined {
+            joined.add(key.path, inner, start, self.rules);
+        } else {
+            let first = self.planned.partition_point(|edit| edit.place.start < start);
+            let here = self.planned.get(first..).unwrap_or_default();
+            let edits = here.iter().take_while(|edit| edit.place.end <= start + inner.len());
+            self.look.edits.extend(edits.map(|edit| Edit { pointer: way.tell(), ..edit.clone() }));
         }
     }
 }
 
-/// Tells the place of a value that begins here.
-fn value(levels: &mut [Level], way: &mut Way, then: impl FnOnce(&mut Way, Key, bool)) {
+/// The position of a value that begins here.
+fn place(levels: &mut [Level], way: &mut Way) -> Place {
     match levels.last_mut() {
         None => {
             way.back_to(0);
-            then(way, Key::default(), false);
+            Place { key: Key::default(), secret: None, in_array: false }
         }
-        Some(level) if level.is_object => then(way, level.key.take().unwrap_or_default(), level.in_secret),
         Some(level) => {
-            way.back_to(level.pointer);
-            way.down(&level.index.to_string());
-            let key = Key { is_logprobs: level.in_logprobs, ..Key::default() };
-            then(way, key, level.in_secret);
+            let key = if level.is_object {
+                level.key.take().unwrap_or_default()
+            } else {
+                way.back_to(level.pointer);
+                way.down(&level.index.to_string());
+                Key { is_logprobs: level.in_logprobs, path: level.path, ..Key::default() }
+            };
+            let secret = key.secret.map(|kind| (kind, false)).or(level.secret);
+            let secret = match key.says {
+                Says::Nothing => secret,
+                Says::Describes => None,
+                Says::Shows => secret.map(|_| (Kind::Shown, true)),
+            };
+            Place { key, secret, in_array: level.in_array }
         }
     }
 }
 
-/// Where a string closes.
+/// The position of the closing quote of a string.
 fn close(bytes: &[u8], start: usize) -> Option<usize> {
     let mut at = start;
     loop {

@@ -1,14 +1,14 @@
-//! The JSON pointer to where a walk through a record is.
+//! Builds the JSON pointer to the current place of a walk through a record.
 //!
-//! In: the keys and indexes on the way down, what is left again. Out: the pointer to a place where something is redacted. Never:
-//! more told of one record than a record is worth, however deep it goes, however long its keys are and however many places are
-//! asked for: what has no room any more is told by what it stands in, at the last by the record.
+//! Input: the keys and indexes as the walk enters and leaves them. Output: the pointer to a place that is redacted. Never:
+//! unbounded memory per record, however deep it is, however long its keys are and however many places are redacted. A place
+//! beyond the caps is reported under its nearest ancestor that fits, ultimately under the record.
 
 use std::sync::Arc;
 
-/// The longest pointer.
+/// The maximum length of a pointer in bytes.
 const LONGEST: usize = 1 << 10;
-/// The bytes of all pointers of a record together, with what each takes besides its text.
+/// The maximum size of all pointers of a record together, including [`OVERHEAD`] for each.
 const ALL: usize = 64 << 10;
 const OVERHEAD: usize = 16;
 
@@ -25,7 +25,7 @@ impl Default for Way {
 }
 
 impl Way {
-    /// How long the pointer is; what to go back to.
+    /// The length of the current pointer, for [`Way::back_to`].
     pub(super) fn len(&self) -> usize {
         self.text.len()
     }
@@ -34,7 +34,7 @@ impl Way {
         self.text.truncate(len);
     }
 
-    /// Goes down by one key or index.
+    /// Enters a key or an index.
     pub(super) fn down(&mut self, part: &str) {
         if self.text.len() + 1 + part.len() > LONGEST {
             return;
@@ -49,13 +49,13 @@ impl Way {
         }
     }
 
-    /// The pointer.
+    /// Returns the pointer.
     pub(super) fn tell(&mut self) -> Arc<str> {
         if let Some(told) = self.told.as_ref().filter(|told| ***told == *self.text) {
             return told.clone();
         }
         let Some(left) = self.left.checked_sub(self.text.len() + OVERHEAD) else {
-            // From here on the record is told, at every place.
+            // The cap is reached: from here on, every place is reported as the whole record.
             self.left = 0;
             self.text.clear();
             let told: Arc<str> = "".into();

@@ -1,8 +1,8 @@
-//! The forms of MCP servers, which ask a person by way of the runner that they serve.
+//! Forms of MCP servers: the questions that a server asks a person through the runner.
 //!
-//! In: the schema of a form, what somebody wrote into it. Out: its fields, in the order in which the schema has them; the
-//! content that the server gets. Never: a form whose fields are no simple ones taken for one that can be filled in, content
-//! that its own schema does not let through.
+//! Input: the schema of a form, and the answers that a person gave. Output: the fields in schema order, and the content to send
+//! to the server. Never: a form with complex fields accepted as one that can be filled in; content that violates the form's own
+//! schema.
 
 use crate::frame::{Decision, RawJson};
 use crate::host::{Answer, Unsayable};
@@ -11,17 +11,17 @@ use crate::schema::compile_foreign;
 use jsonschema::Validator;
 use serde_json::Value;
 
-/// How the frames call the tool that such a question is about.
+/// The tool name that frames use for such a question.
 pub(crate) const TOOL: &str = "mcp_elicitation";
 
-/// The most fields that a form may have.
+/// The maximum number of fields in a form.
 const MOST_FIELDS: usize = 64;
 
-/// A form that can be filled in with one answer for each of its fields. One without fields is a question for a bare yes.
+/// A form that takes one answer per field. A form without fields is a yes/no question.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Form {
     fields: Vec<Field>,
-    /// What the content as a whole is held against; `None` where there are no fields.
+    /// The schema that the whole content is validated against; `None` if the form has no fields.
     schema: Option<Validator>,
 }
 
@@ -29,7 +29,7 @@ pub(crate) struct Form {
 struct Field {
     name: String,
     holds: Holds,
-    /// What may be chosen; empty: anything.
+    /// The permitted values; empty if any value is permitted.
     choices: Vec<String>,
     is_required: bool,
 }
@@ -44,11 +44,11 @@ enum Holds {
 }
 
 impl Form {
-    /// What a server asks for in that mode. Where it is an address that somebody is to go to, there is nothing to fill in: a
-    /// bare yes says that they will. A mode that is not known, or none, is a form.
+    /// Reads what a server asks for. In the mode `url` the person only has to open an address, so there are no fields and a
+    /// plain yes is enough. Any other mode, known or not, is read as a form.
     ///
     /// # Errors
-    /// Why nobody can fill it in here, in words.
+    /// The reason, as text, why this host cannot fill in the form.
     pub(crate) fn asked(mode: Option<&str>, schema: Option<Json<'_>>) -> Result<Self, String> {
         let schema = schema.filter(|_| mode != Some("url"));
         schema.map_or_else(|| Ok(Self::default()), Self::read)
@@ -85,15 +85,15 @@ impl Form {
         Ok(Self { fields, schema: Some(schema) })
     }
 
-    /// Whether there is nothing to fill in.
+    /// Whether the form has no fields.
     pub(crate) fn is_empty(&self) -> bool {
         self.fields.is_empty()
     }
 
-    /// What the server gets: field by field, what was written into it. A field that may be left out is, where nothing was.
+    /// Builds the content for the server from one list of answers per field. An optional field without an answer is left out.
     ///
     /// # Errors
-    /// What does not fit its field.
+    /// An answer does not fit its field, or the content violates the schema.
     pub(crate) fn content(&self, answers: &[Vec<String>]) -> Result<RawJson, Unsayable> {
         if answers.len() > self.fields.len() {
             let (fields, given) = (self.fields.len(), answers.len());
@@ -110,7 +110,7 @@ impl Form {
         let whole: Value = content.iter().map(|(name, value)| ((*name).to_owned(), value.clone())).collect();
         let breach = self.schema.as_ref().and_then(|schema| schema.iter_errors(&whole).next());
         if let Some(breach) = breach {
-            // Without the value: it may be a secret.
+            // The message leaves out the value, which may be a secret.
             let place = breach.instance_path().as_str().trim_start_matches('/').to_owned();
             return Err(Unsayable::Unfit(format!("the field {place:?} does not fit its schema: {}", breach.masked())));
         }
@@ -118,10 +118,10 @@ impl Form {
         Ok(object_of(values.iter().map(|(name, value)| (*name, value.get()))))
     }
 
-    /// What the server gets to hear: its `action`, and the `content` of a form that is filled in.
+    /// The response for the server: its `action`, and the `content` if a form was filled in.
     ///
     /// # Errors
-    /// What does not fit its field, or a yes that is to reach farther than this once.
+    /// An answer does not fit its field, or an approval has a wider scope than this one question.
     pub(crate) fn response(&self, answer: &Answer) -> Result<(&'static str, Option<RawJson>), Unsayable> {
         Ok(match answer.decision {
             Decision::Approved if !matches!(answer.scope.as_deref(), None | Some("once")) => {
@@ -135,7 +135,7 @@ impl Form {
     }
 }
 
-/// What is asked, for those who are to answer: the request without what says where it was asked.
+/// The question as shown to the person: the request without the fields named in `but` and without nulls.
 pub(crate) fn args_of(request: &Object<'_>, but: &[&str]) -> RawJson {
     let told = request.iter().filter(|(key, value)| !but.contains(key) && !value.is_null());
     object_of(told.map(|(key, value)| (key, value.text())))
@@ -148,7 +148,7 @@ impl Field {
         if is_missing && !self.is_required {
             return Ok(None);
         }
-        // One empty text is an answer where a text is wanted: whether it may be empty, the schema says.
+        // One empty string counts as an answer for a text field. The schema decides whether it may be empty.
         let is_text = self.holds == Holds::Text && !words.is_empty();
         if is_missing && !is_text && self.holds != Holds::Texts {
             return Err(unfit("an answer"));
@@ -181,7 +181,7 @@ fn texts(items: &[Json<'_>]) -> Vec<String> {
     items.iter().filter_map(|item| Some(item.str()?.into_owned())).collect()
 }
 
-/// A list of which several of a few texts are chosen.
+/// Whether an array field is a multiple choice among strings.
 fn is_of_texts(field: &Object<'_>) -> bool {
     let Some(items) = field.object("items") else { return false };
     let kind = items.str("type");
@@ -189,7 +189,7 @@ fn is_of_texts(field: &Object<'_>) -> bool {
         || (kind.is_none() && (items.get("enum").is_some() || items.get("anyOf").is_some()))
 }
 
-/// What may be chosen, in any of the ways in which a schema says so.
+/// The permitted values, from any of the schema forms that can list them.
 fn choices(field: &Object<'_>, holds: Holds) -> Vec<String> {
     let items = field.object("items").filter(|_| holds == Holds::Texts);
     let field = items.as_ref().unwrap_or(field);
@@ -203,7 +203,7 @@ fn choices(field: &Object<'_>, holds: Holds) -> Vec<String> {
         .unwrap_or_default()
 }
 
-/// An object of fields whose values stand as they are, in this order.
+/// Builds an object from fields whose values are already JSON text. Keeps their order.
 pub(crate) fn object_of<'f>(fields: impl Iterator<Item = (&'f str, &'f str)>) -> RawJson {
     let entries: Vec<String> = fields.map(|(name, value)| format!("{}:{value}", to_raw(name))).collect();
     let text = format!("{{{}}}", entries.join(","));
@@ -307,7 +307,7 @@ mod tests {
         }
         assert_eq!(filled(&of(json!({"type": "string"})), &[&[""]]).unwrap(), json!({"a": ""}));
         assert_eq!(filled(&of(json!({"type": "string", "enum": ["", "x"]})), &[&[""]]).unwrap(), json!({"a": ""}));
-        // Other drafts' forms are forms too; what would have to be fetched, or is no schema, cannot be used.
+        // Forms in other JSON Schema drafts work too. A schema that is invalid or needs remote references is rejected.
         let old =
             json!({"$schema": "http://json-schema.org/draft-07/schema#", "properties": {"a": {"type": "string"}}});
         assert_eq!(filled(&form(&old).unwrap(), &[&["x"]]).unwrap(), json!({"a": "x"}));

@@ -1,4 +1,4 @@
-//! The runners whose output is understood: one folder and one line of [`RUNNERS`] each.
+//! The supported runners: one folder and one entry of [`RUNNERS`] each.
 
 use crate::decode::{Decoder, Record};
 use crate::host::Dialogue;
@@ -12,40 +12,44 @@ mod elicitation;
 mod names;
 pub mod open_responses;
 pub mod opencode;
+mod stops;
 
 /// One runner.
 pub struct Runner {
-    /// The name on the command line and in paths.
+    /// The name, as used on the command line and in paths.
     pub name: &'static str,
-    /// The `provider` of its frames.
+    /// The `provider` value in its frames.
     pub provider: &'static str,
-    /// One line for people.
+    /// A one-line description for users.
     pub about: &'static str,
-    /// Whether its output is a standard's that anyone may extend. The schemas then say nothing of other fields, which are no
-    /// fault; but they are drift.
+    /// Whether the output follows a public standard that permits extensions. If so, the schemas permit unknown fields: they are
+    /// no violation, but still reported as drift.
     pub extensible: bool,
-    /// What its output comes as: surface by surface.
+    /// The forms in which its output can arrive.
     pub surfaces: &'static [Surface],
-    /// Where its records carry pieces of longer texts.
+    /// Which record fields carry pieces of longer texts.
     pub pieces: &'static [Pieces],
-    /// Makes a decoder at the start of an input.
+    /// Reads the timestamp of a record, in Unix epoch milliseconds. An input that was recorded earlier starts at the first
+    /// timestamp found in it.
+    pub time: fn(&Record<'_>) -> Option<u64>,
+    /// Creates a decoder for one input.
     pub decoder: fn() -> Box<dyn Decoder>,
-    /// Makes what speaks to it, where it takes input; `None` where it takes none but its prompt.
+    /// Creates the dialogue that sends input to the runner; `None` if the runner accepts nothing but its prompt.
     pub dialogue: Option<fn() -> Box<dyn Dialogue>>,
 }
 
-/// One form in which a runner's output comes.
+/// One form in which a runner's output can arrive.
 pub struct Surface {
     /// Its name.
     pub name: &'static str,
-    /// The command or file that gives it.
+    /// The command or file that produces it.
     pub source: &'static str,
-    /// Says why a record must be of this surface; `None` where it may be of another one, or of none.
+    /// Returns the reason why a record must belong to this surface; `None` if it may belong to another surface or to none.
     pub recognise: fn(&Record<'_>) -> Option<&'static str>,
-    /// The kind of a record of this surface, which is the name of its schema: `assistant`, `system.init`, …; `None` where
-    /// the record says no type.
+    /// The kind of a record, which is also the name of its schema: `assistant`, `system.init`, …; `None` if the record has no
+    /// type.
     pub kind_of: for<'r> fn(&'r Record<'_>) -> Option<Cow<'r, str>>,
-    /// What is known of the surface's records: one schema for each kind.
+    /// The schemas of the known record kinds, one for each kind.
     pub schemas: &'static [SchemaFile],
 }
 
@@ -58,7 +62,24 @@ impl std::fmt::Debug for Runner {
 /// Every runner, in the order of `--help` and of the documentation.
 pub const RUNNERS: &[Runner] = &[claude_code::RUNNER, codex::RUNNER, opencode::RUNNER, open_responses::RUNNER];
 
-/// The runner of that name.
+/// The name of the runner that uses this `provider` value. Only frames use `provider`; everything else uses the runner's name.
+pub fn name_of(provider: &str) -> &str {
+    RUNNERS.iter().find(|runner| runner.provider == provider).map_or(provider, |runner| runner.name)
+}
+
+/// Finds a runner by name.
 pub fn runner(name: &str) -> Option<&'static Runner> {
     RUNNERS.iter().find(|runner| runner.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::frame::PROVIDERS;
+
+    #[test]
+    fn stored_frames_of_every_runner_can_be_read_again() {
+        let providers: Vec<&str> = RUNNERS.iter().map(|runner| runner.provider).collect();
+        assert_eq!(providers, PROVIDERS);
+    }
 }

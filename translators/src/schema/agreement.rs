@@ -1,7 +1,7 @@
-//! The quick reader and the outlines say what the full validator says: of each event of every recording in every contract, and
-//! of very many that were made from them.
+//! The fast validator and the outlines agree with the full validator. This is tested with each event of every recording in
+//! every contract, and with many events generated from them.
 //!
-//! `FRAMEGATE_AGREEMENT_CASES` is how many are made, 4000 unless it is set.
+//! `FRAMEGATE_AGREEMENT_CASES` sets how many are generated. Default: 4000.
 
 use super::*;
 use crate::contracts::{CONTRACTS, Contract};
@@ -26,11 +26,17 @@ fn contracts() -> impl Iterator<Item = (&'static Contract, Schemas)> {
     with_schemas.map(|contract| (contract, Schemas::compile(contract.schemas).unwrap()))
 }
 
-/// Every event that the recordings give in a contract, in its usual groups or in all of them.
+/// Every event of the recordings in a contract, with its default event groups or with all of them.
 fn each_event(contract: &'static Contract, all: bool, sink: &mut dyn FnMut(EventRef<'_>)) {
     let identity = Identity { run_id: Uuid::from_u128(1), session_id: None };
     let budget = all.then_some(10);
-    let options = EncoderOptions { experimental: all, thinking: all, artifacts: all, task_budget_micros_usd: budget };
+    let options = EncoderOptions {
+        experimental: all,
+        thinking: all,
+        user_messages: all,
+        artifacts: all,
+        task_budget_micros_usd: budget,
+    };
     for runner in RUNNERS {
         let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(runner.name);
         let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -46,7 +52,8 @@ fn each_event(contract: &'static Contract, all: bool, sink: &mut dyn FnMut(Event
     }
 }
 
-/// What is slow is not wrong, so nothing else would tell that the quick reader does not know an event.
+/// A fallback to the full validator is slow but not wrong, so no other test notices that the fast validator does not know an
+/// event.
 #[test]
 fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
     for (contract, schemas) in contracts() {
@@ -56,7 +63,7 @@ fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
                 let text = std::str::from_utf8(event.payload).unwrap();
                 assert!(schemas.surely_keeps(event.kind, text), "{}: {text}", contract.name);
                 outline_is_true(event.outline.fields, text);
-                // However it was written, or it is looked for in vain.
+                // The fingerprint must not depend on how the outline was built, or lookups fail.
                 assert_eq!(event.outline.print(), Outline::new(event.outline.fields).print(), "{text}");
                 let compiled = &schemas.by_kind[event.kind];
                 let value = crate::json::value(event.payload).unwrap();
@@ -66,19 +73,19 @@ fn no_event_of_a_recording_needs_the_full_validator_and_it_accepts_each() {
                 by_outline += usize::from(compiled.shape.as_ref().unwrap().holds_for_all(event.outline.fields));
             });
         }
-        // What an outline does not tell must be read, each time.
+        // Events whose outline does not decide must be read each time, so most outlines must decide.
         assert!(all > 1_000 && by_outline * 100 > all * 98, "{}: {by_outline} of {all}", contract.name);
     }
 }
 
-/// Fails unless the outline of an event is what its text says; an empty one says nothing.
+/// Fails unless an event's outline matches its text; an empty outline always matches.
 fn outline_is_true(outline: &[Field], text: &str) {
     let mut fields = outline.iter();
     let is_true = outline.is_empty() || are_fields_of(&mut fields, Json::parse(text).unwrap());
     assert!(is_true && fields.as_slice().is_empty(), "{text} is not as {outline:#?}");
 }
 
-/// Whether the fields that come, up to their end, are those of the object.
+/// Whether the next fields, up to their end, are those of the object.
 fn are_fields_of(fields: &mut Iter<'_, Field>, object: Json<'_>) -> bool {
     let Some(object) = object.object() else { return false };
     for (key, value) in object.iter() {
@@ -95,7 +102,7 @@ fn are_fields_of(fields: &mut Iter<'_, Field>, object: Json<'_>) -> bool {
     fields.next().is_none_or(|field| matches!(field.kind, Kind::End))
 }
 
-/// Whether each item is of one of the sorts that come, and each sort is that of an item.
+/// Whether each item matches one of the next object outlines, and each outline matches an item.
 fn are_sorts_of(sorts: &mut Iter<'_, Field>, items: &[Json<'_>]) -> bool {
     let mut found = vec![false; items.len()];
     while let Some(Field { kind: Kind::Fields, .. }) = sorts.next() {
@@ -129,7 +136,7 @@ fn is_of(kind: Kind, value: Json<'_>) -> bool {
             digits.len() == 26 && digits.bytes().all(|digit| b"0123456789ABCDEFGHJKMNPQRSTVWXYZ".contains(&digit))
         }),
         Kind::Time => string.is_some_and(|text| {
-            // Parsed and written again, since a parser takes more than we write.
+            // Compared with its canonical spelling, since the parser accepts more spellings than we write.
             let time: Result<jiff::Timestamp, _> = text.parse();
             time.is_ok_and(|time| [0, 3, 6].iter().any(|&digits| format!("{time:.digits$}") == text))
         }),
@@ -144,7 +151,7 @@ fn is_of(kind: Kind, value: Json<'_>) -> bool {
     }
 }
 
-/// Some events of each type, with those that stand for it in the documents of the schemas.
+/// Some events of each type, including the examples from the schemas.
 fn samples(contract: &'static Contract) -> Vec<(&'static str, Value)> {
     let (mut counts, mut samples) = (HashMap::default(), Vec::new());
     each_event(contract, true, &mut |event| {
@@ -161,7 +168,7 @@ fn samples(contract: &'static Contract) -> Vec<(&'static str, Value)> {
     samples
 }
 
-/// What a value is replaced by. The words are those of the schemas, and what nearly is one of their formats.
+/// Replacement values: words from the schemas, and strings that are almost one of their formats.
 fn odd() -> impl Strategy<Value = Value> {
     let words = CONTRACTS.iter().flat_map(|contract| contract.schemas).flat_map(|file| {
         let mut words = Vec::new();
@@ -226,7 +233,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Changes the value at a place in an event; places are counted in depth.
+/// Changes the value at a position in an event; positions are counted depth-first.
 fn apply(event: &mut Value, at: Index, change: &Change) {
     let mut count = 0;
     count_values(event, &mut count);
@@ -243,7 +250,7 @@ fn count_values(value: &Value, count: &mut usize) {
     }
 }
 
-/// Whether the value itself is to be removed.
+/// Whether the value itself must be removed.
 fn change_at(value: &mut Value, left: &mut usize, change: &Change) -> bool {
     if *left == 0 {
         *left = usize::MAX;
@@ -265,7 +272,7 @@ fn change_at(value: &mut Value, left: &mut usize, change: &Change) -> bool {
     false
 }
 
-/// Keeps each text once for the whole test, so that outlines can be compared.
+/// Keeps one copy of each text for the whole test, so that outlines can be compared by address.
 #[derive(Default)]
 struct Texts {
     texts: HashSet<&'static str>,
@@ -288,11 +295,11 @@ impl Texts {
     }
 }
 
-/// An outline that is true of an object. Where several kinds are true of a value, `choices` says which one a writer knew.
+/// Builds a correct outline of an object. If several kinds fit a value, `choices` selects the one that the writer used.
 fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mut Vec<Field>) {
     for (key, value) in object.as_object().unwrap() {
         let mut kinds = kinds_of(value, texts);
-        // What a writer knows is mostly all there is to know; else an outline seldom tells anything.
+        // A writer mostly knows the most specific kind; otherwise an outline seldom decides anything.
         if !next(choices).is_multiple_of(16) && kinds.iter().any(|kind| says_most(*kind)) {
             kinds.retain(|kind| says_most(*kind));
         }
@@ -318,24 +325,24 @@ fn outline_of(object: &Value, texts: &mut Texts, choices: &mut u64, outline: &mu
 
 const END: Field = Field { key: Key::NONE, kind: Kind::End };
 
-/// The next number of a simple generator.
+/// The next number from a simple generator.
 fn next(choices: &mut u64) -> usize {
     *choices = choices.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     (*choices >> 33) as usize
 }
 
-/// Whether there is no kind that says more of some value of this kind.
+/// Whether no kind is more specific for some value of this kind.
 fn says_most(kind: Kind) -> bool {
     !matches!(kind, Kind::Integer | Kind::Number | Kind::Amount | Kind::Text | Kind::EmptyText | Kind::Object)
 }
 
-/// Every kind that a value is of.
+/// All kinds that fit a value.
 fn kinds_of(value: &Value, texts: &mut Texts) -> Vec<Kind> {
     let prefixes = ["evt_", "run_", "task_", "chat_"];
     let mut kinds = vec![Kind::Null, Kind::Bool, Kind::Unsigned, Kind::Integer, Kind::Number, Kind::Amount, Kind::Uuid];
     kinds.extend(prefixes.map(Kind::Ulid));
     kinds.extend([Kind::Time, Kind::EmptyText, Kind::Text, Kind::EmptyArray, Kind::Texts, Kind::Object]);
-    // A word has no escapes, and is one of few.
+    // A word has no escapes and is one of a small set.
     if let Some(word) = value.as_str().filter(|word| word.len() < 24 && is_plain(word)) {
         kinds.push(Kind::Word(texts.keep(word)));
     }
@@ -385,7 +392,7 @@ fn of_changed_events_all_readers_say_the_same() {
             known: &[],
             outline: Outline::new(&outline),
         };
-        // Twice, since an outline that was accepted stands for the events behind it.
+        // Twice, because the second check uses the outline that the first one cached.
         for _ in 0..2 {
             prop_assert_eq!(&schemas.check(with_outline), &full, "{} as {:?}", text, outline);
         }
@@ -404,11 +411,11 @@ fn of_changed_events_all_readers_say_the_same() {
         valid > least && broken > least && by_outline > least,
         "{valid} valid, {broken} broken, {by_outline} by outline"
     );
-    // What the full validator must say costs ten times as much.
+    // A fallback to the full validator costs ten times as much.
     assert!(told * 100 > broken * 95, "{told} of {broken} breaches are told without the full validator");
 }
 
-/// Keywords in every place where the full validator has an order of its own.
+/// Keywords in every position where the full validator has its own order.
 #[test]
 fn every_kind_of_breach_is_told_in_the_words_and_the_order_of_the_full_validator() {
     let schema = r#"{"type":"object","additionalProperties":false,"required":["z","m"],"properties":{

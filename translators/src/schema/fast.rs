@@ -1,10 +1,11 @@
-//! A reader that accepts events which surely keep their schema, straight from their text.
+//! A fast validator that accepts certainly valid events directly from their text.
 //!
-//! In: a JSON Schema, once; then texts that are JSON (we wrote them). Out: `true` where the text is surely valid. Never:
-//! `true` for an event that the schema refuses. `false` says nothing: the caller asks the full validator then, and gets the reasons too.
+//! Input: a JSON Schema, once; then JSON text that framegate wrote. Output: `true` if the text is certainly valid. Never:
+//! `true` for an event that the schema rejects. `false` means unknown: the caller then asks the full validator, which also
+//! gives the reasons.
 //!
-//! It knows the keywords that our schemas use. A schema with any other keyword has no [`Shape`], so all of its events go to
-//! the full validator; where a property has such a schema, the events with that property do.
+//! It knows the keywords that our schemas use. A schema with any other keyword has no [`Shape`], so all of its events go to the
+//! full validator. If only a property has such a schema, the events with that property do.
 
 mod breaches;
 mod by_type;
@@ -27,10 +28,10 @@ use std::ops::Range;
 use told::Told;
 use variants::Variants;
 
-/// A schema, ready to be read along with a text.
+/// A schema, compiled for reading along with a text.
 #[derive(Debug)]
 pub struct Shape {
-    /// Any value at all.
+    /// Every value is valid.
     any: bool,
     null: bool,
     bool: bool,
@@ -41,9 +42,9 @@ pub struct Shape {
     string: Option<StringShape>,
     array: Option<ArrayShape>,
     object: Option<Box<ObjectShape>>,
-    /// What holds for values of one type, in place of all the above.
+    /// Rules by type of value, replacing all the fields above.
     by_type: Option<ByType>,
-    /// What is said of a value that breaks the schema; `None` where only the full validator knows.
+    /// The messages for violations; `None` if only the full validator knows them.
     told: Option<Box<Told>>,
 }
 
@@ -52,7 +53,7 @@ struct StringShape {
     one_of: Option<Vec<String>>,
     spelling: Option<Spelling>,
     format: Option<Format>,
-    /// The prefix of an id that is a ULID, with its `_`.
+    /// The prefix of an id that is a ULID, including its `_`.
     ulid: Option<String>,
     min_length: usize,
 }
@@ -66,19 +67,19 @@ struct ArrayShape {
 #[derive(Debug)]
 struct ObjectShape {
     properties: Vec<(String, Shape)>,
-    /// What is looked at first of each property.
+    /// For each property: what is compared first.
     heads: Vec<Head>,
     /// Each property's key as we write it: `"key":`.
     keys: Vec<String>,
-    /// For each property, whether it must be there; as bits.
+    /// Bit set of the required properties.
     required: u64,
-    /// The properties that must be there, in the schema's order, each with what is said where it is not.
+    /// The required properties in the schema's order, each with the message for its absence.
     required_in_order: Vec<(usize, String)>,
-    /// For each property, its place in the order of the names' bytes.
+    /// For each property, its position when names are sorted by bytes.
     ranks: Vec<usize>,
-    /// What properties beyond those may be.
+    /// What other properties are allowed.
     rest: Rest,
-    /// What else holds for objects of one type.
+    /// Additional rules for objects of one type.
     variants: Option<Variants>,
 }
 
@@ -90,7 +91,7 @@ enum Rest {
 }
 
 impl Shape {
-    /// Whether the text, which is JSON, is surely a valid event. The values at `known` are known to be whole.
+    /// Whether the JSON text is certainly a valid event. The values at `known` are known to be complete.
     pub fn accepts(&self, text: &str, known: &[Range<usize>]) -> bool {
         let mut scan = Scan::knowing(text, known);
         self.reads(&mut scan) && scan.peek().is_none()
@@ -128,7 +129,7 @@ impl Shape {
     }
 }
 
-/// Whether a number is an integer, however it is spelled. One out of range is read as the largest one, which is.
+/// Whether a number is an integer in any spelling. A number out of range parses as infinity and counts as an integer.
 fn is_integer(text: &str) -> bool {
     let is_spelled_so = text.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-');
     is_spelled_so || text.parse().is_ok_and(|number: f64| number.is_infinite() || number.fract() == 0.0)
@@ -176,7 +177,7 @@ impl ObjectShape {
                 },
             };
             match at.and_then(|at| self.properties.get(at).map(|(_, property)| (at, property))) {
-                // Of a repeated key every value is checked; the full validator would see the last one only.
+                // If a key is repeated, every value is checked; the full validator would see only the last one.
                 Some((at, property)) => {
                     if !property.reads(scan) {
                         return false;
@@ -203,14 +204,15 @@ impl ObjectShape {
         self.properties.iter().position(|(known, _)| known == name)
     }
 
-    /// We write properties in the schema's order: takes the key that is due, or the one behind it where one is left out.
+    /// Consumes the expected key. We write properties in the schema's order, so it is the next property, or the one after it if
+    /// that one is left out.
     fn due(&self, scan: &mut Scan<'_>, next: usize) -> Option<usize> {
         (next..next + 2).find(|&at| self.keys.get(at).is_some_and(|key| scan.literal(key.as_bytes())))
     }
 }
 
 impl StringShape {
-    /// Whether nothing at all is said of a string.
+    /// Whether every string is valid.
     fn is_any(&self) -> bool {
         self.is_free() && self.min_length == 0
     }
@@ -220,7 +222,7 @@ impl StringShape {
         if self.is_free() && is_long_enough {
             return true;
         }
-        // Escapes are left to the full validator.
+        // Strings with escapes are left to the full validator.
         let (text, escaped) = (text.inner, text.escaped);
         !escaped && self.accepts_plain(text)
     }
@@ -231,7 +233,7 @@ impl StringShape {
             && self.is_formed(text)
     }
 
-    /// What is neither a word nor a spelling.
+    /// Checks everything except the allowed words and the pattern.
     fn is_formed(&self, text: &str) -> bool {
         self.format.is_none_or(|format| format.accepts(text))
             && self.ulid.as_deref().is_none_or(|prefix| text.strip_prefix(prefix).is_some_and(is_ulid))

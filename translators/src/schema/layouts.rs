@@ -1,25 +1,25 @@
-//! The layouts of objects that others sent, and what is said of all objects of each.
+//! A cache of verdicts on external objects by their layout.
 //!
-//! In: an object's fields, and the shape of its schema. Out: what was said of those that are laid out like it. Never: more
-//! layouts than a bound, a lock, a layout forgotten: a server keeps to its own.
+//! Input: an object's fields and the shape of its schema. Output: the cached verdict for its layout. Never: more layouts than
+//! the bound, a lock, or an eviction: one server sends few layouts.
 
 use super::fast::{Glance, Layout, Shape};
 use crate::json::Fields;
 use std::sync::OnceLock;
 
-/// How many layouts of one kind of object are kept, where nothing else is said.
+/// Default limit of cached layouts for each kind of object.
 const MOST: usize = 32;
 
-/// How many places a layout may stand in.
+/// How many slots are probed for a layout.
 const PLACES: usize = 32;
 
-/// The layouts of one kind of object, with what is said of each.
+/// The cached layouts of one kind of object, with the verdict for each.
 #[derive(Debug)]
 pub(super) struct Layouts<T>(Box<[OnceLock<Known<T>>]>);
 
 #[derive(Debug)]
 struct Known<T> {
-    /// What was seen of the object from which it was learnt.
+    /// The fingerprint of the object that it was learnt from.
     glance: Glance,
     layout: Layout,
     said: T,
@@ -32,37 +32,37 @@ impl<T> Default for Layouts<T> {
 }
 
 impl<T> Layouts<T> {
-    /// Room for so many layouts.
+    /// A cache for `most` layouts.
     pub(super) fn of(most: usize) -> Self {
         Self((0..most).map(|_| OnceLock::new()).collect())
     }
 
-    /// What is said of an object; `None` where its layout is not known.
+    /// The verdict on an object; `None` if its layout is not cached.
     pub(super) fn said(&self, shape: &Shape, fields: Fields<'_, '_>) -> Option<&T> {
         let glance = Glance::of(fields);
         let known = || self.places(glance).map_while(OnceLock::get);
         let is_laid_out = |known: &&Known<T>| shape.is_laid_out(&known.layout, fields);
         let alike = || known().filter(|known| known.glance.print == glance.print);
-        // First those that look the same: what differs is often found only towards the end.
+        // Try those with an equal `filled` first: objects often differ only near their end, so a comparison is expensive.
         let best = alike().filter(|known| known.glance.filled == glance.filled).find(is_laid_out);
         let found = best.or_else(|| alike().filter(|known| known.glance.filled != glance.filled).find(is_laid_out));
         found.map(|known| &known.said)
     }
 
-    /// Keeps what is said of every object that is laid out as this one. It is asked for where there is room, and is `None`
-    /// where the shape was not sure of it.
+    /// Caches the verdict for all objects with this layout. `said` is called only if a slot is free. It returns `None` if the
+    /// verdict is not certain.
     pub(super) fn learn(&self, shape: &Shape, fields: Fields<'_, '_>, said: impl FnOnce() -> Option<T>) {
         let glance = Glance::of(fields);
         if let Some(free) = self.places(glance).find(|place| place.get().is_none())
             && let Some(layout) = shape.layout(fields)
             && let Some(said) = said()
         {
-            // Another thread may have been faster: then its layout stands there, and this one is learnt another time.
+            // If another thread took the slot first, this layout is learnt at another time.
             let _ = free.set(Known { glance, layout, said });
         }
     }
 
-    /// The places in which a layout may stand; behind the first one that is free it does not.
+    /// The slots to probe for a layout. They fill in order, so a search may stop at the first free one.
     fn places(&self, glance: Glance) -> impl Iterator<Item = &OnceLock<Known<T>>> {
         let start = (glance.print >> 32) as usize % self.0.len().max(1);
         let (before, from) = self.0.split_at(start);
@@ -82,7 +82,7 @@ mod tests {
         Shape::compile(Json::parse(schema).unwrap()).unwrap()
     }
 
-    /// Learns what is wrong with an object; what was known of it before.
+    /// Learns the faults of an object; returns those that were cached before.
     fn check(layouts: &Layouts<Faults>, shape: &Shape, text: &str) -> Option<Vec<String>> {
         let object = Json::parse(text).unwrap();
         let fields = object.object().unwrap();
@@ -115,7 +115,7 @@ mod tests {
         assert!((0..9).all(|nth| check(&layouts, &shape, &object(nth)).is_none()));
         let known: Vec<usize> = (0..9).filter(|&nth| check(&layouts, &shape, &object(nth)).is_some()).collect();
         assert_eq!(known, [0, 1, 2, 3], "the first ones stay");
-        // Nor are more kept of the same keys than places are looked at.
+        // Nor are more layouts with the same keys kept than slots are probed.
         let layouts = Layouts::of(96);
         let object = |nth: usize| {
             let word = |bit: usize| nth >> bit & 1 == 1;

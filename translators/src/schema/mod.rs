@@ -1,11 +1,12 @@
-//! The JSON Schemas of a contract, chosen by event type and compiled once.
+//! The JSON Schemas of a contract, selected by event type and compiled once.
 //!
-//! In: an event's JSON text. Out: nothing, or where and how it breaks its schema. Never: a fetch, a payload in a message,
-//! one big `oneOf` (whose errors say nothing and cost a thousand times as much).
+//! Input: an event's JSON text. Output: nothing, or where and how it violates its schema. Never: a network fetch, event values
+//! in a message, or one large `oneOf` (its errors say nothing useful, and it costs a thousand times as much).
 //!
-//! Two readers of one statement: [`fast`] accepts what is surely valid, and tells what is surely broken in the common ways,
-//! without building a DOM; everything else goes to `jsonschema`, whose word is final.
+//! There are two validators. [`fast`] accepts events that are certainly valid and reports the common violations, without
+//! building a DOM. Everything else goes to `jsonschema`, whose verdict is final.
 
+pub mod document;
 pub mod fast;
 mod layouts;
 mod outlines;
@@ -24,27 +25,27 @@ use std::ops::Range;
 /// One schema file.
 #[derive(Clone, Copy, Debug)]
 pub struct SchemaFile {
-    /// The event type that it describes.
+    /// The event type that the schema describes.
     pub kind: &'static str,
-    /// Its text.
+    /// The schema's text.
     pub text: &'static str,
 }
 
-/// A breach of a schema.
+/// A violation of a schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Breach {
-    /// The place in the event, as a JSON pointer.
+    /// Where in the event, as a JSON pointer.
     pub pointer: String,
-    /// The keyword that is broken, such as `required`.
+    /// The violated keyword, such as `required`.
     pub keyword: String,
     /// What is wrong, without the event's values.
     pub message: String,
 }
 
-/// Breaches of others' objects as they are told: each a JSON pointer, and what is wrong.
+/// The violations in an external object, each as a JSON pointer and a message.
 pub(crate) type Told<'i, 'b> = &'i mut dyn Iterator<Item = (&'b str, &'b str)>;
 
-/// The compiled schemas of one contract, or of one surface; with what was said of objects of others, by their layouts.
+/// The compiled schemas of one contract or of one runner's surface, with cached verdicts on external objects by layout.
 pub struct Schemas<T = Faults> {
     by_kind: HashMap<&'static str, Compiled<T>>,
 }
@@ -60,16 +61,16 @@ impl Schemas {
     /// Compiles the schemas of a contract.
     ///
     /// # Errors
-    /// The name of the type whose schema is no schema, and why. The built-in contracts have none such (tested).
+    /// The name of the type whose schema is invalid, and why. The built-in contracts have no invalid schemas (tested).
     pub fn compile(files: &'static [SchemaFile]) -> Result<Self, String> {
         Self::compile_with(files, &[])
     }
 
-    /// Compiles schemas that refer to others by their `$id`. `shared` are those others; their `kind` names them in errors
-    /// only.
+    /// Compiles schemas that refer by `$id` to the schemas in `shared`. The `kind` of a shared schema is used only in error
+    /// messages.
     ///
     /// # Errors
-    /// As [`Schemas::compile`]; also a reference to what is not among `shared`.
+    /// Like [`Schemas::compile`]; also a reference to a schema that is not in `shared`.
     pub fn compile_with(files: &[SchemaFile], shared: &[SchemaFile]) -> Result<Self, String> {
         let mut registry = jsonschema::Registry::new();
         for file in shared {
@@ -92,14 +93,15 @@ impl Schemas {
         Ok(Self { by_kind })
     }
 
-    /// Makes room for so many layouts of each kind of object, for [`Schemas::check_fields`].
+    /// Sets how many layouts are cached for each kind of object, for [`Schemas::check_fields`].
     pub(crate) fn with_layouts(mut self, most: usize) -> Self {
         self.by_kind.values_mut().for_each(|compiled| compiled.layouts = Layouts::of(most));
         self
     }
 
-    /// Checks an object of others that is JSON and taken apart already. `tell` makes a list of its breaches, each a JSON pointer
-    /// and what is wrong; the list is kept for objects that break the schema in the same way, so it is made of these alone.
+    /// Checks an external object that is already parsed. `tell` turns the violations (JSON pointer and message) into a list of
+    /// faults. The list is cached and reused for objects that violate the schema in the same way, so `tell` must use nothing
+    /// but these violations.
     pub(crate) fn check_fields(
         &self,
         kind: &str,
@@ -123,10 +125,10 @@ impl Schemas {
 }
 
 impl<T> Schemas<T> {
-    /// Compiles schemas that may refer to each other by their `$id`, each one as `read` has it.
+    /// Compiles schemas that may refer to each other by `$id`. `read` transforms each schema first.
     ///
     /// # Errors
-    /// As [`Schemas::compile`]; also a reference to what is not among them.
+    /// Like [`Schemas::compile`]; also a reference to a schema that is not in `files`.
     pub fn compile_each(files: &[SchemaFile], read: fn(Value) -> Value) -> Result<Self, String> {
         let documents = files.iter().map(|file| parse(file).map(read)).collect::<Result<Vec<_>, _>>()?;
         let mut registry = jsonschema::Registry::new();
@@ -155,13 +157,13 @@ impl<T> Schemas<T> {
         self.by_kind.contains_key(kind)
     }
 
-    /// Checks an event of ours. An unknown type is a breach.
+    /// Checks an event that framegate wrote. An unknown type is a violation.
     ///
     /// # Errors
-    /// Every breach that was found, at least one.
+    /// Every violation that was found, at least one.
     pub fn check(&self, event: EventRef<'_>) -> Result<(), Vec<Breach>> {
         let compiled = self.by_kind.get(event.kind);
-        // Most events are made as many were before them, and nothing depends on their values.
+        // Most events have the outline of earlier events and need no check of their values.
         if !event.outline.fields.is_empty() && compiled.is_some_and(|compiled| compiled.outlines.has(event.outline)) {
             return Ok(());
         }
@@ -173,27 +175,27 @@ impl<T> Schemas<T> {
         Ok(())
     }
 
-    /// Checks text that a parser has accepted as JSON.
+    /// Checks text that a parser has already accepted as JSON.
     ///
     /// # Errors
-    /// Every breach that was found, at least one.
+    /// Every violation that was found, at least one.
     pub fn check_text(&self, kind: &str, text: &str) -> Result<(), Vec<Breach>> {
         self.check_parts(kind, text, &[], false)
     }
 
-    /// Whether text that is JSON surely keeps the schema of its kind; `false` says nothing.
+    /// Whether JSON text certainly conforms to the schema of its kind; `false` means unknown.
     pub(crate) fn surely_keeps(&self, kind: &str, text: &str) -> bool {
         let shape = self.by_kind.get(kind).and_then(|compiled| compiled.shape.as_ref());
         shape.is_some_and(|shape| shape.accepts(text, &[]))
     }
 
-    /// Every breach of text that is JSON, as far as that is sure without the full validator.
+    /// Every violation in JSON text; `None` if only the full validator can tell.
     #[cfg(test)]
     pub(crate) fn told(&self, kind: &str, text: &str) -> Option<Vec<Breach>> {
         self.by_kind.get(kind)?.shape.as_ref()?.breaches(text)
     }
 
-    /// Whether an object of others is laid out as another one of its kind is; `None` where that one has no layout.
+    /// Whether an external object has the layout of another one of its kind; `None` if that one has no layout.
     #[cfg(test)]
     pub(crate) fn laid_out_alike(&self, kind: &str, one: Fields<'_, '_>, other: Fields<'_, '_>) -> Option<bool> {
         let shape = self.by_kind.get(kind)?.shape.as_ref()?;
@@ -206,14 +208,14 @@ impl<T> Schemas<T> {
         compiled.map(|compiled| compiled.validator.iter_errors(value).collect()).unwrap_or_default()
     }
 
-    /// What was said of objects of that kind that are laid out like this one; `None` where nothing was.
+    /// The cached value for objects of that kind with this layout; `None` if there is none.
     pub(crate) fn said(&self, kind: &str, fields: Fields<'_, '_>) -> Option<&T> {
         let Compiled { shape: Some(shape), layouts, .. } = self.by_kind.get(kind)? else { return None };
         layouts.said(shape, fields)
     }
 
-    /// Keeps what is said of an object with so many breaches for those that are laid out like it. It must be made of the
-    /// places of those breaches and the names of properties alone. Nothing is kept where that is not sure to be the same.
+    /// Caches a value for objects with this layout. It must be derived only from the places of the object's `breaches`
+    /// violations and from property names. Nothing is cached unless the fast validator is certain of the same violations.
     pub(crate) fn keep_said(
         &self,
         kind: &str,
@@ -231,7 +233,7 @@ impl<T> Schemas<T> {
     fn check_parts(&self, kind: &str, text: &str, known: &[Range<usize>], ours: bool) -> Result<(), Vec<Breach>> {
         let Some(compiled) = self.by_kind.get(kind) else { return Err(vec![unknown(kind)]) };
         if let Some(shape) = &compiled.shape {
-            // What we wrote is nearly always valid, which takes less to see than what is wrong.
+            // What we wrote is nearly always valid, and accepting it is cheaper than finding violations.
             if ours && shape.accepts(text, known) {
                 return Ok(());
             }
@@ -248,10 +250,10 @@ impl<T> Schemas<T> {
         compiled.check(&value)
     }
 
-    /// Checks an event that is parsed already.
+    /// Checks an event that is already parsed.
     ///
     /// # Errors
-    /// Every breach that was found, at least one.
+    /// Every violation that was found, at least one.
     pub fn check_value(&self, kind: &str, event: &Value) -> Result<(), Vec<Breach>> {
         self.by_kind.get(kind).map_or_else(|| Err(vec![unknown(kind)]), |compiled| compiled.check(event))
     }
@@ -259,20 +261,23 @@ impl<T> Schemas<T> {
 
 impl<T> Compiled<T> {
     fn check(&self, event: &Value) -> Result<(), Vec<Breach>> {
-        if self.validator.is_valid(event) {
-            return Ok(());
-        }
-        let breaches: Vec<Breach> = self
-            .validator
-            .iter_errors(event)
-            .map(|error| Breach {
-                pointer: error.instance_path().to_string(),
-                keyword: error.schema_path().to_string().rsplit('/').next().unwrap_or_default().to_owned(),
-                message: error.masked().to_string(),
-            })
-            .collect();
-        Err(breaches)
+        breaches(&self.validator, event)
     }
+}
+
+fn breaches(validator: &Validator, event: &Value) -> Result<(), Vec<Breach>> {
+    if validator.is_valid(event) {
+        return Ok(());
+    }
+    let breaches: Vec<Breach> = validator
+        .iter_errors(event)
+        .map(|error| Breach {
+            pointer: error.instance_path().to_string(),
+            keyword: error.schema_path().to_string().rsplit('/').next().unwrap_or_default().to_owned(),
+            message: error.masked().to_string(),
+        })
+        .collect();
+    Err(breaches)
 }
 
 fn build(
@@ -287,10 +292,10 @@ fn build(
         .map_err(|error| error.to_owned())
 }
 
-/// Compiles a schema that is none of ours, 2020-12: no other document is fetched for it, and its patterns take linear time.
+/// Compiles an external schema (draft 2020-12). No other document is fetched for it, and its patterns run in linear time.
 ///
 /// # Errors
-/// Why it cannot be used, in words.
+/// Why it cannot be used, as a message.
 pub(crate) fn compile_foreign(text: &str) -> Result<Validator, String> {
     let schema: Value = serde_json::from_str(text).map_err(|error| error.to_string())?;
     let registry = jsonschema::Registry::new().prepare().map_err(|error| error.to_string())?;

@@ -1,33 +1,33 @@
-//! The outlines of events that are surely valid, whatever their values.
+//! A cache of outlines whose events are certainly valid, whatever their values.
 //!
-//! In: outlines, and the shape of the schema. Out: whether every event of an outline keeps the schema. Never: more outlines
-//! than a bound, a lock.
+//! Input: outlines and the shape of the schema. Output: whether every event with an outline conforms to the schema. Never: more
+//! outlines than the bound, or a lock.
 
 use super::fast::Shape;
 use crate::encode::{Field, Outline};
 use std::sync::OnceLock;
 
-/// How many outlines of one type of event are kept.
+/// Limit of cached outlines for each event type.
 const MOST: usize = 24;
 
-/// The outlines of one type of event.
+/// The cached outlines of one event type.
 #[derive(Debug, Default)]
 pub(super) struct Outlines([OnceLock<(u64, Box<[Field]>)>; MOST]);
 
 impl Outlines {
-    /// Whether every event of that outline is valid, as found out before.
+    /// Whether this outline is cached, so that every event with it is valid.
     pub(super) fn has(&self, outline: Outline<'_>) -> bool {
-        // By their prints first: of several that are much alike, one is looked at.
+        // Compare the fingerprints first, so that usually only one candidate is compared in full.
         let mut known = self.0.iter().map_while(OnceLock::get);
         known.any(|(print, known)| *print == outline.print() && **known == *outline.fields)
     }
 
-    /// Keeps an outline, if every event that has it is valid.
+    /// Caches an outline if every event with it is valid.
     pub(super) fn learn(&self, outline: Outline<'_>, shape: &Shape) {
         if shape.holds_for_all(outline.fields)
             && let Some(free) = self.0.iter().find(|slot| slot.get().is_none())
         {
-            // Another thread may have been faster: then its outline stands there, and this one is learnt another time.
+            // If another thread took the slot first, this outline is learnt at another time.
             let _ = free.set((outline.print(), outline.fields.into()));
         }
     }

@@ -1,28 +1,47 @@
 //! Checks a whole stream of a contract: each event by its schema, the stream by the contract's rules.
 //!
-//! In: the text of each event, in order. Out: findings with the event's number. Never: a payload in a finding.
+//! Input: the text of each event, in order. Output: findings with the event's number. Never: event content in a finding.
 
 use super::excuse::Excuses;
-use super::{Finding, Verifier};
-use crate::contracts::Contract;
+use super::{Basis, Finding, Severity, Verifier};
+use crate::contract::Contract;
 use crate::schema::Schemas;
+use crate::schema::document::DocumentSchema;
 use serde_json::Value;
 
-/// A finding and where it is.
+/// A finding with its position.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Located {
-    /// Counts the events from 1, as people count lines; 0 for the stream as a whole.
+    /// The event's number, from 1; 0 for the stream as a whole.
     pub record: u64,
-    /// The event's type, where it has one that is text; shortened to 64 characters.
+    /// The event's type if it is a string, shortened to 64 characters.
     pub kind: Option<String>,
     /// What is wrong.
     pub finding: Finding,
 }
 
+/// The standard by which a stream is checked.
+#[derive(Clone, Copy)]
+pub enum Standard<'c> {
+    /// What framegate itself writes: the schema of each event type, and every rule.
+    Emitted(&'c Schemas),
+    /// What the contract's document allows, from any writer.
+    Document(&'c DocumentSchema),
+}
+
+impl std::fmt::Debug for Standard<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Self::Emitted(_) => "Emitted",
+            Self::Document(_) => "Document",
+        })
+    }
+}
+
 /// Checks one file of events.
 pub struct Checker<'c> {
     contract: &'c Contract,
-    schemas: &'c Schemas,
+    standard: Standard<'c>,
     verifier: Box<dyn Verifier>,
     excuses: Excuses,
     records: u64,
@@ -30,13 +49,26 @@ pub struct Checker<'c> {
 }
 
 impl<'c> Checker<'c> {
-    /// A checker at the start of its input.
+    /// A checker for framegate's own output, at the start of its input.
     pub fn new(contract: &'c Contract, schemas: &'c Schemas) -> Self {
-        let verifier = (contract.verifier)();
-        Self { contract, schemas, verifier, excuses: Excuses::default(), records: 0, findings: Vec::new() }
+        Self::by(contract, Standard::Emitted(schemas))
     }
 
-    /// Takes the next event.
+    /// A checker at the start of its input.
+    pub fn by(contract: &'c Contract, standard: Standard<'c>) -> Self {
+        let verifier = (contract.verifier)();
+        Self { contract, standard, verifier, excuses: Excuses::default(), records: 0, findings: Vec::new() }
+    }
+
+    /// Declares that the streams were resumed in the middle, the first one after the event with the cursor `after`.
+    ///
+    /// # Errors
+    /// Why `after` is not a cursor of the contract.
+    pub fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.verifier.resume(after)
+    }
+
+    /// Checks the next event.
     pub fn event(&mut self, text: &[u8], sink: &mut dyn FnMut(Located)) {
         match crate::json::value(text) {
             Ok(event) => self.value(&event, sink),
@@ -52,7 +84,7 @@ impl<'c> Checker<'c> {
         }
     }
 
-    /// Takes the next event, parsed.
+    /// Checks the next event, already parsed.
     pub fn value(&mut self, event: &Value, sink: &mut dyn FnMut(Located)) {
         self.records += 1;
         let type_key = self.contract.type_key;
@@ -65,19 +97,11 @@ impl<'c> Checker<'c> {
                 let message = format!("no {type_key}: it names the event's type");
                 self.findings.push(Finding::error("schema.type", format!("/{type_key}"), message));
             }
-            Some(kind) if !self.schemas.knows(kind) => {
-                let known: Vec<&str> = self.contract.schemas.iter().map(|file| file.kind).collect();
-                let message = format!("{} has no such event type; it has {}", self.contract.name, known.join(", "));
-                self.findings.push(Finding::error("schema.type", format!("/{type_key}"), message));
-            }
-            Some(kind) => {
-                for breach in self.schemas.check_value(kind, event).err().unwrap_or_default() {
-                    self.findings.push(Finding::error("schema", breach.pointer, breach.message));
-                }
-            }
+            Some(kind) => self.schema(kind, event),
         }
         if event.is_object() {
             self.verifier.event(event, &mut self.findings);
+            self.weigh();
             self.excuses.event(&*self.verifier, event, &mut self.findings);
         }
         let kind: Option<String> = kind.map(|kind| kind.chars().take(64).collect());
@@ -89,13 +113,50 @@ impl<'c> Checker<'c> {
     /// The file is over.
     pub fn end(&mut self, sink: &mut dyn FnMut(Located)) {
         self.verifier.end(&mut self.findings);
+        self.weigh();
         self.excuses.end(&mut self.findings);
         for finding in self.findings.drain(..) {
             sink(Located { record: 0, kind: None, finding });
         }
     }
 
-    /// How many events came so far.
+    /// Checks a single event by its type's schema.
+    fn schema(&mut self, kind: &str, event: &Value) {
+        let breaches = match self.standard {
+            Standard::Emitted(schemas) if schemas.knows(kind) => schemas.check_value(kind, event).map_err(Some),
+            Standard::Emitted(_) => Err(None),
+            Standard::Document(document) => document.check(kind, event),
+        };
+        match breaches {
+            Ok(()) => {}
+            Err(None) => {
+                let known: Vec<&str> = self.contract.schemas.iter().map(|file| file.kind).collect();
+                let message = format!("{} has no such event type; it has {}", self.contract.name, known.join(", "));
+                self.findings.push(Finding::error("schema.type", format!("/{}", self.contract.type_key), message));
+            }
+            Err(Some(breaches)) => {
+                for breach in breaches {
+                    let finding = Finding::error("schema", breach.pointer, breach.message);
+                    // Two definitions may require the same.
+                    if !self.findings.contains(&finding) {
+                        self.findings.push(finding);
+                    }
+                }
+            }
+        }
+    }
+
+    /// Drops the findings about rules that only framegate promises, unless framegate is the writer.
+    fn weigh(&mut self) {
+        if matches!(self.standard, Standard::Document(_)) {
+            self.findings.retain(|finding| finding.basis != Basis::Ours);
+            for finding in self.findings.iter_mut().filter(|finding| finding.basis == Basis::Usual) {
+                finding.severity = Severity::Warning;
+            }
+        }
+    }
+
+    /// The number of events so far.
     pub fn records(&self) -> u64 {
         self.records
     }

@@ -1,16 +1,17 @@
-//! What a stream may lack because its own notices say that events were withheld.
+//! Excuses findings that are explained by withheld events, as reported in the stream itself.
 //!
-//! In: each event, and what is wrong with it. Out: the same findings, those that a notice explains as warnings. Never: more
-//! excused than was withheld: each notice stands for one event, so for one thing that was not opened, closed or said.
+//! Input: each event and its findings. Output: the same findings; those explained by a notice become warnings. Never: more
+//! findings excused than events withheld. Each notice represents one event, so it excuses one thing that was not opened, closed
+//! or said.
 
 use super::{Finding, Severity, Verifier};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// The rules between events that hold for partners: who breaks one may be right, and its partner be withheld.
-const BETWEEN: &[&str] = &["pair.", "turn.", "text.", "tool.", "output.", "status.chain"];
+/// Rules between related events: an event may violate one because its partner was withheld.
+const BETWEEN: &[&str] = &["pair.", "turn.", "text.", "tool.", "output.", "approval.", "status.chain"];
 
-/// The notices of each stream of a file.
+/// The notices of each stream in a file.
 #[derive(Debug, Default)]
 pub(super) struct Excuses {
     streams: HashMap<String, Excused>,
@@ -18,14 +19,14 @@ pub(super) struct Excuses {
 
 #[derive(Debug, Default)]
 struct Excused {
-    /// How many events were withheld that nothing was found to lack so far.
+    /// The number of withheld events that have not excused a finding yet.
     left: u64,
-    /// What was excused: a call whose opening is gone is spoken of more than once.
+    /// What was excused: a call whose opening was withheld may cause several findings.
     subjects: HashSet<String>,
 }
 
 impl Excuses {
-    /// Takes an event and what was found in it.
+    /// Processes an event and its findings.
     pub(super) fn event(&mut self, verifier: &dyn Verifier, event: &Value, findings: &mut [Finding]) {
         let stream = verifier.stream(event);
         if verifier.tells_of_withheld(event) {
@@ -42,7 +43,7 @@ impl Excuses {
         }
     }
 
-    /// Takes what was found when the file was over: it names no stream.
+    /// Processes the findings at the end of the file, which name no stream.
     pub(super) fn end(&mut self, findings: &mut [Finding]) {
         for finding in findings {
             if let Some(excused) = self.streams.values_mut().find(|excused| excused.left > 0) {

@@ -1,10 +1,11 @@
-//! Single events: a field that is missing or of another type is found, at its place, and nothing is found in a valid event.
+//! Single events: a missing field or a field of the wrong type is found at its pointer, and a valid event has no findings.
 
 use crate::parsed;
 use crate::support::*;
 use crate::tables::{ALL, Table};
 use framegate_translators::contracts::{Contract, contract};
-use framegate_translators::verify::{Checker, Finding, Severity};
+use framegate_translators::schema::document::DocumentSchema;
+use framegate_translators::verify::{Checker, Finding, Severity, Standard};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -22,7 +23,7 @@ fn fields(text: &str) -> impl Iterator<Item = Field<'_>> {
     })
 }
 
-/// Values of which each is of another type than all others.
+/// Values of different types.
 fn values() -> [(&'static str, Value); 8] {
     [
         ("s", json!("x")),
@@ -36,7 +37,7 @@ fn values() -> [(&'static str, Value); 8] {
     ]
 }
 
-/// Whether a field of that type may hold a value of the other.
+/// Whether a field of the type `field` may hold a value of the type `value`.
 fn holds(field: &str, value: &str) -> bool {
     match field {
         "i" => matches!(value, "i" | "n"),
@@ -45,7 +46,7 @@ fn holds(field: &str, value: &str) -> bool {
     }
 }
 
-/// One valid event of each type: those of the recordings, and the examples of types that no recording gives rise to.
+/// One valid event of each type: from the recordings, or the schema's example for types that no recording yields.
 fn valid(contract: &'static Contract) -> BTreeMap<&'static str, Value> {
     let mut found = BTreeMap::new();
     for recording in recordings().filter(|recording| recording.bytes.len() < 60_000) {
@@ -62,7 +63,7 @@ fn valid(contract: &'static Contract) -> BTreeMap<&'static str, Value> {
     found
 }
 
-/// What is wrong with the event itself; that it stands alone is not asked here.
+/// The findings about the event itself, without those about the rest of the stream.
 fn found(contract: &'static Contract, event: &Value) -> Vec<Finding> {
     let mut checker = Checker::new(contract, schemas(contract));
     let mut found = Vec::new();
@@ -143,7 +144,7 @@ fn mutate(
         assert_eq!(found(contract, &without), [], "{parent}/{} may be absent: {without}", field.name);
     }
     for (name, value) in values() {
-        if field.types.iter().any(|known| holds(known, name)) {
+        if field.types.contains(&"*") || field.types.iter().any(|known| holds(known, name)) {
             continue;
         }
         let mut other = event.clone();
@@ -151,4 +152,87 @@ fn mutate(
         expect(&other, &format!("{parent}/{}", field.name), format!("{name} instead of {:?}", field.types));
     }
     tried
+}
+
+/// Fields that framegate always writes and that the document allows to be absent, besides those that may be null.
+const OPTIONAL: &[(&str, &[&str])] = &[
+    ("session_started", &["input"]),
+    ("output_text_delta", &["message_id", "block_index"]),
+    ("tool_started", &["call_id", "kind"]),
+    ("tool_stdout", &["call_id"]),
+    ("tool_stderr", &["call_id"]),
+    ("tool_ended", &["call_id"]),
+    ("tool_failed", &["call_id"]),
+    ("tool_call_proposed", &["call_id", "kind"]),
+    ("user_message", &["message_id", "attachments"]),
+];
+
+/// Fields for which the document names no type.
+const ANY: &[(&str, &str)] = &[
+    ("tool_task_spawned", "args"),
+    ("tool_task_spawned", "artifacts"),
+    ("tool_task_status", "artifacts"),
+    ("tool_task_output_delta", "artifacts"),
+    ("skill_loaded", "frontmatter"),
+    ("subagent_event", "summary"),
+];
+
+/// Whether the document allows null: an optional field may be null if the document only shows it by example, or has `| null`.
+fn may_be_null(table: &Table, kind: &str, field: &Field<'_>, is_required: bool) -> bool {
+    let by_example = !is_required && ["frames.v1", "frames.v2", "hecate.v1", "pixir.v1"].contains(&table.contract);
+    let is_envelope = ["task_id", "session_id", "input"].contains(&field.name);
+    (by_example && !is_envelope) || (kind == "tool_call" && field.name == "input")
+}
+
+#[test]
+fn what_a_document_demands_is_found_where_somebody_else_writes() {
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    for table in ALL {
+        let contract = contract(table.contract).unwrap();
+        let document = DocumentSchema::compile(&contract.document_schema.unwrap(), contract.type_key).unwrap();
+        let valid = valid(contract);
+        let is_found = |event: &Value, pointer: &str| {
+            let mut checker = Checker::by(contract, Standard::Document(&document));
+            let mut is_found = false;
+            checker.event(event.to_string().as_bytes(), &mut |located| {
+                let Finding { rule, pointer: place, severity, .. } = located.finding;
+                is_found |= rule == "schema" && severity == Severity::Error && place == pointer;
+            });
+            is_found
+        };
+        for (kind, of_kind) in table.kinds {
+            for (parent, list) in [("", table.envelope), (table.body, *of_kind)] {
+                for field in fields(list) {
+                    let is_optional = OPTIONAL.iter().any(|(of, names)| of == kind && names.contains(&field.name));
+                    let is_nullable = table.contract == "frames.v2" && field.types.contains(&"null");
+                    let is_any = ANY.contains(&(*kind, field.name));
+                    let is_frame = table.contract.starts_with("frames.");
+                    let is_required = field.required && !(is_frame && is_optional) && !is_nullable;
+                    let mut without = valid[kind].clone();
+                    without.pointer_mut(parent).unwrap().as_object_mut().unwrap().remove(field.name);
+                    tried += 1;
+                    if is_found(&without, parent) != is_required {
+                        wrong.push(format!("{} {kind} without {parent}/{}", table.contract, field.name));
+                    }
+                    for (name, value) in values() {
+                        let may_be = is_any
+                            || field.types.iter().any(|known| holds(known, name))
+                            || (name == "null" && may_be_null(table, kind, &field, is_required));
+                        let mut other = valid[kind].clone();
+                        other.pointer_mut(parent).unwrap()[field.name] = value;
+                        let pointer = format!("{parent}/{}", field.name);
+                        tried += 1;
+                        let is_found = is_found(&other, &pointer);
+                        // A value of the right type may break another rule, such as a list of allowed words.
+                        if (name == "null" && is_found == may_be) || (!is_found && !may_be) {
+                            wrong.push(format!("{} {kind} {pointer}: {name}", table.contract));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{} of {tried}: {wrong:#?}", wrong.len());
+    assert!(tried > 5000, "{tried}");
 }

@@ -1,5 +1,5 @@
-//! What `check` finds when a valid stream is broken: each field that a document names, missing or of another type; each rule
-//! between events. The tables and expectations are written from the documents, not from schemas or verifiers.
+//! The findings of `check` for broken streams: each field that a document names, missing or with the wrong type; and each rule
+//! between events. The tables and expectations are derived from the documents, not from schemas or verifiers.
 
 #![allow(
     missing_docs,
@@ -22,7 +22,7 @@ use framegate_translators::contracts::Contract;
 use serde_json::Value;
 use support::{Recording, translate};
 
-/// The events of a recording. Half of a surrogate pair is no text for every parser.
+/// The events of a recording. A strict parser would refuse half of a surrogate pair.
 fn parsed(recording: &Recording, contract: &'static Contract) -> Vec<Value> {
     translate(recording.runner, contract, &recording.bytes)
         .split(|byte| *byte == b'\n')

@@ -1,4 +1,4 @@
-//! Streams of recordings with one thing wrong in their order. Which rule a document has for what is done stands beside it.
+//! Streams of recordings with one error in their order. Each change names the expected rule.
 
 use crate::words::*;
 use framegate_translators::contracts::contract;
@@ -25,7 +25,9 @@ fn the_first_event_is_the_one_that_the_document_names() {
         }
         let mut events = events[1..].to_vec();
         renumber(words, &mut events);
-        Some(Broken { events, at: 1, rules: &["start.missing"], pointer: String::new() })
+        // A `frames.v1` stream does not name its kind: only its end shows that a start is missing.
+        let at = if words.contract == "frames.v1" { events.len() as u64 } else { 1 };
+        Some(Broken { events, at, rules: &["start.missing"], pointer: String::new() })
     });
     applies("two first events", &["frames.v1", "frames.v2", "sse.v1"], |words, events| {
         if words.first.len() != 1 {
@@ -42,7 +44,7 @@ fn the_first_event_is_the_one_that_the_document_names() {
 fn there_is_one_terminal_event_and_it_is_the_last() {
     applies("no end", EVERY, |words, events| {
         let events = events[..events.len() - 1].to_vec();
-        // A Pixir log, which has no ephemeral events, has no terminal marker either.
+        // A Pixir log has no ephemeral events, and therefore no terminal marker.
         let is_log = words.contract == "pixir.v1" && events.iter().all(|event| !event["seq"].is_null());
         (!is_log).then(|| Broken { events, at: 0, rules: &["end.missing"], pointer: String::new() })
     });
@@ -133,7 +135,7 @@ fn what_names_a_stream_stays_the_same() {
         events[1][*key] = other;
         Some(Broken { events, at: 2, rules: &["id.changed", "id.alias"], pointer: format!("/{key}") })
     });
-    // An event of another run is the first one of a stream that has no beginning, and leaves a gap in its own.
+    // An event of another run starts a stream without a beginning, and leaves a gap in its own stream.
     applies("another run", EVERY, |words, events| {
         let key = words.number;
         let at = (1..events.len() - 1).find(|at| key.is_none_or(|key| !events[*at][key].is_null()))?;
@@ -147,7 +149,7 @@ fn what_names_a_stream_stays_the_same() {
         }
         let is_zero = key.is_some_and(|key| events[at][key] == 0);
         let rules: &[&str] = match key {
-            // The first number of a Pixir session may be in the midst of its stream.
+            // The first number of a Pixir session may be in the middle of its stream.
             Some(_) if is_zero => &["end.missing", "sequence.start"],
             Some(_) => &["sequence.start"],
             None => &["start.missing"],
@@ -171,7 +173,7 @@ fn what_is_opened_is_closed() {
             let is_end =
                 |event: &Value| closes.iter().any(|close| is(words, event, close)) && event.pointer(id) == Some(&name);
             let to = events.iter().position(is_end)?;
-            // Where a name comes again, what is left has a partner.
+            // If the name is used again, the remaining event has a partner.
             let again = events.iter().skip(to + 1).any(|event| event.pointer(id) == Some(&name));
             (!again).then(|| (from, to, (*id).to_owned()))
         };
@@ -186,7 +188,7 @@ fn what_is_opened_is_closed() {
             let mut events = events.to_vec();
             events.remove(from);
             renumber(words, &mut events);
-            // The first event of the thing's own: others may name it before it is open, or after it is closed.
+            // The first event of the object itself: other events may name it before it is opened or after it is closed.
             let speaks = |event: &Value| {
                 let kind = event[words.type_key].as_str().unwrap();
                 let own = words.pairs[nth].1.contains(&kind)
@@ -220,7 +222,7 @@ fn what_is_opened_is_closed() {
             Some(Broken { events, at: to as u64 + 2, rules: &["pair.not_open", "turn.not_open"], pointer })
         });
     }
-    // A result that nothing called.
+    // A result without a call.
     each("a result without its call", |words, events| {
         if words.contract != "agent-manager.v1" {
             return None;
@@ -238,7 +240,7 @@ fn a_completed_text_is_its_deltas() {
     let spoken = |words: &Words, events: &[Value]| {
         let (delta, said, whole, text) = words.text?;
         let at = events.iter().position(|event| is(words, event, delta))?;
-        // The text that these deltas belong to: in all three contracts the next one, where only one voice speaks.
+        // The completed text for these deltas. In all three contracts it is the next one, if only one text is open at a time.
         let to = at + events[at..].iter().position(|event| is(words, event, whole))?;
         let all: String = events[at..to]
             .iter()

@@ -1,21 +1,21 @@
-//! The fields of each event type, as the documents have them.
+//! The fields of each event type, according to the documents.
 //!
-//! A field is `name:type`, or `name?:type` where the document lets it be absent. Types: `s` text, `n` a whole number that is not
-//! negative, `i` a whole number, `f` a number, `b` true or false, `o` an object, `a` a list; `|` and `null` where the document
-//! says so.
+//! A field is `name:type`, or `name?:type` if the document allows it to be absent. Types: `s` text, `n` a non-negative whole
+//! number, `i` a whole number, `f` a number, `b` a boolean, `o` an object, `a` a list, `*` anything. `|` and `null` are used if
+//! the document says so.
 
 /// The fields of one contract.
 pub struct Table {
     pub contract: &'static str,
-    /// Where an event type's own fields stand.
+    /// The pointer to an event type's own fields.
     pub body: &'static str,
     pub type_key: &'static str,
     pub envelope: &'static str,
     pub kinds: &'static [(&'static str, &'static str)],
 }
 
-/// `spec/frames.md`, "Schema (v1)" and "Frame types". Fields that may be null may also be absent: the document's readers take
-/// an absent one for null.
+/// `spec/frames.md`, "Schema (v1)" and "Frame types". Fields that may be null may also be absent: readers of the document treat
+/// an absent field as null.
 pub const FRAMES_V1: Table = Table {
     contract: "frames.v1",
     body: "",
@@ -37,10 +37,27 @@ pub const FRAMES_V1: Table = Table {
         ("checkpoint_created", "checkpoint_id:s label:s created_at_ms:n files:a auto:b tool_name?:s|null"),
         ("checkpoint_rewound", "checkpoint_id:s label:s files:a"),
         ("checkpoint_failed", "action:s error:s"),
+        // "encoded using the v1 envelope": a field with `?` in the document may be absent, a field without a type may be
+        // anything.
+        (
+            "tool_task_spawned",
+            "task_id:s tool_name:s args:* cwd?:s|null title?:s|null execution_mode:s origin_session_id?:s|null artifacts?:*",
+        ),
+        (
+            "tool_task_status",
+            "task_id:s status:s exit_code?:i|null started_at_ms?:n|null ended_at_ms?:n|null artifacts?:* error?:s|null",
+        ),
+        ("tool_task_cancel_requested", "task_id:s reason:s"),
+        ("tool_task_cancelled", "task_id:s reason:s wall_time_ms?:n|null"),
+        ("tool_task_output_delta", "task_id:s stream:s chunk:s artifacts?:*"),
+        ("tool_task_stdin_written", "task_id:s chunk_b64:s"),
+        ("tool_task_resized", "task_id:s rows:n cols:n"),
+        ("tool_task_signalled", "task_id:s signal:s"),
     ],
 };
 
-/// `spec/frames.md`, "Schema (v2)"; the planned types; the extension types of this project. What may be null is always written.
+/// `spec/frames.md`, "Schema (v2)"; the planned types; this project's extension types. Fields that may be null are always
+/// written.
 pub const FRAMES_V2: Table = Table {
     contract: "frames.v2",
     body: "",
@@ -141,7 +158,7 @@ pub const AGENT_MANAGER_V1: Table = Table {
     ],
 };
 
-/// `spec/pixir.md`: the envelope, and what the text says of each type's `data`. `seq` is a number on canonical events.
+/// `spec/pixir.md`: the envelope, and each type's `data` as described in the text. `seq` is a number on canonical events.
 pub const PIXIR_V1: Table = Table {
     contract: "pixir.v1",
     body: "/data",
@@ -150,7 +167,7 @@ pub const PIXIR_V1: Table = Table {
     kinds: &[
         ("user_message", "text:s resources?:a"),
         ("assistant_message", "text:s"),
-        ("reasoning", "item:o model?:s"),
+        ("reasoning", "item:o model:s"),
         ("tool_call", "call_id:s name:s args:o"),
         ("tool_result", "call_id:s ok:b error?:o"),
         ("permission_decision", "call_id:s decision:s"),
@@ -168,8 +185,9 @@ pub const PIXIR_V1: Table = Table {
     ],
 };
 
-/// `spec/hecate-v1.md`: the envelope's table and the shapes in the text. What a runner may not know (figures, paths, reasons) may
-/// be absent; the text calls `result_artifact_id` and `scope` optional and says that events carry no payload where there is none.
+/// `spec/hecate-v1.md`: the table of the envelope and the shapes in the text. Values that a runner may not know (figures,
+/// paths, reasons) may be absent. The text calls `result_artifact_id` and `scope` optional, and says that events carry no
+/// payload if there is none.
 pub const HECATE_V1: Table = Table {
     contract: "hecate.v1",
     body: "/data",
@@ -227,7 +245,7 @@ pub const HECATE_V1: Table = Table {
         ("tool.web_fetch.response", "tool_call_id:s"),
         ("tool.web_search.requested", "tool_call_id:s"),
         ("tool.web_search.response", "tool_call_id:s"),
-        ("approval.requested", "approval_id:s tool_call_id?:s kind:s summary?:s policy_reason?:s"),
+        ("approval.requested", "approval_id:s tool_call_id:s kind:s summary:s policy_reason?:s"),
         ("approval.resolved", "approval_id:s decision:s by?:s comment?:s scope?:s"),
         ("approval.timed_out", "approval_id:s after_seconds?:n"),
         ("artifact.created", "artifact_id:s kind:s size_bytes?:n summary?:s"),

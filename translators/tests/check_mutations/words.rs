@@ -1,4 +1,4 @@
-//! What each document says of the stream of one run, and what is done to such streams.
+//! The rules of each document for the stream of one run, and helpers that change such streams.
 
 use crate::parsed;
 use crate::support::*;
@@ -7,26 +7,26 @@ use serde_json::{Value, json};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// What a document says of the stream of one run.
+/// The rules of a document for the stream of one run.
 pub struct Words {
     pub contract: &'static str,
     pub type_key: &'static str,
-    /// What names the run.
+    /// The key that names the run.
     pub run: &'static str,
-    /// What stays the same besides.
+    /// Other keys that are constant within a run.
     pub constant: &'static [&'static str],
-    /// The number without a gap, where the document has one.
+    /// The key of the number without gaps; `None` if the document has none.
     pub number: Option<&'static str>,
-    /// What is unique.
+    /// The key of the unique id.
     pub id: &'static str,
-    /// Types of which one comes first.
+    /// The types of the first event; one of them must come first.
     pub first: &'static [&'static str],
     pub is_last: fn(&Value) -> bool,
-    /// What may be put in anywhere in the midst of a run.
+    /// A type that may occur anywhere in the middle of a run.
     pub filler: &'static str,
-    /// Opened by one type and closed by another, by the value at a pointer.
+    /// Types that open and types that close an object, and the pointer to the object's name.
     pub pairs: &'static [(&'static str, &'static [&'static str], &'static str)],
-    /// Delta and completed text: types, and where their text is.
+    /// Delta and completed text: the types, and the pointers to their text.
     pub text: Option<(&'static str, &'static str, &'static str, &'static str)>,
 }
 
@@ -96,7 +96,8 @@ pub const ALL: &[Words] = &[
             event["eventType"] == "status" && ["complete", "failed", "cancelled"].contains(&status)
         },
         filler: "message",
-        // "Emitted after a tool execution": a result has a call before it. A call may be the client's to run.
+        // "Emitted after a tool execution": a result follows its call. A call may lack a result, because the client may have to
+        // run it.
         pairs: &[],
         text: None,
     },
@@ -127,7 +128,7 @@ pub const ALL: &[Words] = &[
         id: "event_id",
         first: &["run.queued", "run.started", "run.resumed_from_event"],
         is_last: |event| kind_in(event, &["run.finished", "run.failed", "run.cancelled"]),
-        filler: "user.message",
+        filler: "cost.tick",
         pairs: &[
             (
                 "tool.invoked",
@@ -152,7 +153,7 @@ pub fn runs(words: &Words) -> &'static Runs {
     &RUNS[words.contract]
 }
 
-/// How many runs of a contract each thing is done to.
+/// The number of runs of a contract that each change is applied to.
 pub const RUNS_EACH: usize = 30;
 
 /// The first run of each recording, as events of the contract.
@@ -173,7 +174,7 @@ pub fn read_runs(words: &Words) -> Runs {
         .collect()
 }
 
-/// Numbers and names the events anew, so that only what was done to their order is wrong.
+/// Renumbers and renames the events, so that only the change to their order remains wrong.
 pub fn renumber(words: &Words, events: &mut [Value]) {
     let mut next = 0;
     for (at, event) in events.iter_mut().enumerate() {
@@ -200,8 +201,7 @@ pub fn rules(contract: &'static Contract, events: &[Value]) -> Vec<(u64, &'stati
         .collect()
 }
 
-/// Does something to each run and says what must be found: the event (counted from 1; 0 is the stream), the rule's names of
-/// which one is right, and the pointer. `None` where it cannot be done to that run.
+/// A changed run and the expected finding: the event (counted from 1; 0 is the stream), the acceptable rules, and the pointer.
 pub struct Broken {
     pub events: Vec<Value>,
     pub at: u64,
@@ -227,7 +227,7 @@ pub fn is(words: &Words, event: &Value, kind: &str) -> bool {
     event[words.type_key] == kind
 }
 
-/// Whether a document has the rule at all, and some run shows it: each test says for which contracts it found a run.
+/// Checks that a rule applies to the contracts: for each one, the change can be applied to at least one run.
 pub fn applies(what: &str, contracts: &[&str], edit: impl Fn(&Words, &[Value]) -> Option<Broken>) {
     for words in ALL.iter().filter(|words| contracts.contains(&words.contract)) {
         assert!(

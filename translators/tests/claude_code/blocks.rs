@@ -1,4 +1,4 @@
-//! Records and blocks: what is whole, what is streamed, and what is unknown.
+//! Records and blocks: complete, streamed, and unknown ones.
 
 use crate::records::*;
 use crate::support;
@@ -57,6 +57,7 @@ fn a_whole_frame_behind_its_block_does_not_say_it_again() {
             "usage turn 4/7 None",
             "turn over end_turn",
             "text 0 \"hello\"",
+            "usage run 4/7 None",
             "end completed - \"hello\"",
         ]
     );

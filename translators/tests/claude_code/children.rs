@@ -1,4 +1,4 @@
-//! Subagents, and who speaks in whose name.
+//! Subagents, and the attribution of their frames.
 
 use crate::records::*;
 use framegate_translators::frame::Body;

@@ -1,4 +1,4 @@
-//! What the Claude Code recordings do not have, but its format does: small records written by hand.
+//! Cases that Claude Code's format allows and no recording covers: small records written by hand.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,4 @@
-//! Small records of Claude Code, and what is told of records.
+//! Small records of Claude Code, and short forms of the resulting frames.
 
 use crate::support;
 use framegate_translators::frame::{Body, Frame, StreamKind, TaskEvent};
@@ -12,7 +12,7 @@ pub fn frames(records: &[Value]) -> Vec<Frame> {
     support::frames(runner("claude-code").unwrap(), lines.concat().as_bytes())
 }
 
-/// The frames besides the records, one line each.
+/// The frames except the records, one line each.
 pub fn told(records: &[Value]) -> Vec<String> {
     frames(records).iter().filter_map(line).collect()
 }

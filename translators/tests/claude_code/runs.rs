@@ -1,4 +1,4 @@
-//! When a run begins and ends, and how.
+//! When and how a run begins and ends.
 
 use crate::records::*;
 use framegate_translators::frame::Body;
@@ -202,7 +202,7 @@ fn so_many_runs_are_open_at_once_and_no_more() {
         record["session_id"] = json!(format!("{session}"));
         record
     };
-    // The first session speaks again: in its run, unless that one was ended.
+    // The first session continues: in its existing run, unless that one was ended.
     let runs = |count: usize| {
         let records: Vec<_> = (0..count).chain([0]).map(said).collect();
         told(&records).iter().filter(|line| line.starts_with("start ")).count()

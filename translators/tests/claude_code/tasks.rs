@@ -1,4 +1,4 @@
-//! Commands in the background.
+//! Background commands.
 
 use crate::records::*;
 use serde_json::json;

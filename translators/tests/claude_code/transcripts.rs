@@ -79,6 +79,7 @@ fn a_side_chain_inside_an_old_transcript_is_the_childs() {
             "returned a 0",
             "start \"Stop there\"",
             "turn over tool_use",
+            "usage run 2/4 None",
             "end interrupted stream_ended \"-\"",
             "user \"Stop there\" 0",
             "end interrupted stream_ended \"-\"",

@@ -76,7 +76,7 @@ fn claude_code_is_interrupted_and_asked_again_in_its_own_words() {
     assert_eq!(lines[4], "end");
 }
 
-/// A permission request with these fields besides.
+/// A permission request with these additional fields.
 fn claude_asks(host: &mut Host, id: &str, more: Value) -> Vec<ApprovalRequested> {
     let mut request = json!({"subtype": "can_use_tool", "tool_name": "Bash", "tool_use_id": format!("toolu_{id}")});
     request.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -90,7 +90,7 @@ fn what_is_redacted_in_frames_is_given_back_as_it_was() {
     host.hear(br#"{"type":"system","subtype":"init","session_id":"s","model":"m"}"#);
     host.hear(b"\n");
     let secret = format!("ghp_{}", "a1B2c3D4".repeat(5).split_at(36).0);
-    // A lone surrogate and a number that no double holds pass through as well.
+    // A lone surrogate and a number beyond the precision of a double pass through unchanged.
     let input = format!(r#"{{"command":"push {secret}","odd":"\ud800","big":12345678901234567890123}}"#);
     let line = format!(
         r#"{{"type":"control_request","request_id":"r1","request":{{"subtype":"can_use_tool","tool_name":"Bash","input":{input}}}}}"#

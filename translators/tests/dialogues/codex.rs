@@ -5,7 +5,7 @@ use framegate_translators::frame::Decision;
 use framegate_translators::host::{Answer, Opening, Unsayable, Wish};
 use serde_json::{Value, json};
 
-/// The lines of a recording's client, without what says who it is.
+/// The lines of a recording's client, without the client's identity.
 fn client(name: &str) -> Vec<Value> {
     let mut lines = lines(&format!("codex/client/{name}.jsonl"));
     for line in &mut lines {
@@ -21,7 +21,7 @@ fn anonymous(line: &mut Value) {
     }
 }
 
-/// Plays a recording to a host that asks what its client asked and answers as it did.
+/// Plays a recording to a host that sends the same prompts as the recorded client, and the same answers.
 fn played(name: &str) -> Host {
     let client = client(name);
     let asks = |line: &&Value| line["method"] == "turn/start";
@@ -73,7 +73,7 @@ fn codex_is_told_what_its_clients_told_it() {
             anonymous(line);
         }
         let mut expected = client(name);
-        // Some of the recordings' clients say so, ours always does.
+        // Only some of the recorded clients announce capabilities; the host always does.
         for line in expected.iter_mut().filter(|line| line["method"] == "initialize") {
             anonymous(line);
         }
@@ -172,7 +172,7 @@ fn codex_answers_have_the_form_that_each_question_wants() {
     ];
     for (nth, (method, params, answer, expected)) in cases.into_iter().enumerate() {
         let mut host = codex();
-        // Ids are the server's: numbers or texts, given back as they came.
+        // The server chooses the ids: numbers or texts, which are returned unchanged.
         let id = if nth % 2 == 0 { json!(nth) } else { json!(format!("n{nth}")) };
         let asked = codex_asks(&mut host, &id, method, params.clone());
         assert_eq!(asked.len(), 1, "{method}");
@@ -189,7 +189,7 @@ fn codex_is_told_what_this_client_does_not_do() {
     assert!(codex_asks(&mut host, &json!(9), "item/tool/call", json!({"tool": "x"})).is_empty());
     let line = host.lines().pop().unwrap();
     assert_eq!((&line["id"], &line["error"]["code"]), (&json!(9), &json!(-32601)));
-    // A scope that the question does not offer leaves it open.
+    // A scope that the request does not offer is refused, and the request stays open.
     let asked = codex_asks(&mut host, &json!(1), "item/fileChange/requestApproval", json!({}));
     let refused = host.answer(&asked[0].approval_id, scoped("always"));
     assert!(matches!(refused, Err(Unsayable::NoWord(_))), "{refused:?}");

@@ -1,11 +1,11 @@
-//! Forms of MCP servers, which Claude Code and Codex pass on.
+//! Forms of MCP servers, passed on by Claude Code and Codex.
 
 use crate::host::*;
 use framegate_translators::frame::{Body, Decision, Frame};
 use framegate_translators::host::{Answer, Unsayable};
 use serde_json::json;
 
-/// Fields in an order of their own, which is the order of the answers.
+/// The order of the fields is the order of the answers.
 const FORM: &str =
     r#"{"type":"object","properties":{"zone":{"type":"string"},"count":{"type":"integer"}},"required":["zone"]}"#;
 
@@ -32,7 +32,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     claude(&mut host, "b", "form", FORM);
     host.answer("b", decided(Decision::Rejected)).unwrap();
     assert_eq!(response(&mut host)["response"], json!({"action": "decline"}));
-    // An address to go to: whoever says yes will.
+    // A URL to visit: an approval means that the user will visit it.
     claude(&mut host, "c", "url", FORM);
     assert!(!host.dialogue.asked("c").unwrap().wants_answers);
     host.answer("c", decided(Decision::Approved)).unwrap();
@@ -60,7 +60,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
     host.answer(&asked[0].approval_id, chosen(&[&["here"], &["2"]])).unwrap();
     assert_eq!(host.lines().last(), Some(&json!({"id": 7, "result": content})));
-    // One that nobody can fill in here is asked about all the same; the host refuses it, and says why.
+    // A form that cannot be filled in here is still announced. The host refuses answers with a reason.
     let why = "its field \"place\" is of the type \"object\"";
     let unfit = r#"{"properties":{"place":{"type":"object"}}}"#;
     let asked = codex_form(&mut host, 8, unfit);
@@ -69,7 +69,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     host.answer(&asked[0].approval_id, decided(Decision::Rejected)).unwrap();
     let declined = json!({"id": 8, "result": {"action": "decline", "content": null}});
     assert_eq!(host.lines().last(), Some(&declined));
-    // What redaction takes from the frames, the host still has.
+    // The host has the original values, which redaction removes from the frames.
     let secret = r#"{"properties":{"password":{"type":"string","default":"x1y2z3"}}}"#;
     let asked = codex_form(&mut host, 9, secret);
     assert!(!asked[0].args.get().contains("x1y2z3"), "{}", asked[0].args);
@@ -81,7 +81,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
         let refused = host.answer("request-10", lasting);
         assert!(matches!(refused, Err(Unsayable::NoWord(_))), "{asked:?} {refused:?}");
     }
-    // Another client's answer to a form may have been any; only the answer to questions is one.
+    // The decision of another client's answer to a form is unknown. Answered questions are always an approval.
     host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":10}}\n");
     codex_asks(&mut host, &json!(11), "item/tool/requestUserInput", json!({"questions": []}));
     host.hear(b"{\"method\":\"serverRequest/resolved\",\"params\":{\"threadId\":\"T\",\"requestId\":11}}\n");
@@ -89,7 +89,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     assert_eq!(decisions[decisions.len() - 2..], ["cancelled by runner", "approved by runner"]);
     let settled = |frame: &Frame| matches!(&frame.body, Body::ApprovalResolved(answer) if answer.reason.as_deref() == Some(framegate_translators::host::SETTLED));
     assert_eq!(host.frames.iter().filter(|frame| settled(frame)).count(), 1);
-    // Claude Code: alike.
+    // The same for Claude Code.
     let mut host = Host::new("claude-code");
     host.hear(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
     let asked = claude(&mut host, "f", "form", unfit);

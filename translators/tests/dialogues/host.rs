@@ -1,4 +1,4 @@
-//! A host in a test, and what it answers.
+//! A host in a test, and its answers.
 
 use framegate_translators::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Frame};
 use framegate_translators::framing::Limits;
@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// A host: it hears records, answers what is asked, and keeps what it sent.
+/// A host: it reads records, answers requests, and keeps what it sent.
 pub struct Host {
     pub ingest: Ingest,
     pub dialogue: Box<dyn Dialogue>,
@@ -35,7 +35,7 @@ impl Host {
         self.sent.extend(self.dialogue.take());
     }
 
-    /// The runner's next bytes; gives the questions that they ask.
+    /// Feeds the runner's next bytes; returns the requests in them.
     pub fn hear(&mut self, bytes: &[u8]) -> Vec<ApprovalRequested> {
         self.now_ms += 1;
         let dialogue = &mut self.dialogue;
@@ -60,7 +60,7 @@ impl Host {
         Ok(())
     }
 
-    /// Answers, and lets the frames tell it.
+    /// Sends an answer, and adds the decision to the frames.
     pub fn answer(&mut self, id: &str, answer: Answer) -> Result<(), Unsayable> {
         let decision = answer.decision;
         self.say(Wish::Answer { approval_id: id.into(), answer })?;
@@ -80,7 +80,7 @@ impl Host {
         self.frames.extend(frames);
     }
 
-    /// What was sent, as JSON.
+    /// The lines and requests that were sent, as JSON.
     pub fn lines(&self) -> Vec<Value> {
         let line = |sending: &Sending| match sending {
             Sending::Input(bytes) => {
@@ -94,7 +94,7 @@ impl Host {
         self.sent.iter().map(line).collect()
     }
 
-    /// The decisions: what, by whom. No question may have two, and none may be without.
+    /// The decisions, and who made them. Fails unless each request has exactly one.
     pub fn decisions(&self) -> Vec<String> {
         let (mut asked, mut told) = (Vec::new(), Vec::new());
         for frame in &self.frames {
@@ -130,7 +130,7 @@ pub fn scoped(scope: &str) -> Answer {
     Answer { scope: Some(scope.into()), ..decided(Decision::Approved) }
 }
 
-/// A yes with what was chosen, question by question.
+/// An approval with chosen answers, one list for each question.
 pub fn chosen(given: &[&[&str]]) -> Answer {
     let words = |words: &&[&str]| words.iter().map(|&word| word.to_owned()).collect();
     Answer { answers: given.iter().map(words).collect(), ..decided(Decision::Approved) }

@@ -1,4 +1,4 @@
-//! What a host says to a runner, held against what the hosts of the recordings said, and against what the runner took.
+//! What a host sends to a runner, compared with what the hosts in the recordings sent and what the runner accepted.
 
 #![allow(
     missing_docs,

@@ -5,7 +5,7 @@ use framegate_translators::frame::{ApprovalRequested, Decision};
 use framegate_translators::host::{Answer, Opening, Unsayable, Wish};
 use serde_json::{Value, json};
 
-/// Plays a feed to a host that answers each question so.
+/// Plays a feed to a host that answers each request with `answer`.
 fn feed(name: &str, answer: &Answer) -> Host {
     let mut host = Host::new("opencode");
     for block in fixture(&format!("opencode/{name}.sse")).split_inclusive("\n\n") {
@@ -86,12 +86,12 @@ fn opencodes_questions_wait_until_the_server_settles_them() {
     let replied = json!({"sessionID": "ses_1", "requestID": "per_1", "reply": "once"});
     opencode_event(&mut host, &json!({"id": "evt_2", "type": "permission.replied", "properties": replied}));
     assert!(matches!(host.say(answer()), Err(Unsayable::NoQuestion(_))));
-    // The first release's words and path.
+    // The first release's event names and path.
     opencode_event(&mut host, &ask("per_2", "permission.updated", json!({})));
     host.say(Wish::Answer { approval_id: "per_2".into(), answer: decided(Decision::Rejected) }).unwrap();
     let last = host.lines().pop().unwrap();
     assert_eq!(last, json!(["/session/ses_1/permissions/per_2", {"response": "reject"}]));
-    // A session that falls idle has nothing left to be answered; nor has one of the global feed.
+    // When a session becomes idle, its requests can no longer be answered. The same applies to events of the global feed.
     let idle = json!({"id": "evt_3", "type": "session.idle", "properties": {"sessionID": "ses_1"}});
     opencode_event(&mut host, &json!({"directory": "/w", "payload": idle}));
     assert!(host.dialogue.asked("per_2").is_none());

@@ -1,4 +1,4 @@
-//! Tool calls and questions.
+//! Tool calls and approval requests.
 
 use crate::case::*;
 use framegate_translators::frame::{Body, Frame};
@@ -6,7 +6,7 @@ use serde_json::Value;
 use std::collections::{BTreeSet, HashMap};
 use uuid::Uuid;
 
-/// What the frames tell of a call.
+/// The facts about a call in the frames.
 #[derive(Debug, Default)]
 pub struct Told<'f> {
     pub name: &'f str,
@@ -55,7 +55,7 @@ fn tool_calls() {
         }
         let ours = calls(&case.frames);
         let facts = list(&case.facts["tool_calls"]);
-        // What the provider runs itself is not in the script's list.
+        // The script does not list the tools that the provider runs itself.
         let own: BTreeSet<&str> = ours.keys().copied().filter(|id| !id.starts_with("srvtoolu_")).collect();
         same("calls", &own, &facts.iter().map(|fact| fact["id"].as_str().unwrap()).collect())?;
         for fact in facts {

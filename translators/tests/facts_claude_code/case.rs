@@ -1,4 +1,4 @@
-//! A recording with its facts, and what is compared.
+//! A recording with its facts, and comparisons.
 
 use crate::support::{fixtures_dir, frames};
 use framegate_translators::frame::{Body, Frame, SessionEnded, Usage, UsageScope};
@@ -31,7 +31,7 @@ pub fn read(name: &str) -> (Vec<Value>, Vec<Frame>) {
     (lines.filter_map(|line| serde_json::from_slice(line).ok()).collect(), frames(claude(), &bytes))
 }
 
-/// Runs a check on every recording, and tells all that fail at once.
+/// Runs a check on every recording, and reports all failures at once.
 pub fn each(check: impl Fn(&Case) -> Result<(), String>) {
     let mut failed = Vec::new();
     let mut checked = 0;
@@ -55,13 +55,13 @@ pub fn list(value: &Value) -> &[Value] {
     value.as_array().map(Vec::as_slice).unwrap_or_default()
 }
 
-/// Whether a run's answer is its result. What a command of the runner printed is shown without the blank lines at its end.
+/// Whether a run's answer is its result. The trailing blank lines of a command's output are not shown.
 pub fn is_answer(ours: &str, fact: &Value, case: &Case) -> bool {
     let trimmed = |fact: &Value| fact["text"].as_str().is_some_and(|text| text.trim_end() == ours);
     is_text(ours, fact) || (!case.synthetic().is_empty() && trimmed(fact))
 }
 
-/// Whether a text is the one of a fact, which may hold a long text by its size, head and tail.
+/// Whether a text matches a fact, which may describe a long text by its size, head and tail.
 pub fn is_text(ours: &str, fact: &Value) -> bool {
     if let Some(text) = fact.as_str().or_else(|| fact["text"].as_str()) {
         return ours == text;
@@ -79,7 +79,7 @@ pub fn same_texts(what: &str, ours: &[&str], facts: &[Value]) -> Result<(), Stri
 }
 
 impl Case {
-    /// `--output-format json` prints the result alone: what led to it cannot be seen.
+    /// `--output-format json` prints only the result, not what led to it.
     pub fn is_result_alone(&self) -> bool {
         self.name == "json_output.json"
     }
@@ -94,7 +94,7 @@ impl Case {
         ends
     }
 
-    /// Ids of the messages that the runner wrote itself, in the model's place.
+    /// The ids of messages that the runner wrote itself instead of the model.
     pub fn synthetic(&self) -> BTreeSet<&str> {
         let synthetic = self.records.iter().filter(|record| record["message"]["model"] == "<synthetic>");
         synthetic.filter_map(|record| record["message"]["id"].as_str()).collect()
@@ -105,7 +105,7 @@ impl Case {
         blocks.map(|block| (block["message_id"].as_str().unwrap(), block["block_index"].as_u64().unwrap())).collect()
     }
 
-    /// The main thread's whole texts of the model.
+    /// The complete model texts of the main thread.
     pub fn texts(&self) -> Vec<&str> {
         let (synthetic, incomplete) = (self.synthetic(), self.incomplete());
         let whole = |frame: &&Frame| frame.parent_tool_id.is_none();
@@ -128,7 +128,7 @@ impl Case {
             .collect()
     }
 
-    /// Model messages of the main thread that left a trace in the stream.
+    /// The model messages of the main thread that appear in the stream.
     pub fn main_messages(&self) -> Vec<&Value> {
         let seen = |message: &&Value| {
             message["queue"] == "main"

@@ -1,4 +1,4 @@
-//! Every fact of every Claude Code recording, checked against the frames.
+//! Checks every fact of every Claude Code recording against the frames.
 
 #![allow(
     missing_docs,

@@ -90,7 +90,7 @@ fn errors() {
                 .any(|error| error.attempt.is_none() && error.http_status.map(u64::from) == Some(status));
             same("status", &said, &true)?;
         }
-        // An error's text is said once, and not as the assistant's.
+        // The text of an error appears once, and not as the assistant's text.
         for error in case.records.iter().filter(|record| record["is_api_error_message"] == true) {
             let text = error["message"]["content"][0]["text"].as_str().unwrap();
             same("times said", &reported.iter().filter(|error| error.message == text).count(), &1)?;
@@ -119,7 +119,7 @@ fn transcripts_tell_what_their_streams_tell() {
             let facts = list(&streamed.facts["tool_calls"]);
             let (ours, theirs) = (calls(&told), calls(&streamed.frames));
             let is_child = file.contains(".sub1.");
-            // What runs in a side chain has a file of its own; a resumed session's begins with the earlier run.
+            // A side chain has its own file. The file of a resumed session starts with the earlier run.
             let resumed = name.starts_with("resume.") || name.starts_with("continue_fork.");
             for fact in facts.iter().filter(|fact| fact["parent_tool_use_id"].is_string() == is_child) {
                 let id = fact["id"].as_str().unwrap();
@@ -174,7 +174,7 @@ fn transcripts_tell_what_their_streams_tell() {
     assert!(compared >= 30, "{compared}");
 }
 
-/// The final texts of the runs, session by session.
+/// The final texts of the runs, grouped by session.
 fn answers(frames: &[Frame]) -> Vec<(String, EndReason, Option<String>)> {
     let mut answers: Vec<_> = frames
         .iter()
@@ -185,7 +185,7 @@ fn answers(frames: &[Frame]) -> Vec<(String, EndReason, Option<String>)> {
             _ => None,
         })
         .collect();
-    // Stable: the runs of one session stay in their order.
+    // The sort is stable: the runs of one session keep their order.
     answers.sort_by(|a, b| a.0.cmp(&b.0));
     answers
 }
@@ -210,7 +210,8 @@ fn one_input_can_hold_many_sessions() {
     one_by_one.sort_by(|a, b| a.0.cmp(&b.0));
     assert_eq!(answers(&frames(claude(), &together)), one_by_one);
 
-    // Record by record in turn, as a gateway of several runners would pass them on. Control records name no session.
+    // Records in turns, as from a gateway in front of several runners. Control records are excluded because they name no
+    // session.
     let whole = names
         .iter()
         .filter(|name| !name.starts_with("control_") && !name.contains("continue_") && !name.contains("resume"));

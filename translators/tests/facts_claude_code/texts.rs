@@ -1,4 +1,4 @@
-//! What is said, thought and left unfinished.
+//! Texts, thinking, and unfinished messages.
 
 use crate::case::*;
 use framegate_translators::frame::Body;
@@ -21,8 +21,8 @@ fn final_text() {
         let ours = end.final_text.as_deref();
         let last = list(&case.facts["results"]).last();
         match (&case.facts["final_text"], last) {
-            // The script has no text, and the runner gives an answer of its own: the output of a command, of a hook, or
-            // of the model in the schema that was asked for.
+            // The script has no text, but the runner has an answer: the output of a command or of a hook, or the model's output
+            // in the requested schema.
             (Value::Null, Some(result)) if result["is_error"] == false => {
                 let own = &result["result"];
                 match ours {

@@ -1,4 +1,4 @@
-//! The manifest's items: what each kind of them must be among the frames.
+//! The items in the manifest, and the frames that each kind must yield.
 
 use crate::seen::{Outcome, Seen, Side, Tool};
 use framegate_translators::frame::{Body, LogLevel};
@@ -17,8 +17,8 @@ pub(crate) fn text_is(text: Option<&str>, fact: &Value, what: &str) {
     }
 }
 
-/// The file tells the end of a killed command after the end of its turn. A run is over when it is over: the late line is
-/// kept as a record, and the command stands as aborted, as the output before the turn's end had it.
+/// In this file, the end of a killed command follows the end of its turn. The run is over by then: the late line is kept as a
+/// record, and the command is aborted, with the output from before the turn's end.
 const LATE_END: &str = "rollout-exec-sigint-command.jsonl";
 
 fn outcome(tool: &Tool, item: &Value, what: &str, file: &str) {
@@ -54,7 +54,7 @@ fn outcome(tool: &Tool, item: &Value, what: &str, file: &str) {
     }
 }
 
-/// Checks one item; `nth` is its place among the items of its kind, for the surface that has no ids of its own.
+/// Checks one item. `nth` is its position among the items of its kind, for the surface without item ids.
 fn item(side: &Side, seen: &Seen, item: &Value, nth: usize, file: &str) {
     let what = format!("{file}: {item}");
     let kind = item["kind"].as_str().unwrap();
@@ -88,7 +88,7 @@ fn item(side: &Side, seen: &Seen, item: &Value, nth: usize, file: &str) {
             }
         }
         "command_execution" => {
-            // In a session file a call that was refused, or whose item was left out, stands beside the items.
+            // A session file also contains calls that were refused, or whose item was left out.
             let script = item["argv"][2].as_str().unwrap();
             let tool = match id {
                 Some(_) => find(&|tool| tool.name == "bash"),
@@ -104,7 +104,7 @@ fn item(side: &Side, seen: &Seen, item: &Value, nth: usize, file: &str) {
             let name = |tool: &Tool| tool.name == "file_change";
             let tool = find(&name);
             let files = tool.args["files"].as_array().unwrap();
-            // A rename is an update of the old path, on surfaces that do not tell the new one.
+            // A rename is an update of the old path on surfaces that do not report the new one.
             let kind_of = |file: &Value| if file["kind"] == "move" { json!("modify") } else { file["kind"].clone() };
             let told: Vec<Value> = files.iter().map(|file| json!([file["path"], kind_of(file)])).collect();
             let word = |kind: &Value| if kind == "update" { json!("modify") } else { kind.clone() };
@@ -132,7 +132,7 @@ fn item(side: &Side, seen: &Seen, item: &Value, nth: usize, file: &str) {
             assert_eq!(tool.args, item["arguments"], "{what}");
             outcome(tool, item, &what, file);
             if let Some(structured) = item.get("structured_content") {
-                // Text and structured content say the same; the text is told, both stay in the record.
+                // Text and structured content are equal. The text is the output; both stay in the record.
                 let line = tool.out.lines().next().unwrap();
                 assert_eq!(&serde_json::from_str::<Value>(line).unwrap(), structured, "{what}");
             }
@@ -232,7 +232,7 @@ pub(crate) fn log(seen: &Seen, level: LogLevel, part: &str, what: &str) {
     assert_eq!(seen.bodies.iter().filter(is).count(), 1, "{what}");
 }
 
-/// Items that are calls; a plan is none.
+/// Whether an item is a call; a plan is not.
 pub(crate) fn is_call(item: &Value) -> bool {
     matches!(
         item["kind"].as_str().unwrap(),

@@ -1,11 +1,11 @@
-//! What the frames of a recording say, side by side.
+//! The contents of a recording's frames, by kind.
 
 use framegate_translators::frame::{Body, EndReason, Frame, StreamKind, Usage, UsageScope};
 use serde_json::Value;
 use std::collections::HashMap;
 use uuid::Uuid;
 
-/// How a tool's call went.
+/// The outcome of a tool's call.
 #[derive(Debug, PartialEq)]
 pub(crate) enum Outcome {
     Ended(i32),
@@ -17,7 +17,7 @@ pub(crate) struct Tool {
     pub(crate) call_id: String,
     pub(crate) name: String,
     pub(crate) args: Value,
-    /// Standard output in its order, and how much of it came in pieces.
+    /// Standard output in order, and how much of it arrived in pieces.
     pub(crate) out: String,
     pub(crate) streamed: usize,
     pub(crate) err: String,
@@ -25,7 +25,7 @@ pub(crate) struct Tool {
     pub(crate) outcome: Option<Outcome>,
 }
 
-/// What one side said: the main thread, or a subagent.
+/// The output of one side: the main thread, or a subagent.
 #[derive(Debug, Default)]
 pub(crate) struct Side {
     pub(crate) texts: Vec<(String, String)>,
@@ -58,7 +58,7 @@ impl Side {
                     outcome: None,
                 });
             }
-            Body::ToolStdout { tool, chunk } => {
+            Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
                 let tool = self.tool(&tool.id);
                 tool.streamed += chunk.len();
                 tool.out.push_str(chunk);
@@ -76,7 +76,7 @@ impl Side {
     }
 }
 
-/// What the frames of a recording say.
+/// The contents of a recording's frames.
 #[derive(Default)]
 pub(crate) struct Seen {
     pub(crate) main: Side,
@@ -85,9 +85,9 @@ pub(crate) struct Seen {
     pub(crate) sessions: Vec<String>,
     pub(crate) ends: Vec<(EndReason, Option<String>, String)>,
     pub(crate) records: usize,
-    /// What is noted of records that were not understood.
+    /// The errors on records that were not understood.
     pub(crate) faults: Vec<String>,
-    /// The lines in which threads introduce themselves.
+    /// The lines with the metadata of threads.
     pub(crate) metas: Vec<Value>,
     pub(crate) run_usage: Vec<Usage>,
     pub(crate) turn_usage: Vec<Usage>,
@@ -112,7 +112,11 @@ pub(crate) fn see(frames: &[Frame]) -> Seen {
                 seen.ends.push((end.reason, end.final_text.clone(), message));
             }
             Body::UsageReported(usage) if !frame.is_subagent() => match usage.scope {
-                UsageScope::Run => seen.run_usage.push((**usage).clone()),
+                // The manifest's figures are those of the main thread.
+                UsageScope::Run => seen.run_usage.push(match &usage.main_thread {
+                    Some(part) => Usage::of(UsageScope::Run, None, part),
+                    None => (**usage).clone(),
+                }),
                 UsageScope::Turn => seen.turn_usage.push((**usage).clone()),
             },
             _ => {}

@@ -1,4 +1,4 @@
-//! A recording with its facts, and what is compared.
+//! A recording with its facts, and comparisons.
 
 use crate::support::{fixtures_dir, frames};
 use framegate_translators::frame::{Body, Frame, ProviderEvent, SessionEnded, Usage};
@@ -39,8 +39,8 @@ pub static CASES: LazyLock<Vec<Case>> = LazyLock::new(|| {
         .collect()
 });
 
-/// Checks a fact of every recording. `except` names recordings whose fact is known to differ, with the reason; one that
-/// does not differ after all is a failure too.
+/// Checks a fact of every recording. `except` names recordings whose fact is known to differ, with the reason. It is a failure
+/// if such a fact does not differ.
 pub fn check(except: &[(&str, &str)], differs: impl Fn(&Case) -> Option<String>) {
     let mut wrong = Vec::new();
     for case in CASES.iter() {
@@ -54,11 +54,11 @@ pub fn check(except: &[(&str, &str)], differs: impl Fn(&Case) -> Option<String>)
     assert!(wrong.is_empty(), "{} differ:\n{}", wrong.len(), wrong.join("\n"));
 }
 
-/// Browsers drop an event without its blank line. Nothing is dropped here, and this event ends its run.
+/// Browsers drop an event without its blank line. framegate keeps it, and this event ends its run.
 pub const CUT_EVENT: (&str, &str) =
     ("scripted__no-final-blank-line", "the facts leave out the cut event, which is response.completed");
 
-/// No event by the rules of SSE, and a record for us.
+/// Not an event by the rules of SSE, but a record for framegate.
 pub const PLAIN_ERROR: (&str, &str) = ("scripted__http-error-json", "the body is a plain JSON error, not SSE");
 
 pub fn same<T: PartialEq + std::fmt::Debug>(ours: T, theirs: T) -> Option<String> {

@@ -1,4 +1,4 @@
-//! The facts that were written down about each recording of Open Responses, checked against the frames.
+//! The written facts about each recording of Open Responses, checked against the frames.
 
 #![allow(
     missing_docs,

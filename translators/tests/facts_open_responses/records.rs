@@ -1,4 +1,4 @@
-//! Records: which there are, and how events and responses are judged.
+//! Records: their number and types, and the validation of events and responses.
 
 use crate::case::*;
 use framegate_translators::frame::{ProviderEvent, ProviderStatus};
@@ -45,10 +45,10 @@ fn event_names_are_compared_with_types() {
     });
 }
 
-/// How many events of each type break the published schema, and how many by our schemas.
+/// Compares how many events of each type break the published schema with how many break framegate's schemas.
 fn verdicts(case: &Case, facts: &str, ours: impl Fn(&ProviderEvent) -> bool) -> Option<String> {
-    // The facts count by reason: an event may break the schema in several ways, so only the types are comparable, and for
-    // each type the bounds of the count.
+    // The facts count by reason, and an event may break the schema for several reasons. Only the types and the bounds of each
+    // type's count are therefore comparable.
     let mut least: BTreeMap<String, u64> = BTreeMap::new();
     let mut most: BTreeMap<String, u64> = BTreeMap::new();
     for breach in case.facts["violations"].get(facts).and_then(Value::as_array).into_iter().flatten() {
@@ -77,7 +77,7 @@ fn verdicts(case: &Case, facts: &str, ours: impl Fn(&ProviderEvent) -> bool) -> 
     (!wrong.is_empty()).then(|| wrong.join("; "))
 }
 
-/// The published schema refuses what the prose of the same document allows; the prose is right.
+/// The published schema refuses what the prose of the same document allows. The prose is right.
 const EXTENSIONS: [(&str, &str); 2] = [
     ("fastresponses__ext", "items of an implementor's own type, slug:name, are legal"),
     ("scripted__extension-prefixed", "events and items of an implementor's own type, slug:name, are legal"),

@@ -1,4 +1,4 @@
-//! Runs, their ends and their figures.
+//! Runs, their ends and their usage.
 
 use crate::case::*;
 use crate::support::{fixtures_dir, frames};
@@ -46,7 +46,10 @@ fn each_recording_is_one_run_that_ends_as_it_should() {
         let expected = match case.facts["terminal_status"].as_str() {
             Some("completed") => EndReason::Completed,
             Some("failed") => EndReason::Failed,
-            Some("incomplete") => EndReason::Interrupted,
+            Some("incomplete") => match case.facts["incomplete_details"]["reason"].as_str() {
+                Some("content_filter") => EndReason::Failed,
+                _ => EndReason::Completed,
+            },
             None if error => EndReason::Failed,
             None => EndReason::Interrupted,
             Some(other) => panic!("{other}"),
@@ -64,7 +67,9 @@ fn why_a_run_ended_is_told() {
             _ => None,
         });
         if let Some(reason) = case.facts["incomplete_details"]["reason"].as_str() {
-            return same((end?.error_code.as_deref(), stop), (Some(reason), Some(reason)));
+            // The same code for all upstreams.
+            let word = if reason == "length" { "max_output_tokens" } else { reason };
+            return same((end?.error_code.as_deref(), stop), (Some(word), Some(word)));
         }
         let told = case.facts.get("response_error").or_else(|| {
             case.facts["error_events"].get(0).map(|event| event["body"].get("error").unwrap_or(&event["body"]))
@@ -84,13 +89,14 @@ fn why_a_run_ended_is_told() {
 }
 
 #[test]
-fn what_follows_the_end_is_on_the_thread() {
+fn what_follows_the_end_is_kept_before_the_last_frame() {
     check(&[], |case| {
         let mut ended = false;
         let mut behind: Vec<String> = Vec::new();
         for body in case.bodies() {
             match body {
-                Body::SessionEnded(_) => ended = true,
+                // The end is emitted up to this frame; the last frame waits for late records.
+                Body::TurnEnded { .. } => ended = true,
                 Body::ProviderEvent(record) if ended => behind.push(match record.status {
                     ProviderStatus::Done => "[DONE]".to_owned(),
                     _ => record.event_name.as_deref().unwrap_or_default().to_owned(),
@@ -108,7 +114,7 @@ fn what_follows_the_end_is_on_the_thread() {
     });
 }
 
-/// One connection may carry many responses: each is the run that it would be alone.
+/// One connection may carry many responses: each becomes the same run as it would alone.
 #[test]
 fn recordings_behind_one_another_are_the_same_runs() {
     let ended = |case: &&Case| case.facts["terminal_event"].is_string() && !case.name.starts_with("scripted__bom");
@@ -141,7 +147,7 @@ fn a_recording_as_frames() {
     let bytes = std::fs::read(fixtures_dir("open-responses").join("scripted__web-search.sse")).unwrap();
     let v2 = framegate_translators::contracts::contract("frames.v2").unwrap();
     let lines = String::from_utf8(crate::support::translate(open_responses(), v2, &bytes)).unwrap();
-    // The records themselves are the recording; only what is derived from them is of interest.
+    // The records themselves are the recording; only the derived frames are compared.
     let derived: Vec<&str> = lines.lines().filter(|line| !line.contains("\"type\":\"provider_event\"")).collect();
     insta::assert_snapshot!(derived.join("\n"));
 }

@@ -37,7 +37,7 @@ fn the_final_text_is_that_of_the_last_message() {
             _ if end.reason == EndReason::Completed || end.error_code.as_deref() == Some("max_output_tokens") => {
                 same(ours, &*all)
             }
-            // What broke off has the text of what was whole by then.
+            // A response that broke off has the text that was complete by then.
             _ => (!ours.is_empty() && ours != all).then(|| format!("{ours:?} is not {all:?}")),
         }
     });
@@ -87,7 +87,7 @@ fn function_calls_are_proposed_and_never_started() {
                 _ => None,
             })
             .collect();
-        // Proposals come as calls become whole, the facts in the order of the output.
+        // Proposals are in the order in which calls become complete, the facts in the order of the output.
         ours.sort_by(|a, b| a.0.cmp(&b.0));
         expected.sort_by(|a, b| a.0.cmp(&b.0));
         same(ours, expected)

@@ -1,4 +1,4 @@
-//! The example of each schema is valid, and stops being valid without what the schema requires.
+//! The example of each schema is valid, and becomes invalid without any of the required parts.
 
 use crate::support::*;
 use framegate_translators::contracts::hecate::V1;

@@ -1,4 +1,4 @@
-//! `hecate.v1`: recordings, each group's mapping from hand-made frames, the schemas' own examples.
+//! `hecate.v1`: recordings, the mapping of each group from hand-made frames, and the schemas' own examples.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,4 @@
-//! What each group of frames becomes.
+//! The mapping of each group of frames.
 
 use crate::stage::*;
 use framegate_translators::contracts::hecate::{V1, ids};
@@ -65,7 +65,7 @@ fn a_gap_in_the_stream_is_told() {
 #[test]
 fn a_run_s_duration_is_of_one_clock() {
     let mut run = Run::core().in_turn();
-    // The runner's own clock shows an hour later; the turn took 20 ms by it.
+    // The runner's own clock shows an hour later; by that clock, the turn took 20 ms.
     run.now_ms += 3_600_000;
     run.say(Body::TurnEnded { turn_index: 0, stop_reason: None, duration_ms: Some(20) });
     run.now_ms += 2;
@@ -131,6 +131,10 @@ fn what_a_person_says_belongs_to_the_turn_it_begins() {
         Body::UserMessage(Box::new(UserMessage { message_id: Name::from("u"), text: text.to_owned(), attachments }))
     };
     let mut run = Run::core();
+    assert_eq!(run.say(message("hi", vec![])), [], "no part of the candidate core");
+    let mut run = Run::new(&EncoderOptions { experimental: true, ..EncoderOptions::default() });
+    assert_eq!(run.say(message("hi", vec![])), [], "nor experimental");
+    let mut run = Run::new(&EncoderOptions { user_messages: true, ..EncoderOptions::default() });
     assert_eq!(run.one("user.message", message("hi", vec![])), json!({"turn_index": 0, "text": "hi"}));
     run = run.in_turn();
     assert_eq!(run.one("user.message", message("more", vec![]))["turn_index"], 0);
@@ -176,7 +180,7 @@ fn figures_are_told_where_they_are_known() {
                 json!({"turn_index": 1, "input_tokens": 111, "output_tokens": 2, "cached_input_tokens": 10,
                     "cost_micros_usd": 250, "duration_ms": 0, "tool_calls": 0})
             ),
-            // A subagent's figures count for the run and for no turn.
+            // A subagent's usage counts for the run but not for a turn.
             (
                 "cost.tick",
                 json!({"cumulative_input_tokens": 1221, "cumulative_output_tokens": 4,
@@ -184,12 +188,12 @@ fn figures_are_told_where_they_are_known() {
             ),
         ])
     );
-    // The runner's own total is smaller in one figure: none goes down.
+    // One figure of the runner's own total is smaller; cumulative figures never decrease.
     run.say(usage(UsageScope::Run, 5, Some(0.5)));
     let end = run.say(ended(EndReason::Completed, None, None, None));
     assert_eq!(end[0].1["cumulative_input_tokens"], 1221);
     assert_eq!((&end[1].0[..], &end[1].1["cost_micros_usd"]), ("run.finished", &json!(500_000)));
-    // The total of a run of one turn is that turn's; of a later turn it is not.
+    // The total of a run with one turn is that turn's usage; with a later turn it is not.
     let mut run = Run::core().in_turn();
     run.say(usage(UsageScope::Run, 1, None));
     assert_eq!(run.say(turn_ended(0, None))[0].1["input_tokens"], 111);
@@ -239,15 +243,19 @@ fn errors_belong_to_a_turn_or_to_what_is_upstream() {
     run.one("error.upstream", error(ErrorScope::Turn, "x", None, None));
     run = run.in_turn();
     for (attempt, max, retries) in [(Some(1), Some(2), true), (Some(1), None, true), (Some(2), Some(2), false)] {
-        let events = run.say(error(ErrorScope::Turn, "x", attempt, max));
-        let expected = json!({"turn_index": 0, "code": "x", "message": "no", "will_retry": true});
-        assert_eq!(events, if retries { data(&[("turn.failed", expected)]) } else { vec![] }, "{attempt:?} {max:?}");
+        // A turn has one end: an attempt that is retried within it is not a failure of the turn.
+        let kinds = run.kinds(error(ErrorScope::Turn, "x", attempt, max));
+        assert_eq!(kinds, if retries { vec!["error.upstream"] } else { vec![] }, "{attempt:?} {max:?}");
     }
     assert_eq!(
         run.one("turn.failed", turn_ended(0, None)),
         json!({"turn_index": 0, "code": "x", "message": "no", "will_retry": false})
     );
-    // An error of the run is the turn's where the turn says that it failed.
+    // A turn that succeeds in the end is completed, and has not failed before.
+    let mut run = Run::core().in_turn();
+    run.one("error.upstream", error(ErrorScope::Turn, "x", Some(1), Some(2)));
+    run.one("turn.completed", turn_ended(0, Some("end_turn")));
+    // An error of the run is the turn's error if the turn says that it failed.
     for (stop_reason, kind) in [(Some("failed"), "turn.failed"), (Some("end_turn"), "turn.completed")] {
         let mut run = Run::core().in_turn();
         run.one("error.upstream", error(ErrorScope::Run, "x", None, None));

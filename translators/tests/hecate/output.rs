@@ -1,4 +1,4 @@
-//! Shell output: joined within 50 ms, cut by size and by every other event, counted in bytes.
+//! Shell output: joined within 50 ms, split by size and by any other event, with offsets in bytes.
 
 use crate::stage::*;
 use framegate_translators::contracts::hecate::V1;
@@ -36,7 +36,7 @@ fn the_first_piece_goes_at_once_and_what_follows_at_once_is_joined() {
     assert_eq!(chunks(&mut run, stdout("c", "b")), []);
     run.now_ms += 49;
     assert_eq!(chunks(&mut run, stdout("c", "c")), []);
-    // A frame that says nothing here shows that time has passed.
+    // A frame without an event in this contract shows that time has passed.
     run.now_ms += 1;
     let log = Body::LogEmitted { level: LogLevel::Info, message: String::new() };
     assert_eq!(chunks(&mut run, log), one(2, "bc"));
@@ -57,7 +57,7 @@ fn joined_output_is_cut_by_size() {
     let mut run = shell();
     chunks(&mut run, stdout("c", "a"));
     assert_eq!(chunks(&mut run, stdout("c", "bb")), []);
-    // What would grow too large is not joined.
+    // Pieces are not joined if the result would be too large.
     let large = "x".repeat(JOINED - 1);
     assert_eq!(chunks(&mut run, stdout("c", &large)), one(1, "bb"));
     assert_eq!(chunks(&mut run, exited("c", 0)), one(3, &large));
@@ -88,13 +88,13 @@ fn every_other_event_lets_it_go_first() {
 }
 
 #[test]
-fn a_beginning_that_comes_late_goes_on_counting() {
+fn a_beginning_that_comes_late_is_at_the_beginning() {
     let mut run = shell();
     chunks(&mut run, stdout("c", "behind"));
     let front = Body::ToolStdoutFront { tool: tool("c"), chunk: "front".to_owned() };
     assert_eq!(run.say(front), []);
     let events = run.say(exited("c", 0));
-    assert_eq!(events[0].1["byte_offset"], 6);
+    assert_eq!(events[0].1["byte_offset"], 0);
     assert_eq!(events[0].1["position"], "front");
 }
 
@@ -127,7 +127,7 @@ fn a_silence_that_the_frames_tell_lets_go_what_waits() {
     assert_eq!(chunks(&mut run, exited("c", 0)), []);
 }
 
-/// A Codex run whose command writes pieces, each with the milliseconds since the one before.
+/// A Codex run whose command writes pieces, each with the milliseconds since the previous one.
 fn ingested(pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
     let codex = framegate_translators::runners::runner("codex").unwrap();
     let mut ingest = crate::support::ingest(codex, Limits::default());
@@ -152,7 +152,7 @@ fn ingested(pieces: &[(u64, &str)]) -> (Ingest, Vec<Frame>, u64) {
     (ingest, frames, now_ms)
 }
 
-/// The pieces as the events tell them.
+/// The pieces as they appear in the events.
 fn told(frames: &[Frame]) -> Vec<(u64, String)> {
     let stream = frames.iter().find(|frame| frame.stream.kind == StreamKind::Session).unwrap().stream.clone();
     let mut encoder = (V1.encoder)(&stream, &EncoderOptions::default()).unwrap();
@@ -167,7 +167,7 @@ fn told(frames: &[Frame]) -> Vec<(u64, String)> {
 fn an_ingest_tells_the_silence_behind_output_that_may_be_held_back() {
     let (mut ingest, mut frames, now_ms) = ingested(&[(0, "a"), (10, "b"), (20, "c")]);
     assert_eq!(told(&frames), one(0, "a"), "the rest may go on");
-    // The first piece that waits came 20 ms before the last.
+    // The first waiting piece arrived 20 ms before the last.
     assert_eq!(ingest.deadline(), Some(now_ms - 20 + 50));
     assert_eq!(ingest.flush(now_ms + 29).len(), 0);
     frames.extend(ingest.flush(now_ms + 30));
@@ -176,7 +176,7 @@ fn an_ingest_tells_the_silence_behind_output_that_may_be_held_back() {
     let last = frames.last().unwrap();
     assert!(matches!(&last.body, Body::ToolStdout { chunk, .. } if chunk.is_empty()), "{last:?}");
     assert_eq!(last.timestamp_ms, now_ms + 30);
-    // Replayed, the frames say the same; and what follows goes on behind them.
+    // A replay of the frames yields the same events, and later events follow them.
     frames.extend(ingest.finish(now_ms + 40));
     assert_eq!(told(&frames), [one(0, "a"), one(1, "bc")].concat());
 }

@@ -1,4 +1,4 @@
-//! Hand-made frames, and the events that they give rise to.
+//! Hand-made frames, and the events derived from them.
 
 use framegate_translators::contracts::hecate::V1;
 use framegate_translators::encode::{Encoder, EncoderOptions, Events};
@@ -147,7 +147,7 @@ impl Run {
         self
     }
 
-    /// The whole events of a frame; each one is valid.
+    /// The complete events of a frame, each checked against its schema.
     pub fn events(&mut self, body: Body) -> Vec<Value> {
         let frame = Frame {
             stream: self.stream.clone(),

@@ -1,4 +1,4 @@
-//! What calls, approvals, plans and edits become.
+//! The mapping of calls, approvals, plans and edits.
 
 use crate::stage::*;
 use framegate_translators::frame::{Body, Decision, FileChangeKind, FileChanged, Name, PlanEntry, ToolKind};
@@ -140,11 +140,47 @@ fn answers_decide_how_a_call_ends() {
         }
         run.one(end, refused("c", "declined"));
     }
-    // The question may come before the call starts, or about no call.
+    // The request may arrive before the call starts, or belong to no call.
     let mut run = Run::core().in_turn();
     run.say(Body::ToolCallProposed(Box::new(call("c", "bash", ToolKind::Shell, &empty()))));
     assert_eq!(run.one("approval.requested", asked("a", "c"))["tool_call_id"], "c");
-    assert_eq!(run.one("approval.requested", asked("b", "unknown")).get("tool_call_id"), None);
+}
+
+#[test]
+fn a_call_is_proposed_before_a_person_is_asked_about_it() {
+    // The runner asks first: the call keeps the id of the proposal.
+    let mut run = Run::core().in_turn();
+    let told = run.say(asked("a", "c"));
+    let call_id = told[0].1["tool_call_id"].clone();
+    let proposed =
+        json!({"turn_index": 0, "tool_call_id": call_id, "tool_name": "bash", "input": {"command": "rm -rf x"}});
+    let request = json!({"approval_id": "a", "tool_call_id": call_id, "kind": "bash", "summary": "rm -rf x"});
+    assert_eq!(told, data(&[("assistant.tool_call_proposed", proposed), ("approval.requested", request)]));
+    let inner = call("c", "bash", ToolKind::Shell, &empty());
+    assert_eq!(run.say(Body::ToolCallProposed(Box::new(inner.clone()))), [], "it was proposed");
+    assert_eq!(run.one("approval.requested", asked("b", "c"))["tool_call_id"], call_id);
+    assert!(run.say(started(inner)).iter().all(|(_, data)| data["tool_call_id"] == call_id));
+    assert!(run.say(exited("c", 0)).iter().all(|(_, data)| data["tool_call_id"] == call_id));
+    assert_eq!(run.one("turn.completed", turn_ended(0, None))["tool_calls"], 1);
+    // A request without a call becomes a separate call.
+    let mut run = Run::core().in_turn();
+    let Body::ApprovalRequested(mut question) = asked("q", "c") else { panic!() };
+    question.tool_id = None;
+    let told = run.say(Body::ApprovalRequested(question));
+    assert_eq!(
+        told.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
+        ["assistant.tool_call_proposed", "approval.requested"]
+    );
+    assert!(told.iter().all(|(_, data)| data["tool_call_id"] == "q"));
+    // A subagent's proposals are left out, except those that need approval.
+    run.parent = Some(uuid(9));
+    assert_eq!(run.say(Body::ToolCallProposed(Box::new(call("s", "bash", ToolKind::Shell, &empty())))), []);
+    let told = run.say(asked("d", "s"));
+    assert_eq!(
+        told.iter().map(|(kind, _)| &kind[..]).collect::<Vec<_>>(),
+        ["assistant.tool_call_proposed", "approval.requested"]
+    );
+    assert!(told.iter().all(|(_, data)| data["tool_call_id"] == "s"));
 }
 
 #[test]
@@ -217,7 +253,7 @@ fn edits_are_told_where_artifacts_are_asked_for() {
     assert_eq!(two[1].1["paths"], json!(["f", "g"]));
     assert_eq!(two[1].1["auto_apply"], true);
     assert_eq!(names(&told(Run::core(), vec![modify()])), ["tool.completed"]);
-    // Where a person was asked, it was not applied by itself.
+    // An edit that needed approval is not auto-applied.
     let mut run = Run::experimental().in_turn();
     run.say(started(call("c", "Edit", ToolKind::Edit, &empty())));
     run.say(asked("a", "c"));

@@ -4,7 +4,7 @@ use crate::{counts_from_0, has_keys, is_utc_time, is_uuid, runs, text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// That `data` has these fields and of the optional ones some, each of its type.
+/// Checks that `data` has the required fields and only known optional ones, each with its type.
 fn is_data(what: &str, data: &Value, required: &[(&str, char)], optional: &[(&str, char)]) {
     for (key, value) in data.as_object().unwrap() {
         let known = required.iter().chain(optional).find(|(name, _)| name == key);
@@ -50,7 +50,7 @@ fn every_run_is_as_the_document_says() {
                     let open = calls.entry(text(data, "toolName")).or_default();
                     *open -= 1;
                     assert!(*open >= 0, "{what}: a result without a call: {event}");
-                    // "Error message on failure": a tool that went well has none.
+                    // "Error message on failure": a successful result has none.
                     assert!(data["success"] == false || data.get("error").is_none(), "{what}: {event}");
                 }
                 "message" => {

@@ -5,7 +5,7 @@ use crate::{counts_from_0, events, is_uuid, runs, text};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
 
-/// What holds in both versions for a stream of a run.
+/// Checks that apply to a run's stream in both versions.
 fn judge(what: &str, events: &[Value], seen: &mut HashSet<String>) {
     let (mut ids, mut running, mut over) = (HashSet::new(), HashSet::new(), HashSet::new());
     let mut last_ms = 0;
@@ -60,7 +60,7 @@ fn judge(what: &str, events: &[Value], seen: &mut HashSet<String>) {
     }
 }
 
-const V1_TYPES: [&str; 12] = [
+const V1_TYPES: [&str; 20] = [
     "session_started",
     "output_text_delta",
     "session_ended",
@@ -73,16 +73,44 @@ const V1_TYPES: [&str; 12] = [
     "checkpoint_created",
     "checkpoint_rewound",
     "checkpoint_failed",
+    "tool_task_spawned",
+    "tool_task_status",
+    "tool_task_cancel_requested",
+    "tool_task_cancelled",
+    "tool_task_output_delta",
+    "tool_task_stdin_written",
+    "tool_task_resized",
+    "tool_task_signalled",
 ];
 
+/// Checks for a stream that is not a run.
+fn judge_other(what: &str, events: &[Value]) {
+    counts_from_0(what, events.iter().map(|event| event["seq"].as_u64().unwrap()));
+    // "Task streams do not emit `session_started/session_ended`"
+    let ends = ["session_started", "session_ended"];
+    assert!(events.iter().all(|event| !ends.contains(&&*text(event, "type"))), "{what}");
+    for event in events.iter().filter(|event| text(event, "type").starts_with("tool_task_")) {
+        // "`session_id` holds the `task_id` (stream id) for task streams."
+        assert_eq!(event["session_id"], event["task_id"], "{what}: {event}");
+    }
+}
+
 #[test]
-fn every_session_of_v1_is_as_the_document_says() {
-    let mut seen = HashSet::new();
+fn every_stream_of_v1_is_as_the_document_says() {
+    let (mut seen, mut tasks, mut threads) = (HashSet::new(), 0, 0);
     for run in runs("frames.v1", &["session_id"]) {
-        judge(&run.what, &run.events, &mut seen);
+        match text(&run.events[0], "type").as_str() {
+            "session_started" => judge(&run.what, &run.events, &mut seen),
+            first => {
+                judge_other(&run.what, &run.events);
+                *if first == "tool_task_spawned" { &mut tasks } else { &mut threads } += 1;
+                seen.extend(run.events.iter().map(|event| text(event, "type")));
+            }
+        }
         assert!(run.events.iter().all(|event| event.get("stream_id").is_none()), "{}", run.what);
     }
     assert!(seen.iter().all(|kind| V1_TYPES.contains(&kind.as_str())), "{seen:?}");
+    assert!(tasks > 3 && threads > 3, "{tasks} tasks, {threads} threads");
 }
 
 #[test]
@@ -98,10 +126,7 @@ fn every_stream_of_v2_is_as_the_document_says() {
         if kind == "session" {
             judge(what, &run.events, &mut seen);
         } else {
-            counts_from_0(what, run.events.iter().map(|event| event["seq"].as_u64().unwrap()));
-            // "Task streams never emit `session_started/session_ended`"
-            let ends = ["session_started", "session_ended"];
-            assert!(run.events.iter().all(|event| !ends.contains(&&*text(event, "type"))), "{what}");
+            judge_other(what, &run.events);
         }
         texts(what, &run.events);
         seen.extend(run.events.iter().map(|event| text(event, "type")));
@@ -134,12 +159,14 @@ fn texts(what: &str, events: &[Value]) {
 fn every_record_has_its_provider_event() {
     for recording in recordings() {
         let Some(records) = records(&recording) else { continue };
-        let kept = events(&recording, "frames.v2").iter().filter(|event| event["type"] == "provider_event").count();
-        assert_eq!(kept, records, "{}", recording.name);
+        for contract in ["frames.v1", "frames.v2"] {
+            let kept = events(&recording, contract).iter().filter(|event| event["type"] == "provider_event").count();
+            assert_eq!(kept, records, "{} in {contract}", recording.name);
+        }
     }
 }
 
-/// How many records a recording has, where that is plain: lines of one object each, or events of one `data:` line each.
+/// The number of records in a recording, if that is obvious: one object on each line, or one `data:` line in each event.
 fn records(recording: &Recording) -> Option<usize> {
     let text = std::str::from_utf8(&recording.bytes).ok()?;
     if recording.name.ends_with(".sse") {

@@ -32,7 +32,7 @@ fn envelopes(what: &str, events: &[Value]) {
     // "Within a single `run_id`, `sequence` is gap-free and strictly increasing." "Starts at 0."
     counts_from_0(what, events.iter().map(|event| event["sequence"].as_u64().unwrap()));
     let mut last_id = String::new();
-    let (mut last_cost, mut waiting) = (0, HashSet::new());
+    let (mut last_cost, mut waiting, mut proposed) = (0, HashSet::new(), HashSet::new());
     for (at, event) in events.iter().enumerate() {
         has_keys(what, event, &keys);
         assert_eq!(event["schema_version"], "1", "{what}");
@@ -60,7 +60,11 @@ fn envelopes(what: &str, events: &[Value]) {
         let data = &event["data"];
         match kind.as_str() {
             // "The runtime emits a request, pauses the run, and waits for resolution"
-            "approval.requested" => assert!(waiting.insert(text(data, "approval_id")), "{what}: {event}"),
+            "approval.requested" => {
+                assert!(waiting.insert(text(data, "approval_id")), "{what}: {event}");
+                assert!(proposed.contains(&text(data, "tool_call_id")), "{what}: asked before it is proposed: {event}");
+            }
+            "assistant.tool_call_proposed" | "tool.invoked" => drop(proposed.insert(text(data, "tool_call_id"))),
             "approval.resolved" | "approval.timed_out" => {
                 assert!(waiting.remove(&text(data, "approval_id")), "{what}: {event}");
             }
@@ -101,12 +105,14 @@ fn tools(what: &str, events: &[Value]) {
                 let stream = text(data, "stream");
                 assert!(["stdout", "stderr"].contains(&stream.as_str()), "{what}: {event}");
                 let offset = output.entry((call, stream)).or_default();
-                assert_eq!(data["byte_offset"].as_u64(), Some(*offset), "{what}: {event}");
+                // A piece that belongs to the front says so, and has the offset of the front.
+                let due = if data["position"] == "front" { 0 } else { *offset };
+                assert_eq!(data["byte_offset"].as_u64(), Some(due), "{what}: {event}");
                 *offset += text(data, "data").len() as u64;
             }
             "tool.shell.exited" => {
                 for stream in ["stdout", "stderr"] {
-                    // Where the runtime cut the output, it counts more than it sent.
+                    // If the runtime truncated the output, it counts more bytes than it sent.
                     let sent = output.get(&(call.clone(), stream.to_owned())).copied().unwrap_or_default();
                     let told = data[format!("{stream}_bytes")].as_u64();
                     assert!(told.is_none_or(|told| told >= sent), "{what}: {event}");
@@ -121,14 +127,18 @@ fn tools(what: &str, events: &[Value]) {
 /// "The full text is `concat(deltas)`."
 fn texts(what: &str, events: &[Value]) {
     let mut said: HashMap<String, String> = HashMap::new();
-    let mut turns = HashSet::new();
+    let (mut turns, mut open) = (HashSet::new(), HashSet::new());
     for event in events {
         let (kind, data) = (text(event, "type"), &event["data"]);
         let block = format!("{} {}", data["turn_index"], data["block_index"]);
         match kind.as_str() {
-            "turn.started" => assert!(turns.insert(data["turn_index"].as_u64().unwrap()), "{what}: twice: {event}"),
+            "turn.started" => {
+                assert!(turns.insert(data["turn_index"].as_u64().unwrap()), "{what}: twice: {event}");
+                open.insert(data["turn_index"].as_u64().unwrap());
+            }
+            // A turn has one end.
             "turn.completed" | "turn.failed" => {
-                assert!(turns.contains(&data["turn_index"].as_u64().unwrap()), "{what}: no such turn: {event}");
+                assert!(open.remove(&data["turn_index"].as_u64().unwrap()), "{what}: no such turn: {event}");
             }
             "assistant.text_delta" => said.entry(block).or_default().push_str(&text(data, "delta")),
             "assistant.text_complete" => {

@@ -1,5 +1,5 @@
-//! Every recording in every contract, before a judge for each contract that is written from its document and uses nothing of
-//! the project but the translation: no schema, no verifier.
+//! Every recording in every contract, checked by an independent judge for each contract. A judge is written from the contract's
+//! document and uses only the translation: no schema, no verifier.
 
 #![allow(
     missing_docs,
@@ -24,13 +24,13 @@ use serde_json::Value;
 use std::collections::BTreeMap;
 use support::{Recording, recordings, translate};
 
-/// What a judge is given: one run's events, and whose they are.
+/// The input of a judge: one run's events, and their origin.
 struct Run {
     what: String,
     events: Vec<Value>,
 }
 
-/// Every run of every recording in a contract: events that share the values of these keys.
+/// Every run of every recording in a contract: the events that share the values of these keys.
 fn runs(name: &str, keys: &[&str]) -> Vec<Run> {
     let mut runs = Vec::new();
     for recording in recordings() {
@@ -47,7 +47,7 @@ fn runs(name: &str, keys: &[&str]) -> Vec<Run> {
     runs
 }
 
-/// The events, one a line, parsed. Half of a surrogate pair is no text for every parser.
+/// The parsed events. A strict parser would refuse half of a surrogate pair.
 fn events(recording: &Recording, name: &str) -> Vec<Value> {
     translate(recording.runner, contract(name).unwrap(), &recording.bytes)
         .split(|byte| *byte == b'\n')
@@ -60,7 +60,7 @@ fn text(event: &Value, key: &str) -> String {
     event[key].as_str().unwrap_or_else(|| panic!("{key} is text: {event}")).to_owned()
 }
 
-/// That an object has exactly these keys.
+/// Checks that an object has exactly these keys.
 fn has_keys(what: &str, event: &Value, keys: &[&str]) {
     let mut found: Vec<&str> = event.as_object().unwrap().keys().map(String::as_str).collect();
     let mut keys = keys.to_vec();
@@ -69,14 +69,14 @@ fn has_keys(what: &str, event: &Value, keys: &[&str]) {
     assert_eq!(found, keys, "{what}: {event}");
 }
 
-/// That the numbers go 0, 1, 2, …
+/// Checks that the numbers are 0, 1, 2, …
 fn counts_from_0(what: &str, numbers: impl Iterator<Item = u64>) {
     for (due, number) in numbers.enumerate() {
         assert_eq!(number, due as u64, "{what}");
     }
 }
 
-/// Whether text is a time as RFC 3339 has it, in UTC with `Z`: `2026-02-14T21:03:00Z`, with or without a fraction.
+/// Whether the text is an RFC 3339 time in UTC with `Z`: `2026-02-14T21:03:00Z`, with or without a fraction.
 fn is_utc_time(text: &str) -> bool {
     let Some((whole, rest)) = text.split_at_checked(19) else { return false };
     let shape = whole.bytes().zip("0000-00-00T00:00:00".bytes()).all(|(byte, form)| match form {

@@ -26,7 +26,7 @@ fn every_session_is_as_the_document_says() {
         let what = &run.what;
         let (mut ids, mut open, mut closed) = (HashSet::new(), HashSet::new(), HashSet::new());
         let mut streamed = String::new();
-        // "a per-Session monotonic seq", on canonical events alone
+        // "a per-Session monotonic seq", on canonical events only
         counts_from_0(what, run.events.iter().filter_map(|event| event["seq"].as_u64()));
         for (at, event) in run.events.iter().enumerate() {
             has_keys(what, event, &["id", "session_id", "seq", "ts", "type", "data"]);
@@ -82,7 +82,7 @@ fn every_session_is_as_the_document_says() {
             seen.insert(kind);
         }
         assert!(open.is_empty(), "{what}: calls without a result: {open:?}");
-        // Whoever reads the log alone loses nothing that was said, unless the run broke off in the midst of it.
+        // The log alone contains everything that was said, unless the run broke off in the middle of a text.
         let end = text(&run.events.last().unwrap()["data"], "status");
         assert!(streamed.is_empty() || end != "done", "{what}: {streamed:?} is in no message");
     }

@@ -59,9 +59,16 @@ fn every_run_is_as_the_document_says() {
                     assert_eq!(payload["status"], "interrupted");
                 }
                 "run_completed" => {
-                    has_keys(what, payload, &["status", "final_text"]);
+                    // An answer that reached a limit names the limit.
+                    match payload.get("error_code") {
+                        Some(code) => {
+                            has_keys(what, payload, &["status", "final_text", "error_code", "message"]);
+                            assert!(code.as_str().is_some_and(|code| !code.is_empty()), "{what}: {event}");
+                        }
+                        None => has_keys(what, payload, &["status", "final_text"]),
+                    }
                     assert_eq!(payload["status"], "completed");
-                    // What is told at the end was told before, unless the runner streamed no text or contradicts itself.
+                    // The final text was streamed before, unless the runner streamed no text or contradicts itself.
                     let last_text = text(payload, "final_text");
                     let contradicts = ["scripted__out-of-order.sse", "scripted__terminal-text-differs.sse"];
                     assert!(

@@ -1,4 +1,4 @@
-//! Calls of the client's tools and of the server's.
+//! Calls of client tools and of server tools.
 
 use super::{added, completed, created, done, items, line, support, told};
 use framegate_translators::runners::runner;

@@ -1,7 +1,7 @@
-//! Errors, ends, several responses, and what is wrong with a record.
+//! Errors, ends, several responses, and malformed records.
 
 use super::{added, completed, created, done, frames_of, line, support, told};
-use framegate_translators::frame::Body;
+use framegate_translators::frame::{Body, StreamKind};
 use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
@@ -19,10 +19,7 @@ fn an_error_is_told_once_and_the_end_decides() {
         ["error provider rate_limit_exceeded slow down true", "end failed rate_limit_exceeded None"]
     );
     let bare = json!({"error": {"message": "gone", "type": "api_error", "code": 502}});
-    assert_eq!(
-        told(&[created(), bare, completed(json!([]))]),
-        ["error provider 502 gone true", "end failed 502 None", "~record"]
-    );
+    assert_eq!(told(&[created(), bare, completed(json!([]))]), ["error provider 502 gone true", "end failed 502 None"]);
     assert_eq!(told(&[json!({"error": "no"})]), ["error provider error no false", "end failed error None"]);
 }
 
@@ -45,8 +42,8 @@ fn a_proxy_s_completed_may_be_incomplete_or_cancelled() {
             json!({"type": "response.completed", "response": {"id": "r", "status": status, "incomplete_details": details}}),
         ])
     };
-    assert_eq!(end("incomplete", Value::Null), ["end interrupted incomplete None"]);
-    assert_eq!(end("incomplete", json!({"reason": "content_filter"})), ["end interrupted content_filter None"]);
+    assert_eq!(end("incomplete", Value::Null), ["end completed incomplete None"]);
+    assert_eq!(end("incomplete", json!({"reason": "content_filter"})), ["end failed content_filter None"]);
     assert_eq!(end("cancelled", Value::Null), ["end interrupted cancelled None"]);
     assert_eq!(end("failed", Value::Null), ["end failed failed None"]);
     assert_eq!(end("strange", Value::Null), ["end completed None"]);
@@ -59,12 +56,12 @@ fn usage_is_split_into_what_the_cache_gave_and_took() {
     let end = json!({"type": "response.completed", "response": {"id": "r", "status": "completed", "usage": usage}});
     assert_eq!(
         told(&[created(), end.clone(), end]),
-        ["usage 10 9 Some(60) Some(30) Some(4) Some(0.5)", "end completed None", "~record"]
+        ["usage 10 9 Some(60) Some(30) Some(4) Some(0.5)", "end completed None"]
     );
 }
 
 #[test]
-fn a_new_response_is_a_new_run_and_what_follows_an_end_is_none() {
+fn a_new_response_is_a_new_run_and_what_follows_an_end_gives_rise_to_nothing() {
     let delta = |text: &str| json!({"type": "response.output_text.delta", "item_id": "m", "delta": text});
     assert_eq!(
         told(&[
@@ -80,12 +77,43 @@ fn a_new_response_is_a_new_run_and_what_follows_an_end_is_none() {
             "text m/0 +a",
             "text m/0 =a",
             "end completed Some(\"a\")",
-            "~record",
             "text m/0 +b",
             "text m/0 =b",
             "end completed Some(\"b\")"
         ]
     );
+}
+
+/// The document says: "Provider adapters emit `provider_event` for every SSE event (no drops)", and `session_ended` is the
+/// terminal frame.
+#[test]
+fn what_follows_the_end_is_a_record_of_the_run_up_to_the_end_marker() {
+    let event = |data: &str| format!("data: {data}\n\n");
+    let (delta, over) = (
+        r#"{"type":"response.output_text.delta","item_id":"m","delta":"a"}"#,
+        r#"{"type":"response.completed","response":{"id":"r","status":"completed"}}"#,
+    );
+    let begun = format!("{}{}", event(&created().to_string()), event(delta));
+    let kinds = |text: &str| -> Vec<String> {
+        support::frames(runner("open-responses").unwrap(), text.as_bytes())
+            .iter()
+            .map(|frame| match (frame.stream.kind, &frame.body) {
+                (StreamKind::Session, body) => body.kind().to_owned(),
+                (kind, body) => format!("{}: {}", kind.as_str(), body.kind()),
+            })
+            .skip_while(|kind| kind != "turn_ended")
+            .collect()
+    };
+    let all = format!("{begun}{}{}{}", event(over), event("{\"type\":\"late\"}"), event("[DONE]"));
+    assert_eq!(kinds(&all), ["turn_ended", "provider_event", "provider_event", "session_ended"]);
+    // A record after the marker belongs to another stream. The start of the next run also ends the wait.
+    let after = format!("{all}{}", event("{not json}"));
+    assert_eq!(kinds(&after)[3..], ["session_ended", "thread: provider_event"]);
+    let next = format!("{begun}{}{begun}", event(over));
+    assert_eq!(kinds(&next)[..3], ["turn_ended", "session_ended", "session_started"]);
+    // A record without a run is in a stream too.
+    let alone = support::frames(runner("open-responses").unwrap(), event("{not json}").as_bytes());
+    assert_eq!((alone.len(), alone[0].stream.kind, alone[0].seq), (1, StreamKind::Thread, 0));
 }
 
 #[test]

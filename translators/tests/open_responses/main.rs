@@ -1,4 +1,4 @@
-//! What the format of Open Responses describes and no recording shows: small streams, written by hand.
+//! Cases that the format of Open Responses allows and no recording covers: small streams, written by hand.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -18,7 +18,7 @@ fn frames_of(events: &[Value]) -> Vec<Frame> {
     support::frames(runner("open-responses").unwrap(), lines.join("\n").as_bytes())
 }
 
-/// The frames in few words, without those that every run has. `~` marks what is on the thread.
+/// The frames in a short form, without those that every run has. `~` marks frames of the thread.
 fn told(events: &[Value]) -> Vec<String> {
     frames_of(events).iter().filter_map(line).collect()
 }
@@ -84,7 +84,7 @@ fn done(index: u64, item: Value) -> Value {
     json!({"type": "response.output_item.done", "output_index": index, "item": item})
 }
 
-/// The events of one response that puts out these items, each whole at once.
+/// The frames of one response with these items, each sent as a whole.
 fn items(items: &[Value]) -> Vec<String> {
     let mut events = vec![created()];
     events.extend(items.iter().enumerate().map(|(index, item)| done(index as u64, item.clone())));

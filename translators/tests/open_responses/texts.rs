@@ -1,4 +1,4 @@
-//! Text, reasoning, and what others said.
+//! Text, reasoning, and other participants' messages.
 
 use super::{added, completed, created, done, items, told};
 use serde_json::{Value, json};
@@ -55,7 +55,7 @@ fn ids_that_change_with_every_event_do_not_matter() {
 #[test]
 fn a_snapshot_says_what_was_not_streamed() {
     let message = |text: &str| json!({"type": "message", "id": "m", "role": "assistant", "content": [{"type": "output_text", "text": text}]});
-    // Only at the end; only in the item; the rest of what was streamed.
+    // Only at the end; only in the item; the rest after streamed text.
     assert_eq!(told(&[created(), completed(json!([message("ab")]))])[..2], ["text m/0 +ab", "text m/0 =ab"]);
     assert_eq!(items(&[message("ab")]), ["text m/0 +ab", "text m/0 =ab", "end completed Some(\"ab\")"]);
     let delta = json!({"type": "response.output_text.delta", "item_id": "m", "output_index": 0, "content_index": 0, "delta": "a"});

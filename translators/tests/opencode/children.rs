@@ -1,4 +1,4 @@
-//! Child sessions: they speak in the name of their call.
+//! Child sessions: their frames are attributed to the call that started them.
 
 use super::records::*;
 use serde_json::{Value, json};
@@ -11,7 +11,7 @@ fn a_child_never_speaks_on_the_main_thread() {
     let records = list([
         asks("s", "u", "Go"),
         vec![status("s", "busy"), message("s", "a", json!({})), pending("t1"), pending("t2"), child("k1")],
-        // Two calls wait, and nobody knows yet for which of them the child works.
+        // Two calls are pending, and the child's call is not known yet.
         vec![status("k1", "busy"), message("k1", "k-a", json!({})), says("k1", "k-a", "k-t", "Child.")],
         vec![event("permission.asked", asked), completed("k1", "k-a")],
         idle("k1"),
@@ -21,7 +21,7 @@ fn a_child_never_speaks_on_the_main_thread() {
     assert_eq!(
         told(&records)[2..],
         [
-            "subagent k1 of no call",
+            "subagent k1 of a call",
             "  delta \"Child.\"",
             "  text \"Child.\"",
             "  asked per bash",

@@ -1,4 +1,4 @@
-//! When a run begins and ends, and how.
+//! When and how a run begins and ends.
 
 use super::records::*;
 use serde_json::json;

@@ -26,7 +26,7 @@ fn an_exported_session_has_a_run_for_each_prompt() {
         user("u3", json!([{"id": "5", "type": "text", "text": "Three"}])),
         answer("a5", json!([{"id": "6", "type": "tool", "tool": "bash", "callID": "c", "state": running(json!({"command": "x"}))}]), json!({"time": {"created": 1}})),
     ]});
-    // The document spans lines; what it says of a call does not.
+    // The document spans lines; the arguments of a call do not.
     let told = tell(&serde_json::to_string_pretty(&document).unwrap());
     assert_eq!(
         told,

@@ -1,4 +1,4 @@
-//! OpenCode's behaviour: what the recordings show, and what only small hand-written records do.
+//! OpenCode's behaviour: cases from the recordings, and cases that only small hand-written records show.
 
 #![allow(
     missing_docs,

@@ -1,4 +1,4 @@
-//! What the recordings show beyond the facts of their manifest.
+//! Results for the recordings beyond the facts in their manifest.
 
 use super::support::{events, fixtures_dir, frames};
 use framegate_translators::frame::{Body, Frame, StreamKind};
@@ -43,7 +43,7 @@ fn a_prompt_opens_its_run() {
     assert_eq!(of("event-old-tools.sse"), same(&["Go"]));
     assert_eq!(of("event-next-api.api.sse"), same(&["Go"]));
     assert_eq!(of("export-subagent.json"), same(&["Delegate"]));
-    // A prompt that comes while the session works is queued into the same run.
+    // A prompt that arrives while the session is busy is queued into the same run.
     let (inputs, user) = of("event-queued-prompt.sse");
     assert_eq!((inputs.as_slice(), user.len()), (&["First question".to_owned()][..], 2));
     assert_eq!(of("event-user-parts.sse").1, ["Look at @a.txt with @general"]);
@@ -165,7 +165,7 @@ fn a_subagent_speaks_in_the_name_of_its_call() {
         }
     }
     assert!(task.is_some() && !inside);
-    // The aborted child has its last words after its call is over.
+    // The aborted child emits its last text after its call has ended.
     let ended: Vec<String> = frames_of("event-abort-subagent.sse")
         .iter()
         .filter_map(|frame| match &frame.body {

@@ -1,11 +1,11 @@
-//! Small records of an event feed, and what is told of records.
+//! Small records of an event feed, and short forms of the resulting frames.
 
 use super::support::frames;
 use framegate_translators::frame::{Body, Frame, StreamKind};
 use framegate_translators::runners::runner;
 use serde_json::{Value, json};
 
-/// What the records tell, one line for each frame that is no record; what a child session says is indented.
+/// One line for each frame that is not a record; a child session's lines are indented.
 pub fn told(records: &[Value]) -> Vec<String> {
     let lines: String = records.iter().map(|record| format!("{record}\n")).collect();
     tell(&lines)

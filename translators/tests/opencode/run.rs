@@ -1,4 +1,4 @@
-//! `opencode run`: what the last lines tell.
+//! `opencode run`: the meaning of the last lines.
 
 use super::records::*;
 use serde_json::{Value, json};
@@ -38,14 +38,14 @@ fn how_a_process_ended_is_told_by_its_last_step() {
     let good = "end completed - \"\"";
     let cut = "end interrupted stream_ended \"\"";
     assert_eq!(run_end(&[start("a"), finish("a", "stop")]), good);
-    assert_eq!(run_end(&[start("a"), finish("a", "length")]), good);
+    assert_eq!(run_end(&[start("a"), finish("a", "length")]), "end completed max_output_tokens \"\"");
     assert_eq!(run_end(&[start("a")]), cut);
     assert_eq!(run_end(&[start("a"), finish("a", "tool-calls")]), cut);
     assert_eq!(run_end(&[start("a"), finish("a", "tool-calls"), start("b")]), cut);
-    // A refusal stops the turn, unless the model is told why and goes on.
+    // A refusal stops the turn, unless the model gets the reason and continues.
     assert_eq!(run_end(&[start("a"), refused("a"), finish("a", "tool-calls")]), good);
     assert_eq!(run_end(&[start("a"), refused("a"), finish("a", "tool-calls"), start("b")]), cut);
-    // An error need not be the last word.
+    // An error need not be the last event.
     assert_eq!(run_end(&[start("a"), failure.clone()]), "end failed context_overflow \"\"");
     assert_eq!(run_end(&[failure.clone(), start("a"), finish("a", "stop")]), good);
 }

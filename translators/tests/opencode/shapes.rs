@@ -1,4 +1,4 @@
-//! Listeners that come late, twins, and the shapes of other releases.
+//! Late subscribers, duplicate events, and the event formats of other releases.
 
 use super::records::*;
 use serde_json::{Value, json};
@@ -87,7 +87,7 @@ fn the_first_release_speaks_its_own_way() {
         text("Ab c ", Some(" c "), false),
         text("Ab c", None, true),
         old("message.part.updated", finish),
-        // An abort says idle before it says why.
+        // On an abort, the idle event precedes the reason.
         old("session.idle", json!({"sessionID": "s"})),
         old(
             "session.error",
@@ -108,6 +108,7 @@ fn the_first_release_speaks_its_own_way() {
             "turn",
             "usage 9 7",
             "turn ended stop",
+            "usage 9 7",
             "end interrupted aborted \"Ab c \""
         ]
     );
@@ -171,8 +172,8 @@ fn the_newer_surface_fails_in_its_own_words() {
             "ended c 1",
             "error provider \"down\"",
             "turn ended -",
-            "end failed provider \"\"",
-            "thread: fault unknown event type \"session.next.something\""
+            "fault unknown event type \"session.next.something\"",
+            "end failed provider \"\""
         ]
     );
 }

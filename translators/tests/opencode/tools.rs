@@ -1,4 +1,4 @@
-//! What tool calls come to.
+//! The results of tool calls.
 
 use super::records::*;
 use serde_json::json;

@@ -1,8 +1,8 @@
-//! Redaction reads a text a fixed number of times, however much in it looks like a secret's beginning. Each text here is of some
-//! megabytes; what reads it once for each of its literals, or compares each of its secrets with all others, is not done with one
-//! of them in an hour.
+//! Redaction reads a text a fixed number of times, however often it contains the possible start of a secret. Each text here has
+//! some megabytes. An algorithm that reads it once for each literal, or compares each secret with all others, would take more
+//! than an hour for one of them.
 
-use framegate_translators::framing::Unit;
+use framegate_translators::framing::{Form, Unit};
 use framegate_translators::redact::{Pieces, Redactor, Rules, Settings, words_of};
 use std::sync::{Arc, LazyLock};
 
@@ -12,7 +12,7 @@ static RULES: LazyLock<Arc<Rules>> = LazyLock::new(|| Arc::new(Rules::new(Settin
 
 const TABLE: &[Pieces] = &[Pieces { parent: &[], leaves: &[&["delta"]], above: &[] }];
 
-/// The records when they were redacted, and all places told with them.
+/// The redacted records, and the number of all redacted places.
 fn redacted(records: &[String]) -> (Vec<Vec<u8>>, usize) {
     let mut redactor = Redactor::new(RULES.clone(), TABLE);
     let (mut out, mut told) = (Vec::new(), 0);
@@ -22,7 +22,8 @@ fn redacted(records: &[String]) -> (Vec<Vec<u8>>, usize) {
     };
     for record in records {
         let bytes = record.as_bytes();
-        let unit = Unit { bytes, payload: bytes, event_name: None, offset: 0, oversized: None, cut: false };
+        let unit =
+            Unit { bytes, payload: bytes, event_name: None, offset: 0, oversized: None, cut: false, form: Form::Line };
         redactor.unit(&unit, 0, &mut sink);
     }
     redactor.flush(&mut sink);
@@ -30,7 +31,7 @@ fn redacted(records: &[String]) -> (Vec<Vec<u8>>, usize) {
     (out, told)
 }
 
-/// A text as a record, as a piece, and as what is no JSON; the sizes of what comes out.
+/// The text as a record, as a piece, and as a line that is not JSON. Returns the sizes of the outputs.
 fn each_way(text: &str) -> [usize; 3] {
     let quoted = serde_json::Value::from(text).to_string();
     [format!("{{\"text\":{quoted}}}"), format!("{{\"id\":1,\"delta\":{quoted}}}"), format!("x {text}")].map(|record| {
@@ -60,6 +61,18 @@ fn beginnings_of_secrets_without_end_are_read_once() {
         "://",
         "a://b@",
         "TOKEN=",
+        "--token ",
+        "?token=",
+        "'token': '",
+        "<token>",
+        "login a password ",
+        "jira_",
+        "jira: ",
+        "hooks.slack.com/services/T",
+        "https://a:b@",
+        "-----BEGIN PRIVATE KEY-----\nq7ZkVx2mPtWj8RbYn4Lc\n",
+        "1:AA",
+        "0123456789abcdef",
         "TOKEN=\"",
         "TOKEN='a",
         "\ntoken= ",
@@ -84,7 +97,7 @@ fn beginnings_of_secrets_without_end_are_read_once() {
         let sizes = each_way(&filled(part));
         assert!(sizes.iter().all(|size| *size > 0), "{part}: {sizes:?}");
     }
-    // The same header before each of many ends, and the same end behind each of many headers.
+    // One header before many ends, and one end after many headers.
     each_way(&format!("{}.eyJ{}", filled("-eyJ"), "a".repeat(SIZE)));
     each_way(&filled(&format!("{}.eyJ{}.", "-eyJ".repeat(999), "a".repeat(9999))));
     each_way(&format!("{}{}\"", filled("-----BEGIN PRIVATE KEY-----\n"), filled("\\")));
@@ -94,7 +107,7 @@ fn beginnings_of_secrets_without_end_are_read_once() {
 #[test]
 fn secrets_without_end_are_read_and_told_once() {
     let token = "ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX ";
-    for part in [token, "\"token\":\"x\",", "PIN_TOKEN=q7ZkVx2m ", "a://b:c@d "] {
+    for part in [token, "\"token\":\"q7ZkVx2m\",", "PIN_TOKEN=q7ZkVx2m ", "a://b:c@d "] {
         let text = filled(part);
         assert!(each_way(&text).iter().all(|size| *size > 0 && *size != text.len()), "{part}");
     }
@@ -104,26 +117,31 @@ fn secrets_without_end_are_read_and_told_once() {
 fn a_record_of_many_secrets_tells_a_bounded_part_of_their_places() {
     let long = "a".repeat(SIZE / 4);
     for record in [
-        format!("{{\"token\":[{}1]}}", filled("1,")),
-        format!("{{\"token\":{}{}1{}}}", "[".repeat(SIZE / 8), "1,".repeat(SIZE / 8), "]".repeat(SIZE / 8)),
-        format!("{{\"{long}\":{{\"token\":[{}1]}}}}", filled("1,")),
-        format!("{{{}\"token\":1}}", filled("\"token\":1,")),
+        format!("{{\"token\":[{}7128435]}}", filled("7128435,")),
+        format!(
+            "{{\"token\":{}{}7128435{}}}",
+            "[".repeat(SIZE / 8),
+            "7128435,".repeat(SIZE / 16),
+            "]".repeat(SIZE / 8)
+        ),
+        format!("{{\"{long}\":{{\"token\":[{}7128435]}}}}", filled("7128435,")),
+        format!("{{{}\"token\":7128435}}", filled("\"token\":7128435,")),
     ] {
         let (out, told) = redacted(&[record]);
         assert!(serde_json::from_slice::<serde::de::IgnoredAny>(&out.concat()).is_ok() || record_is_deep(&out));
-        assert!(!out.concat().windows(2).any(|two| two == b":1" || two == b",1" || two == b"[1"));
+        assert!(!out.concat().windows(2).any(|two| two == b":7" || two == b",7" || two == b"[7"));
         assert!(told > 0 && told < 256 << 10, "{told} bytes of pointers");
     }
 }
 
-/// More than a parser without bounds of its own goes down.
+/// Deeper nesting than a parser without a depth limit survives.
 fn record_is_deep(out: &[Vec<u8>]) -> bool {
     out.concat().windows(200).any(|window| window.iter().all(|byte| *byte == b'['))
 }
 
 #[test]
 fn a_text_in_very_many_pieces_is_not_read_again_with_each() {
-    // What waits, what may be a secret's front for long, and what is open for long.
+    // Text that waits, that may be the start of a secret for long, or that is open for long.
     for (front, part) in
         [("\"token\":", " "), ("-----BEGIN PRIVATE KEY-----", "a\n"), ("\"token\":\"", "aé"), ("eyJ", "a"), ("", "\\")]
     {

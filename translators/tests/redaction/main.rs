@@ -1,4 +1,4 @@
-//! What redaction keeps out of every contract's output, and what it leaves alone.
+//! What redaction removes from the output of every contract, and what it leaves unchanged.
 
 #![allow(
     missing_docs,
@@ -12,11 +12,14 @@
 #[path = "../support/mod.rs"]
 mod support;
 
+mod harmless;
 mod large;
 mod pieces;
 mod places;
+mod planted;
 mod secrets;
 mod settings;
 mod stage;
+mod timed;
 mod untouched;
 mod waiting;

@@ -1,4 +1,4 @@
-//! Secrets that are cut over records and over bytes, wherever the cut is.
+//! Secrets that are split across records and bytes, at any position.
 
 use crate::secrets::{LEVELS, SECRETS, behind, escaped, leaks, quoted};
 use crate::stage::{RULES, frames_of, has, input, redacted, redacting, run, said, stream};
@@ -21,7 +21,7 @@ fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
                 let frames = frames_of(runner, &bytes);
                 let what = format!("{} {name}, {levels} levels, cut at {cut}", runner.name);
                 assert_eq!(said(&frames), expected, "{what}");
-                // The other contracts are functions of these frames; one cut in sixteen is looked at in all of them.
+                // The other contracts are functions of these frames; they are only checked for every sixteenth cut.
                 for contract in CONTRACTS.iter().filter(|contract| cut % 16 == 0 || contract.name == "frames.v2") {
                     let out = redacted(runner, contract, &bytes);
                     assert_eq!(leaks(&out, secret), None, "{} {what}", contract.name);
@@ -31,7 +31,7 @@ fn a_secret_is_in_no_contracts_output_wherever_it_is_cut() {
     }
 }
 
-/// Places in a recording where a word of prose begins, within a string of a record: evenly spread, a few of them.
+/// A few evenly spread positions in a recording at which a word of prose begins, within a string of a record.
 fn places_in(bytes: &[u8]) -> Vec<usize> {
     let is_prose = |at: &usize| {
         let around = bytes.get(at - 6..at + 6).unwrap_or_default();
@@ -49,13 +49,13 @@ fn a_secret_planted_in_a_recording_is_in_no_contracts_output_however_the_bytes_a
             let (name, _, secret) = SECRETS[[2, 8, 9, 4][nth % 4]];
             let (front, back) = recording.bytes.split_at(place);
             let bytes = [front, secret.as_bytes(), b" ", back].concat();
-            // A cut within the secret, wherever else the others are.
+            // One of the cuts is within the secret.
             let chunks: Vec<&[u8]> = bytes.chunks(secret.len() / 2 + nth % 3).collect();
             for contract in CONTRACTS {
                 let out = run(redacting(recording.runner, &RULES), contract, &chunks, false);
                 let what = format!("{name} at {place} of {} in {}", recording.name, contract.name);
                 assert_eq!(leaks(&out, secret), None, "{what}");
-                // `raw` alone tells comments too.
+                // Only `raw` contains comments too.
                 let tells_all = contract.name == "raw";
                 assert!(!tells_all || has(&out, &format!("[REDACTED:{name}]")), "{what} is not there at all");
             }
@@ -81,7 +81,7 @@ fn a_port_is_no_password_until_it_turns_out_to_be_one() {
             }
         }
     }
-    // What no port looks like is taken for a password where the text stops.
+    // At the end of the text, anything that cannot be a port is treated as a password.
     for password in ["q7Zk", "3000a", "3000_", "3000-q", "300000.", "."] {
         let told = said(&frames_of(&RUNNERS[0], &input(RUNNERS[0].name, &[&format!("at http://joe:{password}")])));
         let is_port = password == ".";
@@ -89,7 +89,7 @@ fn a_port_is_no_password_until_it_turns_out_to_be_one() {
     }
 }
 
-/// A runner that tells the whole text again with each piece: what was told of a secret's front was the mark already.
+/// A runner that repeats the whole text with each piece: the start of a secret has already been replaced by the mark.
 #[test]
 fn snapshots_that_grow_within_a_secret_say_the_mark_once() {
     for (name, before, secret) in SECRETS {
@@ -131,7 +131,7 @@ proptest! {
         let v2 = CONTRACTS.iter().find(|contract| contract.name == "frames.v2").unwrap();
         let out = redacted(&RUNNERS[who], v2, &bytes);
         prop_assert_eq!(leaks(&out, secret), None);
-        // However the bytes come.
+        // The result does not depend on the chunks.
         let chunks: Vec<&[u8]> = bytes.chunks(7).collect();
         prop_assert_eq!(run(redacting(&RUNNERS[who], &RULES), v2, &chunks, false), out);
     }

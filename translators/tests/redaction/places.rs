@@ -1,4 +1,4 @@
-//! Secrets wherever a record can hold one, and in whatever spelling.
+//! Secrets in every place of a record, and in every spelling.
 
 use crate::secrets::{SECRETS, behind, leaks};
 use crate::stage::{frames_of, has, redacted};
@@ -49,7 +49,8 @@ fn an_escaped_spelling_is_no_way_round() {
 #[test]
 fn the_frame_says_where_something_was_redacted() {
     let claude = runner("claude-code").unwrap();
-    let line = r#"{"type":"x","a":{"b/c":["é","ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"]},"password":7,"n":1.50}"#;
+    let line =
+        r#"{"type":"x","a":{"b/c":["é","ghp_q7ZkVx2mPtWj8RbYn4LcGs6HdFu1AeKi3QoX"]},"password":712843516,"n":1.50}"#;
     let frames = frames_of(claude, line.as_bytes());
     let Some(Body::ProviderEvent(record)) =
         frames.iter().map(|frame| &frame.body).find(|body| matches!(body, Body::ProviderEvent(_)))
@@ -64,7 +65,7 @@ fn the_frame_says_where_something_was_redacted() {
     );
 }
 
-/// A run of each runner that tells a text where a tool's arguments, its output, a diff, a search's results and an error stand.
+/// A run of each runner with the text in a tool's arguments, its output, a diff, search results and an error.
 fn places(text: &str) -> Vec<(&'static str, Vec<u8>)> {
     let json = |value: serde_json::Value| value.to_string();
     let claude = [

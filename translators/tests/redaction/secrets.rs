@@ -1,11 +1,11 @@
-//! A secret for every rule, the spellings of a text that holds it, and what of it an output may show.
+//! A secret for every rule, the spellings of a text with a secret, and how much of a secret an output may reveal.
 
 use crate::stage::has;
-use framegate_translators::redact::rule_names;
+use framegate_translators::redact::{rule_names, samples};
 
 pub const PEM: &str = "-----BEGIN RSA PRIVATE KEY-----\nMIIEpAIBAAKCAQEAt8Q1Zk9zVn3fYb5cXw2pLr7mJd0sGh4TqEuIoAvN6KxBiCyW\nq1w2e3r4t5y6u7i8o9p0Zk9zVn3fYb5cXw2pLr7mJd0s\n-----END RSA PRIVATE KEY-----";
 
-/// A name, what stands before the secret in its text, and the secret.
+/// A name, the text before the secret, and the secret.
 pub const SECRETS: &[(&str, &str, &str)] = &[
     ("aws-access-key-id", "id ", "AKIAQ7ZK2MVXP4TWJ8RB"),
     ("aws-secret-key", "AWS_SECRET_ACCESS_KEY=", "wJq7rXUtnFEMIK7MDENGbPxRfiCYzT3vLm9pQs2d"),
@@ -26,13 +26,14 @@ pub const SECRETS: &[(&str, &str, &str)] = &[
     ("authorization", "curl -H 'Authorization: Bearer ", "q7ZkVx2mPtWj8RbYn4Lc"),
     ("authorization", "Authorization: Basic ", "dXNlcjpxN1prVngybVB0V2o4UmJZ"),
     ("url-password", "git clone https://anna:", "q7ZkVx2mPtWj8"),
+    ("vendor-secret", "ALGOLIA_ADMIN=", concat!("q7zkvx2mptwj8rby", "n4lcgs6hdfu1aeki")),
     ("key", "{\"api_key\": \"", "q7ZkVx2mPtWj8RbY"),
     ("assignment", "run DB_PASSWORD=", "q7ZkVx2mPtWj8RbYn4Lc"),
     ("assignment", "\n  export API_TOKEN=\"", "q7ZkVx2mPtWj8RbYn4Lc"),
     ("assignment", "this:\n- password: ", "q7ZkVx2mPtWj8RbYn4Lc"),
 ];
 
-/// What must stand behind a secret for it to be one.
+/// The text that must follow for the secret to be recognised.
 pub fn behind(name: &str) -> &'static str {
     match name {
         "url-password" => "@example.com/x.git",
@@ -47,7 +48,7 @@ pub fn quoted(text: &str) -> String {
     serde_json::to_string(text).unwrap()
 }
 
-/// The text as JSON in JSON spells it: the inside of a string, in a string, so many times.
+/// The text escaped as JSON inside JSON: the content of a string in a string, `levels` times.
 pub fn escaped(text: &str, levels: usize) -> String {
     (0..levels).fold(text.to_owned(), |text, _| {
         let string = quoted(&text);
@@ -55,10 +56,11 @@ pub fn escaped(text: &str, levels: usize) -> String {
     })
 }
 
-/// How often texts are escaped beyond what their records do.
+/// How often texts are escaped in addition to the escaping in their records.
 pub const LEVELS: std::ops::RangeInclusive<usize> = 0..=2;
 
-/// The longest run of a secret's last two thirds that an output may show: less than anybody can use.
+/// Finds a part of a secret's last two thirds that is longer than an output may reveal. Shorter parts are of no use to an
+/// attacker.
 pub fn leaks(out: &[u8], secret: &str) -> Option<String> {
     let body: Vec<char> = secret.chars().collect();
     let size = 8.min(body.len());
@@ -72,6 +74,8 @@ pub fn leaks(out: &[u8], secret: &str) -> Option<String> {
 #[test]
 fn every_rule_has_a_secret_here() {
     for (name, _) in rule_names() {
-        assert!(SECRETS.iter().any(|(of, _, _)| *of == name), "{name}");
+        // `planted.rs` has the generated ones.
+        let is_made = samples(1).iter().any(|(of, _)| *of == name);
+        assert!(is_made || SECRETS.iter().any(|(of, _, _)| *of == name), "{name}");
     }
 }

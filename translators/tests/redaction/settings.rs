@@ -1,4 +1,4 @@
-//! Patterns, keys and rules as they are configured.
+//! Configured patterns, keys and rules.
 
 use crate::stage::{input, redacting, run, said};
 use crate::support::EPOCH_MS;

@@ -1,11 +1,11 @@
-//! Streams of each runner with a text of one's own, and the short ways from them to redacted output.
+//! Streams of each runner with a given text, and shortcuts from them to redacted output.
 
 use crate::secrets::quoted;
 use crate::support::{EPOCH_MS, identity};
 use framegate_translators::contracts::Contract;
-use framegate_translators::encode::{EncoderOptions, EventRef};
+use framegate_translators::encode::{EncoderOptions, EventRef, write_ndjson, write_raw};
 use framegate_translators::frame::{Body, Frame};
-use framegate_translators::framing::{Limits, write_ndjson, write_raw};
+use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::runners::Runner;
@@ -44,7 +44,7 @@ pub fn has(text: &[u8], what: &str) -> bool {
     memchr::memmem::find(text, what.as_bytes()).is_some()
 }
 
-/// A stream of one runner, with these pieces of one text, as records; the text is told again at the end.
+/// A stream of one runner with these pieces of one text, as records; the whole text is repeated at the end.
 pub fn stream(name: &str, pieces: &[&str]) -> Vec<String> {
     let whole = quoted(&pieces.concat());
     let mut lines: Vec<String> = Vec::new();
@@ -114,7 +114,7 @@ pub fn input(name: &str, pieces: &[&str]) -> Vec<u8> {
     stream(name, pieces).concat().into_bytes()
 }
 
-/// The text that the deltas of a run say.
+/// The text of a run's deltas.
 pub fn said(frames: &[Frame]) -> String {
     frames
         .iter()

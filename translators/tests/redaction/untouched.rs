@@ -1,4 +1,4 @@
-//! What redaction leaves alone.
+//! Text that redaction leaves unchanged.
 
 use crate::stage::{RULES, redacted, redacting, run};
 use crate::support::{recordings, translate};
@@ -37,7 +37,7 @@ fn recordings_without_secrets_are_the_same_with_redaction() {
     }
 }
 
-/// Recordings that do hold what a rule is for.
+/// Recordings that do contain text that matches a rule.
 const EXCEPTIONS: &[&str] = &[];
 
 #[test]

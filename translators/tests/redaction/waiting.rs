@@ -1,4 +1,4 @@
-//! What is held back because it may be a secret's front: until when, how much of it, and what ends the wait.
+//! Text that is held back because it may be the start of a secret: how long, how much, and what ends the wait.
 
 use crate::secrets::{SECRETS, behind, escaped, leaks};
 use crate::stage::{RULES, has, redacted, redacting, run, stream};
@@ -27,7 +27,7 @@ fn nothing_usable_gets_out_when_the_next_piece_comes_too_late() {
     }
 }
 
-/// A tool's arguments that break off in a secret, and the next block of the same number.
+/// A tool's arguments that break off within a secret, and the next block with the same index.
 #[test]
 fn a_value_that_is_never_closed_is_over_with_its_text() {
     let claude = runner("claude-code").unwrap();
@@ -39,7 +39,7 @@ fn a_value_that_is_never_closed_is_over_with_its_text() {
     let mut all: Vec<String> =
         lines.iter().take_while(|line| !line.contains("\"assistant\",\"message\"")).cloned().collect();
     let stop = lines.iter().find(|line| line.contains("content_block_stop")).unwrap();
-    // What has nothing to do with the text does not end it.
+    // An unrelated record does not end the wait.
     all.insert(all.len() - 1, other);
     all.push(stop.clone());
     all.extend(next.iter().filter(is_of_block).cloned());
@@ -47,6 +47,24 @@ fn a_value_that_is_never_closed_is_over_with_its_text() {
     assert!(!has(&out, "q7Zk") && !has(&out, "Vx2m"), "{}", String::from_utf8_lossy(&out));
     for piece in ["Then: \\\"fine\\\", 12", " it says"] {
         assert!(has(&out, &format!("\"text\":\"{piece}\"")), "{piece}: {}", String::from_utf8_lossy(&out));
+    }
+}
+
+/// A message's last text and the next message's first text have the same path in their records.
+#[test]
+fn what_a_message_ends_in_is_no_part_of_the_next_message() {
+    let claude = runner("claude-code").unwrap();
+    let raw = CONTRACTS.iter().find(|contract| contract.name == "raw").unwrap();
+    let secret = "q7ZkVx2mPtWj8RbYn4Lc";
+    let first = stream("claude-code", &["see https://gitlab"]);
+    let next = stream("claude-code", &[&format!("password: {secret}\n")]);
+    let piece = |lines: &[String]| lines.iter().find(|line| line.contains("text_delta")).unwrap().clone();
+    let ends = ["content_block_stop", "message_stop", "message_start", "content_block_start"];
+    for end in ends.map(|end| first.iter().find(|line| line.contains(end)).unwrap()) {
+        let bytes = [piece(&first), end.clone(), piece(&next)].concat();
+        let out = redacted(claude, raw, bytes.as_bytes());
+        assert_eq!(leaks(&out, secret), None, "{end}{}", String::from_utf8_lossy(&out));
+        assert!(has(&out, "password: [REDACTED:assignment]"), "{end}{}", String::from_utf8_lossy(&out));
     }
 }
 
@@ -62,7 +80,7 @@ fn what_waits_is_bounded() {
     }
     assert_eq!(ingest.deadline(), Some(EPOCH_MS + 50));
     assert_eq!(ingest.flush(EPOCH_MS + 49).len(), 0);
-    // Pieces of another text do not decide; they wait behind it, up to the bound.
+    // Pieces of another text do not decide; they wait too, up to the bound.
     let other = lines[3].replace("\"index\":0", "\"index\":1").replace("ghp_q7", "fine");
     let mut waiting = 0;
     while ingest.deadline().is_some() {

@@ -1,4 +1,4 @@
-//! What the tests of translators share: recordings, and short ways through the pipeline.
+//! Helpers for the tests of the translators: recordings, and shortcuts through the pipeline.
 
 #![allow(
     dead_code,
@@ -11,9 +11,9 @@
 )]
 
 use framegate_translators::contracts::{CONTRACTS, Contract};
-use framegate_translators::encode::EncoderOptions;
+use framegate_translators::encode::{EncoderOptions, write_ndjson, write_raw};
 use framegate_translators::frame::{Body, Frame, ProviderStatus, StreamKind};
-use framegate_translators::framing::{Limits, write_ndjson, write_raw};
+use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator};
 use framegate_translators::runners::{RUNNERS, Runner};
 use framegate_translators::schema::Schemas;
@@ -37,7 +37,7 @@ pub fn fixtures_dir(runner: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures").join(runner)
 }
 
-/// The recordings of a runner, in the order of their names.
+/// The recordings of a runner, sorted by name.
 pub fn recordings_of(runner: &'static Runner) -> Vec<Recording> {
     let mut names: Vec<_> = std::fs::read_dir(fixtures_dir(runner.name))
         .unwrap()
@@ -54,7 +54,7 @@ pub fn recordings_of(runner: &'static Runner) -> Vec<Recording> {
         .collect()
 }
 
-/// The recordings of every runner that is registered.
+/// The recordings of every registered runner.
 pub fn recordings() -> impl Iterator<Item = Recording> {
     RUNNERS.iter().flat_map(recordings_of)
 }
@@ -67,7 +67,7 @@ pub fn ingest(runner: &Runner, limits: Limits) -> Ingest {
     Ingest::new(runner, None, limits, identity())
 }
 
-/// The frames of an input that comes in these chunks.
+/// The frames of an input that arrives in these chunks.
 pub fn frames_of_chunks<'c>(runner: &Runner, chunks: impl IntoIterator<Item = &'c [u8]>) -> Vec<Frame> {
     let mut ingest = ingest(runner, Limits::default());
     let mut frames = Vec::new();
@@ -83,7 +83,7 @@ pub fn frames(runner: &Runner, bytes: &[u8]) -> Vec<Frame> {
     frames_of_chunks(runner, [bytes])
 }
 
-/// The events of an input that comes in these chunks, one a line.
+/// The events of an input that arrives in these chunks, one on each line.
 pub fn translate_chunks<'c>(
     runner: &Runner,
     contract: &'static Contract,
@@ -103,7 +103,7 @@ pub fn translate_chunks<'c>(
     out
 }
 
-/// The events of an input, one a line.
+/// The events of an input, one on each line.
 pub fn translate(runner: &Runner, contract: &'static Contract, bytes: &[u8]) -> Vec<u8> {
     translate_chunks(runner, contract, [bytes])
 }
@@ -125,12 +125,12 @@ pub fn schemas(contract: &'static Contract) -> &'static Schemas {
     &ALL[contract.name]
 }
 
-/// The contracts whose events are JSON of ours.
+/// The contracts whose events are framegate's own JSON.
 pub fn json_contracts() -> impl Iterator<Item = &'static Contract> {
     CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty())
 }
 
-/// The errors that the checker finds in events, one a line. Warnings are left out.
+/// The errors that the checker finds in events, one event on each line. Warnings are left out.
 pub fn errors_in(contract: &'static Contract, ndjson: &[u8]) -> Vec<Located> {
     let mut checker = Checker::new(contract, schemas(contract));
     let mut found = Vec::new();
@@ -146,7 +146,7 @@ pub fn errors_in(contract: &'static Contract, ndjson: &[u8]) -> Vec<Located> {
     found
 }
 
-/// Fails unless the events are clean.
+/// Fails unless the events have no errors.
 pub fn assert_clean(contract: &'static Contract, ndjson: &[u8], what: &str) {
     let errors = errors_in(contract, ndjson);
     assert!(
@@ -162,16 +162,16 @@ pub fn assert_clean(contract: &'static Contract, ndjson: &[u8], what: &str) {
     );
 }
 
-/// Lines without blank ones, whatever ends them.
+/// The lines without blank ones, with any line ends.
 pub fn lines(bytes: &[u8]) -> Vec<Vec<u8>> {
-    let text: Vec<u8> = bytes.strip_prefix(b"\xEF\xBB\xBF").unwrap_or(bytes).to_vec();
-    text.split(|&byte| byte == b'\n' || byte == b'\r')
+    bytes
+        .split(|&byte| byte == b'\n' || byte == b'\r')
         .filter(|line| !line.iter().all(u8::is_ascii_whitespace))
         .map(<[u8]>::to_vec)
         .collect()
 }
 
-/// What holds for the frames of any input at all.
+/// The properties of the frames of any input.
 pub fn well_formed(frames: &[Frame], what: &str) {
     struct Seen {
         next: u64,
@@ -195,8 +195,10 @@ pub fn well_formed(frames: &[Frame], what: &str) {
         seen.last_ms = frame.timestamp_ms;
         seen.ended = matches!(frame.body, Body::SessionEnded(_));
         if let Body::ProviderEvent(record) = &frame.body {
+            // Comments after the last event are neither an event nor an error.
+            let is_rest = record.data.is_none() && record.errors.is_empty() && record.status == ProviderStatus::Event;
             assert_eq!(
-                record.status != ProviderStatus::Event,
+                record.status != ProviderStatus::Event || is_rest,
                 record.data.is_none()
                     && record.raw.is_some()
                     && !record.errors.iter().any(|error| error.starts_with("not a JSON object")),

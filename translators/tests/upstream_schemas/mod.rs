@@ -1,4 +1,4 @@
-//! What the tests of upstream schemas share: the compiled schemas of a runner, and its recordings record by record.
+//! Helpers for the tests of upstream schemas: the compiled schemas of a runner, and the records of its recordings.
 
 #![allow(dead_code, missing_docs, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "test code")]
 
@@ -11,7 +11,7 @@ use serde_json::Value;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// The surfaces of one runner with their schemas, each compiled by itself.
+/// The surfaces of one runner with their schemas, each compiled separately.
 pub struct Upstream {
     pub runner: &'static Runner,
     surfaces: BTreeMap<&'static str, Compiled>,
@@ -33,7 +33,7 @@ pub struct Line {
 }
 
 impl Upstream {
-    /// Compiles every schema; fails where one is no schema, or says less of itself than the others do.
+    /// Compiles every schema. Fails if one is invalid, or lacks metadata that the others have.
     pub fn compile(name: &str) -> Self {
         let runner = runner(name).unwrap();
         let surfaces = runner.surfaces.iter().map(|surface| (surface.name, Compiled::new(runner, surface))).collect();
@@ -48,7 +48,7 @@ impl Upstream {
         (self.surfaces[surface].surface.kind_of)(&record).map(std::borrow::Cow::into_owned)
     }
 
-    /// Where a record breaks the schema of its kind: JSON pointers, none where it keeps it.
+    /// The JSON pointers at which a record breaks the schema of its kind; empty if it is valid.
     pub fn breaches(&self, surface: &str, kind: &str, text: &str) -> Vec<String> {
         let compiled = &self.surfaces[surface];
         let Some(validator) = compiled.validators.get(kind) else { panic!("{surface}: no schema of {kind}") };
@@ -59,7 +59,7 @@ impl Upstream {
         breaches
     }
 
-    /// Each record's kind and surface, once every record keeps its schema.
+    /// Fails unless every record matches its schema. Returns the kinds and surfaces of the records.
     pub fn all_keep(&self, lines: &[Line]) -> BTreeSet<(&'static str, String)> {
         let mut met = BTreeSet::new();
         for line in lines {
@@ -72,8 +72,8 @@ impl Upstream {
         met
     }
 
-    /// Every example is of its own kind and keeps its schema; without one of the required fields, or with one that is
-    /// not known where the schema is closed, it does not.
+    /// Every example has its own kind and matches its schema. It does not match without one of the required fields, or with an
+    /// unknown field if the schema is closed.
     pub fn examples_are_strict(&self) {
         for (surface, compiled) in &self.surfaces {
             for (kind, example) in &compiled.examples {
@@ -96,7 +96,7 @@ impl Upstream {
         }
     }
 
-    /// Every file beside the others is one of the list.
+    /// Every file in the folders is in the list.
     pub fn every_file_is_listed(&self) {
         for (name, compiled) in &self.surfaces {
             let root = schemas_dir(self.runner.name).join(name);
@@ -118,9 +118,8 @@ impl Upstream {
         }
     }
 
-    /// Fails unless every field of every record is missed when it has another name. `open` lists the places whose fields
-    /// may have any name: surface, beginning of the kind, and the end of the path to it; with `/**` at the end, what lies
-    /// deeper is meant, too.
+    /// Fails unless the renaming of any field in any record is detected. `open` lists the places whose fields may have any
+    /// name: the surface, the start of the kind, and the end of the path. `/**` at the end includes deeper places.
     pub fn renamed_fields_are_seen(&self, lines: &[Line], open: &[(&str, &str, &str)]) {
         let (mut seen, mut used) = (BTreeSet::new(), BTreeSet::new());
         for Line { file, surface, text } in lines {
@@ -143,7 +142,7 @@ impl Upstream {
                     let mut renamed = record.clone();
                     Change::Renamed.make(&mut renamed, &pointer);
                     let text = renamed.to_string();
-                    // The kind is another one then, or none, which is seen as well.
+                    // The kind then differs or is missing, which is also detected.
                     if self.kind_of(surface, &text).as_ref() == Some(&kind) {
                         assert!(!self.breaches(surface, &kind, &text).is_empty(), "{file}, {kind}: {pointer}");
                     }
@@ -201,8 +200,7 @@ impl Compiled {
     }
 }
 
-/// The pointers of all fields, each with what makes it different from others: its path without indices and the types of
-/// what is around it.
+/// The pointers of all fields, each with its shape: the path without indices, and the types of the objects around it.
 fn places_of(value: &Value, pointer: &str, shape: &str, places: &mut Vec<(String, String)>) {
     match value {
         Value::Object(fields) => {
@@ -224,16 +222,16 @@ fn places_of(value: &Value, pointer: &str, shape: &str, places: &mut Vec<(String
     }
 }
 
-/// Something that a newer version might do to a record.
+/// A change that a newer version of a runner might make to a record.
 #[derive(Debug)]
 pub enum Change {
-    /// The field has another name.
+    /// The field is renamed.
     Renamed,
-    /// The field is gone.
+    /// The field is removed.
     Gone,
-    /// The field's value is another one.
+    /// The field has this value instead.
     Is(Value),
-    /// There is a field in it that nobody knows.
+    /// The field contains an additional unknown field.
     Wider,
 }
 
@@ -267,7 +265,7 @@ fn schemas_dir(runner: &str) -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../schemas/runners").join(runner)
 }
 
-/// The records of a folder's recordings, of those files that `surface_of` has a surface for.
+/// The records of a folder's recordings, from files for which `surface_of` returns a surface.
 pub fn lines(folder: &Path, surface_of: impl Fn(&str) -> Option<&'static str>) -> Vec<Line> {
     let mut lines = Vec::new();
     for entry in std::fs::read_dir(folder).unwrap() {

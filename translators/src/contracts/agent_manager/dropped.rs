@@ -1,4 +1,4 @@
-//! What is said of a run that is not kept any more: `error` with the code `events_pruned`.
+//! The notice for a run that is no longer kept: `error` with the code `events_pruned`.
 
 use crate::contracts::wire::rfc3339_millis;
 use crate::dropped::{CODE, Dropped};

@@ -1,25 +1,27 @@
 //! Frames to `agent-manager.v1` events.
 //!
-//! Metrics add up to the run's usage: the runner's own total where it gives one, else the sum of its turns; a turn that
-//! says its cost is told at once, since then no total follows.
+//! Metrics add up to the run's total, including subagents. A turn with a known cost is emitted at once, and the total emits the
+//! remainder. If no message contained the answer, it is emitted as a message before the end. If the answer is incomplete, the
+//! reason is emitted as an error before the end.
 
 use crate::contracts::tool_output::ToolOutputs;
-use crate::contracts::wire::{Times, as_object};
+use crate::contracts::wire::{SaidTexts, Times, as_object};
 use crate::derived::numbered;
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, key, state};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, key};
 use crate::frame::{
-    Body, EndReason, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
+    Body, EndReason, Figures, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
 use crate::hash::HashSet;
+use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// How the log message begins that stands for all events that are not kept any more.
+/// The beginning of the log message that replaces all events that are no longer kept.
 pub(super) const PRUNED: &str = "events are missing: 0 to ";
 
-/// The version of the state.
+/// The version of the saved state.
 const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
@@ -37,10 +39,11 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         status: Name::from("running"),
         called: HashSet::default(),
         outputs: ToolOutputs::default(),
-        turns: Usage::default(),
-        turns_untold: false,
-        turn_told: false,
-        run_told: false,
+        answered: SaidTexts::default(),
+        last_error: None,
+        turns: Figures::default(),
+        model: None,
+        told: Figures::default(),
     };
     (stream.kind == StreamKind::Session).then(|| Box::new(encoder) as Box<dyn Encoder>)
 }
@@ -48,22 +51,28 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct AgentManager {
-    /// The runner's name in status reasons: the stream has it.
+    /// The runner's name in status reasons. It is restored from the stream.
     #[serde(skip)]
     runner: &'static str,
     #[serde(skip)]
     times: Times,
     next: u64,
-    /// The run's status, as the events have told it.
+    /// The run's status according to the emitted events.
     status: Name,
-    /// Calls that were proposed and not yet started: both are one `tool_call`.
+    /// Calls that were proposed but not started; both together are one `tool_call`.
     called: HashSet<Uuid>,
     outputs: ToolOutputs,
-    /// The sum of the turns that no metric told.
-    turns: Usage,
-    turns_untold: bool,
-    turn_told: bool,
-    run_told: bool,
+    /// The main thread's latest messages.
+    #[serde(default)]
+    answered: SaidTexts,
+    /// The code of the last error.
+    #[serde(default)]
+    last_error: Option<Name>,
+    /// The turns' usage that no metric has reported yet, and the last turn's model.
+    turns: Figures,
+    model: Option<Name>,
+    /// The sum of the emitted metrics.
+    told: Figures,
 }
 
 data! {
@@ -144,6 +153,7 @@ impl Encoder for AgentManager {
                 self.event(frame, "message", &Message { role: Word("user"), content: &message.text }, out);
             }
             Body::OutputTextCompleted(block) if !frame.is_subagent() => {
+                self.answered.say(&block.text);
                 self.event(frame, "message", &Message { role: Word("assistant"), content: &block.text }, out);
             }
             Body::ReasoningCompleted { block, .. } if !block.text.is_empty() => {
@@ -160,7 +170,7 @@ impl Encoder for AgentManager {
                 }
             }
             Body::UsageReported(usage) => self.usage(frame, usage, out),
-            // The words that end a run are for its end alone.
+            // Final statuses are reserved for the run's end.
             Body::StatusChanged { new_status, reason, .. } if !is_final(new_status) => {
                 let old_status = std::mem::replace(&mut self.status, new_status.clone());
                 let status = Status { old_status: &old_status, new_status, reason: reason.as_deref() };
@@ -169,6 +179,7 @@ impl Encoder for AgentManager {
             Body::LogEmitted { level, message } => self.log(frame, *level, message, out),
             Body::ErrorReported(error) => {
                 let code = if error.code.is_empty() { "execution_error" } else { &error.code };
+                self.last_error = Some(error.code.clone());
                 let fault = Fault { code, message: &error.message, retryable: error.retryable };
                 self.event(frame, "error", &fault, out);
             }
@@ -216,11 +227,11 @@ impl Encoder for AgentManager {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        state::save(STATE, self)
+        saved::save(STATE, self)
     }
 
     fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        let Some(state) = saved::restore::<Self>(STATE, saved) else { return false };
         *self = Self { runner: self.runner, times: self.times.clone(), ..state };
         true
     }
@@ -239,7 +250,7 @@ pub(super) fn is_final(status: &str) -> bool {
 }
 
 impl AgentManager {
-    /// The document says that Codex has none.
+    /// According to the document, Codex has no call ids.
     fn call_id<'a>(&self, call_id: &'a Name) -> Option<&'a str> {
         (self.runner != "Codex" && !call_id.is_empty()).then_some(&**call_id)
     }
@@ -252,46 +263,65 @@ impl AgentManager {
     fn usage(&mut self, frame: &Frame, usage: &Usage, out: &mut Events) {
         match usage.scope {
             UsageScope::Run => {
-                self.turns_untold = false;
-                if !self.turn_told {
-                    self.run_told = true;
-                    self.metric(frame, usage, out);
+                let whole = usage.figures();
+                let mut rest = whole.clone();
+                rest.subtract(&self.told);
+                // Sums of the same costs in another order may differ by a rounding error.
+                rest.cost_usd = rest.cost_usd.filter(|cost| *cost > 1e-9);
+                let is_first = self.told == Figures::default();
+                if is_first || [rest.input_tokens, rest.output_tokens] != [0; 2] || rest.cost_usd.is_some() {
+                    self.metric(frame, if is_first { &whole } else { &rest }, usage.model.as_deref(), out);
                 }
+                self.turns = Figures::default();
             }
             UsageScope::Turn if usage.cost_usd.is_some() => {
-                self.turn_told = true;
-                self.metric(frame, usage, out);
+                self.metric(frame, &usage.figures(), usage.model.as_deref(), out);
             }
             UsageScope::Turn => {
-                self.turns_untold = true;
-                self.turns.input_tokens += usage.input_tokens;
-                self.turns.output_tokens += usage.output_tokens;
-                add(&mut self.turns.cache_read_tokens, usage.cache_read_tokens);
-                add(&mut self.turns.cache_creation_tokens, usage.cache_creation_tokens);
-                self.turns.model = usage.model.clone();
+                self.turns.add(&usage.figures());
+                self.model.clone_from(&usage.model);
             }
         }
     }
 
-    fn metric(&mut self, frame: &Frame, usage: &Usage, out: &mut Events) {
+    fn metric(&mut self, frame: &Frame, figures: &Figures, model: Option<&str>, out: &mut Events) {
+        self.told.add(figures);
         let metric = Metric {
-            input_tokens: usage.input_tokens,
-            output_tokens: usage.output_tokens,
-            cache_read_tokens: usage.cache_read_tokens,
-            cache_creation_tokens: usage.cache_creation_tokens,
-            total_cost_usd: usage.cost_usd.unwrap_or_default(),
-            model: usage.model.as_deref(),
+            input_tokens: figures.input_tokens,
+            output_tokens: figures.output_tokens,
+            cache_read_tokens: figures.cache_read_tokens,
+            cache_creation_tokens: figures.cache_creation_tokens,
+            total_cost_usd: figures.cost_usd.unwrap_or_default(),
+            model,
         };
         self.event(frame, "metric", &metric, out);
     }
 
-    fn end(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
-        if self.turns_untold && !self.run_told {
-            let turns = std::mem::take(&mut self.turns);
-            self.metric(frame, &turns, out);
+    /// Emits what is known only at the end: an answer that was not in a message, and why the answer is incomplete.
+    fn unsaid(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
+        let unsaid = end.final_text.as_deref().filter(|text| !text.is_empty() && !self.answered.has_said(text));
+        if let Some(text) = unsaid {
+            self.event(frame, "message", &Message { role: Word("assistant"), content: text }, out);
         }
+        let code = end.error_code.as_ref().filter(|code| !code.is_empty() && end.reason != EndReason::Interrupted);
+        if let Some(code) = code.filter(|code| self.last_error.as_ref() != Some(code)) {
+            let message = end.message.as_deref().unwrap_or(code);
+            self.event(frame, "error", &Fault { code, message, retryable: false }, out);
+        }
+    }
+
+    fn end(&mut self, frame: &Frame, end: &SessionEnded, out: &mut Events) {
+        if self.turns != Figures::default() && self.told == Figures::default() {
+            let (turns, model) = (std::mem::take(&mut self.turns), self.model.take());
+            self.metric(frame, &turns, model.as_deref(), out);
+        }
+        self.unsaid(frame, end, out);
         let (new_status, reason) = match end.reason {
-            EndReason::Completed => ("complete", format!("{} execution completed", self.runner)),
+            EndReason::Completed => {
+                let limit = end.message.as_deref().filter(|_| end.error_code.is_some());
+                let limit = limit.map(|limit| format!(": {limit}")).unwrap_or_default();
+                ("complete", format!("{} execution completed{limit}", self.runner))
+            }
             EndReason::Failed => {
                 ("failed", end.message.clone().unwrap_or_else(|| format!("{} execution failed", self.runner)))
             }
@@ -314,13 +344,7 @@ impl AgentManager {
     }
 }
 
-/// The same on every replay.
+/// The same id on every replay.
 fn event_id(run: &Uuid, sequence: u64) -> Uuid {
     numbered(run, "agent-manager/", sequence)
-}
-
-fn add(sum: &mut Option<u64>, more: Option<u64>) {
-    if let Some(more) = more {
-        *sum = Some(sum.unwrap_or_default() + more);
-    }
 }

@@ -1,7 +1,7 @@
-//! `agent-manager.v1`: run events as `spec/agent-manager.md` has them.
+//! `agent-manager.v1`: run events as `spec/agent-manager.md` defines them.
 //!
-//! In: the frames of a run. Out: seven event types. The first is a `status` from `starting` to `running`, the last a
-//! `status` to `complete`, `failed` or `cancelled`. Never: a delta (messages are whole), a subagent's text.
+//! Input: the frames of a run. Output: seven event types. The first event is a `status` from `starting` to `running`, the last
+//! a `status` to `complete`, `failed` or `cancelled`. Never: a delta (messages are whole), or a subagent's text.
 
 mod dropped;
 mod encode;
@@ -29,6 +29,7 @@ pub const V1: Contract = Contract {
     type_key: "eventType",
     log: None,
     schemas: schemas!("tool_call", "tool_result", "message", "metric", "status", "log", "error"),
+    document_schema: document_schema!("agent-manager/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::AgentManagerRules::default()),
     withheld: withheld::stand_in,

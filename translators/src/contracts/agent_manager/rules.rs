@@ -1,6 +1,10 @@
 //! The rules of `agent-manager.v1` streams.
+//!
+//! The document numbers events and lists five warnings. Other rules are only conventions of its writers: a run ends with a
+//! status, nothing follows that, and a result names a tool that was called. A run may be continued, and some runners give
+//! results without names.
 
-use crate::verify::{Finding, Ids, Numbering, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -9,6 +13,7 @@ use std::collections::HashMap;
 pub(super) struct AgentManagerRules {
     runs: HashMap<String, Run>,
     ids: Ids,
+    begin: Begin,
 }
 
 #[derive(Default)]
@@ -18,10 +23,34 @@ struct Run {
     status: Option<String>,
     ended: bool,
     begun: bool,
-    /// The front is gone: what was called in it is not known.
+    /// The beginning is missing, so it is unknown what was called there.
     is_cut: bool,
-    /// Calls without a result yet, by tool name: a result names its tool, a call has no id.
+    /// Calls without a result yet, counted by tool name. A result names its tool; a call has no id.
     calls: HashMap<String, u64>,
+}
+
+impl Run {
+    /// The first event of a run: at its start, after events that are no longer kept, or where a client resumed it.
+    fn begin(&mut self, begin: &Begin, message: &str, sequence: Option<u64>) {
+        let is_first = sequence == Some(0);
+        match begin {
+            Begin::After(after) => {
+                self.is_cut = true;
+                self.numbering.resume_after(*after);
+            }
+            Begin::Anywhere if is_first => {}
+            Begin::AtStart if !message.starts_with(super::encode::PRUNED) => {}
+            Begin::Anywhere | Begin::AtStart => {
+                self.is_cut = true;
+                self.numbering.go_on_from(sequence.unwrap_or_default());
+            }
+        }
+    }
+}
+
+fn behind_end(basis: Basis) -> Finding {
+    let message = "an event behind the end: nothing follows the status complete, failed or cancelled";
+    Finding::error("end.not_last", "", message).on(basis)
 }
 
 impl Verifier for AgentManagerRules {
@@ -29,14 +58,20 @@ impl Verifier for AgentManagerRules {
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         let run = self.runs.entry(text("/runId").to_owned()).or_default();
         self.ids.take("id", event.get("id").and_then(Value::as_str), findings);
-        if !std::mem::replace(&mut run.begun, true) && text("/data/message").starts_with(super::encode::PRUNED) {
-            run.is_cut = true;
-            run.numbering.go_on_from(event.get("sequence").and_then(Value::as_u64).unwrap_or_default());
+        let sequence = event.get("sequence").and_then(Value::as_u64);
+        if !std::mem::replace(&mut run.begun, true) {
+            run.begin(&self.begin.next_stream(), text("/data/message"), sequence);
         }
-        run.numbering.take("sequence", event.get("sequence").and_then(Value::as_u64), findings);
-        if run.ended {
-            let message = "an event behind the end: nothing follows the status complete, failed or cancelled";
-            findings.push(Finding::error("end.not_last", "", message));
+        run.numbering.take("sequence", sequence, findings);
+        let (old, new) = (text("/data/oldStatus"), text("/data/newStatus"));
+        // A run that is continued starts again.
+        let is_continued = matches!(old, "pending" | "starting");
+        if run.ended && is_continued {
+            run.ended = false;
+            run.status = None;
+            findings.push(behind_end(Basis::Ours));
+        } else if run.ended {
+            findings.push(behind_end(Basis::Usual));
         }
         match text("/eventType") {
             "tool_call" => {
@@ -55,7 +90,8 @@ impl Verifier for AgentManagerRules {
                     _ if run.is_cut => {}
                     _ => {
                         let message = "a result without a tool_call of that name before it";
-                        findings.push(Finding::error("pair.not_open", "/data/toolName", message));
+                        let basis = if text("/data/toolName").is_empty() { Basis::Ours } else { Basis::Usual };
+                        findings.push(Finding::error("pair.not_open", "/data/toolName", message).on(basis));
                     }
                 }
                 let failed = event.pointer("/data/success").and_then(Value::as_bool) == Some(false);
@@ -72,8 +108,8 @@ impl Verifier for AgentManagerRules {
                     findings.push(Finding::of(Warning::MetricTokens, "/data"));
                 }
             }
-            "status" => {
-                let (old, new) = (text("/data/oldStatus"), text("/data/newStatus"));
+            // Progress within a status does not change the status.
+            "status" if !new.is_empty() => {
                 if run.status.as_deref().is_some_and(|status| status != old) {
                     let message = "oldStatus is not the newStatus of the status before";
                     findings.push(Finding::error("status.chain", "/data/oldStatus", message));
@@ -88,8 +124,13 @@ impl Verifier for AgentManagerRules {
     fn end(&mut self, findings: &mut Vec<Finding>) {
         for _ in self.runs.values().filter(|run| !run.ended) {
             let message = "the run has no end: its last event is a status complete, failed or cancelled";
-            findings.push(Finding::error("end.missing", "", message));
+            findings.push(Finding::error("end.missing", "", message).on(Basis::Usual));
         }
+    }
+
+    fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.begin = Begin::numbered(after)?;
+        Ok(())
     }
 
     fn stream<'e>(&self, event: &'e Value) -> &'e str {

@@ -1,5 +1,5 @@
-//! What stands in for a withheld event: `error` with the code `event_withheld`. The `status` that ends a run stands in for
-//! itself, and says in its reason what was withheld.
+//! The stand-in for a withheld event: `error` with the code `event_withheld`. The `status` that ends a run is replaced by
+//! another `status` whose reason says what was withheld.
 
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::Events;
@@ -28,7 +28,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     super::encode::write(&frame.stream.id, sequence, event_type, &time, &data, out);
 }
 
-/// Whether an event stands in for one that was withheld.
+/// Whether an event is a stand-in for a withheld one.
 pub(super) fn is_notice(event: &Value) -> bool {
     event.pointer("/data/code").and_then(Value::as_str) == Some(CODE)
 }

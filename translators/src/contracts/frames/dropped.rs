@@ -1,12 +1,12 @@
-//! What is said of a run that is not kept any more: `gap_detected` in `frames.v2`, with the frames that are missing; in
-//! `frames.v1`, which has no word for a gap, a `provider_event` named `framegate.events_pruned`.
+//! The notice for a run that is no longer kept: in `frames.v2`, `gap_detected` with the missing frames. `frames.v1` has no
+//! frame for a gap, so there it is a `provider_event` named `framegate.events_pruned`.
 
 use super::wire::{self, Version};
 use crate::dropped::{CODE, Dropped};
 use crate::encode::{EventId, Events};
 use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus};
 
-/// The `event_name` that no runner's event has.
+/// An `event_name` that no runner uses.
 const EVENT_NAME: &str = "framegate.events_pruned";
 
 pub(super) fn v1(dropped: &Dropped<'_>, out: &mut Events) {
@@ -19,6 +19,7 @@ pub(super) fn v1(dropped: &Dropped<'_>, out: &mut Events) {
         sse: false,
         errors: vec![dropped.message()].into(),
         response_errors: Faults::NONE,
+        ends_run: None,
         redacted_paths: Vec::new(),
         drift: Vec::new(),
     }));

@@ -1,19 +1,24 @@
-//! `frames.v1` and `frames.v2`: the canonical frames themselves, as `spec/frames.md` writes them.
+//! `frames.v1` and `frames.v2`: the canonical frames themselves, in the form of `spec/frames.md`.
 //!
-//! In: frames. Out: the same frames as JSON. v1 has the types that the document lists for v1, numbers them by itself, and
-//! leaves task and thread streams out; v2 has every type and stream. Never: a field that the document does not have, except
+//! Input: frames. Output: the same frames as JSON, of every stream. v1 has the types that the document lists for v1 and the
+//! `tool_task_*` types of task streams, with separate numbering; its `session_id` is the id of the stream, which may be a run,
+//! a task or a thread. v2 has every type. Never: a record that is in no stream, or a field that is not in the document, except
 //! the extension types and fields of v2.
 
+mod checkpoints;
 mod dropped;
 mod rules;
+mod tails;
 mod wire;
 mod withheld;
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Pruned, state};
-use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Stream, StreamKind};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Pruned};
+use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Stream};
+use crate::saved;
 use crate::schema::SchemaFile;
 use std::sync::Arc;
+use tails::Tails;
 use wire::Version;
 
 macro_rules! schemas {
@@ -36,7 +41,10 @@ pub const V1: Contract = Contract {
     schemas: schemas!("v1":
         "session_started", "output_text_delta", "session_ended", "tool_started", "tool_stdout", "tool_stderr",
         "tool_ended", "tool_failed", "provider_event", "checkpoint_created", "checkpoint_rewound", "checkpoint_failed",
+        "tool_task_spawned", "tool_task_status", "tool_task_cancel_requested", "tool_task_cancelled",
+        "tool_task_output_delta", "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled",
     ),
+    document_schema: document_schema!("frames/v1"),
     encoder: new_v1,
     verifier: || Box::new(rules::FrameRules::new(Version::V1)),
     withheld: withheld::v1,
@@ -62,21 +70,24 @@ pub const V2: Contract = Contract {
         "tool_task_stdin_written", "tool_task_resized", "tool_task_signalled", "artifact_written",
         "skill_catalog_updated", "skill_loaded", "skill_invoked", "skill_warning",
     ),
+    document_schema: document_schema!("frames/v2"),
     encoder: new_v2,
     verifier: || Box::new(rules::FrameRules::new(Version::V2)),
     withheld: withheld::v2,
     dropped: dropped::v2,
 };
 
-/// The version of the state.
+/// The version of the saved state.
 const STATE: u32 = 1;
 
-/// The `event_name` of what stands for frames of v1 that are not kept any more.
+/// The version of the state of v1 if output is held.
+const STATE_WITH_TAILS: u32 = 2;
+
+/// The `event_name` of the v1 event that replaces frames that are no longer kept.
 const PRUNED: &str = "framegate.events_pruned";
 
 fn new_v1(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
-    let shared = wire::shared_fields(stream, Version::V1);
-    (stream.kind == StreamKind::Session).then(|| Box::new(FramesV1 { next_seq: 0, shared }) as Box<dyn Encoder>)
+    Some(Box::new(FramesV1 { next_seq: 0, tails: Tails::default(), shared: wire::shared_fields(stream, Version::V1) }))
 }
 
 fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
@@ -86,20 +97,34 @@ fn new_v2(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> 
 #[derive(Clone)]
 struct FramesV1 {
     next_seq: u64,
-    /// The fields of the envelope that stay the same.
+    /// Output that is held until its beginning is known.
+    tails: Tails,
+    /// The constant fields of the envelope.
     shared: Kept,
 }
 
-impl Encoder for FramesV1 {
-    fn frame(&mut self, frame: &Frame, out: &mut Events) {
-        if !in_v1(frame) {
-            return;
-        }
+impl FramesV1 {
+    fn write(&mut self, frame: &Frame, out: &mut Events) {
         let seq = self.next_seq;
         self.next_seq += 1;
         out.object(frame.body.kind(), EventId::Number(seq), |map| {
             wire::write(map, frame, &self.shared, seq, Version::V1)
         });
+    }
+}
+
+impl Encoder for FramesV1 {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        if let Some(whole) = self.tails.before(frame) {
+            self.write(&whole, out);
+        }
+        if !self.tails.holds(frame) && in_v1(frame) {
+            self.write(frame, out);
+        }
+    }
+
+    fn held_bytes(&self) -> usize {
+        self.tails.bytes()
     }
 
     fn fork(&self) -> Box<dyn Encoder> {
@@ -107,14 +132,21 @@ impl Encoder for FramesV1 {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        state::save(STATE, &self.next_seq)
+        // Usually nothing is held; then the state is written in the form that earlier versions read.
+        if self.tails.is_empty() {
+            saved::save(STATE, &self.next_seq)
+        } else {
+            saved::save(STATE_WITH_TAILS, &(self.next_seq, &self.tails))
+        }
     }
 
     fn restore(&mut self, saved: &[u8]) -> bool {
-        state::restore(STATE, saved).map(|next_seq| self.next_seq = next_seq).is_some()
+        let held = || saved::restore(STATE_WITH_TAILS, saved);
+        let state = saved::restore(STATE, saved).map(|next_seq| (next_seq, Tails::default())).or_else(held);
+        state.map(|(next_seq, tails)| (self.next_seq, self.tails) = (next_seq, tails)).is_some()
     }
 
-    /// v1 has no word for a gap: a `provider_event` with a name that no runner's event has.
+    /// v1 has no frame for a gap, so this is a `provider_event` with a name that no runner uses.
     fn pruned(&self, pruned: &Pruned<'_>, out: &mut Events) {
         let Some(last) = self.next_seq.checked_sub(1) else { return };
         let frame = pruned.frame(Body::ProviderEvent(Box::new(ProviderEvent {
@@ -126,6 +158,7 @@ impl Encoder for FramesV1 {
             sse: false,
             errors: vec![format!("frames 0 to {last} are not kept any more ({})", Pruned::REASON)].into(),
             response_errors: Faults::NONE,
+            ends_run: None,
             redacted_paths: Vec::new(),
             drift: Vec::new(),
         })));
@@ -135,7 +168,7 @@ impl Encoder for FramesV1 {
     }
 }
 
-/// v1 has no word for subagents: their text is not the answer, so it stays out; their tools ran, so they stay in.
+/// v1 has no frames for subagents. Their text is not the answer, so it is left out; their tools did run, so they are included.
 fn in_v1(frame: &Frame) -> bool {
     match frame.body {
         Body::OutputTextDelta(_) => !frame.is_subagent(),
@@ -143,14 +176,16 @@ fn in_v1(frame: &Frame) -> bool {
         | Body::SessionEnded(_)
         | Body::ToolStarted { .. }
         | Body::ToolStdout { .. }
-        | Body::ToolStdoutFront { .. }
+        | Body::ToolStdoutTail { .. }
         | Body::ToolStderr { .. }
         | Body::ToolEnded { .. }
         | Body::ToolFailed { .. }
         | Body::ProviderEvent(_)
         | Body::CheckpointCreated { .. }
         | Body::CheckpointRewound { .. }
-        | Body::CheckpointFailed { .. } => true,
+        | Body::CheckpointFailed { .. }
+        // These are in separate streams, in the envelope of v1.
+        | Body::Task(_) => true,
         _ => false,
     }
 }

@@ -1,10 +1,10 @@
-//! The rules of frame streams: numbering, one start and one end, pairing, text said once.
+//! The rules of frame streams: numbering, one start and one end, pairing, text emitted once, checkpoints before their tools.
 //!
-//! A stream may begin with the gap that stands for all frames that are not kept any more; then what was opened before it is not
-//! known.
+//! A stream may begin with a gap that represents all frames that are no longer kept. Then it is unknown what was opened before.
 
+use super::checkpoints::Checkpoints;
 use super::wire::Version;
-use crate::verify::{Finding, Ids, Numbering, OneEnd, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, OneEnd, Pairs, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -13,56 +13,152 @@ pub(super) struct FrameRules {
     version: Version,
     streams: HashMap<(String, String), Stream>,
     ids: Ids,
+    begin: Begin,
+}
+
+/// The kind of a stream, which determines its beginning and end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Scope {
+    /// It begins with `session_started` and ends with `session_ended`.
+    Run,
+    /// `tool_task_*` report its lifecycle; it has neither of the two.
+    Task,
+    /// It has neither of the two.
+    Thread,
+    /// Its beginning is missing, so its kind is unknown: in v1 only the first frame shows it.
+    Unknown,
+}
+
+impl Scope {
+    /// v2 has the kind in each frame; in v1 it follows from the first frame.
+    fn of(version: Version, frame: &Value) -> Self {
+        let text = |key: &str| frame.get(key).and_then(Value::as_str).unwrap_or_default();
+        let kind = text("type");
+        let is_task = kind.starts_with("tool_task_");
+        match (version, text("stream_kind")) {
+            (Version::V1, _) if kind == "session_started" || kind == "session_ended" => Self::Run,
+            (Version::V2, "session") if !is_task => Self::Run,
+            (Version::V1, _) | (Version::V2, "session") if is_task => Self::Task,
+            (Version::V2, "task") => Self::Task,
+            _ => Self::Thread,
+        }
+    }
 }
 
 struct Stream {
+    version: Version,
     numbering: Numbering,
     ends: OneEnd,
-    /// Runs have a start and an end; task and thread streams do not.
-    is_run: bool,
+    scope: Scope,
     tools: Pairs,
     approvals: Pairs,
     subagents: Pairs,
     turns: Pairs,
     begun: bool,
+    /// The task's first frame was seen.
+    spawned: bool,
     is_cut: bool,
     proposed: HashSet<String>,
     spoken: HashSet<String>,
     /// The deltas of each open block, by kind, parent, message and index.
     blocks: HashMap<(bool, String, String, u64), String>,
+    checkpoints: Checkpoints,
 }
 
 impl FrameRules {
     pub(super) fn new(version: Version) -> Self {
-        Self { version, streams: HashMap::new(), ids: Ids::default() }
+        Self { version, streams: HashMap::new(), ids: Ids::default(), begin: Begin::default() }
     }
 }
 
 impl Stream {
-    fn new(is_run: bool) -> Self {
+    fn new(version: Version, scope: Scope) -> Self {
         Self {
+            version,
             numbering: Numbering::default(),
             ends: OneEnd::default(),
-            is_run,
+            scope,
             tools: Pairs::new("tool call", "/tool_id"),
             approvals: Pairs::new("approval", "/approval_id"),
             subagents: Pairs::new("subagent", "/subagent_id"),
             turns: Pairs::new("turn", "/turn_index"),
             begun: false,
+            spawned: false,
             is_cut: false,
             proposed: HashSet::new(),
             spoken: HashSet::new(),
             blocks: HashMap::new(),
+            checkpoints: Checkpoints::default(),
         }
     }
 
-    /// The first frame is the gap in front of what is kept.
-    fn cut(&mut self, seq: u64) {
+    /// The first frame of a stream: at its start, after a gap, or where a client resumed it.
+    fn begin(&mut self, begin: &Begin, gap: Option<u64>, kind: &str, seq: Option<u64>) {
+        match (begin, gap) {
+            (Begin::After(after), _) => {
+                self.cut();
+                self.numbering.resume_after(*after);
+            }
+            (_, Some(seq)) => {
+                self.cut();
+                self.numbering.go_on_from(seq);
+            }
+            (Begin::Anywhere, None) if kind != "session_started" => {
+                self.cut();
+                self.numbering.go_on_from(seq.unwrap_or_default());
+            }
+            _ => {}
+        }
+    }
+
+    /// The beginning of the stream is missing.
+    fn cut(&mut self) {
         self.is_cut = true;
-        self.numbering.go_on_from(seq);
+        if self.version == Version::V1 {
+            self.scope = Scope::Unknown;
+        }
         self.ends.cut();
+        self.checkpoints.cut();
         for pairs in [&mut self.tools, &mut self.approvals, &mut self.subagents, &mut self.turns] {
             pairs.cut();
+        }
+    }
+
+    /// Checks the frame's position relative to the stream's start and end.
+    fn place(&mut self, kind: &str, frame: &Value, findings: &mut Vec<Finding>) {
+        let (is_first, is_last) = (kind == "session_started", kind == "session_ended");
+        match self.scope {
+            Scope::Run | Scope::Unknown => {
+                self.ends.take(is_first, is_last, "session_started", "session_ended", findings);
+            }
+            Scope::Thread if is_last && self.version == Version::V1 => {
+                let message = "the first event of a stream that ends is session_started";
+                findings.push(Finding::error("start.missing", "", message));
+            }
+            Scope::Task | Scope::Thread if is_first || is_last => {
+                let message = "only the stream of a run starts and ends; this is a task or thread stream";
+                findings.push(Finding::error("start.forbidden", "/type", message));
+            }
+            Scope::Task | Scope::Thread => {}
+        }
+        let is_task = kind.starts_with("tool_task_");
+        let task_id = frame.get("task_id").and_then(Value::as_str);
+        let stream_id = frame.get(stream_key(self.version)).and_then(Value::as_str);
+        if is_task && task_id.is_some() && stream_id.is_some() && task_id != stream_id {
+            let message = format!("{} of a task stream holds the task's id", stream_key(self.version));
+            findings.push(Finding::error("id.task", format!("/{}", stream_key(self.version)), message));
+        }
+        match self.scope {
+            Scope::Run if is_task => {
+                let message = "a task has a stream of its own";
+                findings.push(Finding::error("task.stream", "/type", message));
+            }
+            // The stream's first frame was withheld, or was not a task frame.
+            Scope::Thread if is_task => self.scope = Scope::Task,
+            _ => {}
+        }
+        if kind == "tool_task_spawned" && std::mem::replace(&mut self.spawned, true) {
+            findings.push(Finding::error("start.repeat", "", "a second tool_task_spawned: a task begins once"));
         }
     }
 
@@ -73,7 +169,17 @@ impl Stream {
                 self.proposed.insert(text("tool_id").to_owned());
                 warn_of_call(frame, findings);
             }
+            "session_started" if frame.get("input").is_none() => {
+                let message = "no input: older writers named it prompt, or left it out where it was empty";
+                findings.push(Finding::error("type.legacy", "", message).on(Basis::Usual));
+            }
+            "output" => {
+                let message = "a name of earlier writers: it is output_text_delta now";
+                findings.push(Finding::error("type.legacy", "/type", message).on(Basis::Usual));
+            }
+            "checkpoint_created" | "checkpoint_failed" => self.checkpoints.checkpoint(frame, findings),
             "tool_started" => {
+                self.checkpoints.tool_started(text("tool_id"), text("name"));
                 self.tools.open(text("tool_id"), findings);
                 if !self.proposed.remove(text("tool_id")) {
                     warn_of_call(frame, findings);
@@ -85,7 +191,13 @@ impl Stream {
                     self.spoken.insert(text("tool_id").to_owned());
                 }
             }
+            // A tool that does not exist fails without a start.
+            "tool_failed" if !self.is_cut && !self.tools.is_open(text("tool_id")) => {
+                let message = "this tool call is not open here: it begins with tool_started";
+                findings.push(Finding::error("pair.not_open", "/tool_id", message).on(Basis::Usual));
+            }
             "tool_ended" | "tool_failed" => {
+                self.checkpoints.tool_ended(text("tool_id"));
                 self.tools.close(text("tool_id"), findings);
                 let spoke = self.spoken.remove(text("tool_id"));
                 let silent = match kind {
@@ -131,21 +243,29 @@ impl Stream {
             }
             "provider_event" => provider_event(frame, findings),
             "session_ended" => {
+                // A run that breaks off may leave things open.
+                let basis = if text("reason") == "completed" { Basis::Document } else { Basis::Ours };
                 if !self.blocks.is_empty() {
                     let message =
                         format!("{} block(s) still open: each is completed before the end", self.blocks.len());
-                    findings.push(Finding::error("pair.left_open", "", message));
+                    findings.push(Finding::error("pair.left_open", "", message).on(basis));
                 }
                 for pairs in [&mut self.tools, &mut self.approvals, &mut self.subagents, &mut self.turns] {
-                    pairs.end(findings);
+                    pairs.end(basis, findings);
                 }
+                self.checkpoints.end(findings);
             }
             _ => {}
         }
     }
 }
 
-/// The number of a frame that stands for all frames up to itself; `None` of any other.
+/// The key of an event's stream id.
+fn stream_key(version: Version) -> &'static str {
+    if version == Version::V1 { "session_id" } else { "stream_id" }
+}
+
+/// The number of a frame that represents all frames up to itself; `None` for any other frame.
 fn gap(version: Version, event: &Value) -> Option<u64> {
     let (first, last) = match version {
         Version::V1 if event.get("event_name")?.as_str()? == super::PRUNED => ("/data/first_seq", "/data/last_seq"),
@@ -195,40 +315,40 @@ impl Verifier for FrameRules {
     fn event(&mut self, event: &Value, findings: &mut Vec<Finding>) {
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
         let kind = text("type");
-        let (stream_kind, stream_id) = match self.version {
-            Version::V1 => ("session", text("session_id")),
-            Version::V2 => (text("stream_kind"), text("stream_id")),
-        };
+        let stream_kind = if self.version == Version::V1 { "" } else { text("stream_kind") };
         self.ids.take("id", event.get("id").and_then(Value::as_str), findings);
-        let is_run = stream_kind == "session" && !kind.starts_with("tool_task_");
+        let stream_id = text(stream_key(self.version));
         let key = (stream_kind.to_owned(), stream_id.to_owned());
-        let stream = self.streams.entry(key).or_insert_with(|| Stream::new(is_run));
-        if let (false, Some(seq)) = (std::mem::replace(&mut stream.begun, true), gap(self.version, event)) {
-            stream.cut(seq);
+        let stream =
+            self.streams.entry(key).or_insert_with(|| Stream::new(self.version, Scope::of(self.version, event)));
+        let seq = event.get("seq").and_then(Value::as_u64);
+        if !std::mem::replace(&mut stream.begun, true) {
+            stream.begin(&self.begin.next_stream(), gap(self.version, event), kind, seq);
         }
-        stream.numbering.take("seq", event.get("seq").and_then(Value::as_u64), findings);
-        if stream.is_run {
-            let (is_first, is_last) = (kind == "session_started", kind == "session_ended");
-            stream.ends.take(is_first, is_last, "session_started", "session_ended", findings);
-        } else if matches!(kind, "session_started" | "session_ended") {
-            let message = "only the stream of a run starts and ends; this is a task or thread stream";
-            findings.push(Finding::error("start.forbidden", "/type", message));
-        }
-        if self.version == Version::V2 && text("session_id") != text("stream_id") {
-            findings.push(Finding::error("id.alias", "/session_id", "session_id is an alias of stream_id"));
+        stream.numbering.take("seq", seq, findings);
+        stream.place(kind, event, findings);
+        let alias = event.get("session_id").and_then(Value::as_str).unwrap_or(stream_id);
+        if self.version == Version::V2 && alias != stream_id {
+            let basis = if stream_kind == "session" { Basis::Document } else { Basis::Ours };
+            let message = "session_id is an alias of stream_id";
+            findings.push(Finding::error("id.alias", "/session_id", message).on(basis));
         }
         stream.frame(kind, event, findings);
     }
 
+    fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.begin = Begin::numbered(after)?;
+        Ok(())
+    }
+
     fn end(&mut self, findings: &mut Vec<Finding>) {
-        for stream in self.streams.values().filter(|stream| stream.is_run) {
+        for stream in self.streams.values().filter(|stream| stream.scope == Scope::Run) {
             stream.ends.end("session_ended", findings);
         }
     }
 
     fn stream<'e>(&self, event: &'e Value) -> &'e str {
-        let key = if self.version == Version::V1 { "session_id" } else { "stream_id" };
-        event.get(key).and_then(Value::as_str).unwrap_or_default()
+        event.get(stream_key(self.version)).and_then(Value::as_str).unwrap_or_default()
     }
 
     fn tells_of_withheld(&self, event: &Value) -> bool {

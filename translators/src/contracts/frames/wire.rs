@@ -1,23 +1,23 @@
-//! The JSON of frames. Fields that may be null are always written.
+//! The JSON form of frames. Fields that may be null are always written.
 
 use crate::contracts::wire::as_object;
 use crate::encode::{Kept, ObjectWriter, key};
 use crate::frame::{
-    Attachment, BlockDelta, BlockText, Body, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent, Tool,
-    ToolCall,
+    Attachment, BlockDelta, BlockText, Body, Figures, Frame, PlanEntry, ProviderEvent, SkillEvent, Stream, TaskEvent,
+    Tool, ToolCall,
 };
 
-/// Which envelope and fields.
+/// The version of the envelope and fields.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Version {
     V1,
     V2,
 }
 
-/// The fields of the envelope that all frames of a stream share.
+/// The envelope fields that all frames of a stream share.
 pub(super) fn shared_fields(stream: &Stream, version: Version) -> Kept {
     Kept::new(|map| {
-        // On v2 an alias of the stream's id, for readers of v1.
+        // In v2 an alias of the stream's id, for readers of v1.
         map.id(key!("session_id"), &stream.id);
         if version == Version::V2 {
             map.word(key!("stream_kind"), stream.kind.as_str());
@@ -77,11 +77,11 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             map.text(key!("delta"), delta)
         }
         Body::ToolCallProposed(call) => tool_call(map, call, v2),
-        Body::ToolStarted { call, timeout_ms } => {
+        Body::ToolStarted { call, timeout_ms, .. } => {
             tool_call(map, call, v2);
             map.entry(key!("timeout_ms"), timeout_ms)
         }
-        Body::ToolStdout { tool, chunk } | Body::ToolStderr { tool, chunk } => {
+        Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } | Body::ToolStderr { tool, chunk } => {
             tool_ids(map, tool, v2);
             map.text(key!("chunk"), chunk)
         }
@@ -135,7 +135,10 @@ fn body(map: &mut ObjectWriter<'_>, frame: &Frame, v2: bool) {
             map.entry(key!("cache_read_tokens"), &usage.cache_read_tokens);
             map.entry(key!("cache_creation_tokens"), &usage.cache_creation_tokens);
             map.entry(key!("reasoning_tokens"), &usage.reasoning_tokens);
-            map.entry(key!("cost_usd"), &usage.cost_usd)
+            map.entry(key!("cost_usd"), &usage.cost_usd);
+            if let Some(part) = &usage.main_thread {
+                map.object(key!("main_thread"), |map| figures(map, part));
+            }
         }
         Body::ApprovalRequested(request) => {
             map.text(key!("approval_id"), &request.approval_id);
@@ -232,7 +235,7 @@ fn tool_call(map: &mut ObjectWriter<'_>, call: &ToolCall, v2: bool) {
     if v2 {
         map.word(key!("kind"), call.kind.as_str());
     }
-    // v1 has objects only.
+    // v1 allows only objects.
     if v2 { map.raw(key!("args"), call.args.get()) } else { map.raw(key!("args"), as_object(&call.args).get()) }
 }
 
@@ -327,6 +330,15 @@ fn skill(map: &mut ObjectWriter<'_>, event: &SkillEvent) {
             map.text(key!("detail"), detail)
         }
     }
+}
+
+fn figures(map: &mut ObjectWriter<'_>, figures: &Figures) {
+    map.entry(key!("input_tokens"), &figures.input_tokens);
+    map.entry(key!("output_tokens"), &figures.output_tokens);
+    map.entry(key!("cache_read_tokens"), &figures.cache_read_tokens);
+    map.entry(key!("cache_creation_tokens"), &figures.cache_creation_tokens);
+    map.entry(key!("reasoning_tokens"), &figures.reasoning_tokens);
+    map.entry(key!("cost_usd"), &figures.cost_usd);
 }
 
 fn attachment(map: &mut ObjectWriter<'_>, item: &Attachment) {

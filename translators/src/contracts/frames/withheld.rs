@@ -1,8 +1,9 @@
-//! What stands in for a withheld frame.
+//! The stand-in for a withheld frame.
 //!
-//! `frames.v2`: `gap_detected` for the one sequence that is missing. `frames.v1` has no word for a gap: a `provider_event`
-//! named `framegate.event_withheld` with the reason in `errors`. In both, `session_started` and `session_ended` stand in for
-//! themselves, with nothing in them that could be wrong, and so does the status that ends a task.
+//! `frames.v2`: `gap_detected` for the one missing sequence. `frames.v1` has no frame for a gap, so there it is a
+//! `provider_event` named `framegate.event_withheld` with the reason in `errors`. In both versions, `session_started`,
+//! `session_ended` and the status that ends a task are replaced by a frame of the same type without the fields that could be
+//! invalid.
 
 use super::wire::{self, Version};
 use crate::encode::Events;
@@ -10,7 +11,7 @@ use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Ses
 use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::Value;
 
-/// The `event_name` that no runner's event has.
+/// An `event_name` that no runner uses.
 const EVENT_NAME: &str = "framegate.event_withheld";
 
 pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
@@ -24,6 +25,7 @@ pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
             sse: false,
             errors: vec![withheld.message()].into(),
             response_errors: Faults::NONE,
+            ends_run: None,
             redacted_paths: Vec::new(),
             drift: Vec::new(),
         }))
@@ -71,7 +73,7 @@ fn write(withheld: &Withheld<'_>, version: Version, lost: impl Fn() -> Body, out
     out.object(frame.body.kind(), withheld.event.id.clone(), |map| wire::write(map, &frame, &shared, seq, version));
 }
 
-/// Whether an event stands in for one that was withheld.
+/// Whether an event is a stand-in for a withheld one.
 pub(super) fn is_notice(event: &Value) -> bool {
     let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
     text("event_name") == EVENT_NAME || text("type") == "gap_detected" && text("reason").starts_with(NOTICE)

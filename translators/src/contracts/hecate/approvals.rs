@@ -1,8 +1,10 @@
 //! Approvals.
 //!
-//! In: questions and answers. Out: `approval.requested`, then `approval.resolved` or `approval.timed_out`;
-//! `policy.tool_blocked` where a rule and no person refused. Never: a question without its end.
+//! Input: questions and answers. Output: `approval.requested`, then `approval.resolved` or `approval.timed_out`;
+//! `policy.tool_blocked` if a rule refused rather than a person. Never: a question that is not resolved, or a question about a
+//! call that was not proposed. If a runner asks first, or without a call, the question's tool is proposed before the question.
 
+use super::encode::propose;
 use super::envelope::Stage;
 use super::tools::Tools;
 use crate::encode::{Word, data};
@@ -12,7 +14,7 @@ use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The questions that wait.
+/// The open questions.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Approvals {
@@ -30,7 +32,7 @@ struct Question {
 data! {
     struct Requested<'a> {
         approval_id: &'a str,
-        tool_call_id: Option<&'a str>,
+        tool_call_id: &'a str,
         kind: &'a str,
         summary: &'a str,
         policy_reason: Option<&'a str>,
@@ -57,24 +59,33 @@ data! {
 }
 
 impl Approvals {
-    pub(super) fn ask(&mut self, request: &ApprovalRequested, tools: &mut Tools, stage: &mut Stage<'_>) {
+    pub(super) fn ask(
+        &mut self,
+        request: &ApprovalRequested,
+        tools: &mut Tools,
+        turn_index: u32,
+        stage: &mut Stage<'_>,
+    ) {
         let args = Json::new(&request.args).object().unwrap_or_default();
         let subject = subject_of(&args);
         let summary = subject.as_deref().or(request.reason.as_deref()).unwrap_or(&request.tool_name);
-        let call_id = request.tool_id.and_then(|tool_id| tools.call_id(tool_id));
+        let (call_id, is_told) = match request.tool_id {
+            Some(tool_id) => tools.asked_about(tool_id),
+            None => (request.approval_id.clone(), false),
+        };
+        if !is_told {
+            propose(&call_id, &request.tool_name, &request.args, turn_index, stage);
+        }
         stage.say(
             "approval.requested",
             &Requested {
                 approval_id: &request.approval_id,
-                tool_call_id: call_id.as_deref(),
+                tool_call_id: &call_id,
                 kind: &request.tool_name,
                 summary,
                 policy_reason: request.reason.as_deref(),
             },
         );
-        if let Some(tool_id) = request.tool_id {
-            tools.ask(tool_id);
-        }
         let question =
             Question { tool_id: request.tool_id, tool_name: request.tool_name.clone(), asked_ms: stage.now_ms };
         self.open.insert(request.approval_id.clone(), question);
@@ -117,12 +128,12 @@ impl Approvals {
     }
 }
 
-/// Whether a rule decided, and no person.
+/// Whether a rule decided rather than a person.
 fn is_rule(by: &str) -> bool {
     matches!(by, "policy" | "rule" | "rules" | "config" | "hook" | "classifier" | "sandbox")
 }
 
-/// What a call is about, in a few words: its command, file, address or search.
+/// What a call is about, in a few words: its command, file, address or search pattern.
 pub(super) fn subject_of<'a>(args: &'a Object<'_>) -> Option<std::borrow::Cow<'a, str>> {
     ["command", "cmd", "file_path", "filePath", "path", "url", "pattern", "query"]
         .into_iter()

@@ -1,7 +1,7 @@
 //! Text and thinking.
 //!
-//! In: deltas and whole blocks of the main thread. Out: `assistant.text_*`, and `assistant.thinking_*` where experimental
-//! groups are asked for. Never: a subagent's words, an empty delta.
+//! Input: deltas and whole blocks of the main thread. Output: `assistant.text_*`, and `assistant.thinking_*` if experimental
+//! groups are enabled. Never: a subagent's text, or an empty delta.
 
 use super::envelope::Stage;
 use crate::encode::{Flat, data};
@@ -16,11 +16,11 @@ pub(super) enum Voice {
     Thinking,
 }
 
-/// The blocks that are open, and how the turn counts them.
+/// The open blocks, and the block counter of the turn.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
-    #[serde(with = "crate::encode::state::pairs")]
+    #[serde(with = "crate::saved::pairs")]
     open: HashMap<(Voice, Name, u32), Place>,
     turn_index: u32,
     next: u32,
@@ -46,8 +46,8 @@ data! {
 }
 
 impl Blocks {
-    /// A turn begins: its blocks are counted from 0. What was said ahead of the first turn counts as the first turn's, so
-    /// that one does not begin anew.
+    /// A turn begins: its blocks are counted from 0. Blocks before the first turn belong to that turn, so its count does not
+    /// restart.
     pub(super) fn begin_turn(&mut self, turn_index: u32) {
         if turn_index != self.turn_index {
             self.turn_index = turn_index;
@@ -55,7 +55,7 @@ impl Blocks {
         }
     }
 
-    /// A piece of a block. One that is not `told` is counted only, so that a block has the same index either way.
+    /// Handles a piece of a block. If it is not `told`, it is only counted, so that block indexes do not depend on the options.
     pub(super) fn delta(&mut self, voice: Voice, block: &BlockDelta, told: bool, stage: &mut Stage<'_>) {
         let place = self.place(voice, &block.message_id, block.block_index);
         if told && !block.delta.is_empty() {
@@ -67,7 +67,7 @@ impl Blocks {
         }
     }
 
-    /// A whole block.
+    /// Handles a whole block.
     pub(super) fn complete(&mut self, voice: Voice, block: &BlockText, told: bool, stage: &mut Stage<'_>) {
         let place = self.place(voice, &block.message_id, block.block_index);
         self.open.remove(&(voice, block.message_id.clone(), block.block_index));

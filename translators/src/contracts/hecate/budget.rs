@@ -1,19 +1,20 @@
-//! What a run has used so far, and its budget.
+//! A run's usage so far, and its budget.
 //!
-//! In: usage figures. Out: `cost.tick`, and once each `cost.budget_warning` and `cost.budget_exceeded`. Never: a figure that
-//! goes down, or one that nobody said.
+//! Input: usage figures. Output: `cost.tick`, and at most once each `cost.budget_warning` and `cost.budget_exceeded`. Never: a
+//! figure that decreases, or one that was not reported.
 //!
-//! The sum of the turns and the runner's own total of the run are two counts of the same thing: the larger one is told.
+//! Until the run's total arrives, the sum of the turns is reported, including those of subagents. The total is never less than
+//! that.
 
 use super::envelope::Stage;
 use crate::encode::{Word, data};
 use crate::frame::{Usage, UsageScope};
 use serde::{Deserialize, Serialize};
 
-/// The part of a budget, in percent, at which it is warned of.
+/// The percentage of a budget at which a warning is emitted.
 const WARNING_PCT: u64 = 80;
 
-/// Figures of a turn or of a run; `None` where nothing was said.
+/// The figures of a turn or of a run; `None` if not reported.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Figures {
@@ -55,12 +56,12 @@ impl Figures {
     }
 }
 
-/// Millionths of a dollar; `None` where the sum is no sum.
+/// Millionths of a dollar; `None` if the amount is negative or not finite.
 fn micros(usd: f64) -> Option<u64> {
     (usd.is_finite() && usd >= 0.0).then(|| (usd * 1e6).round() as u64)
 }
 
-/// The meter of a run.
+/// The usage meter of a run.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Meter {
@@ -100,7 +101,7 @@ impl Meter {
         Self { budget, ..Self::default() }
     }
 
-    /// The same, with the budget of another meter.
+    /// The same state with the budget of another meter.
     pub(super) fn budgeted_as(self, other: &Self) -> Self {
         Self { budget: other.budget, ..self }
     }
@@ -113,14 +114,14 @@ impl Meter {
         }
     }
 
-    /// What the run has used so far.
+    /// The run's usage so far.
     pub(super) fn total(&self) -> Figures {
         let mut total = self.turns.clone();
         total.merge(&self.runs, u64::max);
         total
     }
 
-    /// Tells the total where it is known and was not told yet, or where a turn ends.
+    /// Emits the total if it is known and has changed, or if a turn ends.
     pub(super) fn tick(&mut self, is_boundary: bool, stage: &mut Stage<'_>) {
         let total = self.total();
         if !total.is_known() || (!is_boundary && total == self.told) {
@@ -134,7 +135,7 @@ impl Meter {
                 cumulative_output_tokens: total.output_tokens,
                 cumulative_cost_micros_usd: total.cost_micros_usd,
                 task_budget_micros_usd: self.budget,
-                // Without a cost nobody knows what remains.
+                // Without a cost, the remaining budget is unknown.
                 task_budget_remaining_micros_usd: remaining.filter(|_| total.cost_micros_usd.is_some()),
             },
         );
@@ -157,7 +158,7 @@ impl Meter {
             );
         }
         if cost > budget && !std::mem::replace(&mut self.exceeded, true) {
-            // An encoder watches; whoever set the budget halts.
+            // An encoder only reports. The client that set the budget decides whether to stop the run.
             stage.say(
                 "cost.budget_exceeded",
                 &Exceeded { cumulative_cost_micros_usd: cost, task_budget_micros_usd: budget, action: Word("none") },

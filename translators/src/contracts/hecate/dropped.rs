@@ -1,5 +1,5 @@
-//! What is said of a run that is not kept any more: `gap.events_pruned`. Retention takes whole runs, so it begins with
-//! sequence 0; up to which one it goes is known as far as somebody read the run.
+//! The notice for a run that is no longer kept: `gap.events_pruned`. Retention removes whole runs, so the gap begins at
+//! sequence 0. It ends at the last event that is known from reading the run.
 
 use super::envelope::Shared;
 use super::ids::RunBits;

@@ -1,9 +1,10 @@
-//! Edits and other stored objects: the groups that depend on artifacts.
+//! Edits and other stored objects: the event groups that depend on artifacts.
 //!
-//! In: changed files and written artifacts, where experimental groups are asked for. Out: `artifact.created`,
-//! `tool.edit.*`, `tool.multi_edit.*`, `tool.file_write.proposed`. Never: content.
+//! Input: changed files and written artifacts, if experimental groups are enabled. Output: `artifact.created`, `tool.edit.*`,
+//! `tool.multi_edit.*`, `tool.file_write.proposed`. Never: content.
 //!
-//! Runners tell a change once it is made: it is proposed and applied at once, by itself unless a person was asked.
+//! Runners report a change when it is already made. So its proposal and its application are emitted together. The proposal has
+//! `auto_apply` unless a person was asked.
 
 use super::envelope::Stage;
 use super::ids;
@@ -19,13 +20,13 @@ pub(super) struct Edit {
     path: String,
     kind: FileChangeKind,
     artifact_id: String,
-    /// The size of the patch, where it is known.
+    /// The size of the patch; `None` if unknown.
     patch_bytes: Option<u64>,
     summary: String,
 }
 
 impl Edit {
-    /// `nth` tells changes of one file apart that have no stored patch; `stored` is the size of the stored one.
+    /// `nth` distinguishes changes of one file without a stored patch; `stored` is the size of the stored patch.
     pub(super) fn new(change: &FileChanged, nth: u64, stored: Option<u64>) -> Self {
         let artifact_id = match &change.artifact_id {
             Some(artifact_id) => ids::artifact_id(artifact_id),
@@ -78,7 +79,7 @@ data! {
     }
 }
 
-/// Tells what a call changed.
+/// Emits what a call changed.
 pub(super) fn tell(edits: &[Edit], tool_call_id: &str, tool_name: &str, auto_apply: bool, stage: &mut Stage<'_>) {
     for edit in edits {
         created(edit, stage);
@@ -149,7 +150,7 @@ pub(super) fn written(artifact: &ArtifactWritten, stage: &mut Stage<'_>) {
     stage.say("artifact.created", &created);
 }
 
-/// `1 hunk, +1/-1`, or what happened to the file where there is no diff.
+/// `1 hunk, +1/-1`, or what happened to the file if there is no diff.
 fn summary(change: &FileChanged) -> String {
     let what = match change.kind {
         FileChangeKind::Add => "new file",

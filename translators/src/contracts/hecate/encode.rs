@@ -1,4 +1,4 @@
-//! Frames to `hecate.v1` events: which group takes which frame, and the two ends of a run.
+//! Frames to `hecate.v1` events: passes each frame to its event group, and emits the beginning and the end of a run.
 
 use super::approvals::Approvals;
 use super::blocks::{Blocks, Voice};
@@ -11,18 +11,19 @@ use super::tools::{Outcome, Tools};
 use super::turns::Turns;
 use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
-use crate::encode::{Encoder, EncoderOptions, Events, Pruned, Time, Word, data, state};
-use crate::frame::{Body, EndReason, Frame, SessionEnded, Stream, StreamKind, UserMessage};
+use crate::encode::{Encoder, EncoderOptions, Events, Pruned, Time, Word, data};
+use crate::frame::{Body, EndReason, Frame, RawJson, SessionEnded, Stream, StreamKind, UserMessage};
 use crate::ledger::{PROXY_RESTARTED, STREAM_ENDED};
+use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::sync::Arc;
 
-/// How long the nominal claim of a worker lasts, in milliseconds. Nothing in the vocabulary renews it.
+/// Duration of the nominal worker lease in milliseconds. The vocabulary has no event that renews it.
 const LEASE_MS: u64 = 30_000;
 
-/// The version of the state.
-const STATE: u32 = 1;
+/// The version of the saved state.
+const STATE: u32 = 2;
 
 pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     if stream.kind != StreamKind::Session {
@@ -32,6 +33,7 @@ pub(super) fn new(stream: &Arc<Stream>, options: &EncoderOptions) -> Option<Box<
         outlet: Outlet::new(stream),
         provider: stream.provider,
         thinking: options.experimental || options.thinking,
+        user_messages: options.user_messages,
         artifacts: options.experimental || options.artifacts,
         began_ms: 0,
         last_error: None,
@@ -55,11 +57,13 @@ struct Hecate {
     thinking: bool,
     #[serde(skip)]
     artifacts: bool,
+    #[serde(skip)]
+    user_messages: bool,
     began_ms: u64,
-    /// The last error's code, and whether trying again may help.
+    /// The last error's code, and whether a retry may help.
     last_error: Option<(crate::frame::Name, bool)>,
     changes: u64,
-    /// The patch that was stored last: the change that refers to it follows.
+    /// The latest stored patch; the change that refers to it follows.
     patch: Option<(crate::frame::Name, u64)>,
     turns: Turns,
     blocks: Blocks,
@@ -81,11 +85,13 @@ data! {
         lease_until: Time,
     }
 
-    struct Finished {
+    struct Finished<'a> {
         final_status: Word,
         turns: u32,
         cost_micros_usd: Option<u64>,
         duration_ms: u64,
+        code: Option<&'a str>,
+        message: Option<&'a str>,
     }
 
     struct Failed<'a> {
@@ -156,7 +162,7 @@ impl Encoder for Hecate {
                 self.turns.begin(*turn_index, model.as_deref(), self.provider, stage);
             }
             Body::TurnEnded { turn_index, stop_reason, duration_ms } if is_main => {
-                // Neither may the run's duration span two clocks.
+                // The run's duration must not span two clocks either.
                 self.began_ms += self.turns.end(*turn_index, stop_reason.as_deref(), *duration_ms, stage);
                 self.meter.tick(true, stage);
             }
@@ -166,7 +172,9 @@ impl Encoder for Hecate {
                     self.turns.usage(usage);
                 }
             }
-            Body::UserMessage(message) if is_main => user(message, self.turns.index_of_input(), stage),
+            Body::UserMessage(message) if is_main && self.user_messages => {
+                user(message, self.turns.index_of_input(), stage);
+            }
             Body::OutputTextDelta(block) if is_main => self.blocks.delta(Voice::Text, block, true, stage),
             Body::OutputTextCompleted(block) if is_main => self.blocks.complete(Voice::Text, block, true, stage),
             Body::ReasoningDelta(block) if is_main => {
@@ -176,20 +184,18 @@ impl Encoder for Hecate {
                 self.blocks.complete(Voice::Thinking, block, self.thinking && !block.text.is_empty(), stage);
             }
             Body::ToolCallProposed(call) => {
-                let tool_call_id = self.tools.propose(&call.tool);
+                let is_new = self.tools.propose(&call.tool, is_main);
                 if is_main {
                     self.turns.count_call();
-                    let proposed = ToolCallProposed {
-                        turn_index: self.turns.index(),
-                        tool_call_id: &tool_call_id,
-                        tool_name: &call.name,
-                        input: &as_object(&call.args),
-                    };
-                    stage.say("assistant.tool_call_proposed", &proposed);
+                }
+                if let Some(tool_call_id) = is_new.filter(|_| is_main) {
+                    propose(&tool_call_id, &call.name, &call.args, self.turns.index(), stage);
                 }
             }
             Body::ToolStarted { call, .. } => self.tools.start(call, self.turns.index(), stage),
-            Body::ToolStdout { tool, chunk } => self.tools.output(tool, "stdout", chunk, false, stage),
+            Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
+                self.tools.output(tool, "stdout", chunk, false, stage);
+            }
             Body::ToolStdoutFront { tool, chunk } => self.tools.output(tool, "stdout", chunk, true, stage),
             Body::ToolStderr { tool, chunk } => self.tools.output(tool, "stderr", chunk, false, stage),
             Body::ToolEnded { tool, exit_code, duration_ms, artifacts } => {
@@ -207,20 +213,22 @@ impl Encoder for Hecate {
                     edits::created(&edit, stage);
                 }
             }
-            // A patch is told with the change that it is of.
+            // A patch is emitted together with its change.
             Body::ArtifactWritten(artifact) if self.artifacts && &*artifact.kind == "patch" => {
                 self.patch = Some((artifact.artifact_id.clone(), artifact.bytes));
             }
             Body::ArtifactWritten(artifact) if self.artifacts => edits::written(artifact, stage),
             Body::PlanUpdated { entries } if is_main => self.tools.plan(entries, self.turns.index(), stage),
-            Body::ApprovalRequested(request) => self.approvals.ask(request, &mut self.tools, stage),
+            Body::ApprovalRequested(request) => {
+                self.approvals.ask(request, &mut self.tools, self.turns.index(), stage);
+            }
             Body::ApprovalResolved(answer) => self.approvals.answer(answer, &mut self.tools, stage),
             Body::CheckpointCreated { checkpoint_id, .. } => {
                 stage.say("run.checkpoint_saved", &Checkpoint { checkpoint_id: ids::checkpoint_id(*checkpoint_id) });
             }
             Body::ErrorReported(error) => {
                 self.last_error = Some((error.code.clone(), error.retryable));
-                if !(is_main && self.turns.error(error, stage)) {
+                if !(is_main && self.turns.error(error)) {
                     errors::upstream(error, self.provider, stage);
                 }
             }
@@ -242,16 +250,17 @@ impl Encoder for Hecate {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        state::save(STATE, self)
+        saved::save(STATE, self)
     }
 
     fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        let Some(state) = saved::restore::<Self>(STATE, saved) else { return false };
         *self = Self {
             outlet: state.outlet.named_as(&self.outlet),
             provider: self.provider,
             thinking: self.thinking,
             artifacts: self.artifacts,
+            user_messages: self.user_messages,
             meter: state.meter.budgeted_as(&self.meter),
             ..state
         };
@@ -266,7 +275,13 @@ impl Encoder for Hecate {
     }
 }
 
-/// What a person said, and what came with it.
+/// Emits the proposal of a tool call.
+pub(super) fn propose(tool_call_id: &str, tool_name: &str, args: &RawJson, turn_index: u32, stage: &mut Stage<'_>) {
+    let proposed = ToolCallProposed { turn_index, tool_call_id, tool_name, input: &as_object(args) };
+    stage.say("assistant.tool_call_proposed", &proposed);
+}
+
+/// Emits a person's message and its attachments.
 fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
     if !message.text.is_empty() || message.attachments.is_empty() {
         stage.say("user.message", &Message { turn_index, text: &message.text });
@@ -274,7 +289,7 @@ fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
     for attachment in &message.attachments {
         let attached = Attached {
             turn_index,
-            // What it is must be said; a runner that does not say leaves a file.
+            // The kind is required; if the runner gives none, it is a file.
             kind: if attachment.kind.is_empty() { "file" } else { &attachment.kind },
             mime: attachment.mime.as_deref(),
             artifact_id: attachment.artifact_id.as_deref().map(ids::artifact_id),
@@ -284,7 +299,7 @@ fn user(message: &UserMessage, turn_index: u32, stage: &mut Stage<'_>) {
     }
 }
 
-/// What the end of a run says.
+/// The data for the end of a run.
 struct Ending<'a> {
     duration_ms: u64,
     turns: &'a Turns,
@@ -302,14 +317,19 @@ impl Ending<'_> {
                     let turn_index = self.turns.index();
                     stage.say("assistant.final_answer", &FinalAnswer { turn_index, summary });
                 }
-                let duration_ms = self.duration_ms;
-                stage.say(
-                    "run.finished",
-                    &Finished { final_status: Word("completed"), turns, cost_micros_usd, duration_ms },
-                );
+                let limit = end.error_code.as_deref().filter(|code| !code.is_empty());
+                let finished = Finished {
+                    final_status: Word("completed"),
+                    turns,
+                    cost_micros_usd,
+                    duration_ms: self.duration_ms,
+                    code: limit,
+                    message: limit.map(|_| message),
+                };
+                stage.say("run.finished", &finished);
             }
             EndReason::Failed => {
-                // The verdict has no word for it; the error that it goes back to has.
+                // The run's end does not say whether a retry may help, but the error that caused it does.
                 let retriable = self.last_error.is_some_and(|(last, retryable)| last == code && retryable);
                 stage.say("run.failed", &Failed { code, message, retriable, turns });
             }
@@ -323,7 +343,7 @@ impl Ending<'_> {
     }
 }
 
-/// Who stopped a run: a person where the code says so.
+/// Who stopped a run: a person if the code says so.
 fn canceller(code: &str) -> &'static str {
     let is_person = code.starts_with("abort") || code.starts_with("interrupt") || code.starts_with("cancel");
     if is_person { "operator" } else { "runtime" }

@@ -1,7 +1,7 @@
 //! The envelope, and the outlet that numbers events.
 //!
-//! In: a type, its data, a time. Out: one enveloped event. Never: an event in front of output that came before it: what
-//! is held back goes first.
+//! Input: a type, its data, a time. Output: one enveloped event. Never: an event before output that preceded it; held output is
+//! emitted first.
 
 use super::ids::{self, RunBits};
 use super::shell::Held;
@@ -11,7 +11,7 @@ use crate::frame::{Frame, Stream};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// What the envelopes of a run share.
+/// The fields that all envelopes of a run share.
 #[derive(Clone, Debug, Default)]
 pub(super) struct Shared {
     version: Kept,
@@ -53,7 +53,7 @@ impl Shared {
     }
 }
 
-/// The events of one run so far, as far as the next one depends on them.
+/// The state of a run's event sequence.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Outlet {
@@ -65,11 +65,11 @@ pub(super) struct Outlet {
     shared: Shared,
     #[serde(skip)]
     times: Times,
-    /// How many events there were.
+    /// The number of events so far.
     next: u64,
-    /// The time of the last one.
+    /// The time of the last event.
     last_ms: u64,
-    /// Shell output that waits for more.
+    /// Shell output that is held for joining.
     pub(super) held: Held,
 }
 
@@ -86,19 +86,19 @@ impl Outlet {
         }
     }
 
-    /// The same, with the ids of another outlet, which its stream gives.
+    /// The same state with the ids of another outlet for the stream.
     pub(super) fn named_as(self, other: &Self) -> Self {
         let Self { next, last_ms, held, .. } = self;
         Self { next, last_ms, held, ..other.clone() }
     }
 
-    /// The sequence of the last event, and the outlet as it was before it; `None` before the first.
+    /// The sequence number of the last event, and the outlet's state before it; `None` before the first event.
     pub(super) fn before_last(&self) -> Option<(u64, Self)> {
         let last = self.next.checked_sub(1)?;
         Some((last, Self { next: last, held: Held::default(), ..self.clone() }))
     }
 
-    /// Writes an event in the place of one that was.
+    /// Writes an event that replaces an earlier one.
     pub(super) fn write_again(&mut self, kind: &'static str, data: &impl Value, out: &mut Events) {
         self.write(self.last_ms, kind, data, out);
     }
@@ -113,13 +113,13 @@ impl Outlet {
     }
 }
 
-/// Where the events of one frame go.
+/// The output for the events of one frame.
 pub(super) struct Stage<'s> {
     outlet: &'s mut Outlet,
     out: &'s mut Events,
     /// The frame's time.
     pub(super) now_ms: u64,
-    /// The call in whose name a subagent caused the frame.
+    /// The tool call of the subagent that caused the frame.
     pub(super) parent: Option<Uuid>,
 }
 
@@ -134,7 +134,7 @@ impl<'s> Stage<'s> {
         self.outlet.write(self.now_ms, kind, data, self.out);
     }
 
-    /// Takes a piece of shell output, which may wait for more.
+    /// Handles a piece of shell output, which may be held for joining.
     pub(super) fn output(&mut self, chunk: super::shell::Chunk) {
         if !self.outlet.held.joins(&chunk) {
             self.flush();
@@ -144,31 +144,31 @@ impl<'s> Stage<'s> {
         }
     }
 
-    /// Emits output that has waited long enough.
+    /// Emits held output that is due.
     pub(super) fn flush_due(&mut self) {
         if self.outlet.held.is_due(self.now_ms) {
             self.flush();
         }
     }
 
-    /// The id of the last event; `None` before the first.
+    /// The id of the last event; `None` before the first event.
     pub(super) fn last_event_id(&self) -> Option<String> {
         let sequence = self.outlet.next.checked_sub(1)?;
         Some(self.outlet.bits.event_id(self.outlet.last_ms, sequence))
     }
 
-    /// The sequence and the time of the last event, and of what is held before it; `None` before the first.
+    /// The sequence and the time of the last event, after emitting held output; `None` before the first event.
     pub(super) fn last_event(&mut self) -> Option<(u64, u64)> {
         self.flush();
         Some((self.outlet.next.checked_sub(1)?, self.outlet.last_ms))
     }
 
-    /// An id for a call that the runner does not know as one.
+    /// A generated id for a call that is not a call for the runner.
     pub(super) fn new_call_id(&self) -> String {
         ids::call_id(self.outlet.run, self.outlet.next)
     }
 
-    /// Emits output that waits: nothing follows it for now.
+    /// Emits held output.
     pub(super) fn flush(&mut self) {
         if let Some((unix_ms, chunk)) = self.outlet.held.release() {
             self.outlet.write(unix_ms, "tool.shell.output_chunk", &chunk.wire(), self.out);

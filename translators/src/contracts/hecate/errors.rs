@@ -1,14 +1,14 @@
-//! Errors that belong to no tool, and lost sight of a run.
+//! Errors outside tools, and losing contact with a run.
 //!
-//! In: what a runner reports. Out: `error.upstream`, `gap.run_disconnected`. Never: an error of a turn, which is the
-//! turn's failure.
+//! Input: what a runner reports. Output: `error.upstream`, `gap.run_disconnected`. Never: an error of a turn, which is reported
+//! as the turn's failure.
 
 use super::envelope::Stage;
 use crate::contracts::wire::rfc3339_millis;
 use crate::encode::{Time, data};
 use crate::frame::ErrorReported;
 
-/// The code of an error that has none.
+/// The code for an error without one.
 const UNNAMED: &str = "execution_error";
 
 pub(super) fn code_of(code: &str) -> &str {
@@ -48,7 +48,7 @@ pub(super) fn upstream(error: &ErrorReported, provider: &'static str, stage: &mu
     );
 }
 
-/// The run was lost sight of after the last event.
+/// Contact with the run was lost after the last event.
 pub(super) fn disconnected(reason: &str, stage: &mut Stage<'_>) {
     let last = stage.last_event();
     stage.say(

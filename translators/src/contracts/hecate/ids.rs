@@ -1,18 +1,19 @@
 //! ULIDs with the document's prefixes.
 //!
-//! In: UUIDs, times, sequence numbers. Out: a prefix and 26 characters of Crockford's base 32, the first of them 0 to 7.
-//! Never: chance; the same frames give the same ids.
+//! Input: UUIDs, times, sequence numbers. Output: a prefix and 26 characters of Crockford's base 32, the first of which is 0 to
+//! 7. Never: randomness; the same frames give the same ids.
 //!
-//! A UUID and a ULID are both 128 bits, so a run's or session's id is its UUID, spelled otherwise, and can be read back.
-//! The task is the conversation: its runs belong together, and a server finds it by the path alone. An event's id is 48
-//! bits of time, 40 of sequence and 40 that stand for the run; time never runs backwards in a run, so ids sort as strings.
+//! A UUID and a ULID both have 128 bits. So the id of a run or session is its UUID in another spelling and can be converted
+//! back. The task is the conversation: its runs belong together, and a server finds it from the path alone. An event's id
+//! consists of 48 bits of time, 40 of sequence and 40 that identify the run. Time never decreases within a run, so ids sort as
+//! strings.
 
 use crate::derived::uuid_v5;
 use uuid::Uuid;
 
 const ALPHABET: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 
-/// How many characters follow the prefix.
+/// The number of characters after the prefix.
 const LENGTH: usize = 26;
 
 /// The id of a run.
@@ -25,12 +26,12 @@ pub fn session_id(session: Uuid) -> String {
     prefixed("chat_", session.as_u128())
 }
 
-/// The id of the task that is a conversation.
+/// The id of the task for a conversation.
 pub fn task_id(session: Uuid) -> String {
     prefixed("task_", session.as_u128())
 }
 
-/// The UUID in an id with that prefix (`run_`, `chat_`, `task_`); `None` where it is none.
+/// The UUID in an id with that prefix (`run_`, `chat_`, `task_`); `None` if it is not such an id.
 pub fn uuid_of(prefix: &str, id: &str) -> Option<Uuid> {
     let digits = id.strip_prefix(prefix).filter(|digits| digits.len() == LENGTH)?;
     let mut value = 0u128;
@@ -49,17 +50,18 @@ pub(super) fn checkpoint_id(checkpoint: Uuid) -> String {
     prefixed("ckpt_", checkpoint.as_u128())
 }
 
-/// The id of a call that the runner does not know as one: the nth event of a run.
+/// The id of a call that is not a call for the runner: derived from the run and an event's sequence number.
 pub(super) fn call_id(run: Uuid, sequence: u64) -> String {
     prefixed("call_", uuid_v5(&run, format!("hecate/call/{sequence}").as_bytes()).as_u128())
 }
 
-/// The id of a call that has none of the runner's own.
+/// The id of a call to which the runner gave none.
 pub(super) fn tool_call_id(tool: Uuid) -> String {
     prefixed("call_", tool.as_u128())
 }
 
-/// The id of a stored object: of a SHA-256 its first 128 bits, so that the object can be found; of anything else a UUIDv5.
+/// The id of a stored object. For a SHA-256 it is the first 128 bits, so that the object can be found; for anything else a
+/// UUIDv5.
 pub fn artifact_id(artifact: &str) -> String {
     let digest = artifact.strip_prefix("sha256:").filter(|digest| digest.len() == 64);
     let bits = digest.and_then(|digest| u128::from_str_radix(digest.get(..32)?, 16).ok());
@@ -67,7 +69,7 @@ pub fn artifact_id(artifact: &str) -> String {
     prefixed("art_", bits)
 }
 
-/// What stands for a run in the ids of its events.
+/// The bits that identify a run in the ids of its events.
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct RunBits(u128);
 
@@ -75,7 +77,7 @@ const FORTY_BITS: u128 = (1 << 40) - 1;
 
 impl RunBits {
     pub(super) fn new(run: Uuid) -> Self {
-        // Ids that a person chose may differ in any bit; a hash differs in all.
+        // Run ids chosen by a person may differ in only a few bits, perhaps not these; a hash differs in all bits.
         Self(uuid_v5(&run, b"hecate").as_u128() & FORTY_BITS)
     }
 
@@ -105,7 +107,7 @@ mod tests {
     fn the_spelling_is_that_of_a_ulid() {
         assert_eq!(run_id(Uuid::nil()), "run_00000000000000000000000000");
         assert_eq!(run_id(Uuid::max()), "run_7ZZZZZZZZZZZZZZZZZZZZZZZZZ");
-        // The time of a UUIDv7 is that of the ULID.
+        // The time in a UUIDv7 becomes the time in the ULID.
         let run = Uuid::from_u128(0x0198_0000_0000_7000_8000_0000_0000_0001);
         assert!(run_id(run).starts_with("run_01K0000000"), "{}", run_id(run));
         assert_eq!(task_id(run).strip_prefix("task_"), session_id(run).strip_prefix("chat_"));

@@ -1,7 +1,7 @@
-//! The kinds of tools, and what their calls say of themselves as they start.
+//! The kinds of tools, and the event that describes a call at its start.
 //!
-//! In: a call. Out: its kind, and `tool.shell.command` or a `requested` event. Never: a runner's table of tool names: the
-//! frame's kind and the arguments decide, a name only between two that share them.
+//! Input: a call. Output: its kind, and `tool.shell.command` or a `requested` event. Never: a runner's table of tool names. The
+//! frame's kind and the arguments decide; a name decides only between two kinds with the same ones.
 
 use super::envelope::Stage;
 use crate::encode::data;
@@ -9,7 +9,7 @@ use crate::frame::{ToolCall, ToolKind};
 use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
 
-/// A kind in the document's words: the middle of the types of its own events.
+/// A kind in the document's terms: the middle part of the types of its own events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) enum Kind {
     Shell,
@@ -76,7 +76,7 @@ pub(super) fn path_of(args: &Object<'_>) -> Option<String> {
     (!path.is_empty()).then(|| path.into_owned())
 }
 
-/// The server and the tool in the name of an MCP call.
+/// The server and the tool from the name of an MCP call.
 pub(super) fn mcp_parts(name: &str) -> Option<(&str, &str)> {
     name.strip_prefix("mcp__")?.split_once("__")
 }
@@ -99,7 +99,7 @@ data! {
     }
 }
 
-/// What a call of that kind says as it starts.
+/// Emits the event for the start of a call of that kind.
 pub(super) fn begin(kind: Kind, call_id: &str, name: &str, args: &Object<'_>, stage: &mut Stage<'_>) {
     let text = |key: &str| args.str(key).filter(|text| !text.is_empty()).map(std::borrow::Cow::into_owned);
     let requested = |query, url| Requested {
@@ -108,7 +108,7 @@ pub(super) fn begin(kind: Kind, call_id: &str, name: &str, args: &Object<'_>, st
         query,
         url,
         method: text("method"),
-        // Names alone: a header's value may be a secret.
+        // Only the names: a header's value may be a secret.
         header_keys: args.object("headers").map(|map| map.iter().map(|(key, _)| key.to_owned()).collect()),
     };
     match kind {
@@ -135,7 +135,7 @@ pub(super) fn begin(kind: Kind, call_id: &str, name: &str, args: &Object<'_>, st
     }
 }
 
-/// The words of a command; a script, which only its shell can take apart, is one word.
+/// The words of a command. A script is one word, because only its shell can parse it.
 fn argv_of(args: &Object<'_>) -> Vec<String> {
     let Some(command) = args.get("command").or_else(|| args.get("cmd")) else { return Vec::new() };
     match command.str() {

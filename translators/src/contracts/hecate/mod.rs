@@ -1,29 +1,31 @@
-//! `hecate.v1`: run events as `spec/hecate-v1.md` has them.
+//! `hecate.v1`: run events as `spec/hecate-v1.md` defines them.
 //!
-//! In: the frames of a run. Out: enveloped events, numbered from 0 without a gap; the first is `run.started`, exactly one
-//! of `run.finished`, `run.failed` and `run.cancelled` is the last. Never: a number that the runner did not say, thinking
-//! or artifact groups unless they are asked for, an event of a stream that is no run.
+//! Input: the frames of a run. Output: enveloped events, numbered from 0 without gaps. The first one is `run.started`, and
+//! exactly one of `run.finished`, `run.failed` and `run.cancelled` is the last. Never: a number that the runner did not report;
+//! thinking, artifact groups or the user's messages unless they are enabled; an event for a stream that is not a run.
 //!
-//! How frames are told in this vocabulary:
+//! How frames map to this vocabulary:
 //!
-//! - **Ids.** See [`ids`]: `run_`, `chat_` and `task_` spell our UUIDs in Crockford's base 32, so each can be read back.
-//!   A conversation is one task. Call and approval ids are the runner's own, as the document asks.
-//! - **`run.queued`** is left out. A run is seen once it works; at that time no model is known, and the type demands one.
-//!   `run.started` names the runner as its worker; its lease is a nominal one, since the type demands it.
-//! - **`provider`** is the runner that speaks to us. What it says went wrong is `error.upstream`.
-//! - **Turns.** `input_tokens` counts cached tokens too, of which `cached_input_tokens` is a part. A turn that failed is
-//!   `turn.failed` instead of `turn.completed`. `cost.tick` follows each turn of which figures are known, and the runner's
-//!   own total where it comes later. A runner that only tells a run's total of a single turn tells that turn's.
-//! - **Blocks** are counted within a turn, text and thinking together, whichever message they stand in.
-//! - **Tools.** Proposal, `tool.invoked`, `tool.started`, the kind's own events, one terminal event: `tool.completed`,
-//!   `tool.failed`, `tool.cancelled` where a person refused, `tool.timed_out` where the runner says so. `tool.shell.*`
-//!   is for shells alone; what other tools give is in the terminal event's `summary`, in one line. A plan that changes
-//!   outside any call is told as a `todo_write` call of its own.
-//! - **Subagents** are an experimental fan-out: their text, thinking, proposals and plans are left out. Their tool calls
-//!   and approvals are told, since the run did and asked these, with `parent_tool_call_id`.
-//! - **The end.** `assistant.final_answer` comes before `run.finished` where there was a last text;
-//!   `gap.run_disconnected` before `run.cancelled` where the runner never said how the run ended.
-//! - **Left out** for want of a word: logs, status, compaction, records, streamed tool input, `redacted_keys`.
+//! - **Ids.** See [`ids`]: `run_`, `chat_` and `task_` are our UUIDs in Crockford's base 32, so each can be converted back. A
+//!   conversation is one task. Call and approval ids are the runner's own, as the document requires.
+//! - **`run.queued`** is left out. A run becomes visible when it starts; no model is known then, and the type requires one.
+//!   `run.started` names the runner as its worker. Its lease is nominal, because the type requires one.
+//! - **`provider`** is the runner. Errors that it reports are `error.upstream`.
+//! - **Turns.** `input_tokens` includes cached tokens; `cached_input_tokens` is a part of it. A turn that failed gets
+//!   `turn.failed` instead of `turn.completed`; an attempt that the runner repeats within the turn is `error.upstream`.
+//!   `cost.tick` follows each turn with known figures, and the runner's own total if that arrives later. If a runner reports
+//!   only the total of a run with a single turn, the total is reported as that turn's.
+//! - **Blocks** are counted within a turn, text and thinking together, across messages.
+//! - **Tools.** A proposal, `tool.invoked`, `tool.started`, the kind's own events, and one terminal event: `tool.completed`,
+//!   `tool.failed`, `tool.cancelled` if a person refused, `tool.timed_out` if the runner reports a timeout. `tool.shell.*` is
+//!   only for shells; the result of other tools is one line in the terminal event's `summary`. A plan that changes outside any
+//!   call is emitted as a separate `todo_write` call.
+//! - **Subagents** are an experimental fan-out: their text, thinking, proposals and plans are left out. Their tool calls and
+//!   approvals are included with `parent_tool_call_id`, because they are actions and questions of the run.
+//! - **The end.** `assistant.final_answer` precedes `run.finished` if there is a final text. `gap.run_disconnected` precedes
+//!   `run.cancelled` if the runner never reported how the run ended.
+//! - **Left out**, because the vocabulary has no event for them: logs, status, compaction, records, streamed tool input,
+//!   `redacted_keys`.
 
 mod approvals;
 mod blocks;
@@ -126,6 +128,7 @@ pub const V1: Contract = Contract {
         "gap.events_pruned",
         "gap.run_disconnected",
     ),
+    document_schema: document_schema!("hecate/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::HecateRules::default()),
     withheld: withheld::stand_in,

@@ -1,7 +1,7 @@
-//! What a call gave, in the words of its kind and in one line.
+//! The result of a call: as an event of its kind, and in one line.
 //!
-//! In: a call that is over, with the front of its output. Out: `tool.shell.exited`, `tool.glob.completed` and their like;
-//! the terminal event's summary. Never: a count or a match that the output does not show.
+//! Input: a call that is over, with the beginning of its output. Output: `tool.shell.exited`, `tool.glob.completed` and similar
+//! events; the terminal event's summary. Never: a count or a match that the output does not show.
 
 use super::envelope::Stage;
 use super::kinds::{Kind, path_of};
@@ -10,10 +10,10 @@ use crate::encode::{Key, Null, ObjectWriter, Value, data};
 use crate::frame::PlanEntry;
 use crate::json::Object;
 
-/// How long a summary is at most, in bytes.
+/// Maximum length of a summary, in bytes.
 const SUMMARY_BYTES: usize = 200;
 
-/// How long the complaint of a call that failed is at most, in bytes.
+/// Maximum length of a failed call's error message, in bytes.
 const COMPLAINT_BYTES: usize = 2000;
 
 data! {
@@ -66,7 +66,7 @@ data! {
     }
 }
 
-/// What a search found.
+/// The matches of a search.
 enum Matches<'a> {
     Paths(Vec<&'a str>),
     Places(Vec<Place<'a>>),
@@ -81,7 +81,7 @@ impl Value for Matches<'_> {
     }
 }
 
-/// The kind's own last event.
+/// Emits the last event specific to the kind.
 pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<u64>, stage: &mut Stage<'_>) {
     let (tool_call_id, tool_name) = (&*running.call_id, &*running.name);
     let Outcome::Exited(exit_code) = outcome else { return };
@@ -127,13 +127,13 @@ pub(super) fn tell(running: &Running, outcome: Outcome<'_>, duration_ms: Option<
     }
 }
 
-/// The whole plan.
+/// Emits the whole plan.
 pub(super) fn todos(tool_call_id: &str, tool_name: &str, entries: &[PlanEntry], stage: &mut Stage<'_>) {
     let todos = entries.iter().map(|entry| Todo { content: &entry.content, status: &entry.status }).collect();
     stage.say("tool.todo_write.updated", &Todos { tool_call_id, tool_name, todos });
 }
 
-/// One line for people; there always is one.
+/// One line for people; never empty.
 pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> String {
     match outcome {
         Outcome::Exited(code) if running.kind == Kind::Shell => format!("exited with status {code}"),
@@ -145,7 +145,7 @@ pub(super) fn summary(running: &Running, outcome: Outcome<'_>) -> String {
     }
 }
 
-/// How a call went that gave no output, and what it was about.
+/// The outcome of a call without output, and what the call was about.
 fn verdict(running: &Running, code: i32) -> String {
     let args = running.args();
     let said = if code == 0 { "completed" } else { "failed" };
@@ -158,14 +158,14 @@ fn verdict(running: &Running, code: i32) -> String {
     }
 }
 
-/// The first file of a call that changes several, and how many others there are.
+/// The first file of a call that changes several, and the number of the others.
 fn files_of(args: &Object<'_>) -> Option<String> {
     let files = args.items("files");
     let first = path_of(&files.first()?.object()?)?;
     Some(if files.len() == 1 { first } else { format!("{first} and {} more", files.len() - 1) })
 }
 
-/// What a call that ran and failed said of it; `None` where it said nothing.
+/// The error message of a call that ran and failed; `None` if it gave none.
 pub(super) fn complaint(running: &Running) -> Option<&str> {
     let said = [&running.stderr.text, &running.stdout.text].into_iter().find(|text| !text.trim().is_empty())?;
     said.get(..said.floor_char_boundary(COMPLAINT_BYTES.min(said.len())))
@@ -178,7 +178,7 @@ fn first_line(text: &str) -> Option<String> {
     Some(format!("{}{dots}", line.get(..cut)?))
 }
 
-/// What was found, where the output shows it: a search that says something else tells no matches.
+/// The matches of a search, if the output shows them; output in another form gives no matches.
 fn found<'a>(running: &'a Running, pattern: &'a str, count: usize, matches: Matches<'a>) -> Found<'a> {
     let is_shown = count > 0;
     Found {
@@ -191,13 +191,13 @@ fn found<'a>(running: &'a Running, pattern: &'a str, count: usize, matches: Matc
     }
 }
 
-/// The lines that were kept as a whole.
+/// The complete lines of the kept output.
 fn shown(running: &Running) -> &str {
     let text = &running.stdout.text;
     if running.stdout.is_whole() { text } else { text.rsplit_once('\n').map_or("", |(lines, _)| lines) }
 }
 
-/// Whether a line is a path and no sentence.
+/// Whether a line is a path rather than a sentence.
 fn is_path(line: &str) -> bool {
     !line.is_empty() && (line.starts_with('/') || !line.contains(' '))
 }

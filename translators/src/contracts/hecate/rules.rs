@@ -1,9 +1,9 @@
 //! The rules of `hecate.v1` streams.
 //!
-//! A stream may begin behind pruned events: then `gap.events_pruned` is its first event, and what was opened before it is
-//! nobody's fault.
+//! A stream may begin after pruned events. Then its first event is `gap.events_pruned`, and it is unknown what was opened
+//! before. Types that the document does not name are opaque: only their envelopes are checked.
 
-use crate::verify::{Finding, Ids, Numbering, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::{HashMap, HashSet};
@@ -12,6 +12,7 @@ use std::collections::{HashMap, HashSet};
 pub(super) struct HecateRules {
     runs: HashMap<String, Run>,
     ids: Ids,
+    begin: Begin,
 }
 
 struct Run {
@@ -21,28 +22,36 @@ struct Run {
     last_id: String,
     begun: bool,
     ended: bool,
-    /// Where the numbers may go on behind the pruned events that the stream begins with.
+    /// The number that may follow the pruned events at the stream's beginning.
     behind_gap: Option<u64>,
-    /// The stream begins behind pruned events.
+    /// The beginning of the stream is missing.
     is_cut: bool,
+    /// The run waits for a worker: it was resumed, or lost its worker.
+    may_queue: bool,
     turns: HashSet<u64>,
+    /// The finished turns, and whether each was to be retried.
+    turns_over: HashMap<u64, bool>,
     /// The deltas of each open block, by voice, turn and index.
     blocks: HashMap<(bool, u64, u64), String>,
     tools: Pairs,
     /// Calls that were invoked and are not over.
     running: HashSet<String>,
-    /// Calls that were proposed and not invoked: one call is warned of once.
+    /// Calls that were proposed but not invoked, so that one call is not reported twice.
     proposed: HashSet<String>,
+    /// Calls that were proposed or invoked.
+    known: HashSet<String>,
     over: HashSet<String>,
-    /// How much each stream of a running call has said.
+    /// How many bytes each stream of a running call has emitted.
     offsets: HashMap<String, [Option<u64>; 2]>,
+    /// Running calls with output that was not valid text: its bytes cannot be counted.
+    uncounted: HashSet<String>,
     approvals: Pairs,
 }
 
 const FIRST: &str = "run.queued, run.started or run.resumed_from_event";
 const LAST: &str = "run.finished, run.failed or run.cancelled";
 
-/// Names of earlier drafts, and what took their place.
+/// Names from earlier drafts, and their replacements.
 const LEGACY: &[(&str, &str)] = &[
     ("run.completed", "run.finished"),
     ("run.claimed", "run.started"),
@@ -65,19 +74,23 @@ impl Run {
             ended: false,
             behind_gap: None,
             is_cut: false,
+            may_queue: false,
             turns: HashSet::new(),
+            turns_over: HashMap::new(),
             blocks: HashMap::new(),
             tools: Pairs::new("tool call", "/data/tool_call_id"),
             running: HashSet::new(),
             proposed: HashSet::new(),
+            known: HashSet::new(),
             over: HashSet::new(),
             offsets: HashMap::new(),
+            uncounted: HashSet::new(),
             approvals: Pairs::new("approval", "/data/approval_id"),
         }
     }
 
-    /// Ids that stand in every event, and the order of events.
-    fn envelope(&mut self, kind: &str, event: &Value, findings: &mut Vec<Finding>) {
+    /// Checks the ids in the envelope, and the order of events.
+    fn envelope(&mut self, kind: &str, event: &Value, begin: &mut Begin, findings: &mut Vec<Finding>) {
         let text = |key: &str| event.get(key).and_then(Value::as_str);
         for (key, known, pointer) in
             [("task_id", &self.task_id, "/task_id"), ("session_id", &self.session_id, "/session_id")]
@@ -87,18 +100,10 @@ impl Run {
                 findings.push(Finding::error("id.changed", pointer, message));
             }
         }
-        let event_id = text("event_id").unwrap_or_default();
-        if event_id < self.last_id.as_str() {
-            let message = "event_id does not sort behind the one before: ids go up within a run, as strings";
-            findings.push(Finding::error("id.order", "/event_id", message));
-        }
-        event_id.clone_into(&mut self.last_id);
+        self.id(text("event_id").unwrap_or_default(), findings);
         let sequence = event.get("sequence").and_then(Value::as_u64);
-        if !self.begun && kind == "gap.events_pruned" {
-            self.is_cut = true;
-            self.numbering.go_on_from(sequence.unwrap_or_default());
-            let last = event.pointer("/data/last_pruned_sequence").and_then(Value::as_u64);
-            self.behind_gap = last.map(|last| last.saturating_add(1));
+        if !self.begun {
+            self.begin(kind, event, &begin.next_stream(), findings);
         } else if let Some(next) = self.behind_gap.take().filter(|next| sequence == Some(*next)) {
             self.numbering.go_on_from(next);
         }
@@ -106,41 +111,91 @@ impl Run {
         self.order(kind, findings);
         if let Some((_, now)) = LEGACY.iter().find(|(legacy, _)| *legacy == kind) {
             let message = format!("a name of an earlier draft: it is {now} now");
-            findings.push(Finding::error("type.legacy", "/type", message));
+            findings.push(Finding::error("type.legacy", "/type", message).on(Basis::Usual));
         }
     }
 
+    /// The first event of a run: at its start, after pruned events, or where a client resumed it.
+    fn begin(&mut self, kind: &str, event: &Value, begin: &Begin, findings: &mut Vec<Finding>) {
+        let sequence = event.get("sequence").and_then(Value::as_u64).unwrap_or_default();
+        if let Begin::After(after) = begin {
+            self.is_cut = true;
+            self.numbering.resume_after(*after);
+        } else if kind == "gap.events_pruned" {
+            self.is_cut = true;
+            self.numbering.go_on_from(sequence);
+            let last = event.pointer("/data/last_pruned_sequence").and_then(Value::as_u64);
+            self.behind_gap = last.map(|last| last.saturating_add(1));
+        } else if *begin == Begin::Anywhere && !is_first(kind) {
+            self.is_cut = true;
+            self.numbering.go_on_from(sequence);
+        } else if is_first(kind) && sequence > 0 {
+            // A server may number the events of all runs together. "New consumers must handle a starting sequence > 0."
+            let message = format!("sequence is {sequence} where 0 was due: the first one is 0");
+            findings.push(Finding::error("sequence.start", "/sequence", message).on(Basis::Usual));
+            self.numbering.go_on_from(sequence);
+        }
+        if self.is_cut {
+            self.tools.cut();
+            self.approvals.cut();
+        }
+    }
+
+    /// An id must sort after the previous one: "sortable by creation". Within a millisecond, only framegate guarantees that.
+    fn id(&mut self, event_id: &str, findings: &mut Vec<Finding>) {
+        if event_id < self.last_id.as_str() {
+            let time = |id: &str| id.get(..TIME_OF_ID).unwrap_or_default().to_owned();
+            let basis = if time(event_id) == time(&self.last_id) { Basis::Usual } else { Basis::Document };
+            let message = "event_id does not sort behind the one before: ids go up within a run, as strings";
+            findings.push(Finding::error("id.order", "/event_id", message).on(basis));
+        }
+        event_id.clone_into(&mut self.last_id);
+    }
+
     fn order(&mut self, kind: &str, findings: &mut Vec<Finding>) {
-        let is_first = matches!(kind, "run.queued" | "run.started" | "run.resumed_from_event");
         let is_last = matches!(kind, "run.finished" | "run.failed" | "run.cancelled");
         if self.ended && is_last {
             findings.push(Finding::error("end.repeat", "", format!("a second end: a run has exactly one {LAST}")));
         } else if self.ended && !kind.starts_with("gap.") {
             let message = format!("an event behind the end: only gap.* follows {LAST}");
             findings.push(Finding::error("end.not_last", "", message));
-        } else if !self.begun && !is_first && !self.is_cut {
+        } else if !self.begun && !is_first(kind) && !self.is_cut {
             let message = format!("the first event is {FIRST}, or gap.events_pruned in front of what is kept");
             findings.push(Finding::error("start.missing", "", message));
+        } else if self.begun && kind == "run.queued" && self.may_queue {
+            // A run that is resumed, or taken from a lost worker, is queued again.
         } else if self.begun && matches!(kind, "run.queued" | "run.resumed_from_event") {
             let message = format!("a second beginning: {kind} is the first event only");
             findings.push(Finding::error("start.repeat", "", message));
         }
         self.begun = true;
         self.ended |= is_last;
+        self.may_queue = match kind {
+            "run.resumed_from_event" | "gap.run_disconnected" => true,
+            "run.queued" | "run.started" => false,
+            _ => self.may_queue,
+        };
     }
 
     fn data(&mut self, kind: &str, data: &Value, findings: &mut Vec<Finding>) {
         let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let number = |key: &str| data.get(key).and_then(Value::as_u64);
         match kind {
-            "turn.started" => drop(self.turns.insert(number("turn_index").unwrap_or_default())),
+            "turn.started" => {
+                let turn = number("turn_index").unwrap_or_default();
+                self.turns.insert(turn);
+                self.turns_over.remove(&turn);
+            }
             "turn.completed" | "turn.failed" => {
                 let turn = number("turn_index").unwrap_or_default();
-                let stays = data.get("will_retry").and_then(Value::as_bool) == Some(true);
-                let was_open = if stays { self.turns.contains(&turn) } else { self.turns.remove(&turn) };
-                if !was_open && !self.is_cut {
-                    let message = "this turn is not open here: it begins with turn.started";
-                    findings.push(Finding::error("turn.not_open", "/data/turn_index", message));
+                let will_retry = data.get("will_retry").and_then(Value::as_bool) == Some(true);
+                let was_retried = self.turns_over.insert(turn, will_retry);
+                if !self.turns.remove(&turn) && !self.is_cut {
+                    let message = "this turn is not open here: it begins with turn.started and has one end";
+                    // A turn may fail before its model is called, and may continue after a failure that is retried.
+                    let may_be = kind == "turn.failed" && was_retried.is_none() || was_retried == Some(true);
+                    let basis = if may_be { Basis::Ours } else { Basis::Document };
+                    findings.push(Finding::error("turn.not_open", "/data/turn_index", message).on(basis));
                 }
                 if number("input_tokens") == Some(0) && number("output_tokens") == Some(0) {
                     findings.push(Finding::of(Warning::MetricTokens, "/data"));
@@ -150,9 +205,10 @@ impl Run {
                 self.blocks.entry(block_key(kind, data)).or_default().push_str(text("delta"));
             }
             "assistant.text_complete" | "assistant.thinking_complete" => {
-                // A runtime without deltas completes blocks all the same.
+                // A runtime without deltas still completes blocks.
                 let said = self.blocks.remove(&block_key(kind, data));
-                if !self.is_cut && said.is_some_and(|said| said != text("text")) {
+                let is_rest = |said: &str| self.is_cut && text("text").ends_with(said);
+                if said.is_some_and(|said| said != text("text") && !is_rest(&said)) {
                     let message = "the text is not the concatenation of the block's deltas";
                     findings.push(Finding::error("text.differs", "/data/text", message));
                 }
@@ -165,15 +221,21 @@ impl Run {
             }
             "assistant.tool_call_proposed" => {
                 self.proposed.insert(text("tool_call_id").to_owned());
+                self.known.insert(text("tool_call_id").to_owned());
                 warn_of_name(data, findings);
                 if data.get("input").and_then(Value::as_object).is_none_or(serde_json::Map::is_empty) {
                     findings.push(Finding::of(Warning::ToolCallInput, "/data/input"));
                 }
             }
-            "approval.requested" => self.approvals.open(text("approval_id"), findings),
-            "approval.resolved" | "approval.timed_out" if !self.is_cut => {
-                self.approvals.close(text("approval_id"), findings);
+            "approval.requested" => {
+                self.approvals.open(text("approval_id"), findings);
+                let call = text("tool_call_id");
+                if !call.is_empty() && !self.known.contains(call) && !self.is_cut {
+                    let message = "a question about a call that is not known here: the call is proposed before it";
+                    findings.push(Finding::error("approval.early", "/data/tool_call_id", message).on(Basis::Ours));
+                }
             }
+            "approval.resolved" | "approval.timed_out" => self.approvals.close(text("approval_id"), findings),
             "run.finished" | "run.failed" | "run.cancelled" => self.close(kind, findings),
             _ if kind.starts_with("tool.") => self.tool(kind, data, findings),
             _ => {}
@@ -193,32 +255,31 @@ impl Run {
                     findings.push(Finding::error("tool.over", "/data/tool_call_id", message));
                 }
                 self.tools.open(call, findings);
+                self.known.insert(call.to_owned());
                 self.running.insert(call.to_owned());
             }
             "tool.completed" | "tool.failed" | "tool.cancelled" | "tool.timed_out" => {
                 self.terminal(kind, call, data, findings);
             }
             "tool.shell.output_chunk" => {
-                self.within(call, findings);
+                self.tools.within(call, findings);
                 self.chunk(call, data, findings);
             }
-            // What is done with a patch may be done long after its call.
-            _ if is_patch(kind) => {}
-            _ => self.within(call, findings),
-        }
-    }
-
-    fn within(&self, call: &str, findings: &mut Vec<Finding>) {
-        if !self.is_cut {
-            self.tools.within(call, findings);
+            "tool.started" | "tool.shell.command" | "tool.shell.exited" => self.tools.within(call, findings),
+            // A patch may be handled long after its call. Other types are opaque, or the only event about their call.
+            _ if is_patch(kind) || !super::V1.schemas.iter().any(|file| file.kind == kind) => {}
+            _ if !self.tools.is_open(call) && !self.is_cut => {
+                let message = "this tool call is not open here: it begins with tool.invoked";
+                findings.push(Finding::error("pair.not_open", "/data/tool_call_id", message).on(Basis::Ours));
+            }
+            _ => {}
         }
     }
 
     fn terminal(&mut self, kind: &str, call: &str, data: &Value, findings: &mut Vec<Finding>) {
-        let was_running = self.running.remove(call);
-        if was_running || !self.is_cut {
-            self.tools.close(call, findings);
-        }
+        self.running.remove(call);
+        self.uncounted.remove(call);
+        self.tools.close(call, findings);
         self.over.insert(call.to_owned());
         let spoke = self.offsets.remove(call).is_some();
         let is_silent = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default().is_empty();
@@ -231,21 +292,38 @@ impl Run {
         let text = |key: &str| data.get(key).and_then(Value::as_str).unwrap_or_default();
         let Some(offset) = data.get("byte_offset").and_then(Value::as_u64) else { return };
         let is_cut = self.is_cut && !self.running.contains(call);
+        // A replacement character differs in length from the bytes that it replaces.
+        if text("data").contains('\u{FFFD}') {
+            self.uncounted.insert(call.to_owned());
+        }
+        let basis = if self.uncounted.contains(call) { Basis::Ours } else { Basis::Document };
         let [stdout, stderr] = self.offsets.entry(call.to_owned()).or_default();
         let next = if text("stream") == "stderr" { stderr } else { stdout };
-        // Of a call that began among pruned events nobody knows how far it had come.
+        let size = text("data").len() as u64;
+        if text("position") == "front" {
+            // The piece belongs before the output so far.
+            if offset != 0 {
+                let message = format!("byte_offset is {offset}: a piece whose position is front is at 0");
+                findings.push(Finding::error("output.offset", "/data/byte_offset", message));
+            }
+            *next = next.map(|next| next.saturating_add(size)).or((!is_cut).then_some(size));
+            return;
+        }
+        // If a call began among pruned events, its current offset is unknown.
         let due = next.unwrap_or(if is_cut { offset } else { 0 });
         if offset != due {
             let message = format!("byte_offset is {offset} where {due} was due: it counts the stream's bytes so far");
-            findings.push(Finding::error("output.offset", "/data/byte_offset", message));
+            findings.push(Finding::error("output.offset", "/data/byte_offset", message).on(basis));
         }
-        *next = Some(offset.saturating_add(text("data").len() as u64));
+        *next = Some(offset.saturating_add(size));
     }
 
     fn close(&mut self, kind: &str, findings: &mut Vec<Finding>) {
-        self.tools.end(findings);
-        self.approvals.end(findings);
-        // A run that broke off may break off within a turn or a text.
+        // A run that broke off may leave things open; in framegate's own output, even such a run closes its calls and
+        // questions.
+        let basis = if kind == "run.finished" { Basis::Document } else { Basis::Ours };
+        self.tools.end(basis, findings);
+        self.approvals.end(basis, findings);
         let open = self.turns.drain().count() + self.blocks.drain().count();
         if kind == "run.finished" && open > 0 && !self.is_cut {
             let message = format!("{open} turn(s) or text block(s) still open: a run that went well completed them");
@@ -253,6 +331,13 @@ impl Run {
         }
     }
 }
+
+fn is_first(kind: &str) -> bool {
+    matches!(kind, "run.queued" | "run.started" | "run.resumed_from_event")
+}
+
+/// The length of `evt_` and the ten characters of a ULID's time.
+const TIME_OF_ID: usize = 14;
 
 fn is_patch(kind: &str) -> bool {
     ["tool.edit.", "tool.multi_edit.", "tool.file_write.", "tool.file."].iter().any(|group| kind.starts_with(group))
@@ -275,10 +360,15 @@ impl Verifier for HecateRules {
         let kind = text("type");
         self.ids.take("event_id", event.get("event_id").and_then(Value::as_str), findings);
         let run = self.runs.entry(text("run_id").to_owned()).or_insert_with(|| Run::new(event));
-        run.envelope(kind, event, findings);
+        run.envelope(kind, event, &mut self.begin, findings);
         if let Some(data) = event.get("data") {
             run.data(kind, data, findings);
         }
+    }
+
+    fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.begin = Begin::numbered(after)?;
+        Ok(())
     }
 
     fn end(&mut self, findings: &mut Vec<Finding>) {

@@ -1,11 +1,11 @@
 //! Shell output, joined into pieces of a useful size.
 //!
-//! In: pieces of output with their times. Out: fewer, larger pieces, each with its place in its stream. Never: a piece
-//! that goes ahead of, or stays behind, an event that it came before or after; a piece that waits for a clock.
+//! Input: pieces of output with their times. Output: fewer and larger pieces, each with its offset in its stream. Never: a
+//! piece that changes its order relative to other events, or a piece that waits for a clock.
 //!
-//! A piece after a quiet spell goes out at once. What follows within [`WINDOW_MS`] is joined until it is large, until a
-//! frame comes that is later, or until any other event does. Where nothing comes, the ingest says so with an empty piece
-//! (see [`QUIET_MS`]). Frames alone decide, so a replay cuts where the live stream did.
+//! A piece after a pause is emitted at once. Pieces within the next [`WINDOW_MS`] are joined, until the result is large, a
+//! later frame arrives, or any other event is emitted. If nothing arrives, the ingest adds an empty piece (see [`QUIET_MS`]).
+//! Only frames decide, so a replay cuts at the same points as the live stream.
 
 use crate::encode::{Word, data};
 use crate::frame::Name;
@@ -15,10 +15,10 @@ use serde::{Deserialize, Serialize};
 /// How long output is joined, in milliseconds.
 pub(super) const WINDOW_MS: u64 = QUIET_MS;
 
-/// How large joined output grows, in bytes. A single piece may be larger.
+/// The size limit of joined output, in bytes. A single piece may be larger.
 pub(super) const JOINED_BYTES: usize = 8 << 10;
 
-/// A word of the program. Under a name of its own, for serde takes a reference that it sees for one into its input.
+/// A static string. The alias is needed because serde would treat a reference type as borrowed from its input.
 type StreamName = &'static str;
 
 fn stream<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<StreamName, D::Error> {
@@ -37,7 +37,7 @@ pub(super) struct Chunk {
     pub(super) stream: StreamName,
     pub(super) data: String,
     pub(super) byte_offset: u64,
-    /// The piece belongs before what was told so far.
+    /// The piece belongs before the output so far.
     pub(super) is_front: bool,
 }
 
@@ -65,12 +65,12 @@ impl Chunk {
     }
 }
 
-/// Output that waits for more.
+/// Output held for joining.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Held {
     waiting: Option<Waiting>,
-    /// When output last went out.
+    /// When output was last emitted.
     released_ms: Option<u64>,
 }
 
@@ -83,7 +83,7 @@ struct Waiting {
 }
 
 impl Held {
-    /// Whether a piece can be joined to what waits.
+    /// Whether a piece can be joined to the held output.
     pub(super) fn joins(&self, chunk: &Chunk) -> bool {
         self.waiting.as_ref().is_none_or(|waiting| {
             let held = &waiting.chunk;
@@ -94,7 +94,7 @@ impl Held {
         })
     }
 
-    /// Takes a piece; says whether what waits now is to go out.
+    /// Holds a piece; returns whether the held output must be emitted now.
     pub(super) fn take(&mut self, chunk: Chunk, now_ms: u64) -> bool {
         let is_quiet = self.released_ms.is_none_or(|last| now_ms.saturating_sub(last) >= WINDOW_MS);
         match &mut self.waiting {
@@ -107,12 +107,12 @@ impl Held {
         is_quiet || self.waiting.as_ref().is_some_and(|waiting| waiting.chunk.data.len() >= JOINED_BYTES)
     }
 
-    /// Whether what waits has waited long enough.
+    /// Whether the held output is due.
     pub(super) fn is_due(&self, now_ms: u64) -> bool {
         self.waiting.as_ref().is_some_and(|waiting| now_ms.saturating_sub(waiting.since_ms) >= WINDOW_MS)
     }
 
-    /// Lets go of what waits, with its time.
+    /// Returns the held output with its time.
     pub(super) fn release(&mut self) -> Option<(u64, Chunk)> {
         let waiting = self.waiting.take()?;
         self.released_ms = Some(waiting.last_ms);

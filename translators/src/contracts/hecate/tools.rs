@@ -1,7 +1,7 @@
-//! The life of a tool call.
+//! The lifecycle of a tool call.
 //!
-//! In: tool frames. Out: `tool.invoked`, `tool.started`, the kind's own events, one terminal event. Never: a second
-//! terminal event, a call without one, more of a tool's output in memory than its summary needs.
+//! Input: tool frames. Output: `tool.invoked`, `tool.started`, the kind's own events, one terminal event. Never: a second
+//! terminal event, a call without one, or more of a tool's output in memory than its summary needs.
 
 use super::edits::Edit;
 use super::envelope::Stage;
@@ -17,22 +17,31 @@ use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// How much of each of a tool's streams is kept for its results, in bytes.
+/// How much of each of a tool's streams is kept for its result, in bytes.
 const KEPT_BYTES: usize = 64 << 10;
 
-/// How many proposals are remembered by their ids: a client may execute calls that never start here.
+/// How many proposals are remembered by id. A client may execute calls itself, so proposals may never start here.
 const REMEMBERED: usize = 1024;
 
-/// The calls that run, and the names of those that were proposed.
+/// The running calls, and the ids of the proposed ones.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Tools {
     open: HashMap<Uuid, Running>,
-    proposed: HashMap<Uuid, Name>,
+    proposed: HashMap<Uuid, Proposal>,
     started: u64,
 }
 
-/// A call that runs.
+/// A call that was proposed and does not run yet.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Proposal {
+    call_id: Name,
+    /// The proposal was emitted. Subagents' proposals are not, unless a person is asked about them.
+    is_told: bool,
+}
+
+/// A running call.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Running {
@@ -47,16 +56,16 @@ pub(super) struct Running {
     pub(super) stderr: Kept,
     /// A person was asked.
     is_asked: bool,
-    /// A person said no.
+    /// A person refused it.
     is_refused: bool,
-    /// Not all of its output came.
+    /// Its output is incomplete.
     pub(super) is_cut: bool,
     edits: Vec<Edit>,
-    /// The stored whole of an output that was too large for frames.
+    /// The artifact with the whole output, if that was too large for frames.
     result_artifact_id: Option<String>,
 }
 
-/// The front of a stream, and how long it was.
+/// The beginning of a stream, and the stream's length.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Kept {
@@ -76,7 +85,7 @@ impl Kept {
         }
     }
 
-    /// Whether the text is all there was.
+    /// Whether the text is the whole stream.
     pub(super) fn is_whole(&self) -> bool {
         self.bytes == self.text.len() as u64
     }
@@ -85,7 +94,7 @@ impl Kept {
 /// How a call ended.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum Outcome<'a> {
-    /// It ran, and gave an exit code.
+    /// It ran and returned an exit code.
     Exited(i32),
     /// It did not run to its end.
     Failed(&'a str),
@@ -112,7 +121,7 @@ data! {
     }
 }
 
-/// The id by which the events name a call.
+/// The id of a call in events.
 pub(super) fn call_id_of(tool: &Tool) -> Name {
     if tool.call_id.is_empty() { Name::from(ids::tool_call_id(tool.id)) } else { tool.call_id.clone() }
 }
@@ -156,7 +165,7 @@ impl Running {
     }
 }
 
-/// Whether a runner's words say that a limit of time was reached.
+/// Whether a runner's error text reports a timeout.
 fn is_timeout(error: &str) -> bool {
     let error = error.to_ascii_lowercase();
     error == "timeout" || error.contains("timed out") || error.contains("took too long")
@@ -168,16 +177,32 @@ impl Tools {
         self.open.values().map(|running| running.stdout.text.len() + running.stderr.text.len()).sum()
     }
 
-    /// The id by which the events name a call that was proposed or that runs.
+    /// The event id of a proposed or running call.
     pub(super) fn call_id(&self, tool_id: Uuid) -> Option<Name> {
-        self.open.get(&tool_id).map(|running| &running.call_id).or_else(|| self.proposed.get(&tool_id)).cloned()
+        self.open
+            .get(&tool_id)
+            .map(|running| &running.call_id)
+            .or_else(|| self.proposed.get(&tool_id).map(|proposal| &proposal.call_id))
+            .cloned()
     }
 
-    /// A person is asked about a call.
-    pub(super) fn ask(&mut self, tool_id: Uuid) {
+    /// A person is asked about a call. Returns the call's id in events, and whether an event already mentioned it. A call that
+    /// was not proposed yet gets an id that its proposal keeps.
+    pub(super) fn asked_about(&mut self, tool_id: Uuid) -> (Name, bool) {
         if let Some(running) = self.open.get_mut(&tool_id) {
             running.is_asked = true;
+            return (running.call_id.clone(), true);
         }
+        let proposal = self.proposal(tool_id, || Name::from(ids::tool_call_id(tool_id)));
+        let was_told = std::mem::replace(&mut proposal.is_told, true);
+        (proposal.call_id.clone(), was_told)
+    }
+
+    fn proposal(&mut self, tool_id: Uuid, call_id: impl FnOnce() -> Name) -> &mut Proposal {
+        if self.proposed.len() >= REMEMBERED && !self.proposed.contains_key(&tool_id) {
+            self.proposed.clear();
+        }
+        self.proposed.entry(tool_id).or_insert_with(|| Proposal { call_id: call_id(), is_told: false })
     }
 
     /// A person refused a call.
@@ -187,20 +212,19 @@ impl Tools {
         }
     }
 
-    pub(super) fn propose(&mut self, tool: &Tool) -> Name {
-        if self.proposed.len() >= REMEMBERED {
-            self.proposed.clear();
-        }
-        let call_id = call_id_of(tool);
-        self.proposed.insert(tool.id, call_id.clone());
-        call_id
+    /// Registers a proposal; returns its id if no event mentioned it before. `is_told` is whether an event does now.
+    pub(super) fn propose(&mut self, tool: &Tool, is_told: bool) -> Option<Name> {
+        let proposal = self.proposal(tool.id, || call_id_of(tool));
+        let was_told = proposal.is_told;
+        proposal.is_told |= is_told;
+        (!was_told).then(|| proposal.call_id.clone())
     }
 
     pub(super) fn start(&mut self, call: &ToolCall, turn_index: u32, stage: &mut Stage<'_>) {
-        self.proposed.remove(&call.tool.id);
+        let proposal = self.proposed.remove(&call.tool.id);
         self.started += 1;
         let running = Running {
-            call_id: call_id_of(&call.tool),
+            call_id: proposal.map_or_else(|| call_id_of(&call.tool), |proposal| proposal.call_id),
             name: call.name.clone(),
             kind: Kind::of(call, &Json::new(&call.args).object().unwrap_or_default()),
             args: call.args.clone(),
@@ -234,7 +258,8 @@ impl Tools {
         }
         let Some(running) = self.open.get_mut(&tool.id) else { return };
         let kept = if stream == "stderr" { &mut running.stderr } else { &mut running.stdout };
-        let byte_offset = kept.bytes;
+        // The front begins at the start of the stream, whatever was emitted before it.
+        let byte_offset = if is_front { 0 } else { kept.bytes };
         kept.push(chunk, is_front);
         if running.kind == Kind::Shell {
             stage.output(Chunk {
@@ -256,7 +281,7 @@ impl Tools {
         running.over(outcome, duration_ms, stage);
     }
 
-    /// A call's output was too large for frames: what came was its front.
+    /// A call's output was too large for frames, so that only its beginning was received.
     pub(super) fn stored(&mut self, tool: &Tool, stored: &OutputRef, is_told: bool) {
         if let Some(running) = self.open.get_mut(&tool.id) {
             running.stdout.bytes = stored.stdout_bytes;
@@ -266,8 +291,8 @@ impl Tools {
         }
     }
 
-    /// A call changed a file: told with its end, since several files are one batch. Gives the edit back where no call runs
-    /// that made it.
+    /// A call changed a file. The change is emitted at the call's end, because several files form one batch. Returns the edit
+    /// if no running call made it.
     pub(super) fn edited(&mut self, tool_id: Option<Uuid>, edit: Edit) -> Option<Edit> {
         match tool_id.and_then(|tool_id| self.open.get_mut(&tool_id)) {
             Some(running) => {
@@ -278,7 +303,7 @@ impl Tools {
         }
     }
 
-    /// The plan changed: by the call that runs, or by a call of its own.
+    /// The plan changed: attributed to the running plan call, otherwise to a separate call.
     pub(super) fn plan(&mut self, entries: &[PlanEntry], turn_index: u32, stage: &mut Stage<'_>) {
         let planning = self.open.values().filter(|running| running.kind == Kind::TodoWrite);
         if let Some(running) = planning.max_by_key(|running| running.order) {

@@ -1,15 +1,15 @@
 //! Turns.
 //!
-//! In: the start and the end of each turn, its usage and what went wrong in it. Out: `turn.started`, then `turn.completed`
-//! or `turn.failed`. Never: a 0 for a figure that nobody said.
+//! Input: the start and the end of each turn, its usage and its errors. Output: `turn.started`, then `turn.completed` or
+//! `turn.failed`. Never: two ends of one turn, or a 0 for a figure that was not reported.
 
 use super::budget::Figures;
 use super::envelope::Stage;
 use crate::encode::data;
-use crate::frame::{ErrorReported, ErrorScope, Usage, UsageScope};
+use crate::frame::{ErrorReported, ErrorScope, MAX_OUTPUT_TOKENS, Usage, UsageScope};
 use serde::{Deserialize, Serialize};
 
-/// The turn that is open, and how many there were.
+/// The open turn, and the number of turns.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Turns {
@@ -22,7 +22,7 @@ pub(super) struct Turns {
 #[serde(deny_unknown_fields)]
 struct Turn {
     figures: Figures,
-    /// The run's own total, where it came within the turn.
+    /// The run's own total, if it arrived within the turn.
     run: Option<Figures>,
     tool_calls: u32,
     failure: Option<Failure>,
@@ -34,7 +34,7 @@ struct Turn {
 struct Failure {
     code: String,
     message: String,
-    /// The turn itself failed, whatever its stop reason says.
+    /// The turn itself failed, whatever its stop reason is.
     is_turn: bool,
 }
 
@@ -65,17 +65,17 @@ data! {
 }
 
 impl Turns {
-    /// The turn that something belongs to: the open one, else the last one.
+    /// The current turn: the open one, otherwise the last one.
     pub(super) fn index(&self) -> u32 {
         self.last_index
     }
 
-    /// The turn that a message of the user belongs to: the open one, else the one that it will begin.
+    /// The turn of a user message: the open one, otherwise the one that it will begin.
     pub(super) fn index_of_input(&self) -> u32 {
         if self.open.is_some() { self.last_index } else { self.count }
     }
 
-    /// How many turns began.
+    /// The number of turns that began.
     pub(super) fn count(&self) -> u32 {
         self.count
     }
@@ -94,7 +94,7 @@ impl Turns {
         stage.say("turn.started", &Started { turn_index, model, provider });
     }
 
-    /// The model asked for a tool.
+    /// Counts a tool call that the model proposed.
     pub(super) fn count_call(&mut self) {
         if let Some(turn) = &mut self.open {
             turn.tool_calls += 1;
@@ -105,21 +105,28 @@ impl Turns {
         let Some(turn) = &mut self.open else { return };
         match usage.scope {
             UsageScope::Turn => turn.figures.add(&Figures::of(usage)),
-            UsageScope::Run => turn.run = Some(Figures::of(usage)),
+            UsageScope::Run => {
+                // Turns belong to the main thread; subagents are only part of the run's total.
+                let of_main = usage.main_thread.as_deref().map(|part| Usage::of(UsageScope::Turn, None, part));
+                turn.run = Some(Figures::of(of_main.as_ref().unwrap_or(usage)));
+            }
         }
     }
 
-    /// Something went wrong while a turn was open; gives whether that is said as the turn's failure.
-    pub(super) fn error(&mut self, error: &ErrorReported, stage: &mut Stage<'_>) -> bool {
+    /// Records an error during a turn. Returns whether the turn's end reports it. An error that the runner retries within the
+    /// turn does not end the turn: `error.upstream` reports each attempt.
+    pub(super) fn error(&mut self, error: &ErrorReported) -> bool {
         let Some(turn) = &mut self.open else { return false };
         let code = super::errors::code_of(&error.code);
         let is_turn = error.scope == ErrorScope::Turn;
-        // A runner that counts attempts goes on to the next one, unless this was the last.
+        // A runner that counts attempts continues with the next one, unless this was the last.
         let will_retry = error.attempt.is_some_and(|attempt| error.max_attempts.is_none_or(|max| attempt < max));
         if is_turn && will_retry {
-            let turn_index = self.last_index;
-            stage.say("turn.failed", &Failed { turn_index, code, message: &error.message, will_retry });
-            return true;
+            return false;
+        }
+        // A turn whose answer reached a limit is over, but not failed.
+        if code == MAX_OUTPUT_TOKENS {
+            return false;
         }
         if error.scope != ErrorScope::Provider {
             turn.failure = Some(Failure { code: code.to_owned(), message: error.message.clone(), is_turn });
@@ -127,8 +134,8 @@ impl Turns {
         is_turn
     }
 
-    /// Ends the open turn. Gives by how much the clock was corrected within it: the runner's first own time may come
-    /// after times of ingest, and the turn's duration knows of it.
+    /// Ends the open turn. Returns by how many milliseconds the clock was corrected within it: the runner's first own time may
+    /// follow times of ingest, and the turn's duration shows the difference.
     pub(super) fn end(
         &mut self,
         turn_index: u32,
@@ -150,7 +157,7 @@ impl Turns {
             stage.say("turn.failed", &failed);
             return correction;
         }
-        // The total of a run of one turn is that turn's.
+        // The total of a run with one turn is that turn's usage.
         let figures = match turn.run {
             Some(run) if self.count == 1 && !turn.figures.is_known() => run,
             _ => turn.figures,

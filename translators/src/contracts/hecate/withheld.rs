@@ -1,5 +1,6 @@
-//! What stands in for a withheld event: `gap.events_pruned` for the one sequence that is missing, also in front of a run.
-//! `run.cancelled` stands in for itself; for the other ends stands `run.failed` with the code `event_withheld`.
+//! The stand-in for a withheld event: `gap.events_pruned` for the one missing sequence, even at the beginning of a run.
+//! `run.cancelled` is replaced by another `run.cancelled`; the other ends are replaced by `run.failed` with the code
+//! `event_withheld`.
 
 use super::envelope::Shared;
 use super::ids::RunBits;
@@ -12,7 +13,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     let message = withheld.message();
     let frame = withheld.frame;
     let sequence = withheld.number().unwrap_or_default();
-    // Output that was held back has an older time than the frame that released it.
+    // Held output has an earlier time than the frame that released it.
     let occurred_at = withheld.text(&["occurred_at"]).unwrap_or_else(|| rfc3339_millis(frame.timestamp_ms));
     let event_id = withheld.text(&["event_id"]);
     let event_id = event_id.unwrap_or_else(|| RunBits::new(frame.stream.id).event_id(frame.timestamp_ms, sequence));
@@ -30,7 +31,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     Shared::new(&frame.stream).write(&event_id, sequence, &occurred_at, kind, &data, out);
 }
 
-/// Whether an event stands in for one that was withheld.
+/// Whether an event is a stand-in for a withheld one.
 pub(super) fn is_notice(event: &Value) -> bool {
     event.pointer("/data/reason").and_then(Value::as_str).is_some_and(|reason| reason.starts_with(NOTICE))
 }

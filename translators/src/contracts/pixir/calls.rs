@@ -1,6 +1,6 @@
-//! Calls without a result yet, and the questions that were asked about them.
+//! Open calls, and the approval questions about them.
 //!
-//! In: calls, what their tools gave, questions and answers. Out: what closes each call, once. Never: a second result.
+//! Input: calls, their tools' output, questions and answers. Output: what closes each call, once. Never: a second result.
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Name, ToolCall};
@@ -8,11 +8,11 @@ use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
-/// The calls of one run that wait for their results.
+/// The calls of one run without a result.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Calls {
-    /// By call id: that is what pairs a result with its call.
+    /// By call id, which pairs a result with its call.
     open: HashMap<Name, Call>,
     opened: u64,
     outputs: ToolOutputs,
@@ -25,15 +25,15 @@ pub(super) struct Calls {
 pub(super) struct Call {
     pub(super) call_id: Name,
     pub(super) name: Name,
-    /// Who called, besides the main thread.
+    /// The subagent that made the call; `None` for the main thread.
     pub(super) subagent_id: Option<Name>,
     tool_id: Uuid,
-    /// Whether somebody said no.
+    /// Whether the call was denied.
     pub(super) denied: bool,
     order: u64,
 }
 
-/// A question that waits for its answer.
+/// An unanswered question.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Asked {
@@ -41,22 +41,22 @@ struct Asked {
     tool_name: Name,
 }
 
-/// What a question was about.
+/// The subject of a question.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About {
-    /// The call's id, where the question names a call that is known.
+    /// The id of the call, if the question names a known call.
     pub(super) call_id: Option<Name>,
     /// The tool's name.
     pub(super) tool_name: Option<Name>,
 }
 
 impl Calls {
-    /// How much output waits, in bytes.
+    /// How much output is held, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         self.outputs.held_bytes()
     }
 
-    /// A call is proposed or started; whether it is new.
+    /// A call is proposed or started; returns whether it is new.
     pub(super) fn begin(&mut self, call: &ToolCall, subagent_id: Option<Name>) -> bool {
         let call_id = &call.tool.call_id;
         if self.open.contains_key(call_id) {
@@ -75,20 +75,20 @@ impl Calls {
         true
     }
 
-    /// Takes a frame of a tool; gives the call and what came of it where the frame ends it.
+    /// Processes a tool's frame; returns the call and its output if the frame ends it.
     pub(super) fn frame(&mut self, body: &Body) -> Option<(Call, ToolOutput)> {
         let output = self.outputs.frame(body)?;
         let call = self.open.remove(&output.call_id)?;
         Some((call, output))
     }
 
-    /// The runner asks.
+    /// Registers a question.
     pub(super) fn ask(&mut self, request: &ApprovalRequested) {
         let asked = Asked { tool_id: request.tool_id, tool_name: request.tool_name.clone() };
         self.asked.insert(request.approval_id.clone(), asked);
     }
 
-    /// The answer: what it is about.
+    /// Resolves a question; returns its subject.
     pub(super) fn answer(&mut self, answer: &ApprovalResolved) -> About {
         let Some(asked) = self.asked.remove(&answer.approval_id) else { return About::default() };
         let call = asked.tool_id.and_then(|id| self.open.values_mut().find(|call| call.tool_id == id));
@@ -99,7 +99,7 @@ impl Calls {
         About { call_id, tool_name: Some(asked.tool_name).filter(|name| !name.is_empty()) }
     }
 
-    /// The calls that are left, in the order in which they were made.
+    /// Takes the remaining calls, in the order in which they were made.
     pub(super) fn take_all(&mut self) -> Vec<Call> {
         let mut left: Vec<Call> = self.open.drain().map(|(_, call)| call).collect();
         left.sort_unstable_by_key(|call| call.order);

@@ -1,4 +1,4 @@
-//! The `data` of each event type, as it is written: what is not known is left out.
+//! The `data` of each event type. Unknown fields are left out.
 
 use crate::encode::{Flat, Word, data};
 use crate::frame::{Attachment, PlanEntry};
@@ -10,7 +10,7 @@ data! {
         pub(super) resources: Option<Vec<Resource<'a>>>,
     }
 
-    /// What is attached to a message, by identity and hash.
+    /// An attachment of a message, by identity and hash.
     pub(super) struct Resource<'a> {
         kind: &'a str,
         mime: Option<&'a str>,
@@ -25,7 +25,7 @@ impl<'a> Resource<'a> {
         Self {
             kind: &attachment.kind,
             mime: attachment.mime.as_deref(),
-            // A name that holds the content itself is none.
+            // A name that is a `data:` URL holds the content itself.
             name: attachment.name.as_deref().filter(|name| !name.starts_with("data:")),
             hash: attachment.artifact_id.as_deref(),
             bytes: attachment.bytes,
@@ -39,14 +39,14 @@ data! {
         pub(super) metadata: Option<Metadata<'a>>,
     }
 
-    /// How a run ended that did not end well.
+    /// How a run ended, if not well.
     pub(super) struct Metadata<'a> {
         pub(super) partial: Option<bool>,
         pub(super) terminal_status: Word,
         pub(super) error: Flat<RunError<'a>>,
     }
 
-    /// What went wrong with a run.
+    /// The error of a run.
     #[derive(Clone, Copy, Default)]
     pub(super) struct RunError<'a> {
         pub(super) error_kind: Option<&'a str>,
@@ -65,7 +65,7 @@ data! {
 
     pub(super) struct Reasoning<'a> {
         pub(super) item: &'a RawValue,
-        pub(super) model: Option<&'a str>,
+        pub(super) model: &'a str,
     }
 
     pub(super) struct ToolCall<'a> {
@@ -119,7 +119,7 @@ data! {
         pub(super) subagent_id: Option<&'a str>,
     }
 
-    /// Tokens and money. `input_tokens` were read outside the cache; `reasoning_tokens` are a part of `output_tokens`.
+    /// Tokens and cost. `input_tokens` excludes cached ones; `reasoning_tokens` is a part of `output_tokens`.
     #[derive(Clone, Copy, Debug, Default, PartialEq)]
     pub(super) struct UsageSummary {
         pub(super) input_tokens: Option<u64>,
@@ -174,7 +174,7 @@ data! {
 }
 
 impl<'a> Entry<'a> {
-    /// The document has three words for each; a word that is none of them becomes the one that claims least.
+    /// The document has three values for each; any other value is mapped to the weakest one.
     pub(super) fn of(entry: &'a PlanEntry) -> Self {
         let priority = match entry.priority.as_deref() {
             Some("high") => Word("high"),
@@ -183,7 +183,7 @@ impl<'a> Entry<'a> {
         };
         let status = match &*entry.status {
             "in_progress" => Word("in_progress"),
-            // What was given up is not to be done any more.
+            // A cancelled entry needs no more work.
             "completed" | "cancelled" => Word("completed"),
             _ => Word("pending"),
         };

@@ -1,4 +1,4 @@
-//! What is said of a run that is not kept any more: the ephemeral `status` `gap`, as for an event that is withheld.
+//! The notice for a run that is no longer kept: the ephemeral `status` `gap`, as for a withheld event.
 
 use super::writer;
 use crate::contracts::wire::rfc3339_micros;

@@ -1,7 +1,6 @@
-//! Frames to `pixir.v1` events: which frame means what, and the text of the conversation.
+//! Frames to `pixir.v1` events: the meaning of each frame, and the text of the conversation.
 //!
-//! What tools, approvals, usage and subagents become stands in [`super::work`], what the end of a run becomes in
-//! [`super::ending`].
+//! [`super::work`] handles tools, approvals, usage and subagents; [`super::ending`] handles the end of a run.
 
 use super::calls::Calls;
 use super::data::{
@@ -13,13 +12,18 @@ use super::message::Said;
 use super::subagents::{Subagent, Subagents};
 use super::usage::Told;
 use super::writer::Writer;
-use crate::contracts::wire::as_object;
-use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word, state};
+use crate::contracts::wire::{SaidTexts, as_object};
+use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word};
 use crate::frame::{BlockDelta, Body, Frame, Name, RawJson, SkillEvent, Stream, StreamKind};
+use crate::saved;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 
-/// The version of the state.
+/// The model of an item if the runner does not report it. A replay keeps only the items of its own model, so it leaves this one
+/// out.
+const UNKNOWN_MODEL: &str = "unknown";
+
+/// The version of the saved state.
 const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
@@ -30,15 +34,16 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Pixir {
-    writer: Writer,
-    /// The prompt that the run's start told: a message of its own may follow and repeat it.
+    pub(super) writer: Writer,
+    /// The prompt from the run's start; a user message that repeats it may follow.
     prompt: Option<String>,
-    /// The last `status` word.
+    /// The last `status`.
     status: Option<Name>,
     pub(super) said: Said,
-    /// Whether the main thread has said anything in the whole run.
-    pub(super) answered: bool,
-    /// The model that is called.
+    /// The main thread's texts.
+    #[serde(default)]
+    pub(super) answered: SaidTexts,
+    /// The current model.
     model: Option<Name>,
     pub(super) calls: Calls,
     pub(super) subagents: Subagents,
@@ -66,11 +71,11 @@ impl Encoder for Pixir {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        state::save(STATE, self)
+        saved::save(STATE, self)
     }
 
     fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(state) = state::restore::<Self>(STATE, saved) else { return false };
+        let Some(state) = saved::restore::<Self>(STATE, saved) else { return false };
         *self = Self { writer: state.writer.named_as(&self.writer), ..state };
         true
     }
@@ -92,7 +97,7 @@ impl Pixir {
             prompt: None,
             status: None,
             said: Said::default(),
-            answered: false,
+            answered: SaidTexts::default(),
             model: None,
             calls: Calls::default(),
             subagents: Subagents::default(),
@@ -100,7 +105,7 @@ impl Pixir {
         }
     }
 
-    /// A frame of the main thread.
+    /// Handles a frame of the main thread.
     fn main(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
             Body::SessionStarted { input } if input.is_empty() => self.status("thinking", None, frame, out),
@@ -118,6 +123,7 @@ impl Pixir {
                 self.prompt(&UserMessage { text: &message.text, resources }, frame, out);
             }
             Body::OutputTextDelta(block) => self.text(block, frame, out),
+            Body::OutputTextCompleted(block) => self.answered.say(&block.text),
             Body::ReasoningDelta(block) if !block.delta.is_empty() => {
                 self.event(frame, "reasoning_delta", &Chunk { chunk: &block.delta }, out);
             }
@@ -126,7 +132,7 @@ impl Pixir {
                 let entries = entries.iter().map(Entry::of).collect();
                 self.event(frame, "plan", &Plan { entries }, out);
             }
-            // The words that end a run are for its end alone.
+            // Terminal statuses are reserved for the run's end.
             Body::StatusChanged { new_status, reason, .. } if !is_terminal(new_status) => {
                 self.status(new_status, reason.as_deref(), frame, out);
             }
@@ -163,7 +169,7 @@ impl Pixir {
         }
     }
 
-    /// A frame that means the same whoever caused it. What is only the main thread's to say is left out.
+    /// Handles a frame whose meaning does not depend on the thread. Frames that count only in the main thread are ignored.
     fn shared(&mut self, frame: &Frame, out: &mut Events) {
         match &frame.body {
             Body::ToolCallProposed(call) => self.call(call, frame, out),
@@ -198,7 +204,7 @@ impl Pixir {
         }
     }
 
-    /// Says the prompt that the run's start told, unless this frame is the message that holds it.
+    /// Emits the prompt from the run's start, unless this frame is the message with the same text.
     fn open_turn(&mut self, frame: &Frame, out: &mut Events) {
         let Some(prompt) = self.prompt.take() else { return };
         let repeats = matches!(&frame.body, Body::UserMessage(message) if message.text == prompt);
@@ -207,7 +213,7 @@ impl Pixir {
         }
     }
 
-    /// A turn opens, so its status is told anew.
+    /// A turn begins, so its status is emitted again.
     fn prompt(&mut self, message: &UserMessage<'_>, frame: &Frame, out: &mut Events) {
         self.event(frame, "user_message", message, out);
         self.status = None;
@@ -224,7 +230,7 @@ impl Pixir {
         }
     }
 
-    /// What was said so far is a whole message.
+    /// Emits the text so far as a whole message.
     pub(super) fn flush(&mut self, frame: &Frame, out: &mut Events) {
         if let Some(text) = self.said.take() {
             self.message(&text, None, frame, out);
@@ -232,17 +238,18 @@ impl Pixir {
     }
 
     pub(super) fn message(&mut self, text: &str, metadata: Option<Metadata<'_>>, frame: &Frame, out: &mut Events) {
-        self.answered = true;
+        self.answered.say(text);
         self.event(frame, "assistant_message", &AssistantMessage { text, metadata }, out);
     }
 
     fn reasoning(&mut self, item: &RawJson, frame: &Frame, out: &mut Events) {
         self.flush(frame, out);
         let item = as_object(item);
-        self.writer.event(frame, "reasoning", &Reasoning { item: &item, model: self.model.as_deref() }, out);
+        let model = self.model.as_deref().filter(|model| !model.is_empty()).unwrap_or(UNKNOWN_MODEL);
+        self.writer.event(frame, "reasoning", &Reasoning { item: &item, model }, out);
     }
 
-    /// A transition; a status that holds already is not told again.
+    /// Emits a status change. A status that is already current is not repeated.
     fn status(&mut self, status: &str, reason: Option<&str>, frame: &Frame, out: &mut Events) {
         if reason.is_none() && self.status.as_deref() == Some(status) {
             return;

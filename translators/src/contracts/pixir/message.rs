@@ -1,6 +1,6 @@
-//! The assistant's message that is being said.
+//! The assistant's current message.
 //!
-//! In: pieces of text. Out: the whole text, once it is known that no more of it comes. Never: text of two messages in one.
+//! Input: pieces of text. Output: the whole text, once it is known to be complete. Never: text of two messages in one.
 
 use crate::frame::Name;
 use serde::{Deserialize, Serialize};
@@ -14,12 +14,12 @@ pub(super) struct Said {
 }
 
 impl Said {
-    /// Whether a piece of that message belongs to what was said so far.
+    /// Whether a piece of that message continues the text so far.
     pub(super) fn goes_on(&self, message_id: &Name) -> bool {
         self.message_id.as_ref().is_none_or(|current| current == message_id)
     }
 
-    /// How much text waits, in bytes.
+    /// How much text is held, in bytes.
     pub(super) fn held_bytes(&self) -> usize {
         self.text.len()
     }
@@ -30,7 +30,7 @@ impl Said {
         self.text.push_str(piece);
     }
 
-    /// The text, if there is any; nothing is said then.
+    /// Takes the text, if there is any.
     pub(super) fn take(&mut self) -> Option<String> {
         self.message_id = None;
         Some(std::mem::take(&mut self.text)).filter(|text| !text.is_empty())

@@ -1,11 +1,12 @@
 //! The rules of `pixir.v1` streams and logs.
 //!
-//! A stream has ephemeral events and a terminal `status` behind each turn; a log has neither. Which of both a file is shows
-//! from its events.
+//! A log contains only canonical events. A stream also has ephemeral ones, and a terminal `status` after each turn. A turn
+//! begins with the user's input, or with the first event that belongs to one. Between turns the session continues: statuses,
+//! compactions, forks and subagents' actions. A log may stop anywhere.
 
 use super::{is_ephemeral, is_session_id, is_terminal};
 use crate::encode::Pruned;
-use crate::verify::{Finding, Ids, Numbering, OneEnd, Pairs, Verifier};
+use crate::verify::{Basis, Begin, Finding, Ids, Numbering, Pairs, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -14,20 +15,35 @@ use std::collections::HashMap;
 pub(super) struct PixirRules {
     sessions: HashMap<String, Session>,
     ids: Ids,
+    begin: Begin,
 }
 
 struct Session {
     numbering: Numbering,
     calls: Pairs,
-    /// The front is gone: the first number may be any, and what was opened or said before is not known.
+    /// The beginning is missing: the first number may be any, and earlier calls and text are unknown.
     is_cut: bool,
-    /// Whether a number came behind the cut.
-    is_numbered: bool,
-    /// Whether an ephemeral event came: a log has none.
-    live: bool,
-    ends: OneEnd,
-    /// The `text_delta` chunks since the last `assistant_message`.
+    /// The first number may be any.
+    is_free: bool,
+    /// Whether an event has arrived.
+    begun: bool,
+    /// Whether an ephemeral event has arrived; a log has none.
+    is_live: bool,
+    turn: Turn,
+    /// The `text_delta` chunks since the last `assistant_message`, and the offset of those after the last call.
     said: String,
+    behind_call: usize,
+}
+
+/// The state of the last turn.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Turn {
+    /// There was no turn yet.
+    None,
+    /// It is open; `is_live` if a part of it is ephemeral.
+    Open { is_live: bool },
+    /// It ended with that status.
+    Over(String),
 }
 
 const LAST: &str = "status done, error or interrupted";
@@ -35,51 +51,96 @@ const LAST: &str = "status done, error or interrupted";
 impl Session {
     fn new() -> Self {
         Self {
-            numbering: Numbering::default(),
+            numbering: Numbering::monotonic(),
             calls: Pairs::new("tool call", "/data/call_id"),
             is_cut: false,
-            is_numbered: false,
-            live: false,
-            ends: OneEnd::default(),
+            is_free: false,
+            begun: false,
+            is_live: false,
+            turn: Turn::None,
             said: String::new(),
+            behind_call: 0,
         }
     }
 
-    fn order(&mut self, kind: &str, is_last: bool, findings: &mut Vec<Finding>) {
-        self.live |= is_ephemeral(kind);
-        // A turn ends, not the session: what a person says next opens another one.
-        if kind == "user_message" && self.ends.has_ended() {
-            self.ends = OneEnd::default();
+    /// The first event of a stream: at its start, after a gap, or where a client resumed it.
+    fn begin(&mut self, begin: &Begin, is_gap: bool, seq: Option<u64>) {
+        match begin {
+            Begin::After(after) => {
+                self.is_cut = true;
+                self.numbering.resume_after(*after);
+            }
+            Begin::Anywhere if seq == Some(0) => {}
+            Begin::AtStart if !is_gap => {}
+            Begin::Anywhere | Begin::AtStart => (self.is_cut, self.is_free) = (true, true),
         }
-        // Any event may be the first one: not every runner tells the prompt.
-        let is_first = !self.ends.has_begun();
-        self.ends.take(is_first, is_last, kind, LAST, findings);
+        if self.is_cut {
+            self.calls.cut();
+        }
+    }
+
+    fn order(&mut self, kind: &str, status: &str, findings: &mut Vec<Finding>) {
+        self.is_live |= is_ephemeral(kind);
+        let is_last = kind == "status" && is_terminal(status);
+        let is_open = matches!(self.turn, Turn::Open { .. });
+        if let (Turn::Over(word), true) = (&self.turn, is_last) {
+            let message = format!("a second end: exactly one {LAST} ends a turn");
+            // A person may interrupt an idle session, but a turn cannot be done twice.
+            let basis = if word == status { Basis::Document } else { Basis::Ours };
+            findings.push(Finding::error("end.repeat", "", message).on(basis));
+        } else if let (Turn::Over(_), false) = (&self.turn, kind == "user_message") {
+            let message = format!("an event behind the end: nothing follows {LAST} but the next turn");
+            let basis = if is_of_turn(kind) { Basis::Document } else { Basis::Ours };
+            findings.push(Finding::error("end.not_last", "", message).on(basis));
+        }
+        let is_thinking = kind == "status" && status == "thinking";
+        let is_streamed = is_thinking || matches!(kind, "text_delta" | "reasoning_delta");
+        let was_live = self.turn == Turn::Open { is_live: true };
+        self.turn = match &self.turn {
+            _ if is_last => Turn::Over(status.to_owned()),
+            Turn::Over(_) if kind != "user_message" && !is_thinking => return,
+            _ if is_open || is_streamed || is_of_turn(kind) || kind == "user_message" => {
+                Turn::Open { is_live: is_streamed || (was_live && kind != "user_message") }
+            }
+            turn => turn.clone(),
+        };
     }
 
     fn text(&mut self, kind: &str, event: &Value, findings: &mut Vec<Finding>) {
         let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
         match kind {
+            "user_message" => self.forget(),
             "text_delta" => self.said.push_str(text("/data/chunk")),
+            "tool_call" | "tool_result" => self.behind_call = self.said.len(),
             "assistant_message" => {
-                let said = std::mem::take(&mut self.said);
-                // A message that was withheld, or that broke off, has its error instead.
-                let is_error = !text("/data/metadata/error_kind").is_empty() && text("/data/text").is_empty();
-                let is_rest = self.is_cut && text("/data/text").ends_with(&said);
-                let is_told = said.is_empty() || is_rest || said == text("/data/text");
-                if !is_told && !is_error {
+                let behind_call = self.said.get(self.behind_call..).unwrap_or_default();
+                let (said, message) = (self.said.as_str(), text("/data/text"));
+                // A message that was withheld or broke off has its error instead.
+                let is_error = !text("/data/metadata/error_kind").is_empty() && message.is_empty();
+                let is_rest = self.is_cut && message.ends_with(said);
+                if !(said.is_empty() || is_rest || is_error || said == message) {
+                    // Text before a call need not be part of the answer.
+                    let basis = if behind_call == message { Basis::Ours } else { Basis::Document };
                     let message = "the text is not what the text_delta chunks before it said";
-                    findings.push(Finding::error("text.differs", "/data/text", message));
+                    findings.push(Finding::error("text.differs", "/data/text", message).on(basis));
                 }
+                self.forget();
             }
             "status" if is_terminal(text("/data/status")) => {
-                let left = !std::mem::take(&mut self.said).is_empty();
-                if left && text("/data/status") == "done" {
+                if !self.said.is_empty() && text("/data/status") == "done" {
                     let message = "text_delta chunks that no assistant_message holds: the log would lose them";
                     findings.push(Finding::error("text.not_kept", "", message));
                 }
+                self.forget();
             }
             _ => {}
         }
+    }
+
+    /// The text was kept in a message, or dropped.
+    fn forget(&mut self) {
+        self.said.clear();
+        self.behind_call = 0;
     }
 
     fn calls(&mut self, kind: &str, event: &Value, findings: &mut Vec<Finding>) {
@@ -90,6 +151,25 @@ impl Session {
             _ => {}
         }
     }
+
+    fn end(&mut self, findings: &mut Vec<Finding>) {
+        // The session may still be working.
+        self.calls.end(Basis::Ours, findings);
+        let basis = match self.turn {
+            Turn::Open { is_live: true } => Basis::Document,
+            Turn::None | Turn::Open { .. } => Basis::Ours,
+            Turn::Over(_) => return,
+        };
+        if self.is_live {
+            let message = format!("the stream has no end: the last event of a turn is {LAST}");
+            findings.push(Finding::error("end.missing", "", message).on(basis));
+        }
+    }
+}
+
+/// Whether an event can only be part of a turn: what the model emits.
+fn is_of_turn(kind: &str) -> bool {
+    matches!(kind, "assistant_message" | "reasoning" | "tool_call" | "text_delta" | "reasoning_delta")
 }
 
 impl Verifier for PixirRules {
@@ -105,27 +185,29 @@ impl Verifier for PixirRules {
         });
         self.ids.take("id", event.get("id").and_then(Value::as_str), findings);
         let seq = event.get("seq").and_then(Value::as_u64);
-        if !session.ends.has_begun() && kind == "status" && text("/data/reason").contains(Pruned::REASON) {
-            session.is_cut = true;
-            session.calls.cut();
-        } else if let (true, Some(seq)) = (session.is_cut && !session.is_numbered, seq) {
+        if !std::mem::replace(&mut session.begun, true) {
+            let is_gap = kind == "status" && text("/data/reason").contains(Pruned::REASON);
+            session.begin(&self.begin.next_stream(), is_gap, seq);
+        }
+        if let Some(seq) = seq.filter(|_| std::mem::take(&mut session.is_free)) {
             session.numbering.go_on_from(seq);
-            session.is_numbered = true;
         }
         session.numbering.take("seq", seq, findings);
-        session.order(kind, kind == "status" && is_terminal(text("/data/status")), findings);
+        session.order(kind, text("/data/status"), findings);
         session.text(kind, event, findings);
         session.calls(kind, event, findings);
         resources(event, findings);
         warn(kind, event, findings);
     }
 
+    fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.begin = Begin::numbered(after)?;
+        Ok(())
+    }
+
     fn end(&mut self, findings: &mut Vec<Finding>) {
         for session in self.sessions.values_mut() {
-            session.calls.end(findings);
-            if session.live {
-                session.ends.end(LAST, findings);
-            }
+            session.end(findings);
         }
     }
 
@@ -142,7 +224,7 @@ impl Verifier for PixirRules {
     }
 }
 
-/// A resource stands by identity and hash; its content never.
+/// A resource is identified by name and hash and must not contain its content.
 fn resources(event: &Value, findings: &mut Vec<Finding>) {
     let list = event.pointer("/data/resources").and_then(Value::as_array).map(Vec::as_slice).unwrap_or_default();
     for (at, resource) in list.iter().enumerate() {
@@ -155,7 +237,7 @@ fn resources(event: &Value, findings: &mut Vec<Finding>) {
     }
 }
 
-/// No name, path or hash is longer than this, in bytes.
+/// Maximum length of a name, path or hash, in bytes.
 const MAX_IDENTITY: usize = 8192;
 
 fn warn(kind: &str, event: &Value, findings: &mut Vec<Finding>) {
@@ -179,7 +261,7 @@ fn warn(kind: &str, event: &Value, findings: &mut Vec<Finding>) {
         "user_message" | "assistant_message" => {
             let resources = event.pointer("/data/resources").and_then(Value::as_array);
             let attached = resources.is_some_and(|list| !list.is_empty());
-            // A run that failed without a word has its error instead.
+            // A run that failed without any text has its error instead.
             let told = |key: &str| !text(&format!("/data/metadata/{key}")).is_empty();
             let failed = told("terminal_status") || told("error_kind");
             if text("/data/text").is_empty() && !attached && !failed {

@@ -1,4 +1,4 @@
-//! The subagents that work: what their end repeats of their beginning, and who stands behind a frame.
+//! The working subagents: the data that their end repeats from their beginning, and which subagent caused a frame.
 
 use super::is_session_id;
 use crate::frame::{Frame, Name};
@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use uuid::Uuid;
 
-/// What is known of a subagent.
+/// The properties of a subagent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subagent {
@@ -18,7 +18,7 @@ pub(super) struct Subagent {
     pub(super) depth: u32,
 }
 
-/// The subagents that work.
+/// The working subagents.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subagents {
@@ -26,18 +26,18 @@ pub(super) struct Subagents {
 }
 
 impl Subagents {
-    /// One begins.
+    /// Adds a subagent that begins.
     pub(super) fn begin(&mut self, subagent: Subagent) {
         self.open.push(subagent);
     }
 
-    /// One is done.
+    /// Removes a subagent that is done.
     pub(super) fn end(&mut self, id: &Name) -> Option<Subagent> {
         let at = self.open.iter().position(|open| open.id == *id)?;
         Some(self.open.swap_remove(at))
     }
 
-    /// Who caused the frame: the subagent's id, or that of its tool call where no subagent was told; `None` for the main
+    /// Who caused the frame: the subagent's id, or the id of its tool call if the subagent is unknown; `None` for the main
     /// thread.
     pub(super) fn behind(&self, frame: &Frame) -> Option<Name> {
         let parent = frame.parent_tool_id?;
@@ -46,7 +46,7 @@ impl Subagents {
     }
 }
 
-/// The session that a subagent has for itself. Its own id names it, where that can.
+/// The id of a subagent's own session: the subagent's id if that is a valid session id, otherwise a UUID derived from it.
 pub(super) fn child_session_id(subagent_id: &str) -> Cow<'_, str> {
     if is_session_id(subagent_id) { Cow::Borrowed(subagent_id) } else { Cow::Owned(uuid_of(subagent_id).to_string()) }
 }

@@ -1,13 +1,13 @@
-//! What each frame becomes, on frames made for it.
+//! The events for each frame, tested with constructed frames.
 
 use super::*;
-use crate::encode::{EncoderOptions, Events};
+use crate::encode::{EncoderOptions, EventId, Events};
 use crate::frame::*;
 use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The events of a run of these frames; `true` marks those of a subagent.
+/// The events of a run with these frames; `true` marks those of a subagent.
 fn events_of(bodies: Vec<(bool, Body)>) -> Vec<Value> {
     let id = Uuid::from_u128(1);
     let session = Arc::new(Session { id, name: "".into() });
@@ -127,7 +127,7 @@ fn a_message_is_whole_when_another_thing_begins() {
     assert_eq!(texts(vec![start(""), text("m", "a"), text("m", "b"), text("n", "c")]), [said("ab")]);
     assert_eq!(texts(vec![start(""), text("m", "a"), proposed(1)]), [said("a")]);
     assert_eq!(texts(vec![start(""), text("m", "a"), Body::TurnStarted { turn_index: 1, model: None }]), [said("a")]);
-    assert_eq!(texts(vec![start(""), text("m", "a"), end(EndReason::Completed)]), [said("a")]);
+    assert_eq!(texts(vec![start(""), text("m", "a"), end(EndReason::Completed)]), [said("a"), said("final")]);
     assert_eq!(texts(vec![start(""), text("m", ""), proposed(1)]), Vec::<Value>::new());
 }
 
@@ -156,11 +156,15 @@ fn the_last_message_says_how_the_run_ended() {
     assert_eq!(messages, [json!({"text": "", "metadata": with(json!({"terminal_status": "error"}))})]);
     assert_eq!(status, with(json!({"status": "error"})));
     let (messages, status) = ended(vec![start("")], EndReason::Interrupted);
-    assert_eq!((messages, status), (vec![], with(json!({"status": "interrupted"}))));
+    let metadata = with(json!({"terminal_status": "interrupted"}));
+    assert_eq!(messages, [json!({"text": "", "metadata": metadata})], "a run without a canonical event has no log");
+    assert_eq!(status, with(json!({"status": "interrupted"})));
+    let (messages, _) = ended(vec![start("hi")], EndReason::Interrupted);
+    assert_eq!(messages, [] as [Value; 0]);
     let (messages, status) = ended(vec![start("")], EndReason::Completed);
     assert_eq!((messages, status), (vec![json!({"text": "final"})], json!({"status": "done"})));
     let (messages, _) = ended(vec![start(""), text("m", "a")], EndReason::Completed);
-    assert_eq!(messages, [json!({"text": "a"})]);
+    assert_eq!(messages, [json!({"text": "a"}), json!({"text": "final"})], "a result that was not said as text");
 }
 
 #[test]
@@ -255,7 +259,7 @@ fn a_subagent_is_seen_from_outside() {
         events.iter().map(|event| (event["type"].as_str().unwrap(), &event["data"])).collect();
     let kinds: Vec<&str> = told.iter().map(|(kind, _)| *kind).collect();
     let expected = "status text_delta subagent_event tool_call tool_result text_delta subagent_event tool_call \
-                    tool_result assistant_message status";
+                    tool_result assistant_message assistant_message status";
     assert_eq!(kinds.join(" "), expected);
     let child = crate::sequence::uuid_of("a/b").to_string();
     assert_eq!(

@@ -1,29 +1,29 @@
-//! Usage, so that the sum over a log is the run's.
+//! Usage figures whose sum over a log is the run's usage.
 //!
-//! In: what each model call used, and the runner's own totals. Out: each call as it is; of a total, what no call said yet.
-//! Never: a token counted twice.
+//! Input: the usage of each model call, and the runner's own totals. Output: each call unchanged; of a total, only what no call
+//! has reported. Never: a token counted twice.
 
 use super::data::UsageSummary;
 use crate::frame::Usage;
 use serde::{Deserialize, Serialize};
 
-/// What was told of a run's usage.
+/// The usage that a run has reported.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Told {
     calls: u64,
-    /// What calls said and no total has covered yet.
+    /// What calls have reported and no total has covered yet.
     input: u64,
     output: u64,
     cache_read: u64,
     cache_creation: u64,
     reasoning: u64,
-    #[serde(with = "crate::encode::state::bits")]
+    #[serde(with = "crate::saved::bits")]
     cost_usd: f64,
 }
 
 impl Told {
-    /// One model call: its index and what it used.
+    /// Records one model call; returns its index and usage.
     pub(super) fn call(&mut self, usage: &Usage) -> (u64, UsageSummary) {
         let index = self.calls;
         self.calls += 1;
@@ -36,7 +36,7 @@ impl Told {
         (index, summary(usage))
     }
 
-    /// A total of the runner's own: what the calls did not say of it; `None` where they said it all.
+    /// Records a total from the runner; returns the part that the calls did not report, `None` if they reported all of it.
     pub(super) fn total(&mut self, usage: &Usage) -> Option<UsageSummary> {
         if self.calls == 0 {
             return Some(summary(usage));
@@ -50,7 +50,7 @@ impl Told {
             cost_usd: usage.cost_usd.and_then(|cost| {
                 let told = self.cost_usd.min(cost);
                 self.cost_usd -= told;
-                // What is left of equal sums that were added up in another order is no money.
+                // Sums of the same costs in another order may differ by a rounding error.
                 Some(cost - told).filter(|rest| *rest > 1e-9)
             }),
         };
@@ -73,7 +73,7 @@ fn add(told: &mut u64, more: Option<u64>) {
     *told = told.saturating_add(more.unwrap_or_default());
 }
 
-/// What is left of a total once what was told is taken from it; `None` where nothing is.
+/// The part of a total that was not reported yet; `None` if there is none.
 fn rest(told: &mut u64, total: Option<u64>) -> Option<u64> {
     let total = total?;
     let covered = total.min(*told);

@@ -1,8 +1,9 @@
-//! What stands in for a withheld event.
+//! The stand-in for a withheld event.
 //!
-//! An ephemeral event: `status` `gap`; the terminal marker stands in for itself. A canonical one needs a canonical one in its
-//! place, or the log has a hole: `tool_result` with an error, so that the call still has its result, and for every other type an
-//! `assistant_message` without text whose metadata has the error, as it has for a run that failed.
+//! An ephemeral event is replaced by `status` `gap`, the terminal marker by another terminal marker. A canonical event needs a
+//! canonical stand-in, or the log has a gap. For a `tool_result` it is a `tool_result` with an error, so that the call still
+//! has a result. For every other type it is an `assistant_message` without text and with the error in its metadata, as for a
+//! failed run.
 
 use super::writer;
 use crate::contracts::wire::rfc3339_micros;
@@ -36,14 +37,16 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
         }
     };
     let frame = withheld.frame;
-    // Only the encoder counts events without a number; an id of the withheld event that is none is the only other one.
+    // Only the encoder counts events without a number, so the stand-in reuses the withheld event's id. If that is empty, derive
+    // one from the frame's number.
     let known = withheld.text(&["id"]).filter(|id| !id.is_empty());
     let id = known.unwrap_or_else(|| writer::id(&frame.stream.id, frame.seq));
     let shared = writer::shared_fields(&frame.stream.id);
-    writer::write(&id, &shared, seq, &rfc3339_micros(frame.timestamp_ms), kind, &data, out);
+    let place = (seq, withheld.event.id.clone());
+    writer::write_at(&id, &shared, place, &rfc3339_micros(frame.timestamp_ms), kind, &data, out);
 }
 
-/// Whether an event stands in for one that was withheld.
+/// Whether an event is a stand-in for a withheld one.
 pub(super) fn is_notice(event: &Value) -> bool {
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     text("/data/metadata/error_kind") == CODE

@@ -1,4 +1,4 @@
-//! Tools, approvals, usage and subagents, whoever caused them: the main thread or a subagent.
+//! Tools, approvals, usage and subagents, for the main thread and for subagents alike.
 
 use super::calls::Call;
 use super::data::{
@@ -119,7 +119,7 @@ impl Pixir {
     }
 }
 
-/// What is told of a call that its run left without a result.
+/// The error details of a call that its run left without a result.
 pub(super) fn orphan<'a>(call: &'a Call, details: ToolErrorDetails<'a>) -> ToolErrorDetails<'a> {
     ToolErrorDetails { call_id: Some(&call.call_id), tool: Some(&call.name), reason: Some("run_ended"), ..details }
 }

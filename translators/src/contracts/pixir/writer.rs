@@ -1,6 +1,6 @@
 //! The envelope: ids, numbers, time.
 //!
-//! In: an event's type and data. Out: the event. Never: a number on an ephemeral event, a canonical one without.
+//! Input: an event's type and data. Output: the event. Never: a number on an ephemeral event, or a canonical event without one.
 
 use super::is_ephemeral;
 use crate::contracts::wire::Times;
@@ -16,23 +16,23 @@ use uuid::Uuid;
 pub(super) struct Writer {
     #[serde(skip)]
     run: Uuid,
-    /// The fields of the envelope that stay the same.
+    /// The constant fields of the envelope.
     #[serde(skip)]
     shared: Kept,
     #[serde(skip)]
     times: Times,
-    /// How many events there were, of either sort.
+    /// The number of events so far, canonical and ephemeral.
     made: u64,
     /// The number of the next canonical event.
     next_seq: u64,
 }
 
-/// The fields of the envelope that all events of a run share.
+/// The envelope fields that all events of a run share.
 pub(super) fn shared_fields(run: &Uuid) -> Kept {
     Kept::new(|map| map.id(key!("session_id"), run))
 }
 
-/// Writes an event. Without `seq` it is an ephemeral one.
+/// Writes an event; it is ephemeral if `seq` is `None`.
 pub(super) fn write(
     id: &str,
     shared: &Kept,
@@ -42,7 +42,21 @@ pub(super) fn write(
     data: &impl Value,
     out: &mut Events,
 ) {
-    out.object(kind, seq.map_or(EventId::None, EventId::Number), |map| {
+    let cursor = seq.map_or(EventId::None, EventId::Number);
+    write_at(id, shared, (seq, cursor), time, kind, data, out);
+}
+
+/// The same, with a cursor that need not be the number.
+pub(super) fn write_at(
+    id: &str,
+    shared: &Kept,
+    (seq, cursor): (Option<u64>, EventId),
+    time: &str,
+    kind: &'static str,
+    data: &impl Value,
+    out: &mut Events,
+) {
+    out.object(kind, cursor, |map| {
         map.text(key!("id"), id);
         map.kept(shared);
         map.entry(key!("seq"), &seq);
@@ -58,18 +72,23 @@ impl Writer {
         Self { run: stream.id, shared, times: Times::MICROS, made: 0, next_seq: 0 }
     }
 
-    /// The same, with the ids of another writer, which its stream gives.
+    /// The same state with the ids of another writer for the stream.
     pub(super) fn named_as(self, other: &Self) -> Self {
         let Self { made, next_seq, .. } = self;
         Self { made, next_seq, ..other.clone() }
     }
 
-    /// As it was before the last event, for one that stands in its place; `None` before the first.
+    /// The state before the last event, for an event that replaces it; `None` before the first event.
     pub(super) fn before_last(&self) -> Option<Self> {
         Some(Self { made: self.made.checked_sub(1)?, ..self.clone() })
     }
 
-    /// Writes an event that the frame gave rise to.
+    /// Whether the run has an event in the log.
+    pub(super) fn has_history(&self) -> bool {
+        self.next_seq > 0
+    }
+
+    /// Writes an event for a frame.
     pub(super) fn event(&mut self, frame: &Frame, kind: &'static str, data: &impl Value, out: &mut Events) {
         let seq = (!is_ephemeral(kind)).then_some(self.next_seq);
         let id = id(&self.run, self.made);
@@ -77,11 +96,19 @@ impl Writer {
         self.next_seq += u64::from(seq.is_some());
         write(&id, &self.shared, seq, self.times.text(frame.timestamp_ms), kind, data, out);
     }
+
+    /// Writes the last `status` of the run. The log leaves it out, and yet a client may go on from it, so that it is read once.
+    pub(super) fn closing(&mut self, frame: &Frame, data: &impl Value, out: &mut Events) {
+        let cursor = self.next_seq.checked_sub(1).map_or(EventId::None, EventId::Closing);
+        let id = id(&self.run, self.made);
+        self.made += 1;
+        write_at(&id, &self.shared, (None, cursor), self.times.text(frame.timestamp_ms), "status", data, out);
+    }
 }
 
 /// 16 hexadecimal digits, the same on every replay.
 pub(super) fn id(stream: &Uuid, nth: u64) -> String {
-    // Both halves together: each alone holds bits that are the same in all UUIDs.
+    // Both halves combined: each alone has bits that are the same in all UUIDs.
     let (high, low) = numbered(stream, "pixir/", nth).as_u64_pair();
     format!("{:016x}", high ^ low)
 }

@@ -1,16 +1,20 @@
-//! `raw`: the runner's own records, byte for byte (blank lines and line ends aside).
+//! `raw`: the runner's own records, byte for byte (except blank lines and line ends), or numbered, each as one JSON object.
 //!
-//! In: frames. Out: the bytes of each `provider_event`. Never: anything that the runner did not say; a record that was over
-//! the size limit is the only one that comes out shorter than it went in.
+//! Input: frames. Output: for each `provider_event`, its bytes ([`RAW`]), or an object with its number and text ([`NUMBERED`]).
+//! Never: anything that the runner did not write. Only a record over the size limit is shorter than the original.
+//!
+//! The bytes use the runner's framing, so they are never part of an event stream of ours, where a record could forge an event.
+//! On a wire with its own framing, the records are numbered objects. Both forms use the same numbers.
 
 use super::{Contract, SseStyle};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, state};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, key};
 use crate::frame::{Body, Frame, ProviderEvent, Stream};
+use crate::saved;
 use crate::verify::{Finding, Verifier};
 use serde_json::Value;
 use std::sync::Arc;
 
-/// The contract.
+/// The contract in the form of bytes.
 pub const RAW: Contract = Contract {
     name: "raw",
     about: "the runner's own records, byte for byte",
@@ -19,19 +23,28 @@ pub const RAW: Contract = Contract {
     type_key: "type",
     log: None,
     schemas: &[],
+    document_schema: None,
     encoder: new,
     verifier: || Box::new(NoRules),
-    // Without schemas nothing breaks one.
+    // There are no schemas, so no event is withheld.
     withheld: |_, _| {},
-    // Its events are the runner's own, and a runner says nothing of it.
+    // All its events are the runner's own, so there is no event for this.
     dropped: |_, _| {},
 };
 
-/// The version of the state.
+/// The contract in the form of numbered objects: `{"record":0,"status":"event","event_name":null,"data":{…},"raw":null}`, with
+/// the values of `provider_event`. `raw` is set if `data` alone cannot reproduce the record.
+pub const NUMBERED: Contract = Contract { sse: SseStyle::Bare, encoder: new_numbered, ..RAW };
+
+/// The version of the saved state.
 const STATE: u32 = 1;
 
 fn new(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
     Some(Box::new(Raw { records: 0 }))
+}
+
+fn new_numbered(_: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
+    Some(Box::new(Numbered(Raw { records: 0 })))
 }
 
 #[derive(Clone, serde::Serialize, serde::Deserialize)]
@@ -42,15 +55,22 @@ struct Raw {
 
 impl Encoder for Raw {
     fn frame(&mut self, frame: &Frame, out: &mut Events) {
-        let Body::ProviderEvent(record) = &frame.body else { return };
-        let id = EventId::Number(self.records);
-        self.records += 1;
+        let Some((number, record)) = self.next(frame) else { return };
+        let id = EventId::Number(number);
         if let Some(block) = &record.block {
-            out.bytes("sse", id, block);
+            // Several records of one line or event are printed together with the first one.
+            let kind = if block.is_empty() {
+                "within"
+            } else if record.sse {
+                "sse"
+            } else {
+                "line"
+            };
+            out.bytes(kind, id, block);
         } else if let Some(name) = &record.event_name {
-            out.bytes("sse", id, &crate::pipeline::sse_block(Some(name), payload(record)));
+            out.bytes("sse", id, &crate::framing::sse_block(Some(name), payload(record)));
         } else if record.sse {
-            out.bytes("sse", id, &crate::pipeline::sse_block(None, payload(record)));
+            out.bytes("sse", id, &crate::framing::sse_block(None, payload(record)));
         } else {
             out.bytes("line", id, payload(record));
         }
@@ -61,11 +81,50 @@ impl Encoder for Raw {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        state::save(STATE, self)
+        saved::save(STATE, self)
     }
 
     fn restore(&mut self, saved: &[u8]) -> bool {
-        state::restore(STATE, saved).map(|state| *self = state).is_some()
+        saved::restore(STATE, saved).map(|state| *self = state).is_some()
+    }
+}
+
+impl Raw {
+    /// The frame's record and its number; `None` if the frame has no record.
+    fn next<'f>(&mut self, frame: &'f Frame) -> Option<(u64, &'f ProviderEvent)> {
+        let Body::ProviderEvent(record) = &frame.body else { return None };
+        let number = self.records;
+        self.records += 1;
+        Some((number, record))
+    }
+}
+
+#[derive(Clone)]
+struct Numbered(Raw);
+
+impl Encoder for Numbered {
+    fn frame(&mut self, frame: &Frame, out: &mut Events) {
+        let Some((number, record)) = self.0.next(frame) else { return };
+        out.object("record", EventId::Number(number), |map| {
+            map.entry(key!("record"), &number);
+            map.word(key!("status"), record.status.as_str());
+            map.text_or_null(key!("event_name"), record.event_name.as_deref());
+            map.raw(key!("data"), record.data.as_deref().unwrap_or("null"));
+            map.text_or_null(key!("raw"), record.raw.as_deref().map(String::from_utf8_lossy).as_deref());
+        });
+    }
+
+    fn fork(&self) -> Box<dyn Encoder> {
+        Box::new(self.clone())
+    }
+
+    // Both forms have the same state, so their checkpoints are interchangeable.
+    fn save(&self) -> Option<Vec<u8>> {
+        self.0.save()
+    }
+
+    fn restore(&mut self, saved: &[u8]) -> bool {
+        self.0.restore(saved)
     }
 }
 
@@ -82,5 +141,13 @@ struct NoRules;
 impl Verifier for NoRules {
     fn event(&mut self, _: &Value, _: &mut Vec<Finding>) {}
 
+    fn resume(&mut self, _: Option<&str>) -> Result<(), String> {
+        Ok(())
+    }
+
     fn end(&mut self, _: &mut Vec<Finding>) {}
+
+    fn cursor_key(&self) -> Option<&'static str> {
+        Some("record")
+    }
 }

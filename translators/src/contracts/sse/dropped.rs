@@ -1,5 +1,5 @@
-//! What is said of a run that is not kept any more: `tool_result` of the tool `framegate` with `success: false`, as for an
-//! event that is withheld.
+//! The notice for a run that is no longer kept: a `tool_result` of the tool `framegate` with `success: false`, as for a
+//! withheld event.
 
 use super::encode::{self, event_id};
 use super::withheld::TOOL_NAME;

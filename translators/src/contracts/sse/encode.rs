@@ -2,16 +2,17 @@
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
-use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, key, state};
+use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, key};
 use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
 use crate::hash::{HashMap, HashSet};
+use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
 use std::borrow::Cow;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The version of the state.
+/// The version of the saved state.
 const STATE: u32 = 1;
 
 pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn Encoder>> {
@@ -32,10 +33,10 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Sse {
-    /// The front of each event's id.
+    /// The prefix of each event's id.
     #[serde(skip)]
     prefix: String,
-    /// The fields of the envelope that stay the same.
+    /// The constant fields of the envelope.
     #[serde(skip)]
     shared: Kept,
     #[serde(skip)]
@@ -44,7 +45,7 @@ struct Sse {
     outputs: ToolOutputs,
     /// The calls that wait for a decision, by approval.
     asked: HashMap<Name, Uuid>,
-    /// Calls that were not allowed: the rejection is all that is told of them.
+    /// Calls that were refused: only the rejection is emitted for them.
     refused: HashSet<Uuid>,
 }
 
@@ -81,6 +82,8 @@ data! {
     struct Completed<'a> {
         status: Word,
         final_text: &'a str,
+        error_code: Option<&'a str>,
+        message: Option<&'a str>,
     }
 
     struct Failed<'a> {
@@ -90,7 +93,7 @@ data! {
     }
 }
 
-/// The fields of the envelope that all events of a run share.
+/// The envelope fields that all events of a run share.
 pub(super) fn shared_fields(stream: &Stream) -> Kept {
     Kept::new(|map| {
         map.id(key!("session_id"), &stream.session.id);
@@ -170,29 +173,29 @@ impl Encoder for Sse {
     }
 
     fn save(&self) -> Option<Vec<u8>> {
-        state::save(STATE, self)
+        saved::save(STATE, self)
     }
 
     fn restore(&mut self, saved: &[u8]) -> bool {
-        let Some(Self { next, outputs, asked, refused, .. }) = state::restore(STATE, saved) else { return false };
+        let Some(Self { next, outputs, asked, refused, .. }) = saved::restore(STATE, saved) else { return false };
         *self = Self { next, outputs, asked, refused, ..self.clone() };
         true
     }
 }
 
-/// The id of a run's event of that number.
+/// The id of a run's event with that number.
 pub(super) fn event_id(run: &Uuid, number: u64) -> String {
     numbered(&format!("evt_{}_", run.simple()), number)
 }
 
-/// The same, with all but the number there already.
+/// The same, from a prefix that already contains the run's id.
 fn numbered(prefix: &str, number: u64) -> String {
     let digits = number.to_string();
     let zeros = "0000000000".get(digits.len()..).unwrap_or_default();
     [prefix, zeros, &digits].concat()
 }
 
-/// What a tool gave, and why it failed where the one does not say the other.
+/// A tool's output, followed by its error unless the output already contains it.
 fn said(result: &ToolOutput) -> Cow<'_, str> {
     match result.error.as_deref().filter(|error| !result.output.contains(*error)) {
         None => Cow::Borrowed(&result.output),
@@ -206,7 +209,10 @@ impl Sse {
         match end.reason {
             EndReason::Completed => {
                 let final_text = end.final_text.as_deref().unwrap_or_default();
-                self.event(frame, "run_completed", &Completed { status: Word("completed"), final_text }, out);
+                let error_code = end.error_code.as_deref().filter(|code| !code.is_empty());
+                let message = end.message.as_deref().filter(|_| error_code.is_some());
+                let payload = Completed { status: Word("completed"), final_text, error_code, message };
+                self.event(frame, "run_completed", &payload, out);
             }
             EndReason::Interrupted => {
                 self.event(frame, "run_interrupted", &Status { status: Word("interrupted") }, out)

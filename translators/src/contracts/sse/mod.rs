@@ -1,12 +1,13 @@
-//! `sse.v1`: run streaming as `spec/sse-v1.md` has it.
+//! `sse.v1`: run streaming as `spec/sse-v1.md` defines it.
 //!
-//! In: the frames of a run. Out: nine event types. Never: a subagent's text, reasoning, usage (the contract has no word
-//! for them); an event behind the terminal one.
+//! Input: the frames of a run. Output: nine event types. Never: a subagent's text, reasoning or usage (the contract has no
+//! events for them), or an event after the terminal one.
 //!
-//! `event_id` is `evt_`, the run's id, and a zero-padded counter: it sorts as a string and is the same on every replay.
+//! `event_id` is `evt_`, the run's id, and a zero-padded counter. It sorts as a string and is the same on every replay.
 
 mod dropped;
 mod encode;
+mod order;
 mod rules;
 mod withheld;
 
@@ -41,6 +42,7 @@ pub const V1: Contract = Contract {
         "run_completed",
         "run_failed",
     ),
+    document_schema: document_schema!("sse/v1"),
     encoder: encode::new,
     verifier: || Box::new(rules::SseRules::default()),
     withheld: withheld::stand_in,

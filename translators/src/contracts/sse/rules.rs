@@ -1,6 +1,7 @@
 //! The rules of `sse.v1` streams.
 
-use crate::verify::{Finding, OneEnd, Pairs, Verifier};
+use super::order::Order;
+use crate::verify::{Basis, Begin, Finding, OneEnd, Pairs, Verifier};
 use crate::warnings::{Warning, is_unnamed};
 use serde_json::Value;
 use std::collections::HashMap;
@@ -8,11 +9,12 @@ use std::collections::HashMap;
 #[derive(Default)]
 pub(super) struct SseRules {
     runs: HashMap<String, Run>,
+    begin: Begin<String>,
 }
 
 struct Run {
     session_id: String,
-    last_id: String,
+    order: Order,
     ends: OneEnd,
     approvals: Pairs,
 }
@@ -20,26 +22,46 @@ struct Run {
 const FIRST: &str = "run_started";
 const LAST: &str = "run_completed, run_failed or run_interrupted";
 
+impl Run {
+    /// A run whose first event here has that type.
+    fn new(session_id: &str, kind: &str, begin: Begin<String>) -> Self {
+        let mut run = Self {
+            session_id: session_id.to_owned(),
+            order: Order::default(),
+            ends: OneEnd::default(),
+            approvals: Pairs::new("approval", "/payload/approval_id"),
+        };
+        let is_cut = match begin {
+            Begin::AtStart => false,
+            Begin::Anywhere => kind != FIRST,
+            Begin::After(cursor) => {
+                run.order = Order::after(cursor);
+                true
+            }
+        };
+        if is_cut {
+            run.ends.cut();
+            run.approvals.cut();
+        }
+        run
+    }
+}
+
 impl Verifier for SseRules {
     fn event(&mut self, event: &Value, findings: &mut Vec<Finding>) {
         let text = |key: &str| event.get(key).and_then(Value::as_str).unwrap_or_default();
         let payload = |key: &str| event.pointer(&format!("/payload/{key}"));
         let (kind, event_id) = (text("type"), text("event_id"));
-        let run = self.runs.entry(text("run_id").to_owned()).or_insert_with(|| Run {
-            session_id: text("session_id").to_owned(),
-            last_id: String::new(),
-            ends: OneEnd::default(),
-            approvals: Pairs::new("approval", "/payload/approval_id"),
-        });
+        let begin = &mut self.begin;
+        let run = self
+            .runs
+            .entry(text("run_id").to_owned())
+            .or_insert_with(|| Run::new(text("session_id"), kind, begin.next_stream()));
         if run.session_id != text("session_id") {
             let message = "session_id changed: it is the same for the whole stream";
             findings.push(Finding::error("id.changed", "/session_id", message));
         }
-        if !run.last_id.is_empty() && event_id <= run.last_id.as_str() {
-            let message = "event_id does not sort behind the one before: ids go up within a run, as strings";
-            findings.push(Finding::error("id.order", "/event_id", message));
-        }
-        event_id.clone_into(&mut run.last_id);
+        findings.extend(run.order.take(event_id));
         let is_last = matches!(kind, "run_completed" | "run_failed" | "run_interrupted");
         run.ends.take(kind == FIRST, is_last, FIRST, LAST, findings);
         let approval_id = payload("approval_id").and_then(Value::as_str).unwrap_or_default();
@@ -61,9 +83,17 @@ impl Verifier for SseRules {
                     findings.push(Finding::of(Warning::ToolResultDetails, "/payload/result"));
                 }
             }
-            _ if is_last => run.approvals.end(findings),
+            // Only a completed run has waited for every decision.
+            _ if is_last => {
+                run.approvals.end(if kind == "run_completed" { Basis::Document } else { Basis::Ours }, findings);
+            }
             _ => {}
         }
+    }
+
+    fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.begin = after.map_or(Begin::Anywhere, |after| Begin::After(after.to_owned()));
+        Ok(())
     }
 
     fn end(&mut self, findings: &mut Vec<Finding>) {

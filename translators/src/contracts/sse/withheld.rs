@@ -1,13 +1,13 @@
-//! What stands in for a withheld event: `tool_result` of the tool `framegate` with `success: false`, the contract's one
-//! event in the midst of a run that says that something went wrong. `run_started` and `run_interrupted` stand in for themselves;
-//! for the other ends stands `run_failed` with the code `EVENT_WITHHELD`, which the run's status can then be asked about.
+//! The stand-in for a withheld event: a `tool_result` of the tool `framegate` with `success: false`, the contract's only event
+//! for an error during a run. `run_started` and `run_interrupted` are replaced by an event of the same type. The other ends are
+//! replaced by `run_failed` with the code `EVENT_WITHHELD`; the actual outcome is in the run's status.
 
 use crate::contracts::wire::rfc3339_seconds;
 use crate::encode::{EventId, Events};
 use crate::gate::{NOTICE, Withheld};
 use serde_json::{Value, json};
 
-/// The tool that no runner has.
+/// A tool name that no runner uses.
 pub(super) const TOOL_NAME: &str = "framegate";
 
 pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
@@ -25,7 +25,7 @@ pub(super) fn stand_in(withheld: &Withheld<'_>, out: &mut Events) {
     super::encode::write(event_id, &shared, kind, &rfc3339_seconds(frame.timestamp_ms), &payload, out);
 }
 
-/// Whether an event stands in for one that was withheld.
+/// Whether an event is a stand-in for a withheld one.
 pub(super) fn is_notice(event: &Value) -> bool {
     let text = |pointer: &str| event.pointer(pointer).and_then(Value::as_str).unwrap_or_default();
     text("/payload/tool_name") == TOOL_NAME && text("/payload/result").starts_with(NOTICE)

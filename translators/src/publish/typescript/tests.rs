@@ -1,4 +1,4 @@
-//! What each keyword becomes.
+//! The translation of each keyword.
 
 use super::*;
 use crate::contracts::{Contract, sse};

@@ -1,8 +1,8 @@
-//! Subagents: begun and ended around the call that starts them.
+//! Subagents: their start and end, derived from the call that starts them.
 //!
-//! In: the call, the child's own records, the runner's task records, the call's result; any of them may be missing. Out:
-//! one start and one end for each child, at the depth of its nesting. Never: an end of a child that works on in the
-//! background because its call returned at once.
+//! Input: the call, the subagent's own records, the runner's task records and the call's result; any of them may be missing.
+//! Output: one start and one end for each subagent, with its nesting depth. Never: an end for a subagent that continues in the
+//! background after its call returned.
 
 use super::decoder::Claude;
 use super::tools::Call;
@@ -11,27 +11,27 @@ use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
 
-/// A child that was called.
+/// A subagent that was called.
 #[derive(Debug)]
 pub(super) struct Agent {
-    /// Where the call stands.
+    /// The stream and speaker of the call.
     pub(super) place: Place,
     /// The call.
     pub(super) tool: Tool,
-    /// Whether it works on after its call returned.
+    /// Whether the subagent continues after its call returned.
     pub(super) background: bool,
-    /// The child's id, once it began.
+    /// The subagent's id, once it has started.
     id: Option<Name>,
     kind: Option<Name>,
     task: Option<String>,
     depth: u32,
-    /// Counts the calls of subagents.
+    /// The sequence number of the call among all subagent calls.
     order: u64,
     /// The last record of its side chain in a transcript.
     last_record: Option<Name>,
 }
 
-/// What a record says of a child.
+/// What a record says about a subagent.
 #[derive(Default)]
 pub(super) struct Told<'r> {
     pub(super) id: Option<&'r str>,
@@ -41,7 +41,7 @@ pub(super) struct Told<'r> {
 }
 
 impl Claude {
-    /// The model calls a subagent.
+    /// Registers a subagent when the model calls it.
     pub(super) fn agent_called(&mut self, place: Place, tool: &Tool, args: &Object<'_>) {
         let depth = match place.parent {
             None => 1,
@@ -65,10 +65,10 @@ impl Claude {
         self.agents.insert(tool.call_id.clone(), agent);
     }
 
-    /// A child gave a sign of life: begins it, unless it is begun.
+    /// Starts a subagent at its first sign of life. Does nothing if it has already started.
     pub(super) fn agent_begins(&mut self, call_id: &str, told: &Told<'_>, ledger: &mut Ledger) {
         if !self.agents.contains_key(call_id) {
-            // A child of a call that was never seen: it works, so it was called.
+            // The call was never seen, but an active subagent must have been called: register it now.
             let place = Place::main(self.runs.stream(ledger));
             if self.runs.run(place.stream).is_none() {
                 return;
@@ -86,9 +86,9 @@ impl Claude {
         ledger.subagent_started(agent.place, &id, Some(agent.tool.id), kind, task, depth);
     }
 
-    /// A record of the child itself.
+    /// Handles a record written by the subagent itself.
     pub(super) fn child_spoke(&mut self, call_id: &str, fields: &Object<'_>, ledger: &mut Ledger) {
-        // A stream and a transcript spell it differently.
+        // Streams and transcripts spell these fields differently.
         let id = fields.str("agent_id").or_else(|| fields.str("agentId"));
         let kind = fields.str("subagent_type").or_else(|| fields.str("attributionAgent"));
         let task = fields.str("task_description");
@@ -96,7 +96,7 @@ impl Claude {
         self.agent_begins(call_id, &told, ledger);
     }
 
-    /// The runner's task record says that the child is done.
+    /// Ends a subagent when the runner's task record reports it done.
     pub(super) fn agent_ends(&mut self, call_id: &str, status: &str, summary: Option<String>, ledger: &mut Ledger) {
         let Some(agent) = self.agents.remove(call_id) else { return };
         let child = Place { stream: agent.place.stream, parent: Some(agent.tool.id) };
@@ -110,7 +110,7 @@ impl Claude {
         }
     }
 
-    /// The call returned. A child in the foreground is done with it.
+    /// Handles the result of the call. A foreground subagent ends with it.
     pub(super) fn agent_returned(
         &mut self,
         tool: &Tool,
@@ -141,16 +141,16 @@ impl Claude {
             }
             return;
         }
-        // The report is the last text; notes of the runner stand before it.
+        // The report is the last text; notes of the runner precede it.
         let report = result.items("content").into_iter().rev().filter_map(Json::object);
         let summary = report.into_iter().find_map(|part| part.str("text").map(|text| text.into_owned()));
         self.agent_ends(&tool.call_id, if went_well { "completed" } else { "failed" }, summary, ledger);
         self.agents.remove(&tool.call_id);
     }
 
-    /// Whose side chain a line of a transcript stands in, where it is one inside the main transcript. Lines do not name
-    /// the call: they name the child, or follow the child's last line, or begin with its prompt; failing that, they are
-    /// the innermost child's.
+    /// Finds the subagent whose side chain a transcript line belongs to, for side chains inside the main transcript. Such lines
+    /// do not name the call. They match a subagent by its id, by following its last line, or by starting with its prompt.
+    /// Otherwise they belong to the innermost subagent.
     pub(super) fn side_chain(&mut self, fields: &Object<'_>, stream: StreamKey) -> Option<Tool> {
         let id = fields.str("agentId");
         let before = fields.str("parentUuid");

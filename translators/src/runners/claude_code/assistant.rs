@@ -1,7 +1,7 @@
-//! Model messages as whole frames, one block each, and what the runner says in the model's place.
+//! Model messages as whole frames of one block each, and messages that the runner writes in the model's place.
 //!
-//! In: `assistant` records of streams and transcripts. Out: completed blocks, tool calls, errors. Never: an error text as
-//! the assistant's, or a text that its deltas have said already.
+//! Input: `assistant` records of streams and transcripts. Output: completed blocks, tool calls, errors. Never: an error text
+//! reported as the assistant's text; text repeated that the deltas already delivered.
 
 use super::decoder::Claude;
 use super::message::Message;
@@ -10,25 +10,25 @@ use crate::frame::{Body, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Block, BlockKind, Ledger, Place};
 
-/// One `assistant` record, of either surface.
+/// One `assistant` record of either surface.
 pub(super) struct Said<'r, 'a> {
     /// The provider's message, with the blocks of this record.
     pub(super) message: &'r Object<'a>,
-    /// Who speaks.
+    /// The speaker.
     pub(super) place: Place,
     /// The record's id.
     pub(super) uuid: &'r str,
-    /// Whether an interrupt cut the block.
+    /// Whether an interrupt cut the block off.
     pub(super) aborted: bool,
-    /// The kind of error that the text is about.
+    /// The kind of error that the text describes.
     pub(super) error: Option<&'r str>,
     /// The provider's HTTP status.
     pub(super) http_status: Option<u64>,
-    /// The block's index, where the record tells it.
+    /// The block's index, if the record has one.
     pub(super) index: Option<u32>,
 }
 
-/// What the runner writes into a transcript in place of an answer that nobody asked for.
+/// The text that the runner writes into a transcript when no answer was requested.
 const NO_ANSWER: &str = "No response requested.";
 
 impl Claude {
@@ -74,7 +74,7 @@ impl Claude {
             if let Some(usage) = said.message.object("usage").filter(|_| newer) {
                 message.tokens.update(Tokens::read(&usage));
             }
-            // Only then are the figures final; otherwise they are those of the message's start.
+            // The figures are final only with a stop reason. Before that, they are those of the start of the message.
             if let Some(reason) = reason {
                 message.stop_reason = Some(reason.clone());
                 self.stopped(said.place, reason);
@@ -120,7 +120,7 @@ impl Claude {
                 self.server_result(place, &block, ledger);
             }
             other => {
-                ledger.fault(format!("unknown block {other:?}"));
+                ledger.unknown(format!("unknown block {other:?}"));
                 if let Some(message) = self.runs.message(place) {
                     message.whole_other(None);
                 }
@@ -143,7 +143,7 @@ impl Claude {
         self.runs.message(said.place).map_or(0, |message: &mut Message| message.whole(kind, said.index))
     }
 
-    /// What the runner itself says in the model's place: an error, or the output of a command of its own.
+    /// Handles text that the runner writes in the model's place: an error, or the output of one of its own commands.
     fn synthetic(&mut self, said: &Said<'_, '_>, ledger: &mut Ledger) {
         let mut texts = Vec::new();
         if let Some(text) = said.message.get("content").and_then(Json::str) {
@@ -162,23 +162,19 @@ impl Claude {
                 ledger.push(said.place, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
             } else {
                 ledger.complete(said.place, Block::text(&id, index), Some(text), None);
-                if let Some(run) = self.runs.run(said.place.stream).filter(|_| said.place.parent.is_none()) {
-                    run.spoke = true;
-                }
             }
         }
     }
 
-    /// The main thread gave text: unless a call follows, this is its answer.
+    /// Notes that the main thread produced text, which is its answer unless a call follows.
     fn answers(&mut self, place: Place) {
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.answered = true;
-            run.spoke = true;
             run.error = None;
         }
     }
 
-    /// The main thread is at work.
+    /// Notes that the main thread is working.
     pub(super) fn acts(&mut self, place: Place) {
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.answered = false;

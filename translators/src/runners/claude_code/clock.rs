@@ -1,12 +1,13 @@
 //! The runner's clock.
 //!
-//! In: the time of ingest and the timestamps that some records carry. Out: one time for every record. Never: a duration
-//! across two clocks. A record without a timestamp stands at the time of ingest, corrected by how far the last timestamp
-//! was from it, so that an old recording gives the same durations as the live run.
+//! Input: the time of ingest, and the timestamps that some records carry. Output: one time for every record. Never: a duration
+//! measured across two clocks. A record without a timestamp gets the time of ingest plus the offset of the last timestamp from
+//! its own ingest time. An old recording therefore has the same durations as the live run.
 
+use crate::decode::Record;
 use crate::ledger::Ledger;
 
-/// The runner's clock, as far as its records tell it.
+/// The runner's clock, derived from its records.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
     ingest_ms: u64,
@@ -14,12 +15,12 @@ pub(super) struct Clock {
 }
 
 impl Clock {
-    /// A record came.
+    /// Notes the ingest time of a new record.
     pub(super) fn arrive(&mut self, ledger: &Ledger) {
         self.ingest_ms = ledger.time_ms();
     }
 
-    /// Tells the ledger the time of what is read next.
+    /// Sets the ledger's time for what is read next.
     pub(super) fn set(&mut self, ledger: &mut Ledger, timestamp: Option<&str>) {
         if let Some(own) = timestamp.and_then(unix_ms) {
             let ahead = own.saturating_sub_unsigned(self.ingest_ms);
@@ -33,7 +34,15 @@ impl Clock {
     }
 }
 
-/// An RFC 3339 time in Unix epoch milliseconds; `None` before 1970 or where it is none.
+/// The timestamp of a record, in Unix epoch milliseconds.
+pub(super) fn time_of(record: &Record<'_>) -> Option<u64> {
+    let list = record.json.items();
+    let first = list.iter().filter_map(|item| item.object()).find_map(|item| unix_ms(&item.str("timestamp")?));
+    let ms = record.fields.str("timestamp").and_then(|time| unix_ms(&time)).or(first)?;
+    u64::try_from(ms).ok()
+}
+
+/// Parses an RFC 3339 time to Unix epoch milliseconds; `None` if it is invalid or before 1970.
 pub(super) fn unix_ms(text: &str) -> Option<i64> {
     let time: jiff::Timestamp = text.parse().ok()?;
     Some(time.as_millisecond()).filter(|ms| *ms >= 0)

@@ -1,7 +1,8 @@
 //! The control protocol: permission questions become approvals.
 //!
-//! In: `control_*` records. Out: questions, and their answers as far as the stream shows them: the host answers on the
-//! runner's standard input, so what became of the call tells the decision. Never: a question left without an end.
+//! Input: `control_*` records. Output: questions, and their answers as far as the stream shows them. The host answers on the
+//! runner's standard input, so the decision is inferred from what happens to the call. Never: a question that is left
+//! unresolved.
 
 use super::super::elicitation;
 use super::decoder::Claude;
@@ -10,11 +11,11 @@ use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
 
-/// A question that waits.
+/// A question that awaits its answer.
 #[derive(Debug)]
 pub(super) struct Ask {
     approval_id: Name,
-    /// Where the call that it is about stands.
+    /// The stream and speaker of the call that the question is about.
     pub(super) place: Place,
 }
 
@@ -25,14 +26,14 @@ impl Claude {
         match request.str("subtype").as_deref() {
             Some("can_use_tool") => self.can_use_tool(&id, &request, ledger),
             Some("elicitation") => self.elicitation(&id, &request, ledger),
-            // Questions of the runner to its host; no person is asked.
+            // Questions from the runner to its host; they do not involve a person.
             _ => {}
         }
     }
 
     fn can_use_tool(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
         let call_id = request.str("tool_use_id").filter(|call_id| !call_id.is_empty());
-        // A question that names neither itself nor its call cannot be answered.
+        // A question without a request id or a call id cannot be answered.
         let Some(id) = Some(id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
         let call = call_id.as_deref().and_then(|call_id| self.calls.get(call_id));
         let place = call.map(|call| call.place);
@@ -54,7 +55,8 @@ impl Claude {
         self.asks.insert(Name::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
     }
 
-    /// An MCP server asks. Whether anybody can answer it is the host's affair, and another one may where ours cannot.
+    /// Reports an MCP server's question. Whether it can be answered depends on the host: another host may be able to if this
+    /// one cannot.
     fn elicitation(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
         let message = request.str("message").unwrap_or_default();
         if id.is_empty() {
@@ -72,7 +74,7 @@ impl Claude {
         self.asks.insert(approval_id.clone(), Ask { approval_id, place });
     }
 
-    /// The call that a question was about has its result.
+    /// Resolves the question about a call when the call's result arrives.
     pub(super) fn answered(&mut self, call_id: &str, verdict: &Verdict, outcome: &Outcome<'_>, ledger: &mut Ledger) {
         let Some(ask) = self.asks.remove(call_id) else { return };
         let (decision, reason) = match verdict {
@@ -91,7 +93,8 @@ impl Claude {
         }
     }
 
-    /// An answer to the runner has the same form as one of the runner: it stands in recordings of both directions.
+    /// Handles an answer. Answers to the runner and from the runner have the same form; recordings of both directions contain
+    /// both.
     pub(super) fn control_response(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
         let Some(response) = fields.object("response") else { return };
         if response.str("subtype").as_deref() == Some("error") {
@@ -117,7 +120,7 @@ impl Claude {
     }
 }
 
-/// What an MCP server asks, for those who are to answer.
+/// An MCP server's question, as shown to the person who answers it.
 pub(super) fn form_args(request: &Object<'_>) -> RawJson {
     elicitation::args_of(request, &["subtype"])
 }

@@ -1,7 +1,7 @@
-//! The decoder: tells the surfaces apart and hands each record to the module that knows its type.
+//! The decoder: tells the surfaces apart and passes each record to the module for its type.
 //!
-//! In: records. Out: each one placed on the run that it belongs to, or on its session's thread stream. Never: a record of
-//! an unknown type taken for an error of the stream; it is kept, with a note.
+//! Input: records. Output: each record assigned to its run, or to its session's thread stream. Never: a record of an unknown
+//! type treated as a stream error; it is kept, with a note.
 
 use super::agents::Agent;
 use super::clock::Clock;
@@ -19,19 +19,21 @@ use crate::ledger::{Ledger, Place, RunEnd};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
-/// Reads all surfaces of Claude Code.
+/// Decodes all surfaces of Claude Code.
 #[derive(Default)]
 pub(super) struct Claude {
     pub(super) clock: Clock,
     pub(super) runs: Runs,
-    /// Calls that wait for their result, by the runner's id.
+    /// Calls that await their result, by the runner's id.
     pub(super) calls: HashMap<Name, Call>,
-    /// Subagents at work, by the id of the call that started them.
+    /// The number of calls at which those that no longer run are forgotten.
+    pub(super) forget_at: usize,
+    /// Active subagents, by the id of the call that started them.
     pub(super) agents: HashMap<Name, Agent>,
-    /// How many subagents were called so far.
+    /// The number of subagents called so far.
     pub(super) agents_called: u64,
     pub(super) tasks: Tasks,
-    /// Questions that wait for their answer, by the id of the call that they are about.
+    /// Questions that await their answer, by the id of the call that they are about.
     pub(super) asks: HashMap<Name, Ask>,
     /// A compaction whose summary may come next.
     pub(super) compaction: Option<Compaction>,
@@ -42,7 +44,7 @@ impl Decoder for Claude {
         self.clock.arrive(ledger);
         match record.json.kind() {
             Kind::Object => self.one(&record.fields, record.index, ledger),
-            // All frames at once, as `--output-format json --verbose` prints them.
+            // All frames at once, as printed by `--output-format json --verbose`.
             Kind::Array => {
                 for frame in record.json.items() {
                     if let Some(fields) = frame.object() {
@@ -107,16 +109,25 @@ impl Claude {
                     self.log(LogLevel::Warn, Some(error), ledger);
                 }
             }
-            // A call's own result says more than its heartbeat; the rest is protocol or bookkeeping of the host.
+            // The call's own result says more than its heartbeat. The other types are protocol or host bookkeeping.
             "tool_progress" | "command_lifecycle" | "keep_alive" | "active_goal" | "transcript_mirror"
             | "tombstone" | "task_assignment" | "task_completed" | "attachment" => {}
-            "" => ledger.fault("a record without a type"),
-            other => ledger.fault(format!("unknown type {other:?}")),
+            // An error of the runner itself, in the form that the API uses.
+            "error" => {
+                let place = Place::main(self.runs.stream(ledger));
+                let error = fields.object("error");
+                let of = |key: &str| error.as_ref().and_then(|error| error.str(key)).or_else(|| fields.str(key));
+                let code = error.as_ref().and_then(|error| error.str("type").or_else(|| error.str("code")));
+                let message = of("message").or_else(|| fields.str("error")).unwrap_or_default().into_owned();
+                self.provider_error(place, code.as_deref().unwrap_or("error"), message, None, ledger);
+            }
+            "" => ledger.unknown("a record without a type"),
+            other => ledger.unknown(format!("unknown type {other:?}")),
         }
     }
 
-    /// Where the frames of a speaker go. A child's belong to the run that it was started in; when that is over, to the
-    /// session's thread.
+    /// The place for the frames of a speaker. Frames of a subagent belong to the run that started it, or to the session's
+    /// thread once that run has ended.
     pub(super) fn place(&mut self, ledger: &mut Ledger, parent_call: Option<&str>) -> Place {
         let Some(call_id) = parent_call else { return Place::main(self.runs.stream(ledger)) };
         let agent = self.agents.get(call_id).map(|agent| agent.place.stream);
@@ -130,13 +141,13 @@ impl Claude {
         Place { stream, parent: Some(parent) }
     }
 
-    /// The names of a call. Its id is derived within the session, so that it is the same in every run.
+    /// The ids of a call. They are derived within the session, so they are the same in every run.
     pub(super) fn tool(&self, ledger: &Ledger, place: Place, call_id: &str) -> Tool {
         let scope = ledger.stream(place.stream).map_or(Uuid::nil(), |stream| stream.session.id);
         ledger.tool(scope, call_id)
     }
 
-    /// Says a line on the current stream, if there is anything to say.
+    /// Logs a line on the current stream, unless the message is empty.
     pub(super) fn log(&mut self, level: LogLevel, message: Option<impl Into<String>>, ledger: &mut Ledger) {
         if let Some(message) = message.map(Into::into).filter(|message: &String| !message.is_empty()) {
             let place = Place::main(self.runs.stream(ledger));
@@ -144,7 +155,7 @@ impl Claude {
         }
     }
 
-    /// The provider, or the runner in its place, reports an error in the turn. The run may go on.
+    /// Reports an error of the provider, or of the runner in its place, within the turn. The run may continue.
     pub(super) fn provider_error(
         &mut self,
         place: Place,
@@ -170,7 +181,7 @@ impl Claude {
         ledger.push(place, Body::ErrorReported(Box::new(body)));
     }
 
-    /// Ends a run and forgets what belonged to it alone.
+    /// Ends a run and forgets the state that only it used.
     pub(super) fn end_run(&mut self, ledger: &mut Ledger, key: StreamKey, end: RunEnd) {
         self.runs.end(ledger, key, end);
         self.calls.retain(|_, call| call.place.stream != key);
@@ -179,7 +190,7 @@ impl Claude {
     }
 }
 
-/// Whether trying again may help.
+/// Whether a retry may help.
 pub(super) fn is_retryable(code: &str) -> bool {
     matches!(code, "rate_limit" | "overloaded" | "server_error" | "rate_limit_error" | "overloaded_error" | "api_error")
 }

@@ -1,8 +1,8 @@
 //! The host's half of the control protocol: `claude -p --input-format stream-json --permission-prompt-tool stdio`.
 //!
-//! In: what the host wants said, and the records of standard output. Out: lines for standard input. The session, the model
-//! and the directory are the command line's affair. Never: a request of the runner's without an answer, be it that this host
-//! has no word for it; a permission whose input is not, byte for byte, what was asked for.
+//! Input: what the host wants to send, and the records of standard output. Output: lines for standard input. The command line
+//! sets the session, the model and the directory. Never: a request of the runner left unanswered, even if this host does not
+//! support it; a permission whose input is not byte for byte what was asked for.
 
 use super::super::elicitation::{Form, object_of};
 use super::control::form_args;
@@ -15,9 +15,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::BTreeMap;
 
-/// The request with which the protocol begins.
+/// The id of the request that opens the protocol.
 const FIRST: &str = "req_1";
-/// What the model reads where nobody gave a reason.
+/// The text that the model reads if a refusal has no reason.
 const REFUSED: &str = "The user does not want this to be done.";
 
 #[derive(Debug, Default)]
@@ -26,31 +26,31 @@ pub(super) struct Control {
     /// Prompts that wait for the answer to the first request.
     prompts: Option<Vec<String>>,
     requests: u64,
-    /// What is asked, by the id of its request.
+    /// Open questions, by the id of their request.
     asks: Waiting<Ask>,
 }
 
 #[derive(Debug)]
 enum Ask {
     Permission(Permission),
-    /// What an MCP server asks: its form, or why nobody can fill that in here.
+    /// An MCP server's question: its form, or why this host cannot fill it in.
     Elicitation {
         form: Result<Form, String>,
         args: RawJson,
     },
 }
 
-/// A permission that is asked for.
+/// A permission request.
 #[derive(Debug)]
 struct Permission {
     input: RawJson,
-    /// Rules that would allow the like of it from now on.
+    /// Rules that would permit similar calls from now on.
     rules: Vec<RawJson>,
-    /// The texts of the questions, where it is no permission that is wanted but choices.
+    /// The texts of the questions, if the runner asks for choices instead of a permission.
     questions: Vec<String>,
 }
 
-/// An answer whose text passes through as it is.
+/// An answer whose text is passed through unchanged.
 #[derive(Serialize)]
 struct Success<'a> {
     subtype: &'static str,
@@ -58,7 +58,7 @@ struct Success<'a> {
     response: &'a RawValue,
 }
 
-/// The tool whose permission is its answer.
+/// The tool whose answer is sent as its permission.
 const QUESTIONS: &str = "AskUserQuestion";
 
 impl Dialogue for Control {
@@ -82,7 +82,7 @@ impl Dialogue for Control {
                     }
                 }
             }
-            // The turn is over, and with it whatever it asked.
+            // The turn is over, so its questions are closed.
             Some("result") => self.asks.retain(|_| false),
             _ => {}
         }
@@ -131,7 +131,8 @@ impl Control {
         let request = fields.object("request").unwrap_or_default();
         let request_id = fields.str("request_id").filter(|id| !id.is_empty());
         match (request.str("subtype").as_deref(), request_id) {
-            // The decoder names the question alike: by its request, or else by its call; only the former can be answered.
+            // The decoder names the question the same way: by its request, or else by its call. Only a question with a request
+            // id can be answered.
             (Some("can_use_tool"), Some(request_id)) => {
                 self.asks.insert(&request_id, Ask::Permission(Permission::read(&request)));
             }
@@ -207,8 +208,13 @@ impl Permission {
         let questions = questions.map(|input| input.items("questions")).unwrap_or_default();
         let text = |question: Json<'_>| Some(question.object()?.str("question")?.into_owned());
         Self {
-            input: input.map_or_else(crate::json::empty_object, Json::to_raw),
-            rules: request.items("permission_suggestions").iter().filter(is_rule).map(|rule| rule.to_raw()).collect(),
+            input: input.map_or_else(crate::json::empty_object, Json::to_raw_as_it_came),
+            rules: request
+                .items("permission_suggestions")
+                .iter()
+                .filter(is_rule)
+                .map(|rule| rule.to_raw_as_it_came())
+                .collect(),
             questions: questions.into_iter().filter_map(text).collect(),
         }
     }
@@ -243,7 +249,7 @@ impl Permission {
         Ok(to_raw(&Allow { behavior: "allow", updated_input: &input, updated_permissions }))
     }
 
-    /// The input of the questions with the answers to them.
+    /// The input with the answers to its questions added.
     fn chosen(&self, answers: &[Vec<String>]) -> RawJson {
         let chosen: BTreeMap<&str, String> =
             self.questions.iter().map(String::as_str).zip(answers.iter().map(|words| words.join(", "))).collect();
@@ -252,12 +258,12 @@ impl Permission {
     }
 }
 
-/// A rule, to hold as long as the session does.
+/// A rule that lasts as long as the session.
 fn for_the_session(rule: &RawJson) -> RawJson {
     with_field(rule, "destination", &to_raw("session"))
 }
 
-/// An object with one field set; the others as they are.
+/// An object with one field set and the others unchanged.
 fn with_field(object: &RawJson, key: &str, value: &RawJson) -> RawJson {
     let fields = Json::new(object).object().unwrap_or_default();
     let others = fields.iter().filter(|(name, _)| *name != key).map(|(name, other)| (name, other.text()));

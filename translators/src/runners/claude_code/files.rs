@@ -1,16 +1,16 @@
-//! What the writing tools changed.
+//! File changes made by the tools that write.
 //!
-//! In: the arguments and the structured result of a call that went well. Out: the path, what happened to it, and a
-//! unified diff where the runner gives the hunks. Never: a diff of our own making.
+//! Input: the arguments and structured result of a successful call. Output: the path, the kind of change, and a unified diff if
+//! the runner provides the hunks. Never: a diff computed here.
 
 use crate::frame::{FileChangeKind, FileChanged};
 use crate::json::{Json, Object};
 use std::fmt::Write;
 
-/// A diff above this size is left out; the record has it.
+/// The maximum size of a diff in bytes. A longer diff is left out; the record still contains it.
 const MAX_DIFF: usize = 1 << 20;
 
-/// The change that a call made; `None` where it names no file.
+/// The change that a call made; `None` if it names no file.
 pub(super) fn change(name: &str, args: &Object<'_>, result: &Object<'_>, text: &str) -> Option<FileChanged> {
     let own = result.str("filePath").or_else(|| result.str("notebook_path"));
     let path = own.or_else(|| args.str("file_path")).or_else(|| args.str("notebook_path"))?.into_owned();

@@ -1,33 +1,32 @@
-//! One model message: its blocks, which come as stream events, as whole frames, or as both.
+//! One model message and its blocks, which arrive as stream events, as whole frames, or as both.
 //!
-//! In: what stream events and whole frames say of blocks. Out: the index that a block has in its message, so that both
-//! ways of telling it meet in the same block of the ledger. Never: a block that a broken stream left behind, told as a
-//! finished one.
+//! Input: what stream events and whole frames say about blocks. Output: the index of a block within its message, so that both
+//! sources address the same block of the ledger. Never: a block left over from a broken stream reported as completed.
 
 use super::runs::Runs;
 use super::usage::Tokens;
 use crate::frame::{Name, Tool};
 use crate::ledger::{Block, BlockKind, Ledger, Place};
 
-/// So many blocks of a message may wait for their whole frame; a further one displaces the oldest.
+/// The maximum number of blocks of a message that await their whole frame. Beyond it, a new block displaces the oldest.
 const MAX_OPEN: usize = 256;
 
-/// The message that a speaker is at.
+/// The message that a speaker is writing.
 #[derive(Debug)]
 pub(super) struct Message {
     /// The provider's id.
     pub(super) id: Name,
     /// The model that writes it.
     pub(super) model: Option<Name>,
-    /// The index of the block that is told next.
+    /// The index of the next block.
     next_index: u32,
-    /// Streamed blocks whose whole frame has not come.
+    /// Streamed blocks whose whole frame has not arrived.
     open: Vec<OpenBlock>,
-    /// Why the model stopped, once that is known.
+    /// Why the model stopped, once known.
     pub(super) stop_reason: Option<Name>,
-    /// The figures so far.
+    /// The token figures so far.
     pub(super) tokens: Tokens,
-    /// Whether its usage was reported.
+    /// Whether its usage has been reported.
     pub(super) counted: bool,
 }
 
@@ -71,7 +70,7 @@ impl Message {
         }
     }
 
-    /// A block begins to stream.
+    /// Starts a streamed block.
     pub(super) fn start(&mut self, index: u32, content: Content) {
         self.open.retain(|block| block.index != index);
         if self.open.len() == MAX_OPEN {
@@ -85,7 +84,7 @@ impl Message {
         self.open.iter().find(|block| block.index == index)
     }
 
-    /// A block has stopped streaming. Its whole frame has come before; where not, it may still come.
+    /// Marks a block as no longer streaming. Its whole frame usually arrives earlier, but may still follow.
     pub(super) fn stop(&mut self, index: u32) {
         for block in self.open.iter_mut().filter(|block| block.index == index) {
             block.stopped = true;
@@ -93,8 +92,8 @@ impl Message {
         self.open.retain(|block| !(block.stopped && block.content.kind().is_none()));
     }
 
-    /// The whole frame of a text or reasoning block came: its index is the streamed block's, or the one it was told with,
-    /// or the next.
+    /// Handles the whole frame of a text or reasoning block. Returns its index: that of the matching streamed block, or the
+    /// index in the record, or the next free one.
     pub(super) fn whole(&mut self, kind: BlockKind, told: Option<u32>) -> u32 {
         let fits =
             |block: &OpenBlock| block.content.kind() == Some(kind) && told.is_none_or(|told| told == block.index);
@@ -106,7 +105,7 @@ impl Message {
         index
     }
 
-    /// The whole frame of a block without text came.
+    /// Handles the whole frame of a block without text.
     pub(super) fn whole_other(&mut self, call_id: Option<&str>) {
         let fits = |block: &OpenBlock| match (&block.content, call_id) {
             (Content::Tool { tool, .. }, Some(call_id)) => *tool.call_id == *call_id,
@@ -126,12 +125,12 @@ impl Message {
 }
 
 impl Runs {
-    /// The message that this speaker is at.
+    /// The message that this speaker is writing.
     pub(super) fn message(&mut self, place: Place) -> Option<&mut Message> {
         self.messages.get_mut(&(place.stream, place.parent))
     }
 
-    /// The speaker begins a message, unless it is at it already. On the main thread this is a turn.
+    /// Starts a message, unless the speaker is already writing it. On the main thread a message is a turn.
     pub(super) fn enter(&mut self, ledger: &mut Ledger, place: Place, id: &str, model: Option<Name>) {
         if self.message(place).is_some_and(|message| *message.id == *id) {
             return;
@@ -143,8 +142,8 @@ impl Runs {
         }
     }
 
-    /// The speaker's message is over. What has no whole frame by now never gets one: it counts only where the model came
-    /// to its own stop.
+    /// Ends the speaker's message. Blocks whose whole frame has not arrived by now will never get one. Such a block counts as
+    /// complete only if the model stopped regularly.
     pub(super) fn leave(&mut self, ledger: &mut Ledger, place: Place) {
         let Some(message) = self.messages.remove(&(place.stream, place.parent)) else { return };
         for open in message.open {

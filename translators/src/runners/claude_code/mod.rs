@@ -1,8 +1,8 @@
-//! Claude Code: the frames of `claude -p --output-format stream-json`, the single result of `--output-format json` (or
-//! its array of frames), and the session transcripts under `~/.claude/projects`.
+//! Claude Code: the frames of `claude -p --output-format stream-json`, the single result of `--output-format json` (or its
+//! array of frames), and the session transcripts under `~/.claude/projects`.
 //!
-//! In: records of any of these surfaces, told apart by their shape, record by record. Out: calls on the
-//! [`Ledger`](crate::ledger::Ledger). Never: a stop because of a field, type or version that is not known.
+//! Input: records of any of these surfaces. Each record is assigned to a surface by its shape. Output: calls on the
+//! [`Ledger`](crate::ledger::Ledger). Never: a stop because of an unknown field, type or version.
 
 mod agents;
 mod assistant;
@@ -63,6 +63,7 @@ pub const RUNNER: Runner = Runner {
         leaves: &[&["delta", "text"], &["delta", "thinking"], &["delta", "partial_json"]],
         above: &["session_id", "parent_tool_use_id"],
     }],
+    time: clock::time_of,
     decoder: || Box::<decoder::Claude>::default(),
     dialogue: Some(|| Box::<dialogue::Control>::default()),
 };

@@ -1,6 +1,6 @@
-//! How a call went, as its result tells it.
+//! The outcome of a call, read from its result.
 //!
-//! In: the result block and what the runner adds to it. Out: a verdict, and the result as text. Never: base64.
+//! Input: the result block, and what the runner adds to it. Output: a verdict, and the result as text. Never: base64.
 
 use super::tools::Call;
 use crate::frame::ToolKind;
@@ -8,31 +8,31 @@ use crate::json::{Json, Object};
 use std::borrow::Cow;
 use std::fmt::Write;
 
-/// What the runner adds to a result, in either surface's spelling.
+/// What the runner adds to a result, in the spelling of either surface.
 #[derive(Debug, Default)]
 pub(super) struct Outcome<'a> {
     /// The tool's own structured result.
     pub(super) result: Option<Json<'a>>,
     /// Why the call never ran.
     pub(super) non_execution: Option<Cow<'a, str>>,
-    /// accept, reject or cancelled.
+    /// `accept`, `reject` or `cancelled`.
     pub(super) decision: Option<Cow<'a, str>>,
-    /// Who decided.
+    /// Who made the decision.
     pub(super) decided_by: Option<Cow<'a, str>>,
 }
 
-/// How a call went.
+/// The verdict on a call.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Verdict {
-    /// It ran, with this exit code.
+    /// The call ran and had this exit code.
     Ended(i32),
-    /// It never ran.
+    /// The call never ran.
     Refused(String),
-    /// It was interrupted.
+    /// The call was interrupted.
     Cancelled(String),
 }
 
-/// How older versions, which do not mark it otherwise, say that a call was refused.
+/// How texts of refused calls start in older versions, which do not mark a refusal in another way.
 const REFUSALS: &[&str] = &[
     "The user doesn't want to proceed with this tool use.",
     "Claude requested permissions to ",
@@ -42,7 +42,7 @@ const REFUSALS: &[&str] = &[
 ];
 
 impl<'a> Outcome<'a> {
-    /// Reads the entry of `tool_result_meta` that speaks of the call.
+    /// Reads the entry of `tool_result_meta` for the call.
     pub(super) fn of_frame(fields: &Object<'a>, call_id: &str) -> Self {
         let entries = fields.items("tool_result_meta").into_iter().filter_map(Json::object);
         let meta = entries.into_iter().find(|entry| entry.str("id").as_deref() == Some(call_id)).unwrap_or_default();
@@ -55,7 +55,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// The same of a transcript, where it stands on the record itself.
+    /// Reads the same from a transcript, which has these fields on the record itself.
     pub(super) fn of_entry(fields: &Object<'a>) -> Self {
         let decision = fields.object("permissionDecision").unwrap_or_default();
         Self {
@@ -66,7 +66,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// Judges a result.
+    /// Derives the verdict from a result.
     pub(super) fn verdict(&self, is_error: bool, text: &str, call: Option<&Call>) -> Verdict {
         if !is_error {
             return Verdict::Ended(0);
@@ -85,7 +85,7 @@ impl<'a> Outcome<'a> {
         }
     }
 
-    /// The tool's own figure of how long it took.
+    /// The duration as measured by the tool.
     pub(super) fn duration_ms(&self) -> Option<u64> {
         let result = self.result?.object()?;
         let seconds = || result.f64("durationSeconds").map(|seconds| (seconds * 1000.0).round().max(0.0) as u64);
@@ -93,14 +93,14 @@ impl<'a> Outcome<'a> {
     }
 }
 
-/// The code in `Exit code 2` at the start of a failed command's text.
+/// The exit code from a failed command's text, which starts with `Exit code 2` or similar.
 fn exit_code(text: &str) -> Option<i32> {
     let rest = text.strip_prefix("Exit code ")?;
     let end = rest.find(|c: char| !c.is_ascii_digit() && c != '-').unwrap_or(rest.len());
     rest.get(..end)?.parse().ok()
 }
 
-/// The result as text: its text parts, and a note for whatever is none.
+/// The result as text: its text parts, and a note for each part of another type.
 pub(super) fn result_text(content: Option<Json<'_>>) -> String {
     let Some(content) = content else { return String::new() };
     if let Some(text) = content.str() {
@@ -147,7 +147,7 @@ pub(super) fn media(part: &Object<'_>) -> Option<(String, Option<u64>)> {
     Some((mime, source.get("data").and_then(base64_bytes)))
 }
 
-/// How many bytes base64 text stands for, without a copy of it.
+/// The number of bytes that base64 text encodes, computed without decoding it.
 fn base64_bytes(data: Json<'_>) -> Option<u64> {
     let text = data.str()?;
     let padding = text.bytes().rev().take(2).filter(|byte| *byte == b'=').count() as u64;

@@ -1,12 +1,11 @@
-//! The plan, as the to-do tool and the task list tools make it.
+//! The plan, as written by the to-do tool and the task list tools.
 //!
-//! In: arguments and results of calls that went well. Out: the whole plan after each change. Never: a plan of more
-//! entries than a person reads.
+//! Input: arguments and results of successful calls. Output: the whole plan after each change. Never: a plan of unbounded size.
 
 use crate::frame::{Name, PlanEntry};
 use crate::json::{Json, Object};
 
-/// Entries beyond this are left out.
+/// The maximum number of entries; further ones are left out.
 const MAX_ENTRIES: usize = 1000;
 
 /// The session's task list.
@@ -16,7 +15,7 @@ pub(super) struct Plan {
 }
 
 impl Plan {
-    /// Takes a result; gives the whole plan where it changed.
+    /// Applies a result. Returns the whole plan if it changed.
     pub(super) fn update(
         &mut self,
         tool: &str,
@@ -40,7 +39,7 @@ impl Plan {
 
     fn created(&mut self, args: &Object<'_>, result: &Object<'_>, text: &str) -> bool {
         let task = result.object("task").unwrap_or_default();
-        // Inside a subagent only the text tells the number: `Task #1 created successfully: …`.
+        // Inside a subagent, only the text contains the number: `Task #1 created successfully: …`.
         let told = || text.strip_prefix("Task #").and_then(|rest| rest.split(' ').next()).map(Name::from);
         let Some(id) = task.str("id").map(|id| Name::from(&*id)).or_else(told) else { return false };
         let Some(new) = entry(&task, "subject").or_else(|| entry(args, "subject")) else { return false };

@@ -1,6 +1,6 @@
-//! How records of Claude Code are told from those of others.
+//! Recognition of Claude Code's records.
 //!
-//! Its stream says `session_id` on nearly every record, its transcripts `sessionId`; no other runner says either.
+//! Its stream has `session_id` on nearly every record, its transcripts have `sessionId`. No other runner uses either.
 
 use super::transcript;
 use crate::decode::Record;
@@ -8,11 +8,11 @@ use crate::json::{Kind, Object};
 
 /// A record of `--output-format stream-json`.
 pub(super) fn stream_json(record: &Record<'_>) -> Option<&'static str> {
-    // A result that comes first is all that there is.
+    // If the first record is a result, the input is the single result of `--output-format json`.
     if record.index == 0 && is_result(&record.fields) { None } else { frame(&record.fields) }
 }
 
-/// The one record of `--output-format json`: the result, or an array of everything.
+/// The only record of `--output-format json`: the result, or an array of all frames.
 pub(super) fn json(record: &Record<'_>) -> Option<&'static str> {
     if record.index > 0 {
         return None;

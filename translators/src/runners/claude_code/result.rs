@@ -1,19 +1,20 @@
-//! The end of a run: its verdict, its figures, its answer.
+//! The end of a run: its verdict, its usage and its answer.
 //!
-//! In: `result` records. Out: the run's usage and its end. Never: an error text said twice, a running total told as the
-//! run's own, or success because the subtype says so.
+//! Input: `result` records. Output: the run's usage and its end. Never: an error text reported twice; a running total reported
+//! as the run's own usage; success just because the subtype says so; the loss of a text that only the result contains.
 
+use super::super::stops::Stop;
 use super::decoder::{Claude, is_retryable};
 use super::usage::{ModelUsage, Tokens, money};
-use crate::frame::{Body, ErrorReported, ErrorScope, Name, Usage, UsageScope};
+use crate::frame::{Body, ErrorReported, ErrorScope, Figures, Name, Usage, UsageScope};
 use crate::json::{Json, Object};
-use crate::ledger::{Block, Ledger, Place, RunEnd};
+use crate::ledger::{Block, Covers, Ledger, Place, RunEnd};
 use crate::sequence::StreamKey;
 
 impl Claude {
     pub(super) fn result(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
         let index = fields.u64("result_index");
-        // A result alone is a run too: a start that failed, or the only line of `--output-format json`.
+        // A result without a run is a run too: a failed start, or the only line of `--output-format json`.
         let (key, alone) = match self.runs.ended_by(ledger, index) {
             Some(key) => (key, false),
             None => (self.runs.begin(ledger, ""), true),
@@ -22,28 +23,36 @@ impl Claude {
         let place = Place::main(key);
         let is_error = fields.bool("is_error") == Some(true)
             || fields.str("subtype").is_some_and(|subtype| subtype.starts_with("error"));
-        let text = fields.str("result").filter(|text| !text.is_empty() && !is_error);
+        let text = fields.str("result").filter(|text| !text.trim().is_empty() && !is_error);
         if let Some(text) = text.as_deref().filter(|_| alone) {
             let id = fields.str("uuid").unwrap_or_default();
             ledger.complete(place, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
         }
         self.deny(fields, ledger);
         self.last_stop(key, fields);
-        // The turn ends before the run's figures are told.
+        // The turn must end before the run's usage is reported.
         self.runs.leave(ledger, place);
         self.runs.end_turn(ledger, key);
-        if let Some(usage) = self.run_usage(key, fields, ledger) {
-            ledger.push(place, Body::UsageReported(Box::new(usage)));
+        if let Some((usage, covers)) = self.run_usage(key, fields, ledger) {
+            ledger.run_used(key, usage, covers);
         }
-        let end = if is_error { self.failure(key, fields, ledger) } else { RunEnd::completed() };
-        let spoke = self.runs.run(key).is_some_and(|run| run.spoke) || alone;
-        let final_text = text.filter(|_| !spoke).map(|text| text.into_owned());
+        let stop_reason = fields.str("stop_reason");
+        let stop = stop_reason.as_deref().and_then(|word| Some((Stop::of(word)?, word)));
+        let end = match stop {
+            _ if is_error => self.failure(key, fields, stop, ledger),
+            Some((stop, word)) => stop.end(word, None),
+            None => RunEnd::completed(),
+        };
+        // The result repeats the last text. The exception is a text found nowhere else: structured output, or the output of one
+        // of the runner's own commands.
+        let is_said = |text: &str| ledger.last_text(key).is_some_and(|said| said.trim() == text.trim());
+        let final_text = text.filter(|text| !is_said(text)).map(|text| text.into_owned());
         let session = self.runs.session(ledger);
         session.next_result = index.unwrap_or(session.next_result).saturating_add(1);
         self.end_run(ledger, key, RunEnd { final_text, ..end });
     }
 
-    /// Calls that were denied and got no result of their own.
+    /// Fails the calls that were denied and have no result of their own.
     fn deny(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
         for denial in fields.items("permission_denials").into_iter().filter_map(Json::object) {
             if let Some(call) = denial.str("tool_use_id").and_then(|id| self.calls.remove(&*id)) {
@@ -52,7 +61,7 @@ impl Claude {
         }
     }
 
-    /// Whole frames do not say why the model stopped; the result does, of the last message.
+    /// Takes the last message's stop reason from the result, because whole frames do not contain it.
     fn last_stop(&mut self, key: StreamKey, fields: &Object<'_>) {
         let Some(run) = self.runs.run(key).filter(|run| run.stop_reason.is_none() && run.error.is_none()) else {
             return;
@@ -60,54 +69,135 @@ impl Claude {
         run.stop_reason = fields.str("stop_reason").map(|reason| Name::from(&*reason));
     }
 
-    /// The run's own figures: the main loop's tokens, and what the running totals grew by. Where the main loop's figures
-    /// are left at zero (an interrupted turn, a compaction), the growth of the totals tells the tokens too.
-    fn run_usage(&mut self, key: StreamKey, fields: &Object<'_>, ledger: &Ledger) -> Option<Usage> {
+    /// The run's usage: what all models used since the last result, and the main loop's part of it. The total is the increase
+    /// of the running totals. Versions without running totals report only the main loop.
+    fn run_usage(&mut self, key: StreamKey, fields: &Object<'_>, ledger: &mut Ledger) -> Option<(Usage, Covers)> {
         let main = fields.object("usage").map(|usage| Tokens::read(&usage)).unwrap_or_default();
-        let grown = fields.object("model_usage_since_last_result").map(|table| ModelUsage::read(&table));
-        let total = ["total_cost_usd", "total_cost", "cost_usd"].iter().find_map(|key| money(fields, key));
+        let told = fields.object("model_usage_since_last_result").map(|table| ModelUsage::read(&table));
+        let table = ModelUsage::running(fields);
+        let cost = ["total_cost_usd", "total_cost", "cost_usd"].iter().find_map(|key| money(fields, key));
+        let running = match &table {
+            Some(table) => table.tokens.figures(cost),
+            None => Figures { cost_usd: cost, ..Figures::default() },
+        };
+        let before = self.total_before(&running, &main, table.is_some() && told.is_none(), ledger);
         let session = self.runs.session(ledger);
-        let before = session.total_cost_usd;
-        session.total_cost_usd = total.or(before);
-        // The total starts again from zero where the conversation was cleared.
-        let since = total.map(|total| before.filter(|before| *before <= total).map_or(total, |before| total - before));
-        let cost_usd = grown.as_ref().and_then(|grown| grown.cost_usd).or(since);
+        if cost.is_some() || table.is_some() {
+            session.running = Some(running.clone());
+        }
+        let mut grown = running.clone();
+        grown.subtract(&before);
+        let cost_usd = told.as_ref().and_then(|told| told.cost_usd).or(grown.cost_usd);
+        let mut total = match (&told, &table) {
+            (Some(told), _) => told.tokens.figures(cost_usd),
+            (None, Some(_)) => Figures { cost_usd, ..grown },
+            (None, None) => Figures { cost_usd, ..main.figures(None) },
+        };
+        // Other runs of the session may be active at the same time. Subtract the usage that they reported themselves.
+        for other in self.runs.others(key) {
+            let theirs = ledger.told_usage(other).unwrap_or_default();
+            total.subtract(&Figures { cost_usd: None, ..theirs });
+        }
+        let is_all = told.is_some() || table.is_some();
         let of_run = self.runs.run(key).and_then(|run| run.model.clone());
-        let alone = || {
-            let table = fields.object("modelUsage").unwrap_or_default();
-            grown.as_ref().and_then(|grown| grown.model.clone()).or_else(|| ModelUsage::read(&table).model)
-        };
+        let alone = || told.as_ref().and_then(|told| told.model.clone()).or_else(|| table.as_ref()?.model.clone());
         let model = of_run.unwrap_or_else(alone);
-        let (tokens, model) = match &grown {
-            Some(grown) if main.is_zero() => (&grown.tokens, grown.model.clone().or(model)),
-            _ => (&main, model),
-        };
-        let nothing = tokens.is_zero() && cost_usd.unwrap_or_default() == 0.0;
-        tokens.report(UsageScope::Run, model, cost_usd).filter(|_| !nothing)
+        // The runner reports zeros for the main loop if a turn is stopped; its part is then unknown.
+        let part = (!main.is_zero()).then(|| main.figures(None));
+        if let Some(part) = &part {
+            total.raise_to(part);
+        }
+        let nothing = total.input_tokens == 0
+            && total.output_tokens == 0
+            && total.cache_read_tokens.unwrap_or_default() == 0
+            && total.cache_creation_tokens.unwrap_or_default() == 0
+            && total.cost_usd.unwrap_or_default() == 0.0;
+        if nothing || !(is_all || fields.object("usage").is_some()) {
+            return None;
+        }
+        let covers = if is_all { Covers::Run(part) } else { Covers::MainThread };
+        let kept = table.is_some().then(|| Box::new(running));
+        Some((Usage { running: kept, ..Usage::of(UsageScope::Run, model, &total) }, covers))
     }
 
-    fn failure(&mut self, key: StreamKey, fields: &Object<'_>, ledger: &mut Ledger) -> RunEnd {
+    /// The running total before this result: that of the session's previous result in this input. In a new input, a session may
+    /// continue an earlier total (`--resume`) or count from zero, as older versions do. An earlier total can be the base only
+    /// if adding the main loop's usage to it does not exceed the new total.
+    fn total_before(&mut self, running: &Figures, main: &Tokens, may_go_on: bool, ledger: &mut Ledger) -> Figures {
+        let fits = |before: &Figures| {
+            let mut least = before.clone();
+            least.add(&main.figures(None));
+            let cost_fits = before.cost_usd.unwrap_or_default() <= running.cost_usd.unwrap_or_default();
+            least.input_tokens <= running.input_tokens && least.output_tokens <= running.output_tokens && cost_fits
+        };
+        let last = self.runs.session(ledger).running.clone();
+        if let Some(last) = last {
+            // The total restarts from zero if the conversation was cleared.
+            let cost_fits = last.cost_usd.unwrap_or_default() <= running.cost_usd.unwrap_or_default();
+            let tokens_fit = last.input_tokens <= running.input_tokens && last.output_tokens <= running.output_tokens;
+            return if cost_fits && tokens_fit { last } else { Figures::default() };
+        }
+        if !may_go_on {
+            return Figures::default();
+        }
+        let known = ledger.known_totals().into_iter().filter(|before| before != running && fits(before));
+        known.max_by_key(|before| (before.input_tokens, before.output_tokens)).unwrap_or_default()
+    }
+
+    fn failure(
+        &mut self,
+        key: StreamKey,
+        fields: &Object<'_>,
+        stop: Option<(Stop, &str)>,
+        ledger: &mut Ledger,
+    ) -> RunEnd {
         let run = self.runs.run(key);
         let (interrupted, error) = run.map_or((false, None), |run| (run.interrupted, run.error.clone()));
         let terminal = fields.str("terminal_reason");
         let subtype = fields.str("subtype").unwrap_or_default();
+        let own = fields.str("result").map(|text| text.into_owned()).filter(|text| !text.trim().is_empty());
+        let stopped = |reason: &str| {
+            // The runner's own message, if there is one.
+            let message = own.clone().unwrap_or_else(|| "interrupted by the user".to_owned());
+            RunEnd::interrupted(reason, message)
+        };
         match terminal.as_deref() {
             Some(reason) if reason.starts_with("aborted") => return stopped(reason),
             None if interrupted && *subtype == *"error_during_execution" => return stopped("interrupted"),
             _ => {}
         }
-        let own = fields.str("result").map(|text| text.into_owned());
         let listed: Vec<_> = fields.items("errors").into_iter().filter_map(Json::str).collect();
         let api = || fields.str("api_error_type").or_else(|| fields.str("api_error")).map(|kind| Name::from(&*kind));
         let (code, message) = match error.filter(|_| subtype == "success") {
-            // The error stands in the stream already.
-            Some((code, message)) => return RunEnd::failed(code, message),
-            None if subtype == "success" => (api().unwrap_or_else(|| Name::from("api_error")), own),
-            None => (Name::from(if subtype.is_empty() { "error" } else { &*subtype }), None),
+            // The stream already contains the error.
+            Some((code, message)) => {
+                return match Stop::of(&code).map(|stop| (stop, &*code)).or(stop) {
+                    Some((stop, word)) => stop.end(word, Some(&message)),
+                    None => RunEnd::failed(code, message),
+                };
+            }
+            None if subtype == "success" => {
+                if let Some((stop, word)) = stop {
+                    return stop.end(word, own.as_deref());
+                }
+                (api().unwrap_or_else(|| Name::from("api_error")), own.into_iter().collect())
+            }
+            None => {
+                // The result text and the `errors` list may both contain a message. The result text is skipped if it was
+                // already reported as the answer.
+                let is_said = |text: &String| ledger.last_text(key).is_some_and(|said| said.trim() == text.trim());
+                let texts = own.into_iter().filter(|text| !is_said(text)).collect::<Vec<_>>();
+                (Name::from(if subtype.is_empty() { "error" } else { &*subtype }), texts)
+            }
         };
-        let message = message.or_else(|| (!listed.is_empty()).then(|| listed.join("\n")));
-        let message =
-            message.filter(|message| !message.is_empty()).unwrap_or_else(|| sentence(&code, terminal.as_deref()));
+        let mut texts: Vec<String> = message;
+        for text in listed.into_iter().map(|text| text.into_owned()) {
+            if !texts.iter().any(|known| known.contains(&text)) {
+                texts.push(text);
+            }
+        }
+        let message = Some(texts.join("\n")).filter(|message| !message.is_empty());
+        let message = message.unwrap_or_else(|| sentence(&code, terminal.as_deref()));
         let report = ErrorReported {
             scope: ErrorScope::Run,
             retryable: is_retryable(&code),
@@ -122,11 +212,7 @@ impl Claude {
     }
 }
 
-fn stopped(reason: &str) -> RunEnd {
-    RunEnd::interrupted(reason, "interrupted by the user")
-}
-
-/// What a person is told where the runner gives only a code.
+/// The message for people if the runner reports only a code.
 fn sentence(code: &str, terminal: Option<&str>) -> String {
     match code {
         "error_max_turns" => "the run reached its limit of turns".to_owned(),

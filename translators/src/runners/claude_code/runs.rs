@@ -1,17 +1,18 @@
-//! The runs of the sessions in one input: which run a record belongs to, and what is known of each.
+//! The runs of the sessions in one input: which run a record belongs to, and the state of each run.
 //!
-//! In: session ids, prompts, ends. Out: the stream that a record's frames go to. Never: a run for what follows a result,
-//! or a second run while a turn is still unfinished.
+//! Input: session ids, prompts, ends. Output: the stream for a record's frames. Never: a new run for records that follow a
+//! result; a second run while a turn is unfinished; unbounded memory for the sessions that an input names.
 
+use super::super::names::Turnover;
 use super::message::Message;
 use super::plan::Plan;
-use crate::frame::Name;
-use crate::hash::HashMap;
+use crate::frame::{Figures, Name};
+use crate::hash::{HashMap, HashSet};
 use crate::ledger::{Ledger, Place, RunEnd};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
-/// So many runs may be open at once in one input; a further one ends the oldest.
+/// The maximum number of open runs in one input. Beyond it, a new run ends the oldest.
 const MAX_OPEN: usize = 256;
 
 /// One open run.
@@ -21,25 +22,23 @@ pub(super) struct Run {
     pub(super) key: StreamKey,
     /// The session that its records name.
     session: Name,
-    /// The session that they name once the conversation was cleared.
+    /// The session id that its records use after the conversation was cleared.
     renamed: Option<Name>,
     /// The `result_index` that its result will have.
     pub(super) result_index: u64,
-    /// Whether the main thread has spoken last, and no tool of it runs.
+    /// Whether the main thread spoke last and none of its tools is running.
     pub(super) answered: bool,
-    /// Whether the main thread said any text.
-    pub(super) spoke: bool,
-    /// Whether work went to the background.
+    /// Whether the run has background work.
     pub(super) background: bool,
-    /// Whether somebody interrupted it.
+    /// Whether the run was interrupted.
     pub(super) interrupted: bool,
-    /// The error that the runner reported last, in the model's place.
+    /// The last error that the runner reported in the model's place.
     pub(super) error: Option<(Name, String)>,
-    /// The model of its turns; `None` inside where they differ.
+    /// The model of its turns. The inner `None` means that the turns used different models.
     pub(super) model: Option<Option<Name>>,
-    /// Why the model stopped in the turn that is open.
+    /// Why the model stopped in the open turn.
     pub(super) stop_reason: Option<Name>,
-    /// Whether a transcript opened it, where no record says its end.
+    /// Whether a transcript opened it. Transcripts have no record for the end of a run.
     pub(super) transcript: bool,
 }
 
@@ -49,29 +48,32 @@ impl Run {
     }
 }
 
-/// What is known of a session across its runs.
+/// The state of a session across its runs.
 #[derive(Debug, Default)]
 pub(super) struct Session {
-    /// The running total of the cost at the last result.
-    pub(super) total_cost_usd: Option<f64>,
-    /// The `result_index` that comes next.
+    /// When the session was last mentioned, as a count of new sessions.
+    noted: u64,
+    /// The running totals at the last result.
+    pub(super) running: Option<Figures>,
+    /// The next `result_index`.
     pub(super) next_result: u64,
-    /// What the task list tools made.
+    /// The plan made by the task list tools.
     pub(super) plan: Plan,
-    /// What the runner does besides running: `compacting`, or another word of its own.
+    /// The runner's current status other than running: `compacting`, or another of its own words.
     pub(super) status: Option<Name>,
 }
 
-/// Who speaks: the main thread of a stream, or a subagent on it.
+/// A speaker: the main thread of a stream, or a subagent on it.
 pub(super) type Speaker = (StreamKey, Option<Uuid>);
 
-/// The book of runs.
+/// The open runs and sessions of an input.
 #[derive(Debug, Default)]
 pub(super) struct Runs {
     /// The open runs, oldest first.
     open: Vec<Run>,
     sessions: HashMap<Name, Session>,
-    /// The model message that each speaker is at.
+    turnover: Turnover,
+    /// The model message that each speaker is writing.
     pub(super) messages: HashMap<Speaker, Message>,
 }
 
@@ -82,7 +84,7 @@ impl Runs {
         self.open.iter_mut().rev().find(|run| run.is_of(&session))
     }
 
-    /// The stream that the current record belongs to.
+    /// The stream of the current record.
     pub(super) fn stream(&mut self, ledger: &mut Ledger) -> StreamKey {
         match self.current(ledger) {
             Some(run) => run.key,
@@ -95,9 +97,24 @@ impl Runs {
         self.open.iter_mut().rev().find(|run| run.key == key)
     }
 
-    /// The ledger's session.
+    /// The state of the ledger's session, created if missing.
     pub(super) fn session(&mut self, ledger: &Ledger) -> &mut Session {
-        self.sessions.entry(ledger.session()).or_default()
+        let name = ledger.session();
+        if !self.sessions.contains_key(&name) && self.turnover.enter(self.sessions.len() + 1) {
+            self.forget_idle();
+        }
+        let session = self.sessions.entry(name).or_default();
+        session.noted = self.turnover.now();
+        session
+    }
+
+    /// Forgets sessions without an open run that have not been mentioned for a long time.
+    fn forget_idle(&mut self) {
+        let Self { open, sessions, turnover, .. } = self;
+        let at_work: HashSet<&Name> =
+            open.iter().flat_map(|run| [Some(&run.session), run.renamed.as_ref()]).flatten().collect();
+        sessions.retain(|name, session| turnover.remembers(session.noted) || at_work.contains(name));
+        turnover.looked(sessions.len());
     }
 
     /// Opens a run of the ledger's session.
@@ -112,7 +129,6 @@ impl Runs {
             renamed: None,
             result_index,
             answered: false,
-            spoke: false,
             background: false,
             interrupted: false,
             error: None,
@@ -123,7 +139,7 @@ impl Runs {
         key
     }
 
-    /// The stream of the current run; opens one where none is open.
+    /// The stream of the current run; opens a run if none is open.
     pub(super) fn ensure(&mut self, ledger: &mut Ledger, input: &str) -> StreamKey {
         match self.current(ledger) {
             Some(run) => run.key,
@@ -131,8 +147,8 @@ impl Runs {
         }
     }
 
-    /// A turn is announced. It is the open run's, unless that one has its answer already and only waits for background
-    /// work: then this is the turn that a finished task woke, while the first result is still held back.
+    /// Handles the announcement of a turn. It belongs to the open run, unless that run already has its answer and only waits
+    /// for background work. In that case a finished task started this turn while the first result is still held back.
     pub(super) fn announce(&mut self, ledger: &mut Ledger) {
         let session = ledger.session();
         let background = self.open.iter().any(|run| run.is_of(&session) && run.background);
@@ -141,14 +157,20 @@ impl Runs {
         }
     }
 
-    /// The conversation goes on under another session id.
+    /// Notes that the conversation continues under another session id.
     pub(super) fn rename(&mut self, ledger: &Ledger, session: &str) {
         if let Some(run) = self.current(ledger) {
             run.renamed = Some(Name::from(session));
         }
     }
 
-    /// The run that a result ends: the one that waits for its number, else the oldest of the session.
+    /// The other open runs of a run's session.
+    pub(super) fn others(&self, key: StreamKey) -> Vec<StreamKey> {
+        let Some(own) = self.open.iter().find(|run| run.key == key) else { return Vec::new() };
+        self.open.iter().filter(|run| run.key != key && run.is_of(&own.session)).map(|run| run.key).collect()
+    }
+
+    /// The run that a result ends: the one with this result index, or else the oldest of the session.
     pub(super) fn ended_by(&mut self, ledger: &Ledger, result_index: Option<u64>) -> Option<StreamKey> {
         let session = ledger.session();
         let mut runs = self.open.iter().filter(|run| run.is_of(&session));
@@ -157,30 +179,30 @@ impl Runs {
         numbered.map(|run| run.key).or(oldest)
     }
 
-    /// The oldest run, where there are more than may be open: its log broke off, and others were put behind it.
+    /// The oldest run, if more runs are open than permitted. This happens when a log breaks off and others are appended to it.
     pub(super) fn overdue(&self) -> Option<StreamKey> {
         self.open.first().filter(|_| self.open.len() > MAX_OPEN).map(|run| run.key)
     }
 
-    /// Takes a run out of the book.
+    /// Removes a run.
     pub(super) fn remove(&mut self, key: StreamKey) -> Option<Run> {
         let at = self.open.iter().position(|run| run.key == key)?;
         self.messages.retain(|(stream, _), _| *stream != key);
         Some(self.open.remove(at))
     }
 
-    /// The open runs that a transcript told of, oldest first.
+    /// The open runs that a transcript started, oldest first.
     pub(super) fn told_by_transcript(&self) -> Vec<StreamKey> {
         self.open.iter().filter(|run| run.transcript).map(|run| run.key).collect()
     }
 
-    /// Ends the turn that is open, with what is known of why the model stopped.
+    /// Ends the open turn, with the model's stop reason if known.
     pub(super) fn end_turn(&mut self, ledger: &mut Ledger, key: StreamKey) {
         let stop_reason = self.run(key).and_then(|run| run.stop_reason.take());
         ledger.turn_ended(key, stop_reason);
     }
 
-    /// A model call begins on the main thread.
+    /// Starts a model call on the main thread.
     pub(super) fn begin_turn(&mut self, ledger: &mut Ledger, key: StreamKey, model: Option<Name>) {
         let Some(run) = self.run(key) else { return };
         run.model = Some(match run.model.take() {

@@ -1,15 +1,15 @@
-//! What is known of the records of each surface: one schema for each kind, and which kind a record is.
+//! The known records of each surface: one schema per kind, and the kind of a record.
 //!
-//! In: a record. Out: its kind, which is the name of its schema: the type, and where one type has many forms also the
-//! subtype (`system.init`, `result.success`) or the event within (`stream_event.message_start`). Never: a look at more of
-//! the record than that; a kind that has no schema is a kind all the same, and says that the runner has something new.
+//! Input: a record. Output: its kind, which is the name of its schema. That is the type, plus the subtype (`system.init`,
+//! `result.success`) or the inner event (`stream_event.message_start`) for types with several forms. Never: a read of any other
+//! part of the record. A kind without a schema is still returned; it shows that the runner has something new.
 
 use crate::decode::Record;
 use crate::json::{Json, Kind, Object};
 use crate::schema::SchemaFile;
 use std::borrow::Cow;
 
-/// The list of all records that `--output-format json --verbose` prints.
+/// The kind of the array of all records that `--output-format json --verbose` prints.
 const FRAMES: &str = "frames";
 
 macro_rules! schemas {
@@ -56,7 +56,7 @@ pub(super) const STREAM_JSON: &[SchemaFile] = schemas!("stream-json":
     "tool_progress", "tool_use_summary", "transcript_mirror", "user",
 );
 
-/// What `--output-format json` prints.
+/// The output of `--output-format json`.
 pub(super) const JSON: &[SchemaFile] = schemas!("json":
     "frames", "result.error_during_execution", "result.error_max_budget_usd",
     "result.error_max_structured_output_retries", "result.error_max_turns", "result.success",
@@ -74,12 +74,12 @@ pub(super) const TRANSCRIPT: &[SchemaFile] = schemas!("transcript":
     "tools-used", "user", "worktree-state",
 );
 
-/// The kind of a record of the stream, or of a transcript's line.
+/// The kind of a stream record or transcript line.
 pub(super) fn kind_of_record<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     kind_of(&record.fields)
 }
 
-/// The kind of what stands alone: a result, or the list of all records.
+/// The kind of the only record of `--output-format json`: a result, or the array of all records.
 pub(super) fn kind_of_json<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     if record.json.kind() == Kind::Array {
         return Some(Cow::Borrowed(FRAMES));
@@ -95,7 +95,7 @@ fn kind_of<'a>(fields: &Object<'a>) -> Option<Cow<'a, str>> {
         _ => None,
     };
     let Some(within) = within else { return Some(kind) };
-    // One that is known is not spelled again for each record.
+    // A known kind is borrowed from the schema list, to avoid an allocation per record.
     let is_it = |known: &str| {
         known.len() == kind.len() + 1 + within.len()
             && known.strip_suffix(&*within).and_then(|known| known.strip_suffix('.')) == Some(&*kind)

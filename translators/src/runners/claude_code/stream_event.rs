@@ -1,7 +1,8 @@
-//! The provider's stream events, as they pass through with partial messages on.
+//! The provider's stream events, which the runner passes on if partial messages are enabled.
 //!
-//! In: `stream_event` records. Out: text, reasoning and argument deltas, the message's stop reason and final figures.
-//! Never: a run of its own for the closing events of a stream that is over, or a made-up closing event as a finish.
+//! Input: `stream_event` records. Output: text, reasoning and argument deltas, the message's stop reason and final usage.
+//! Never: a new run for closing events that arrive after their stream has ended; a synthetic closing event treated as a regular
+//! stop.
 
 use super::decoder::Claude;
 use super::message::Content;
@@ -36,7 +37,7 @@ impl Claude {
                 let message = error.str("message").unwrap_or_default().into_owned();
                 self.provider_error(place, &error.str("type").unwrap_or_default(), message, None, ledger);
             }
-            other => ledger.fault(format!("unknown stream event {other:?}")),
+            other => ledger.unknown(format!("unknown stream event {other:?}")),
         }
     }
 
@@ -85,9 +86,9 @@ impl Claude {
             "text_delta" => "text",
             "thinking_delta" => "thinking",
             "input_json_delta" => "partial_json",
-            // The whole block has them.
+            // The whole block contains them.
             "signature_delta" | "citations_delta" => return,
-            other => return ledger.fault(format!("unknown delta {other:?}")),
+            other => return ledger.unknown(format!("unknown delta {other:?}")),
         };
         if let Some(text) = delta.get(key).and_then(crate::json::Json::utf16) {
             self.say(index, text, place, ledger);
@@ -112,7 +113,7 @@ impl Claude {
 
     fn message_delta(&mut self, event: &Object<'_>, place: Place) {
         let Some(message) = self.runs.message(place) else { return };
-        // An abandoned stream is closed with a null reason and figures that are not the provider's.
+        // The runner closes an abandoned stream with a null stop reason and usage that is not the provider's.
         let Some(reason) = event.object("delta").and_then(|delta| delta.str("stop_reason").map(|at| Name::from(&*at)))
         else {
             return;
@@ -133,24 +134,24 @@ impl Claude {
         }
     }
 
-    /// The model stopped, and said why.
+    /// Notes why the model stopped.
     pub(super) fn stopped(&mut self, place: Place, reason: Name) {
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.stop_reason = Some(reason);
         }
     }
 
-    /// The message's figures are final: reports them, once.
+    /// Reports the message's usage once it is final.
     pub(super) fn count(&mut self, place: Place, ledger: &mut Ledger) {
         let Some(message) = self.runs.message(place).filter(|message| !message.counted) else { return };
         if let Some(usage) = message.tokens.report(UsageScope::Turn, message.model.clone(), None) {
             message.counted = true;
-            ledger.push(place, Body::UsageReported(Box::new(usage)));
+            ledger.call_used(place, usage);
         }
     }
 }
 
-/// Whether the model has nothing more to say in this turn.
+/// Whether this stop reason ends the model's turn.
 pub(super) fn is_final(stop_reason: &str) -> bool {
     !matches!(stop_reason, "tool_use" | "pause_turn")
 }

@@ -1,14 +1,14 @@
-//! The runner's own notices: `system` records and what is like them.
+//! The runner's own notices: `system` records and similar ones.
 //!
-//! In: `system` records by their subtype, rate limits. Out: status changes, retries, compactions, log lines; task records
-//! go to their own module. Never: a frame for what only a terminal needs; the record is kept anyhow.
+//! Input: `system` records by subtype, and rate limits. Output: status changes, retries, compactions, log lines. Task records
+//! are passed to their own module. Never: a frame for something only a terminal needs; the record itself is kept in any case.
 
 use super::decoder::{Claude, is_retryable};
 use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
 
-/// A compaction that was announced; its summary may be the next record.
+/// An announced compaction. The next record may contain its summary.
 #[derive(Debug)]
 pub(super) struct Compaction {
     place: Place,
@@ -56,8 +56,8 @@ impl Claude {
                 self.log(LogLevel::Warn, text, ledger);
             }
             known if SILENT.contains(&known) => {}
-            "" => ledger.fault("a system record without a subtype"),
-            other => ledger.fault(format!("unknown system subtype {other:?}")),
+            "" => ledger.unknown("a system record without a subtype"),
+            other => ledger.unknown(format!("unknown system subtype {other:?}")),
         }
     }
 
@@ -79,7 +79,7 @@ impl Claude {
 
     fn status(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
         let status = fields.str("status");
-        // A model call is told by its own events.
+        // Model calls are reported by their own events.
         if status.as_deref() == Some("requesting") {
             return;
         }
@@ -104,7 +104,7 @@ impl Claude {
         ledger.push(place, Body::StatusChanged { old_status, new_status, reason });
     }
 
-    /// The history was replaced by a summary, which may be the next record.
+    /// Notes that a summary replaces the history. The next record may contain the summary.
     pub(super) fn compacted(&mut self, data: &Object<'_>, [before, after]: [&str; 2], ledger: &mut Ledger) {
         self.flush_compaction(None, ledger);
         let place = Place::main(self.runs.stream(ledger));
@@ -112,10 +112,10 @@ impl Claude {
         self.compaction = Some(Compaction { place, trigger, before: data.u64(before), after: data.u64(after) });
     }
 
-    /// Says the compaction that waits, now that its summary is there or not.
+    /// Reports the pending compaction, with its summary if there is one.
     pub(super) fn flush_compaction(&mut self, summary: Option<String>, ledger: &mut Ledger) {
         let Some(Compaction { place, trigger, before, after }) = self.compaction.take() else { return };
-        // The record at hand may belong elsewhere.
+        // The current record may belong to another stream.
         let stream = self.runs.stream(ledger);
         ledger.record_on(stream);
         let body = Body::HistoryCompacted { trigger, tokens_before: before, tokens_after: after, summary };
@@ -208,7 +208,7 @@ fn model_change(fields: &Object<'_>) -> String {
     }
 }
 
-/// Known subtypes that say nothing which another record does not say, or nothing for a reader of the conversation.
+/// Known subtypes that only repeat another record, or that do not concern the conversation.
 const SILENT: &[&str] = &[
     "agents_killed",
     "away_summary",

@@ -1,7 +1,7 @@
-//! Background work: a stream of its own for what outlives its tool call.
+//! Background work: a task stream for work that outlives its tool call.
 //!
-//! In: the runner's `task_*` records, and results that say that a call went on in the background. Out: task streams, and
-//! the starts and ends of subagents. Never: a task stream for a call that is merely long, or the same one twice.
+//! Input: the runner's `task_*` records, and results that say that a call continues in the background. Output: task streams,
+//! and the start and end of subagents. Never: a task stream for a call that is merely slow; two streams for one task.
 
 use super::agents::Told;
 use super::decoder::Claude;
@@ -13,7 +13,7 @@ use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
 use std::collections::VecDeque;
 
-/// How many tasks that are over are remembered, so that a late record does not begin them again.
+/// The number of finished tasks that are remembered, so that a late record does not start them again.
 const REMEMBERED: usize = 1024;
 
 /// The background tasks.
@@ -22,7 +22,7 @@ pub(super) struct Tasks {
     open: HashMap<Name, Task>,
     over: VecDeque<Name>,
     begun: u64,
-    /// Long calls that may still go to the background: the call of each task.
+    /// Long calls that may still move to the background: the call id by task id.
     foreground: HashMap<Name, Name>,
 }
 
@@ -30,13 +30,15 @@ pub(super) struct Tasks {
 struct Task {
     stream: StreamKey,
     order: u64,
-    /// How it ended, where the runner said so before its notification.
+    /// How it ended, if the runner reported that before its notification.
     ended: Option<Name>,
     end_ms: Option<u64>,
     error: Option<String>,
+    /// Who requested its cancellation.
+    unwanted: Option<String>,
 }
 
-/// The end of a task in its own words.
+/// Whether a task status is final.
 fn is_terminal(status: &str) -> bool {
     matches!(status, "completed" | "failed" | "killed" | "stopped" | "cancelled")
 }
@@ -95,10 +97,14 @@ impl Claude {
             };
             self.agent_ends(&call_id, word, summary.clone(), ledger);
         }
+        let reason = fields.str("reason").filter(|reason| !reason.is_empty());
+        if let Some((task, reason)) = self.tasks.open.get_mut(&*task_id).zip(reason) {
+            task.error = Some(reason.into_owned());
+        }
         self.task_ends(&task_id, &status, summary, ledger);
     }
 
-    /// Work goes to the background.
+    /// Moves work to the background.
     pub(super) fn task_begins(
         &mut self,
         task_id: &str,
@@ -117,7 +123,7 @@ impl Claude {
         if self.tasks.open.contains_key(task_id) || self.tasks.over.iter().any(|over| **over == *task_id) {
             return;
         }
-        // The record belongs to the run; the task's stream has no records of its own.
+        // The record belongs to the run. A task stream has no records of its own.
         ledger.record_on(origin);
         let stream = ledger.open_task(origin, task_id);
         let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
@@ -137,18 +143,24 @@ impl Claude {
         }
         let order = self.tasks.begun;
         self.tasks.begun += 1;
-        self.tasks.open.insert(Name::from(task_id), Task { stream, order, ended: None, end_ms: None, error: None });
+        self.tasks.open.insert(
+            Name::from(task_id),
+            Task { stream, order, ended: None, end_ms: None, error: None, unwanted: None },
+        );
     }
 
-    /// The model wants a background task to stop.
+    /// Handles the model's request to stop a background task.
     pub(super) fn task_unwanted(&mut self, task_id: &str, by: &str, ledger: &mut Ledger) {
-        let Some(stream) = self.tasks.open.get(task_id).map(|task| task.stream) else { return };
+        let reason = format!("the model called {by}");
+        let Some(task) = self.tasks.open.get_mut(task_id) else { return };
+        task.unwanted.get_or_insert_with(|| reason.clone());
+        let stream = task.stream;
         let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
-        let event = TaskEvent::CancelRequested { task_id: id, reason: format!("the model called {by}") };
+        let event = TaskEvent::CancelRequested { task_id: id, reason };
         ledger.push(Place::main(stream), Body::Task(Box::new(event)));
     }
 
-    /// A background task is over.
+    /// Ends a background task.
     pub(super) fn task_ends(&mut self, task_id: &str, how: &str, summary: Option<String>, ledger: &mut Ledger) {
         let Some((name, task)) = self.tasks.open.remove_entry(task_id) else { return };
         if self.tasks.over.len() == REMEMBERED {
@@ -169,7 +181,8 @@ impl Claude {
                 status(id, TaskStatus::Failed, code, task.end_ms, Some(error))
             }
             "stopped" | "killed" | "cancelled" => {
-                let reason = summary.unwrap_or_else(|| how.to_owned());
+                // The summary is the task's title and does not give the reason.
+                let reason = task.error.or(task.unwanted).unwrap_or_else(|| how.to_owned());
                 let event = TaskEvent::Cancelled { task_id: id, reason, wall_time_ms: None };
                 ledger.push(place, Body::Task(Box::new(event)));
                 status(id, TaskStatus::Cancelled, None, task.end_ms, None)
@@ -180,7 +193,7 @@ impl Claude {
         ledger.close_task(task.stream);
     }
 
-    /// The input is over: tasks whose end was told, but not announced, end as they did.
+    /// At the end of the input, ends the tasks whose end was reported but not announced.
     pub(super) fn settle_tasks(&mut self, ledger: &mut Ledger) {
         let ended = self.tasks.open.iter().filter_map(|(id, task)| Some((task.order, id.clone(), task.ended.clone()?)));
         let mut ended: Vec<_> = ended.collect();

@@ -1,8 +1,7 @@
-//! Tool calls: proposed and started at their whole block, ended by their result.
+//! Tool calls: proposed and started by their whole block, ended by their result.
 //!
-//! In: `tool_use` blocks and `tool_result` blocks, with what the runner adds to the latter. Out: tool frames, and what a
-//! result means for files, plans, questions and subagents. Never: base64 in a frame, or a refused call told as one that
-//! ran.
+//! Input: `tool_use` and `tool_result` blocks, and what the runner adds to the latter. Output: tool frames, and the effects of
+//! a result on files, plans, questions and subagents. Never: base64 in a frame; a refused call reported as executed.
 
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict, result_text};
@@ -10,24 +9,24 @@ use crate::frame::{Body, FileChanged, Name, OutputStream, RawJson, SkillEvent, S
 use crate::json::{Json, Kind, Object, to_raw};
 use crate::ledger::{Ledger, Place};
 
-/// A call that waits for its result.
+/// A call that awaits its result.
 #[derive(Clone, Debug)]
 pub(super) struct Call {
-    /// Its names.
+    /// Its ids.
     pub(super) tool: Tool,
-    /// The tool.
+    /// The name of the tool.
     pub(super) name: Name,
-    /// How it is drawn.
+    /// How a client displays it.
     pub(super) kind: ToolKind,
-    /// Who called.
+    /// The caller.
     pub(super) place: Place,
     /// The arguments.
     pub(super) args: RawJson,
-    /// Whether the runner said that it was denied.
+    /// Whether the runner reported the call as denied.
     pub(super) denied: bool,
 }
 
-/// How a tool is drawn.
+/// How a client displays a tool.
 pub(super) fn kind_of(name: &str) -> ToolKind {
     match name {
         "Bash" | "PowerShell" | "BashOutput" | "KillShell" | "KillBash" | "bash" | "bash_code_execution" => {
@@ -36,8 +35,8 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
         "Read" | "NotebookRead" => ToolKind::Read,
         "Write" => ToolKind::Write,
         "Edit" | "MultiEdit" | "NotebookEdit" => ToolKind::Edit,
-        "Glob" | "Grep" | "LS" => ToolKind::Search,
-        "WebFetch" | "WebSearch" | "web_search" | "web_fetch" => ToolKind::Fetch,
+        "Glob" | "Grep" | "LS" | "WebSearch" | "web_search" | "ToolSearch" => ToolKind::Search,
+        "WebFetch" | "web_fetch" => ToolKind::Fetch,
         "TodoWrite" | "TodoRead" | "TaskCreate" | "TaskUpdate" | "TaskList" | "TaskGet" => ToolKind::Plan,
         "Agent" | "Task" => ToolKind::Subagent,
         name if name.starts_with("mcp__") => ToolKind::Mcp,
@@ -46,7 +45,7 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
 }
 
 impl Claude {
-    /// The model's whole call.
+    /// Handles the model's whole call.
     pub(super) fn call(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
         let Some(id) = block.str("id").filter(|id| !id.is_empty() && !self.calls.contains_key(&**id)) else { return };
         let name = Name::from(&*block.str("name").unwrap_or_default());
@@ -74,23 +73,37 @@ impl Claude {
         if &*name == "Skill"
             && let Some(skill) = fields.str("skill").or_else(|| fields.str("command"))
         {
-            // A skill takes text or an object; anything else is not an argument.
+            // A skill takes a string or an object. Anything else is not an argument.
             let is_args = |args: &Json<'_>| matches!(args.kind(), Kind::String | Kind::Object);
             let args = fields.some("args").filter(is_args).map(Json::to_raw);
             let name = Name::from(&*skill);
             let event = SkillEvent::Invoked { name, args, mode: SkillMode::Auto, effective_allowed_tools: None };
             ledger.push(place, Body::Skill(Box::new(event)));
         }
+        self.forget_calls(ledger);
         self.calls.insert(call_id, Call { tool, name, kind, place, args, denied: false });
     }
 
-    /// A call's result. `place` is where the record stands; the call's own place wins.
+    /// Forgets calls that no longer run: the ledger closed them because too many were open.
+    fn forget_calls(&mut self, ledger: &Ledger) {
+        if self.calls.len() < self.forget_at.max(ledger.most_open()) {
+            return;
+        }
+        self.calls.retain(|_, call| ledger.tool_runs(call.place.stream, &call.tool));
+        self.agents.retain(|id, agent| {
+            agent.background || ledger.tool_runs(agent.place.stream, &agent.tool) || self.calls.contains_key(id)
+        });
+        self.asks.retain(|_, ask| ledger.is_open(ask.place.stream));
+        self.forget_at = self.calls.len() * 2;
+    }
+
+    /// Handles a call's result. `place` is that of the record; the call's own place takes precedence.
     pub(super) fn tool_result(&mut self, place: Place, block: &Object<'_>, outcome: &Outcome<'_>, ledger: &mut Ledger) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let call = self.calls.remove(&*id);
         let place = call.as_ref().map_or(place, |call| call.place);
         if call.is_none() && self.runs.run(place.stream).is_none() {
-            // The call's run is over, and it is closed there.
+            // The call's run is over; its end closed the call.
             return;
         }
         self.acts(place);
@@ -119,7 +132,7 @@ impl Claude {
         }
     }
 
-    /// What a call that went well changed besides.
+    /// Reports the further effects of a successful call.
     fn effects(&mut self, call: &Call, text: &str, outcome: &Outcome<'_>, ledger: &mut Ledger) {
         let result = outcome.result.and_then(Json::object).unwrap_or_default();
         match call.kind {
@@ -146,7 +159,7 @@ impl Claude {
         }
     }
 
-    /// The result of a tool that the provider ran: it stands in the model's own message.
+    /// Handles the result of a tool that the provider ran. It is part of the model's own message.
     pub(super) fn server_result(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let content = block.get("content");
@@ -163,7 +176,7 @@ impl Claude {
     }
 }
 
-/// The arguments: the object as it came, or a string where the model wrote no object.
+/// The arguments: the original object, or a string if the model did not write an object.
 fn arguments(input: Option<Json<'_>>, fields: &Object<'_>) -> RawJson {
     let unparsed = fields.object("__unparsedToolInput").and_then(|unparsed| unparsed.get("raw"));
     match (unparsed, input) {

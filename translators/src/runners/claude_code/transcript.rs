@@ -1,10 +1,11 @@
 //! Session transcripts: the same conversation in another envelope.
 //!
-//! In: the lines of `~/.claude/projects/**.jsonl`. Out: the same calls on the ledger as for a stream. There is no record of
-//! a run's end: a run goes from a prompt to the last record before the next, and counts as completed where the model came
-//! to its own stop. Never: a side chain's text as the main thread's, or a line that the runner wrote for itself as a
-//! prompt.
+//! Input: the lines of `~/.claude/projects/**.jsonl`. Output: the same calls on the ledger as for a stream. Transcripts have no
+//! record for the end of a run. A run therefore extends from a prompt to the last record before the next prompt, and counts as
+//! completed if the model stopped regularly. Never: text of a side chain reported as the main thread's; a line that the runner
+//! wrote for itself taken for a prompt.
 
+use super::super::stops::Stop;
 use super::assistant::Said;
 use super::decoder::Claude;
 use super::outcome::Outcome;
@@ -14,7 +15,7 @@ use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd};
 
-/// Types that only transcripts have, and that say nothing of the conversation.
+/// Types that only transcripts have and that do not concern the conversation.
 const BOOKKEEPING: &[&str] = &[
     "agent-name",
     "agent-setting",
@@ -40,7 +41,7 @@ const BOOKKEEPING: &[&str] = &[
     "worktree-state",
 ];
 
-/// Whether a record is a line of a transcript.
+/// Whether a record is a transcript line.
 pub(super) fn is_entry(fields: &Object<'_>) -> bool {
     if fields.get("session_id").is_some() {
         return false;
@@ -60,12 +61,12 @@ impl Claude {
             "system" => self.system_entry(fields, ledger),
             "attachment" => self.attached(fields, index, ledger),
             kind if BOOKKEEPING.contains(&kind) => {}
-            "" => ledger.fault("a record without a type"),
-            other => ledger.fault(format!("unknown type {other:?}")),
+            "" => ledger.unknown("a record without a type"),
+            other => ledger.unknown(format!("unknown type {other:?}")),
         }
     }
 
-    /// Where a line's frames go. A side chain that is a file of its own is read as a conversation.
+    /// The place for a line's frames. A side chain in a separate file is read as a conversation of its own.
     fn entry_place(&mut self, fields: &Object<'_>, ledger: &mut Ledger) -> Place {
         let main = Place::main(self.runs.stream(ledger));
         if fields.bool("isSidechain") != Some(true) {
@@ -98,7 +99,7 @@ impl Claude {
             return self.interrupted(place, &content, ledger);
         }
         if let Some(output) = content.local_output() {
-            // A command that the runner carries out itself is done with its output.
+            // A command that the runner executes itself is complete with its output.
             if let Some(run) = self.runs.current(ledger) {
                 run.answered = true;
             }
@@ -110,7 +111,7 @@ impl Claude {
         self.entry_prompt(fields, content, index, ledger);
     }
 
-    /// A prompt: what was before it is over.
+    /// Handles a prompt, which ends the run before it.
     fn entry_prompt(&mut self, fields: &Object<'_>, mut content: Content, index: u64, ledger: &mut Ledger) {
         let woken = fields.object("origin").and_then(|origin| origin.str("kind").map(|kind| kind.into_owned()));
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
@@ -120,7 +121,7 @@ impl Claude {
         if let Some(run) = self.runs.run(key) {
             run.transcript = true;
         }
-        // The record belongs to the run that it begins, also where it ends another.
+        // The record belongs to the run that it starts, even if it ends another.
         ledger.record_on(key);
         if let Some(before) = before {
             self.end_entry_run(before, ledger);
@@ -178,7 +179,7 @@ impl Claude {
         self.system(fields, ledger);
     }
 
-    /// An attempt of the provider's API failed, and another follows.
+    /// Reports a failed API attempt that will be retried.
     fn retried(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
         let error = fields.object("error").unwrap_or_default();
         let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
@@ -198,7 +199,7 @@ impl Claude {
         ledger.push(place, Body::ErrorReported(Box::new(report)));
     }
 
-    /// A prompt that was given while the model worked stands in an attachment.
+    /// Handles attachments. A prompt that was entered while the model worked is stored in one.
     fn attached(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
         let attachment = fields.object("attachment").unwrap_or_default();
         if attachment.str("type").as_deref() != Some("queued_command") || fields.bool("isSidechain") == Some(true) {
@@ -218,15 +219,23 @@ impl Claude {
         let done = run.answered && run.model.is_none();
         let end = match (run.interrupted, run.error.clone(), stop_reason) {
             (true, ..) => RunEnd::interrupted("interrupted", "interrupted by the user"),
-            (_, Some((code, message)), _) => RunEnd::failed(code, message),
-            (.., Some(reason)) if is_final(&reason) => RunEnd::completed(),
+            (_, Some((code, message)), reason) => {
+                let of_reason = reason.as_deref().and_then(|word| Some((Stop::of(word)?, word)));
+                match Stop::of(&code).map(|stop| (stop, &*code)).or(of_reason) {
+                    Some((stop, word)) => stop.end(word, Some(&message)),
+                    None => RunEnd::failed(code, message),
+                }
+            }
+            (.., Some(reason)) if is_final(&reason) => {
+                Stop::of(&reason).map_or_else(RunEnd::completed, |stop| stop.end(&reason, None))
+            }
             (.., None) if done => RunEnd::completed(),
             _ => RunEnd::interrupted(crate::ledger::STREAM_ENDED, "the transcript does not say how the run ended"),
         };
         self.end_run(ledger, key, end);
     }
 
-    /// The transcript is over.
+    /// Handles the end of the transcript.
     pub(super) fn end_transcript(&mut self, ledger: &mut Ledger) {
         for key in self.runs.told_by_transcript() {
             self.end_entry_run(key, ledger);

@@ -1,12 +1,12 @@
-//! Tokens and money, in the provider's and in the runner's spelling.
+//! Tokens and cost, in the provider's and the runner's spelling.
 //!
-//! In: `usage` objects of messages, stream events and results, and the `modelUsage` tables of results. Out: usage frames.
-//! Never: a figure twice, a placeholder for a final figure, a zero where nothing was said.
+//! Input: `usage` objects of messages, stream events and results, and the `modelUsage` tables of results. Output: usage frames.
+//! Never: a figure counted twice; a placeholder taken for a final figure; a zero for a missing figure.
 
-use crate::frame::{Name, Usage, UsageScope};
+use crate::frame::{Figures, Name, Usage, UsageScope};
 use crate::json::Object;
 
-/// The figures of one model call or run, as far as they were told.
+/// The reported figures of one model call or run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tokens {
     input: Option<u64>,
@@ -28,7 +28,7 @@ impl Tokens {
         }
     }
 
-    /// Takes over the newer figures; they replace the older ones, and are not added to them.
+    /// Takes over newer figures. They replace the older ones and are not added to them.
     pub(super) fn update(&mut self, newer: Self) {
         self.input = newer.input.or(self.input);
         self.output = newer.output.or(self.output);
@@ -37,12 +37,12 @@ impl Tokens {
         self.reasoning = newer.reasoning.or(self.reasoning);
     }
 
-    /// Whether every figure that was told is zero.
+    /// Whether every reported figure is zero.
     pub(super) fn is_zero(&self) -> bool {
         [self.input, self.output, self.cache_read, self.cache_creation].into_iter().flatten().all(|figure| figure == 0)
     }
 
-    /// The frame's form; `None` where the figures are not whole.
+    /// The figures as a frame; `None` if input or output tokens are missing.
     pub(super) fn report(&self, scope: UsageScope, model: Option<Name>, cost_usd: Option<f64>) -> Option<Usage> {
         Some(Usage {
             scope,
@@ -53,28 +53,47 @@ impl Tokens {
             cache_creation_tokens: self.cache_creation,
             reasoning_tokens: self.reasoning,
             cost_usd,
+            main_thread: None,
+            running: None,
         })
+    }
+
+    /// The figures, with missing input and output tokens counted as zero.
+    pub(super) fn figures(&self, cost_usd: Option<f64>) -> Figures {
+        Figures {
+            input_tokens: self.input.unwrap_or_default(),
+            output_tokens: self.output.unwrap_or_default(),
+            cache_read_tokens: self.cache_read,
+            cache_creation_tokens: self.cache_creation,
+            reasoning_tokens: self.reasoning,
+            cost_usd,
+        }
     }
 }
 
-/// An amount of money; a negative one is none.
+/// An amount of money; `None` if it is missing or negative.
 pub(super) fn money(fields: &Object<'_>, key: &str) -> Option<f64> {
     fields.f64(key).filter(|amount| *amount >= 0.0)
 }
 
-/// A `modelUsage` table: the figures of all calls, model by model.
+/// A `modelUsage` table: the figures of all calls, by model.
 #[derive(Debug, Default)]
 pub(super) struct ModelUsage {
     /// The sum of the tokens.
     pub(super) tokens: Tokens,
-    /// The sum of the costs; `None` where a model has none.
+    /// The sum of the costs; `None` if a model has no cost.
     pub(super) cost_usd: Option<f64>,
-    /// The model, where there is one alone.
+    /// The model, if there is exactly one.
     pub(super) model: Option<Name>,
 }
 
 impl ModelUsage {
-    /// Reads the table.
+    /// Reads a result's table, which is a running total; `None` if the result has none.
+    pub(super) fn running(result: &Object<'_>) -> Option<Self> {
+        result.object("modelUsage").filter(|table| !table.is_empty()).map(|table| Self::read(&table))
+    }
+
+    /// Reads a table.
     pub(super) fn read(table: &Object<'_>) -> Self {
         let mut this = Self { cost_usd: Some(0.0), ..Self::default() };
         for (name, figures) in table.iter() {

@@ -1,7 +1,7 @@
-//! What stands in the user's role: tool results, prompts, and texts that the runner puts in.
+//! Records in the user's role: tool results, prompts, and texts that the runner inserts.
 //!
-//! In: `user` records of streams and transcripts. Out: results of calls, user messages, log lines. Never: the runner's own
-//! words as a person's, or a subagent's prompt as the user's.
+//! Input: `user` records of streams and transcripts. Output: results of calls, user messages, log lines. Never: the runner's
+//! own text reported as a person's; a subagent's prompt reported as the user's.
 
 use super::decoder::Claude;
 use super::outcome::{Outcome, media};
@@ -9,7 +9,7 @@ use crate::frame::{Attachment, Body, LogLevel, Name, UserMessage};
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place};
 
-/// How the runner tells the model that somebody stopped it.
+/// How the runner tells the model about an interruption.
 const INTERRUPTED: &str = "[Request interrupted by user";
 
 /// The text and attachments of a message.
@@ -52,12 +52,12 @@ impl Content {
         self.text.is_empty() && self.attachments.is_empty()
     }
 
-    /// Whether it tells of an interruption.
+    /// Whether it reports an interruption.
     pub(super) fn is_interruption(&self) -> bool {
         self.text.starts_with(INTERRUPTED)
     }
 
-    /// A command that was typed stands in tags: gives it back as it was typed.
+    /// Restores a typed command from its tags to the form in which it was typed.
     pub(super) fn untag_command(&mut self) {
         if let Some(name) = tagged(&self.text, "command-name") {
             let args = tagged(&self.text, "command-args").unwrap_or_default();
@@ -65,7 +65,7 @@ impl Content {
         }
     }
 
-    /// The output of a command of the runner's own, without its tags.
+    /// The output of one of the runner's own commands, without its tags.
     pub(super) fn local_output(&self) -> Option<&str> {
         let text = self.text.strip_prefix("<local-command-")?;
         let (stream, text) = text.split_once('>').filter(|(stream, _)| matches!(*stream, "stdout" | "stderr"))?;
@@ -117,7 +117,7 @@ impl Claude {
         }
     }
 
-    /// A person's message.
+    /// Reports a person's message.
     pub(super) fn prompt(&mut self, fields: &Object<'_>, content: Content, index: u64, ledger: &mut Ledger) {
         let place = Place::main(self.runs.stream(ledger));
         if content.is_empty() {
@@ -125,14 +125,14 @@ impl Claude {
         }
         let message_id = match fields.str("uuid").filter(|uuid| !uuid.is_empty()) {
             Some(uuid) => Name::from(&*uuid),
-            // Older versions name no record; its place in the input is as stable.
+            // Records of older versions have no id. Their position in the input is equally stable.
             None => Name::from(format!("user-{index}")),
         };
         let message = UserMessage { message_id, text: content.text, attachments: content.attachments };
         ledger.push(place, Body::UserMessage(Box::new(message)));
     }
 
-    /// Somebody stopped the turn.
+    /// Notes that the user interrupted the turn.
     pub(super) fn interrupted(&mut self, place: Place, content: &Content, ledger: &mut Ledger) {
         if let Some(run) = self.runs.run(place.stream) {
             run.interrupted = true;

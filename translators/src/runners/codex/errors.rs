@@ -1,13 +1,15 @@
-//! Errors: which ones are retry notices, and what they are called.
+//! Errors: their codes, and which of them are retry notices.
 //!
-//! In: a message, and where the surface has it the runner's own error class. Out: a stable code, and whether trying again
-//! may help. Never: a retry notice taken for the end of a run.
+//! Input: a message, and the runner's own error class if the surface has one. Output: a stable code, and whether a retry may
+//! help. Never: a retry notice taken for the end of a run.
 
+use super::super::stops::Stop;
 use crate::frame::{ErrorReported, ErrorScope, Name};
 use crate::json::{Json, Kind, Object};
+use crate::ledger::RunEnd;
 use std::borrow::Cow;
 
-/// An error as one of the surfaces tells it.
+/// An error, as reported by any surface.
 #[derive(Debug)]
 pub(super) struct Failure<'a> {
     pub(super) message: Cow<'a, str>,
@@ -16,13 +18,22 @@ pub(super) struct Failure<'a> {
 }
 
 impl<'a> Failure<'a> {
-    /// An error of which there is only the text.
+    /// An error that consists only of a text.
     pub(super) fn text(message: Cow<'a, str>) -> Self {
         let http_status = http_status(&message);
         Self { code: classify(&message, http_status), message, http_status }
     }
 
-    /// An error with the runner's own class: a word, or an object whose only key is the word.
+    /// The error in an event: the field `error` (an object or a string), or the event's own fields.
+    pub(super) fn of_event(event: &Object<'a>) -> Self {
+        match (event.object("error"), event.str("error")) {
+            (Some(error), _) => Self::read(&error),
+            (None, Some(error)) if event.str("message").is_none_or(|message| message.is_empty()) => Self::text(error),
+            _ => Self::read(event),
+        }
+    }
+
+    /// An error with the runner's own class, which is a word or an object with the word as its only key.
     pub(super) fn read(fields: &Object<'a>) -> Self {
         let message = fields.str("message").unwrap_or_default();
         let details = fields.str("additionalDetails").or_else(|| fields.str("additional_details"));
@@ -32,6 +43,14 @@ impl<'a> Failure<'a> {
         };
         let mut failure = Self::text(message);
         let Some(info) = fields.some("codexErrorInfo").or_else(|| fields.some("codex_error_info")) else {
+            // Some versions use the API's name for the class.
+            let own = fields.some("code").and_then(Json::str).filter(|code| !code.is_empty());
+            if let Some(code) = own {
+                failure.code = code_of(&super::snake(&code), failure.http_status);
+            }
+            if failure.message.is_empty() {
+                failure.message = Cow::Owned(failure.code.to_string());
+            }
             return failure;
         };
         let (word, status) = error_info(info);
@@ -43,11 +62,25 @@ impl<'a> Failure<'a> {
         failure
     }
 
-    pub(super) fn code(&self) -> Name {
-        self.code.clone()
+    /// How a run ends with this error.
+    pub(super) fn run_end(&self) -> RunEnd {
+        match Stop::of(&self.code) {
+            Some(stop) => stop.end(&self.code, Some(&self.message)),
+            None => RunEnd::failed(self.code.clone(), self.message.clone().into_owned()),
+        }
     }
 
-    /// The frame of an error after which the turn ends.
+    /// Whether a limit truncated the answer, which does not count as a failure of the turn.
+    pub(super) fn is_limit(&self) -> bool {
+        matches!(Stop::of(&self.code), Some(Stop::Length | Stop::Context))
+    }
+
+    /// The stop reason of a turn that ends with this error.
+    pub(super) fn stop_reason(&self) -> &'static str {
+        Stop::of(&self.code).map_or("failed", Stop::code)
+    }
+
+    /// The frame for an error that ends the turn.
     pub(super) fn fatal(&self) -> ErrorReported {
         ErrorReported {
             scope: ErrorScope::Run,
@@ -60,14 +93,14 @@ impl<'a> Failure<'a> {
         }
     }
 
-    /// The frame of an error after which the runner tries again.
+    /// The frame for an error that the runner retries.
     pub(super) fn retry(&self) -> ErrorReported {
         let (attempt, max_attempts) = attempts(&self.message).unzip();
         ErrorReported { scope: ErrorScope::Provider, retryable: true, attempt, max_attempts, ..self.fatal() }
     }
 }
 
-/// `Reconnecting... 2/3 (why)`: the only mark of a retry notice where the surface has no field for it.
+/// Parses `Reconnecting... 2/3 (why)`. This is the only mark of a retry notice on surfaces without a field for it.
 pub(super) fn attempts(message: &str) -> Option<(u32, u32)> {
     let rest = message.strip_prefix("Reconnecting")?.trim_start_matches(['.', '…', ' ']);
     let rest = rest.split([' ', '(']).next()?;
@@ -116,7 +149,7 @@ fn by_status(http_status: Option<u16>, otherwise: &'static str) -> &'static str 
     }
 }
 
-/// A code out of the text alone. The raw body of a refused request is JSON, and says its own type.
+/// Derives a code from the text alone. The raw body of a rejected request is JSON and contains its own type.
 fn classify(message: &str, http_status: Option<u16>) -> Name {
     let body = message.strip_suffix(')').and_then(|_| message.find(" (").and_then(|at| message.get(at + 2..)));
     let text = body.unwrap_or(message);
@@ -169,6 +202,25 @@ mod tests {
         ] {
             let failure = Failure::text(Cow::Borrowed(text));
             assert_eq!((&*failure.code, failure.http_status), (code, status), "{text}");
+        }
+    }
+
+    #[test]
+    fn an_error_is_read_wherever_it_stands() {
+        for (event, message, code) in [
+            (
+                r#"{"type":"error","error":{"code":"rate_limit_exceeded","message":"slow down"}}"#,
+                "slow down",
+                "rate_limit",
+            ),
+            (r#"{"type":"error","message":"flat","code":"bad_request"}"#, "flat", "invalid_request"),
+            (r#"{"type":"error","error":"only text"}"#, "only text", "execution_error"),
+            (r#"{"type":"error","message":"","error":"text"}"#, "text", "execution_error"),
+            (r#"{"type":"turn.failed","error":{"code":"server_overloaded"}}"#, "overloaded", "overloaded"),
+            (r#"{"type":"turn.failed"}"#, "execution_error", "execution_error"),
+        ] {
+            let failure = Failure::of_event(&Object::parse(event).unwrap());
+            assert_eq!((&*failure.message, &*failure.code), (message, code), "{event}");
         }
     }
 

@@ -1,50 +1,50 @@
 //! `codex exec --json`: one process, one turn, one run.
 //!
-//! In: the process's events. Out: one run from `thread.started` to `turn.completed` or `turn.failed`. Never: a retry notice
-//! taken for a failure, or the thread's running total taken for the turn's.
+//! Input: the events of the process. Output: one run from `thread.started` to `turn.completed` or `turn.failed`. Never: a retry
+//! notice taken for a failure; the thread's running total taken for the turn's usage.
 
 use super::super::names::NameMap;
 use super::errors::{Failure, attempts};
 use super::items::{Agents, Item, Phase, tell};
 use super::stage::{Stage, Turn};
 use super::usage::{Meter, Tokens};
-use crate::frame::{Name, UsageScope};
+use crate::frame::Name;
 use crate::json::Object;
 use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
-/// How many threads' totals are remembered, for turns that resume one of them.
+/// The number of threads whose totals are remembered, for turns that resume one of them.
 const REMEMBERED: usize = 256;
 
-/// The events of `exec`.
+/// Decodes the events of `exec`.
 #[derive(Debug, Default)]
 pub(super) struct Exec {
     run: State,
     turn: Turn,
     agents: Agents,
     thread: Option<Name>,
-    /// A prompt that was echoed before the thread began.
+    /// A prompt that was echoed before the thread started.
     prompt: Option<String>,
     meters: NameMap<Meter>,
 }
 
 #[derive(Clone, Copy, Debug, Default)]
 enum State {
-    /// Nothing came yet.
+    /// No record has arrived.
     #[default]
     Fresh,
     Open {
         run: StreamKey,
-        /// Whether its turn has begun.
+        /// Whether its turn has started.
         turn: bool,
     },
-    /// The turn is over; what still comes belongs to no run.
+    /// The turn is over. Later records belong to no run.
     Over,
 }
 
 impl Exec {
-    /// A prompt that an older version echoes before anything else.
+    /// Notes a prompt, which an older version echoes before anything else.
     pub(super) fn prompt(&mut self, prompt: &str) {
         self.prompt = Some(prompt.to_owned());
     }
@@ -69,7 +69,7 @@ impl Exec {
             "turn.completed" => {
                 let Some(run) = self.current(ledger) else { return };
                 let usage = fields.object("usage").and_then(|usage| Tokens::read(&usage));
-                // A review and a silent provider give zeros; the thread's total stays what it was.
+                // A review, or a provider that reports nothing, yields zeros. The thread's total then stays unchanged.
                 if let Some(total) = usage.filter(|total| !total.is_zero()) {
                     self.usage(run, total, ledger);
                 }
@@ -77,15 +77,13 @@ impl Exec {
             }
             "turn.failed" => {
                 let Some(run) = self.current(ledger) else { return };
-                let error = fields.object("error").unwrap_or_default();
-                let failure = Failure::read(&error);
+                let failure = Failure::of_event(fields);
                 self.stage(run, ledger).fatal(&failure);
-                let end = RunEnd::failed(failure.code(), failure.message.clone().into_owned());
-                self.end(run, end, "failed", ledger);
+                self.end(run, failure.run_end(), failure.stop_reason(), ledger);
             }
             "error" => {
                 let Some(run) = self.current(ledger) else { return };
-                let failure = Failure::text(fields.str("message").unwrap_or_default());
+                let failure = Failure::of_event(fields);
                 let retries = attempts(&failure.message).is_some();
                 let mut stage = self.stage(run, ledger);
                 if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
@@ -94,13 +92,13 @@ impl Exec {
             "item.updated" => self.item(Phase::Updated, fields, ledger),
             "item.completed" => self.item(Phase::Completed, fields, ledger),
             _ => {
-                ledger.fault(format!("unknown event type {word:?}"));
+                ledger.unknown(format!("unknown event type {word:?}"));
                 ledger.record_on_current();
             }
         }
     }
 
-    /// The input is over: what was begun and never told is told, before the run is closed.
+    /// Handles the end of the input. Emits pending searches before the run is closed.
     pub(super) fn finish(&mut self, ledger: &mut Ledger) {
         if let State::Open { run, .. } = self.run {
             self.stage(run, ledger).end_of_turn();
@@ -119,7 +117,7 @@ impl Exec {
         let place = Place::main(run);
         let mut stage = Stage { ledger, place, scope, turn: &mut self.turn, depth: 0 };
         if !tell(&mut stage, &mut self.agents, &item, phase) {
-            stage.ledger.fault(format!("unknown item type {:?}", item.word));
+            stage.ledger.unknown(format!("unknown item type {:?}", item.word));
         }
         stage.ledger.record_on(run);
     }
@@ -129,7 +127,7 @@ impl Exec {
         Stage { ledger, place: Place::main(run), scope, turn: &mut self.turn, depth: 0 }
     }
 
-    /// The run that a record belongs to; where the input began in its middle, it begins here.
+    /// The run of the current record. Opens one if the input started in the middle of a run.
     fn current(&mut self, ledger: &mut Ledger) -> Option<StreamKey> {
         let run = match self.run {
             State::Over => return None,
@@ -145,12 +143,12 @@ impl Exec {
         run
     }
 
-    /// Begins a run. Where one is still open its process is gone, and did not say how its turn ended.
+    /// Opens a run. A run that is still open is ended: its process is gone and did not report how its turn ended.
     fn open_anew(&mut self, ledger: &mut Ledger) -> StreamKey {
         let before = self.run;
         let run = self.open(ledger);
         if let State::Open { run: before, .. } = before {
-            // The record that tells it is the new run's.
+            // The current record belongs to the new run.
             ledger.record_on(run);
             let why = "the next turn began before the runner said how this one ended";
             self.end(before, RunEnd::interrupted(STREAM_ENDED, why), "", ledger);
@@ -165,9 +163,13 @@ impl Exec {
             self.meters.clear();
         }
         let meter = self.meters.entry(thread).or_default();
+        if meter.is_fresh() {
+            meter.recall(&ledger.known_totals(), total);
+        }
         meter.total(total, None);
+        let running = meter.running();
         if let Some(tokens) = meter.end_turn() {
-            self.stage(run, ledger).usage(tokens, UsageScope::Run, None);
+            self.stage(run, ledger).run_used(tokens, None, running);
         }
     }
 
@@ -180,7 +182,7 @@ impl Exec {
     }
 }
 
-/// Item ids begin again in every process, so the run keeps them apart.
+/// The scope for item ids. They restart in every process, so the run keeps them apart.
 fn scope(run: StreamKey, ledger: &Ledger) -> Uuid {
     ledger.stream(run).map_or(Uuid::nil(), |stream| stream.id)
 }

@@ -1,8 +1,8 @@
 //! Codex.
 //!
-//! In: what the Codex CLI writes for machines, on any of its surfaces; each record tells by itself which one it is of.
-//! Out: frames, the same ones for the same work on every surface. Never: a guess about records of an unknown type; they
-//! are kept, with a note.
+//! Input: the machine-readable output of the Codex CLI on any of its surfaces. Each record shows which surface it belongs to.
+//! Output: frames, equal for the same work on every surface. Never: a guess about records of an unknown type; they are kept,
+//! with a note.
 
 mod app_server;
 mod errors;
@@ -54,6 +54,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &["payload"], leaves: &[&["delta"]], above: &["type"] },
         Pieces { parent: &["msg"], leaves: &[&["delta"]], above: &[] },
     ],
+    time: time_of,
     decoder: || Box::new(Codex::default()),
     dialogue: Some(|| Box::<app_server::Client>::default()),
 };
@@ -63,7 +64,7 @@ struct Codex {
     exec: exec::Exec,
     app_server: app_server::AppServer,
     rollout: rollout::Rollout,
-    /// `{id, msg}` lines of older versions: the events of session files, without the calls.
+    /// Older versions' `{id, msg}` lines: the events of session files, without the calls.
     protocol: rollout::Rollout,
 }
 
@@ -84,7 +85,7 @@ impl Decoder for Codex {
             self.exec.prompt(&prompt);
             self.protocol.prompt(&prompt);
         } else {
-            ledger.fault("unknown record");
+            ledger.unknown("unknown record");
             ledger.record_on_current();
         }
     }
@@ -97,7 +98,16 @@ impl Decoder for Codex {
     }
 }
 
-/// A word in `snake_case`, whichever case it came in.
+/// The time of a session file's line or of an app-server notification, in Unix epoch milliseconds.
+fn time_of(record: &Record<'_>) -> Option<u64> {
+    let of_line = || {
+        let time: jiff::Timestamp = record.fields.str("timestamp")?.parse().ok()?;
+        u64::try_from(time.as_millisecond()).ok()
+    };
+    record.fields.u64("emittedAtMs").or_else(of_line)
+}
+
+/// Converts a word of any case to `snake_case`.
 fn snake(word: &str) -> String {
     let mut out = String::with_capacity(word.len() + 4);
     let mut lower = false;

@@ -1,9 +1,9 @@
-//! How records of Codex are told from those of others.
+//! Recognition of Codex's records.
 
 use crate::decode::Record;
 use crate::json::{Kind, Object};
 
-/// The families of methods that the app-server's protocol has.
+/// The method families of the app-server protocol.
 const METHODS: &[&str] = &[
     "thread/",
     "turn/",
@@ -16,7 +16,7 @@ const METHODS: &[&str] = &[
     "codex/event",
 ];
 
-/// The kinds of lines of a session file.
+/// The types of lines in a session file.
 const LINES: &[&str] = &[
     "session_meta",
     "response_item",
@@ -38,7 +38,7 @@ pub(super) fn exec(record: &Record<'_>) -> Option<&'static str> {
     let kind = fields.str("type")?;
     match &*kind {
         "thread.started" => fields.str("thread_id").map(|_| "thread.started with a thread_id"),
-        // It says nothing else.
+        // The record has no other field.
         "turn.started" => (fields.len() == 1).then_some("turn.started alone"),
         "turn.completed" => is_object(fields, "usage").then_some("turn.completed with usage"),
         "turn.failed" => is_object(fields, "error").then_some("turn.failed with an error"),
@@ -49,7 +49,7 @@ pub(super) fn exec(record: &Record<'_>) -> Option<&'static str> {
     }
 }
 
-/// A message of the app-server's protocol.
+/// A message of the app-server protocol.
 pub(super) fn app_server(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
     if let Some(method) = fields.str("method") {

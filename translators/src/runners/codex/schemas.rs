@@ -1,7 +1,7 @@
-//! What is known of the records of each surface: one schema for each kind, and which kind a record is of.
+//! The known records of each surface: one schema per kind, and the kind of a record.
 //!
-//! In: records as the CLI wrote them. Out: the name of the schema that such a record keeps in the version that
-//! `VERSIONS.md` names, beside the schemas. Never: a verdict; a record of another version is translated all the same.
+//! Input: records as the CLI wrote them. Output: the name of the schema for such a record. The schemas describe the version
+//! named in `VERSIONS.md`, which is next to them. Never: a verdict; records of other versions are translated all the same.
 
 use crate::decode::Record;
 use crate::schema::SchemaFile;
@@ -18,19 +18,19 @@ macro_rules! files {
     };
 }
 
-/// A line's `type`.
+/// The `type` of a line.
 pub(super) fn exec_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     record.fields.str("type")
 }
 
-/// The method of a notification or of a request; `response` for what answers one.
+/// The method of a notification or request; `response` for a response.
 pub(super) fn app_server_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     let fields = &record.fields;
     let answers = || fields.get("id").is_some() && (fields.get("result").is_some() || fields.get("error").is_some());
     fields.str("method").or_else(|| answers().then_some(Cow::Borrowed("response")))
 }
 
-/// A line's `type`; for the two that wrap something, with the type of that behind it.
+/// The `type` of a line. For the two wrapper types, the type of the payload is appended.
 pub(super) fn rollout_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     let word = record.fields.str("type")?;
     match &*word {
@@ -55,7 +55,7 @@ pub(super) const EXEC: &[SchemaFile] = files!(
     "turn.started",
 );
 
-/// `codex app-server`: what the server sends, and what a client says to get there.
+/// `codex app-server`: the server's messages, and the client's messages that lead to them.
 pub(super) const APP_SERVER: &[SchemaFile] = files!(
     "app-server",
     "account/chatgptAuthTokens/refresh",

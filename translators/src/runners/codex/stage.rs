@@ -1,53 +1,87 @@
-//! Where a thread's records are told, and what is remembered of its turn.
+//! The context of a thread's records, and the state of its turn.
 //!
-//! In: what a surface understood. Out: calls on the ledger with the place and the scope of call ids filled in. Never:
-//! anything that a surface alone knows, or memory that outlives the turn.
+//! Input: what a surface decoded. Output: calls on the ledger, with the place and the scope of call ids filled in. Never:
+//! knowledge specific to one surface; state that outlives the turn.
 
 use super::super::names::NameMap;
 use super::errors::Failure;
+use super::usage::Tokens;
 use crate::frame::{
-    Body, FileChanged, LogLevel, Name, OutputStream, PlanEntry, RawJson, Tool, ToolCall, ToolKind, UsageScope,
+    Body, Figures, FileChanged, LogLevel, Name, OutputStream, PlanEntry, RawJson, Tool, ToolCall, ToolKind, Usage,
+    UsageScope,
 };
 use crate::json::Utf16Text;
-use crate::ledger::{Block, BlockKind, Ledger, Place};
+use crate::ledger::{Block, BlockKind, Covers, Ledger, Place};
 use std::borrow::Cow;
-use std::collections::VecDeque;
+use std::collections::{BTreeMap, VecDeque};
 use uuid::Uuid;
 
-/// How many calls' names are kept at hand. More calls at a time only cost the time to name them again.
+/// The number of calls whose ids are cached. Further calls only cost the time to derive their ids again.
 const AT_HAND: usize = 8;
 
-/// What is remembered of a thread's turn.
+/// The state of a thread's turn.
 #[derive(Debug, Default)]
 pub(super) struct Turn {
-    /// The plan that was told last.
+    /// The last reported plan.
     plan: Vec<PlanEntry>,
-    /// The calls that were named last, each in its scope: what is told of one call comes together.
+    /// The most recently named calls, with their scope. Records of one call usually arrive together.
     tools: VecDeque<(Uuid, Tool)>,
-    /// Outputs of which pieces came before the whole.
+    /// Outputs whose deltas arrived before the whole.
     streamed: NameMap<Streamed>,
-    /// Searches of which only the beginning was told: it does not say what is searched.
-    pub(super) searches: Vec<Name>,
-    /// Arguments of edits that run, for the questions about them.
+    /// Searches that have started but not ended. The start does not contain the query, so the call is emitted with the end.
+    pub(super) searches: Searches,
+    /// Arguments of running edits. Approvals use them, and they supply the files that an edit's end leaves out.
     pub(super) edits: NameMap<RawJson>,
-    /// Blocks that are being written.
+    /// Open blocks.
     blocks: Vec<(BlockKind, Name, u32)>,
-    /// The error that was told last, so that the turn's end does not repeat it.
+    /// The last reported error, so that the turn's end does not repeat it.
     fatal: Option<String>,
-    /// Counts the messages, reasonings and prompts that have no id.
+    /// The number of messages, reasonings and prompts without an id.
     pub(super) nameless: u32,
-    /// Compactions, as items and as records of their own: each has one of them or both, in either order.
+    /// The number of compactions reported as items, and as separate records. Each compaction has one or both, in either order.
     compactions: (u32, u32),
 }
 
-/// Pieces of an output: how long they are, and what they are, without keeping them. Where the cuts between them were does
-/// not matter.
+/// Searches that have started, in order.
+#[derive(Debug, Default)]
+pub(super) struct Searches {
+    places: NameMap<u64>,
+    order: BTreeMap<u64, Name>,
+    next: u64,
+}
+
+impl Searches {
+    /// Notes that a search has started. At most `most` searches are tracked.
+    pub(super) fn begin(&mut self, id: &str, most: usize) {
+        if self.places.contains_key(id) || self.places.len() >= most {
+            return;
+        }
+        self.next += 1;
+        let name = Name::from(id);
+        self.places.insert(name.clone(), self.next);
+        self.order.insert(self.next, name);
+    }
+
+    /// Removes a search that has ended.
+    pub(super) fn end(&mut self, id: &str) {
+        if let Some(place) = self.places.remove(id) {
+            self.order.remove(&place);
+        }
+    }
+
+    fn into_ids(self) -> impl Iterator<Item = Name> {
+        self.order.into_values()
+    }
+}
+
+/// The length and hash of the deltas of an output, so that they need not be kept. The hash does not depend on how the output
+/// was cut.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Streamed {
     bytes: usize,
-    /// Of the whole words so far.
+    /// The hash of all complete 8-byte words.
     hash: u64,
-    /// The bytes behind them.
+    /// The bytes after them.
     word: u64,
 }
 
@@ -87,14 +121,30 @@ impl Streamed {
     }
 }
 
-/// One record's view of the ledger.
+/// Who requested a tool call.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Caller {
+    /// The model.
+    Model,
+    /// A person who typed a command.
+    User,
+}
+
+impl Caller {
+    /// Reads the `source` of a command, in any of its spellings.
+    pub(super) fn of(source: Option<&str>) -> Self {
+        if source.is_some_and(|source| super::snake(source) == "user_shell") { Self::User } else { Self::Model }
+    }
+}
+
+/// The ledger, with the context of one record.
 pub(super) struct Stage<'l> {
     pub(super) ledger: &'l mut Ledger,
     pub(super) place: Place,
-    /// Keeps equal call ids of different runs or sessions apart.
+    /// Separates equal call ids of different runs or sessions.
     pub(super) scope: Uuid,
     pub(super) turn: &'l mut Turn,
-    /// How deep in the tree of subagents the thread is.
+    /// The thread's depth in the tree of subagents.
     pub(super) depth: u32,
 }
 
@@ -118,28 +168,44 @@ impl Stage<'_> {
         self.ledger.tool_runs(self.place.stream, &tool)
     }
 
-    /// A tool is called and runs: the proposal and the start, once.
+    /// Proposes and starts a tool call, once.
     pub(super) fn begin(&mut self, call_id: &str, name: &str, kind: ToolKind, args: impl FnOnce() -> RawJson) {
+        self.begin_by(Caller::Model, call_id, name, kind, args);
+    }
+
+    /// As [`Stage::begin`], but without a proposal if a person runs the tool.
+    pub(super) fn begin_by(
+        &mut self,
+        caller: Caller,
+        call_id: &str,
+        name: &str,
+        kind: ToolKind,
+        args: impl FnOnce() -> RawJson,
+    ) {
         let tool = self.tool(call_id);
         if !self.ledger.is_open(self.place.stream) || self.ledger.tool_known(self.place.stream, &tool) {
             return;
         }
         let call = ToolCall { tool, name: Name::from(name), kind, args: args() };
-        self.ledger.tool_proposed(self.place, call.clone());
+        if caller == Caller::Model {
+            self.ledger.tool_proposed(self.place, call.clone());
+        }
         self.ledger.tool_started(self.place, call, None);
     }
 
-    /// A piece of a running tool's output.
+    /// Reports a delta of a running tool's output.
     pub(super) fn stream(&mut self, call_id: &str, piece: &str) {
         let tool = self.tool(call_id);
         if piece.is_empty() || !self.ledger.tool_runs(self.place.stream, &tool) {
             return;
         }
+        let is_full = self.turn.streamed.len() >= self.ledger.most_open();
         match self.turn.streamed.get_mut(call_id) {
             Some(streamed) => streamed.add(piece),
+            None if is_full => {}
             None => self.turn.streamed.entry(tool.call_id.clone()).or_insert(Streamed::EMPTY).add(piece),
         }
-        self.ledger.tool_output(self.place, &tool, OutputStream::Stdout, piece);
+        self.ledger.tool_output_tail(self.place, &tool, piece);
     }
 
     pub(super) fn output(&mut self, call_id: &str, stream: OutputStream, chunk: impl Into<String> + AsRef<str>) {
@@ -149,7 +215,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The whole output. What pieces said already is not said again; they may lack the beginning, which the runner does
+    /// Reports a tool's whole output, without repeating the deltas. The deltas may lack the beginning, which the runner does
     /// not stream.
     pub(super) fn whole_output(&mut self, call_id: &str, whole: Cow<'_, str>) {
         let Some(streamed) = self.turn.streamed.remove(call_id) else {
@@ -199,7 +265,7 @@ impl Stage<'_> {
         self.say(Body::FileChanged(Box::new(change)));
     }
 
-    /// The whole plan; one that is repeated unchanged is not told again.
+    /// Reports the whole plan, unless it is unchanged.
     pub(super) fn plan(&mut self, entries: Vec<PlanEntry>) {
         if self.turn.plan != entries {
             self.turn.plan.clone_from(&entries);
@@ -207,7 +273,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The runner replaced a part of its history. Where it says so twice, it is told once.
+    /// Reports that the runner replaced part of its history. A compaction that is recorded twice is reported once.
     pub(super) fn compaction(&mut self, by_item: bool, summary: Option<String>) {
         let (items, records) = &mut self.turn.compactions;
         let (this, other) = if by_item { (items, records) } else { (records, items) };
@@ -217,11 +283,18 @@ impl Stage<'_> {
         }
     }
 
-    pub(super) fn usage(&mut self, tokens: super::usage::Tokens, scope: UsageScope, model: Option<Name>) {
-        self.say(Body::UsageReported(Box::new(tokens.usage(scope, model))));
+    /// Reports the usage of a model call.
+    pub(super) fn call_used(&mut self, tokens: Tokens, model: Option<Name>) {
+        self.ledger.call_used(self.place, tokens.usage(UsageScope::Turn, model));
     }
 
-    /// An error after which the turn ends; the turn's end often repeats it.
+    /// Reports the usage of the main thread's turn; `running` is the thread's running total after it.
+    pub(super) fn run_used(&mut self, tokens: Tokens, model: Option<Name>, running: Option<Box<Figures>>) {
+        let usage = Usage { running, ..tokens.usage(UsageScope::Run, model) };
+        self.ledger.run_used(self.place.stream, usage, Covers::MainThread);
+    }
+
+    /// Reports an error that ends the turn. The turn's end often repeats it.
     pub(super) fn fatal(&mut self, failure: &Failure<'_>) {
         if self.turn.fatal.as_deref() != Some(&*failure.message) {
             self.turn.fatal = Some(failure.message.clone().into_owned());
@@ -229,7 +302,7 @@ impl Stage<'_> {
         }
     }
 
-    /// The runner tries again: what was being written is abandoned without a word.
+    /// Reports a retry. The runner silently abandons the blocks that were being written, so they are cut off.
     pub(super) fn retry(&mut self, failure: &Failure<'_>) {
         for (kind, message_id, index) in std::mem::take(&mut self.turn.blocks) {
             let block = Block { kind, message_id: &message_id, index };
@@ -240,7 +313,7 @@ impl Stage<'_> {
         self.say(Body::ErrorReported(Box::new(failure.retry())));
     }
 
-    /// A piece of a block.
+    /// Adds a delta to a block.
     pub(super) fn delta(&mut self, block: Block<'_>, piece: Utf16Text) {
         if self.ledger.said(self.place, block).is_none() {
             self.turn.blocks.push((block.kind, Name::from(block.message_id), block.index));
@@ -248,7 +321,7 @@ impl Stage<'_> {
         self.ledger.delta(self.place, block, piece);
     }
 
-    /// The whole of a block, so far: what its pieces did not say is said.
+    /// Reports the undelivered rest of a block, given its text so far.
     pub(super) fn so_far(&mut self, block: Block<'_>, text: &str) {
         let said = self.ledger.said(self.place, block).unwrap_or_default();
         if let Some(more) = text.strip_prefix(said)
@@ -258,7 +331,7 @@ impl Stage<'_> {
         }
     }
 
-    /// A block is complete.
+    /// Completes a block.
     pub(super) fn complete(&mut self, block: Block<'_>, text: &str, opaque: Option<RawJson>) {
         let open = |(kind, id, index): &(BlockKind, Name, u32)| {
             *kind == block.kind && *index == block.index && **id == *block.message_id
@@ -269,9 +342,9 @@ impl Stage<'_> {
         self.ledger.complete(self.place, block, Some(text), opaque);
     }
 
-    /// The turn is over: what was begun and never told is told now, so that nothing is left out.
+    /// Handles the end of the turn. Emits the searches whose end never arrived, so that nothing is lost.
     pub(super) fn end_of_turn(&mut self) {
-        for call_id in std::mem::take(&mut self.turn.searches) {
+        for call_id in std::mem::take(&mut self.turn.searches).into_ids() {
             self.begin(&call_id, "web_search", ToolKind::Search, crate::json::empty_object);
         }
         *self.turn = Turn::default();

@@ -1,12 +1,12 @@
-//! Tokens: running totals of a thread become the figures of its turns.
+//! Tokens: a thread's running totals, converted to the usage of its turns.
 //!
-//! In: totals and last-call figures, in any of the spellings of the three surfaces. Out: what was added since. Never: a
-//! repeated total counted twice, or the cached part of the input counted beside itself.
+//! Input: totals and last-call figures, in the spelling of any of the three surfaces. Output: the increase since the last
+//! report. Never: a repeated total counted twice; cached input tokens counted twice.
 
-use crate::frame::{Name, Usage, UsageScope};
+use crate::frame::{Figures, Name, Usage, UsageScope};
 use crate::json::Object;
 
-/// Tokens as the runner counts them: cached ones are part of the input, reasoning is part of the output.
+/// Tokens as the runner counts them: cached tokens are part of the input, reasoning tokens are part of the output.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tokens {
     input: u64,
@@ -17,7 +17,7 @@ pub(super) struct Tokens {
 }
 
 impl Tokens {
-    /// Reads a figure; `None` where it says neither input nor output.
+    /// Reads the figures; `None` if neither input nor output is present.
     pub(super) fn read(fields: &Object<'_>) -> Option<Self> {
         let get = |snake: &str, camel: &str| fields.u64(snake).or_else(|| fields.u64(camel));
         let (input, output) = (get("input_tokens", "inputTokens"), get("output_tokens", "outputTokens"));
@@ -30,7 +30,7 @@ impl Tokens {
         })
     }
 
-    /// Zeros all over are how the runner spells that it was told nothing.
+    /// Whether input and output are zero. The runner reports zeros if the provider reported nothing.
     pub(super) fn is_zero(&self) -> bool {
         self.input == 0 && self.output == 0
     }
@@ -63,7 +63,7 @@ impl Tokens {
         }
     }
 
-    /// The figure as frames have it: the input is what was read outside the cache.
+    /// The usage as frames contain it, with cached tokens not counted in the input.
     pub(super) fn usage(&self, scope: UsageScope, model: Option<Name>) -> Usage {
         let beside = self.cached.unwrap_or_default().saturating_add(self.cache_write.unwrap_or_default());
         Usage {
@@ -75,6 +75,30 @@ impl Tokens {
             cache_creation_tokens: self.cache_write,
             reasoning_tokens: self.reasoning,
             cost_usd: None,
+            main_thread: None,
+            running: None,
+        }
+    }
+
+    /// The figures as stored for later inputs, in the runner's way of counting.
+    fn kept(&self) -> Figures {
+        Figures {
+            input_tokens: self.input,
+            output_tokens: self.output,
+            cache_read_tokens: self.cached,
+            cache_creation_tokens: self.cache_write,
+            reasoning_tokens: self.reasoning,
+            cost_usd: None,
+        }
+    }
+
+    fn of_kept(kept: &Figures) -> Self {
+        Self {
+            input: kept.input_tokens,
+            cached: kept.cache_read_tokens,
+            cache_write: kept.cache_creation_tokens,
+            output: kept.output_tokens,
+            reasoning: kept.reasoning_tokens,
         }
     }
 }
@@ -87,10 +111,10 @@ pub(super) struct Meter {
 }
 
 impl Meter {
-    /// A new total, and the figure of the last call where it is told. Gives what was added; `None` where nothing was.
+    /// Applies a new total, and the last call's figures if reported. Returns the increase; `None` if there is none.
     ///
-    /// A thread that was resumed or forked starts above zero: what is not the last call's is of earlier turns. A total
-    /// that shrinks was overwritten by the runner, as it does after a context-window error, and counts from there.
+    /// A resumed or forked thread starts above zero, and anything beyond the last call belongs to earlier turns. A total that
+    /// shrinks was overwritten by the runner, as after a context-window error; counting continues from the new value.
     pub(super) fn total(&mut self, total: Tokens, last: Option<Tokens>) -> Option<Tokens> {
         let added = match self.total {
             Some(before) => total.since(before).or(last).unwrap_or(total),
@@ -104,13 +128,30 @@ impl Meter {
         Some(added)
     }
 
-    /// The figure of one call, where no total is told.
+    /// Whether this input has not reported any total for the thread.
+    pub(super) fn is_fresh(&self) -> bool {
+        self.total.is_none()
+    }
+
+    /// Restores the thread's total from earlier inputs: the greatest stored total below the current one. If the same input is
+    /// ingested again, each of its turns therefore gets the same usage as before.
+    pub(super) fn recall(&mut self, known: &[Figures], now: Tokens) {
+        let before = known.iter().map(Tokens::of_kept).filter(|before| *before != now && now.since(*before).is_some());
+        self.total = before.max_by_key(|before| (before.input, before.output)).or(self.total);
+    }
+
+    /// The running total, to be stored for later inputs.
+    pub(super) fn running(&self) -> Option<Box<Figures>> {
+        self.total.map(|total| Box::new(total.kept()))
+    }
+
+    /// Adds the figures of one call, for surfaces that report no total.
     pub(super) fn call(&mut self, tokens: Tokens) -> Option<Tokens> {
         let total = self.total.unwrap_or_default().plus(tokens);
         self.total(total, Some(tokens))
     }
 
-    /// What the turn that ends here has added.
+    /// Takes the increase of the turn that ends here.
     pub(super) fn end_turn(&mut self) -> Option<Tokens> {
         self.turn.take()
     }
@@ -132,6 +173,21 @@ mod tests {
         assert_eq!(meter.total(tokens(30, 14, 2), None), Some(tokens(20, 10, 1)));
         assert_eq!(meter.end_turn(), Some(tokens(30, 14, 2)));
         assert_eq!(meter.end_turn(), None);
+    }
+
+    #[test]
+    fn a_thread_goes_on_from_an_earlier_input() {
+        let known: Vec<_> =
+            [tokens(100, 0, 10), tokens(300, 0, 30), tokens(610, 0, 61)].iter().map(Tokens::kept).collect();
+        let spent = |total: Tokens| {
+            let mut meter = Meter::default();
+            meter.recall(&known, total);
+            meter.total(total, None)
+        };
+        assert_eq!(spent(tokens(710, 0, 71)), Some(tokens(100, 0, 10)));
+        assert_eq!(spent(tokens(610, 0, 61)), Some(tokens(310, 0, 31)), "the same input again");
+        assert_eq!(spent(tokens(100, 0, 10)), Some(tokens(100, 0, 10)));
+        assert_eq!(spent(tokens(7, 0, 1)), Some(tokens(7, 0, 1)), "a total that was overwritten");
     }
 
     #[test]

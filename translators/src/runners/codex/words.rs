@@ -1,7 +1,7 @@
-//! Command lines: an argument vector that was joined with shell quoting gives its script back.
+//! Command lines: recovers the script from an argument vector that was joined with shell quoting.
 //!
-//! In: the one string, or the list of words, in which a command is reported. Out: the script that the model wrote. Never:
-//! a guess; whatever is not certainly `SHELL -lc SCRIPT` is given as it came.
+//! Input: the command, reported as one string or as a list of words. Output: the script that the model wrote. Never: a guess;
+//! anything not certain to be `SHELL -lc SCRIPT` is returned unchanged.
 
 use std::borrow::Cow;
 
@@ -13,7 +13,7 @@ pub(super) fn script(command: &str) -> Cow<'_, str> {
     }
 }
 
-/// The script inside an argument vector; else its words, quoted where they need it.
+/// The script inside an argument vector, or else the words, quoted if necessary.
 pub(super) fn script_of(words: &[Cow<'_, str>]) -> String {
     if let Some(script) = inner(words) {
         return script.to_owned();
@@ -34,7 +34,7 @@ pub(super) fn script_of(words: &[Cow<'_, str>]) -> String {
     line
 }
 
-/// `bash -lc SCRIPT`, by any path; `pwsh … -Command SCRIPT`.
+/// The script of `bash -lc SCRIPT`, with any path, or of `pwsh … -Command SCRIPT`.
 fn inner<W: AsRef<str>>(words: &[W]) -> Option<&str> {
     let shell = words.first()?.as_ref().rsplit(['/', '\\']).next()?;
     let shell = shell.strip_suffix(".exe").unwrap_or(shell);
@@ -53,7 +53,7 @@ fn is_plain(char: char) -> bool {
     char.is_alphanumeric() || matches!(char, '_' | '-' | '.' | '/' | ':' | '=' | '@' | '%' | '+' | ',')
 }
 
-/// The words of a command line; `None` where it is more than quoted words.
+/// The words of a command line; `None` if it contains more than quoted words.
 fn split(line: &str) -> Option<Vec<String>> {
     let mut words = Vec::new();
     let mut word: Option<String> = None;
@@ -79,7 +79,7 @@ fn split(line: &str) -> Option<Vec<String>> {
                             char @ ('"' | '\\' | '$' | '`') => word.push(char),
                             char => word.extend(['\\', char]),
                         },
-                        // The shell would put something else here: not the quoting of a word.
+                        // The shell would expand this, so it is more than the quoting of a word.
                         '$' | '`' => return None,
                         char => word.push(char),
                     }

@@ -1,11 +1,11 @@
-//! Calls: from the first piece of their input to the proposal, and for hosted tools on to their end.
+//! Calls: from the first delta of their input to the proposal, and for hosted tools to their end.
 //!
-//! In: pieces of input, item objects, stage events. Out: tool frames. Never: a proposal of a call that was cut off, two
-//! proposals of one call, an image's bytes.
+//! Input: deltas of input, item objects, stage events. Output: tool frames. Never: a proposal for a call that was cut off; two
+//! proposals of one call; the bytes of an image.
 //!
-//! The client runs functions, custom tools, local shells, computers and patches: those calls are proposals. The server runs
-//! the others: they are proposed and started as soon as their input is known, and end with their item. What a search looks
-//! for is known only when it is over, so it is told as a whole then, with the time that it took.
+//! The client runs functions, custom tools, local shells, computers and patches. These calls are only proposed. The server runs
+//! all others. They are proposed and started once their input is known, and end with their item. The query of a search is known
+//! only when the search is over, so the whole call is reported then, with its duration.
 
 use super::item::{Call, ItemKind};
 use super::output::{self, Outcome};
@@ -15,20 +15,20 @@ use crate::frame::{Body, LogLevel, OutputStream, RawJson, ToolCall};
 use crate::json::{self, Object, Utf16Text};
 use crate::ledger::Ledger;
 
-/// When an item is told.
+/// How complete an item is when it is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(super) enum Told {
-    /// It has just begun.
+    /// The item has just started.
     Begun,
-    /// It is over, by its own last event.
+    /// The item's own last event reports it as complete.
     Whole,
-    /// It stands in the last snapshot of a response that went well.
+    /// The item is part of the last snapshot of a successful response.
     AtEnd,
-    /// It stands in that of a response that failed or was cut off; it may have been under way.
+    /// The item is part of the last snapshot of a response that failed or was cut off; it may be incomplete.
     CutShort,
 }
 
-/// A piece of a call's input.
+/// Handles a delta of a call's input.
 pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, ledger: &mut Ledger) {
     let place = run.place();
     let Some(tool) = run.tool(at, ledger) else { return };
@@ -44,7 +44,7 @@ pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, ledger: &mut Led
     }
 }
 
-/// A call's input is whole. A call whose name is not known yet waits for its item.
+/// Handles the end of a call's input. A call whose name is still unknown waits for its item.
 pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &str, ledger: &mut Ledger) {
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
@@ -59,7 +59,7 @@ pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &st
     }
     call.input_done = true;
     if kind == ItemKind::CodeInterpreter || !call.name.is_empty() {
-        // No input at all is an empty one, now that it is whole.
+        // The input is complete, so a missing input means an empty one.
         let args = tool::args(kind, None, &call.input).unwrap_or_else(|| empty(kind));
         propose(run, at, args, ledger);
         if kind == ItemKind::Mcp || kind == ItemKind::CodeInterpreter {
@@ -68,7 +68,7 @@ pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &st
     }
 }
 
-/// Whether a call's item, when it begins, is whole already.
+/// Whether a call's item is already complete when it starts.
 pub(super) fn is_whole(fields: &Object<'_>) -> bool {
     let key = match fields.str("type").map(|word| ItemKind::of(&word)) {
         Some(ItemKind::Function) => "arguments",
@@ -79,14 +79,14 @@ pub(super) fn is_whole(fields: &Object<'_>) -> bool {
         && fields.str(key).is_some_and(|input| !input.is_empty())
 }
 
-/// A call's item is told, when it begins or as a whole.
+/// Handles a call's item, either at its start or as a whole.
 pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, ledger: &mut Ledger) {
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = &item.call else { return };
     if how == Told::Begun {
         if call.on_server && call.proposed.is_none() {
-            // Images have no input beyond the conversation: they are begun at once, since they take long.
+            // Image calls have no separate input and take long, so they are started at once.
             let begun = match kind {
                 ItemKind::ImageGeneration => Some(json::empty_object()),
                 ItemKind::WebSearch | ItemKind::FileSearch | ItemKind::ToolSearch => tool::args(kind, Some(fields), ""),
@@ -107,7 +107,7 @@ pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, led
     let cut = match status.as_deref() {
         Some("incomplete") => true,
         Some("completed" | "failed") => false,
-        // What the input said of itself counts more than a status that was left out.
+        // If the status is missing, the completeness of the input decides.
         _ => how == Told::CutShort && !input_done,
     };
     if cut {
@@ -126,7 +126,7 @@ pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, led
     }
 }
 
-/// The model wants the tool to run.
+/// Proposes the call.
 fn propose(run: &mut Run, at: usize, args: RawJson, ledger: &mut Ledger) {
     let place = run.place();
     let Some(tool) = run.tool(at, ledger) else { return };
@@ -144,7 +144,7 @@ fn propose(run: &mut Run, at: usize, args: RawJson, ledger: &mut Ledger) {
     ledger.tool_proposed(place, proposal);
 }
 
-/// The tool runs.
+/// Starts the call.
 pub(super) fn start(run: &mut Run, at: usize, ledger: &mut Ledger) {
     let place = run.place();
     let Some(tool) = run.tool(at, ledger) else { return };
@@ -157,7 +157,7 @@ pub(super) fn start(run: &mut Run, at: usize, ledger: &mut Ledger) {
     ledger.tool_started(place, started, None);
 }
 
-/// The tool is done. Its time counts from the first word of it.
+/// Ends the call. Its duration counts from the first record about it.
 pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, ledger: &mut Ledger) {
     let place = run.place();
     let Some(tool) = run.tool(at, ledger) else { return };
@@ -179,7 +179,7 @@ pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, ledger: &mut Ledge
     }
 }
 
-/// A piece of the output of a call that runs.
+/// Reports a delta of a running call's output.
 pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String, ledger: &mut Ledger) {
     let place = run.place();
     start(run, at, ledger);
@@ -188,8 +188,8 @@ pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String
     }
 }
 
-/// The response is over: a call whose input was whole is proposed even if its item never came, one of which a stage event
-/// said the end is ended, and one that still runs has failed.
+/// Settles a call when the response is over. A call with complete input is proposed even if its item never arrived. A call ends
+/// as its stage event said. A call that still runs has failed.
 pub(super) fn flush(run: &mut Run, at: usize, ledger: &mut Ledger) {
     let Some(item) = run.items.get(at) else { return };
     let Some(call) = &item.call else { return };
@@ -222,7 +222,7 @@ fn shown(call: &Call) -> &str {
     if call.name.is_empty() { "a tool" } else { &call.name }
 }
 
-/// The input of a call that has none: nothing to parse, or no text.
+/// The arguments of a call without input: an empty string for a custom tool, an empty object otherwise.
 fn empty(kind: ItemKind) -> RawJson {
     if kind == ItemKind::Custom { json::to_raw("") } else { json::empty_object() }
 }

@@ -1,7 +1,7 @@
-//! Events about the items of a response, each to the module that it concerns.
+//! Routes events about a response's items to the modules for them.
 //!
-//! In: an event whose run is known. Out: the item that it speaks of, and a call on the module of its kind; approvals,
-//! compactions and messages of others, which are one frame each, are told here. Never: the response's own events.
+//! Input: an event whose run is known. Output: the item that it concerns, and a call on the module for its kind. Approvals,
+//! compactions and messages of other roles, which take one frame each, are reported here. Never: events of the response itself.
 
 use super::call::{self, Told};
 use super::event::{Event, Sort, Stage, Text};
@@ -14,16 +14,26 @@ use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, LogLevel
 use crate::json::{Json, Object};
 use crate::ledger::Ledger;
 
-/// Translates an event about the items of a response.
+/// Decodes an event about a response's items.
 pub(super) fn event(run: &mut Run, event: Event, address: &Address<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
     let now_ms = ledger.time_ms();
     let place = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
     let part_index = |sort| place(if sort == Sort::Summary { "summary_index" } else { "content_index" });
+    let most = ledger.most_open();
+    if run.items.len() >= most && !run.items.knows(address, fields) {
+        if !std::mem::replace(&mut run.crowded, true) {
+            let message = format!(
+                "a response has more than {most} items (ingest.max_open_tools): those beyond are kept as records"
+            );
+            ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+        }
+        return;
+    }
     match event {
         Event::ItemAdded | Event::ItemDone => {
             let Some(object) = fields.get("item") else { return };
             let Some(item) = fields.object("item") else { return };
-            // A call that is whole from the start may have no event of its end.
+            // A call that is complete from the start may have no end event.
             let last = event == Event::ItemDone || call::is_whole(&item);
             let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);
             if last {
@@ -95,7 +105,7 @@ pub(super) fn event(run: &mut Run, event: Event, address: &Address<'_>, fields: 
     }
 }
 
-/// An item is told as a whole: by its own last event, or by the response's last snapshot.
+/// Handles an item as a whole, from its own last event or from the response's last snapshot.
 pub(super) fn whole_item(
     run: &mut Run,
     at: usize,
@@ -159,8 +169,8 @@ pub(super) fn whole_item(
     }
 }
 
-/// The item that says a text. A message may hold reasoning, but only where the event names it: some upstreams give the
-/// reasoning before a message the message's place.
+/// The item that a text belongs to. A message may contain reasoning, but only if the event names the message: some upstreams
+/// send the reasoning that precedes a message with the message's index.
 fn speaker(run: &mut Run, text: Text, address: &Address<'_>, last: bool, now_ms: u64) -> Option<usize> {
     if text == Text::Said {
         return run.items.find_or_make(address, &[ItemKind::Message], last, now_ms);

@@ -1,20 +1,21 @@
-//! How a response ends: its last snapshot, its usage, its verdict.
+//! The end of a response: its last snapshot, its usage, its verdict.
 //!
-//! In: the terminal event's response object, or the lack of one. Out: what is still unsaid, one usage figure, the turn's
-//! and the run's end. Never: usage counted twice (what follows the first terminal event is no part of the run).
+//! Input: the response object of the terminal event, if any. Output: whatever is still unreported, one usage report, the end of
+//! the turn and of the run. Never: usage counted twice (nothing after the first terminal event is part of the run).
 
+use super::super::stops::Stop;
 use super::call::{self, Told};
 use super::error::Fault;
 use super::run::Run;
 use super::{item::ItemKind, text};
-use crate::frame::{Body, EndReason, ErrorScope, Name, Usage, UsageScope};
+use crate::frame::{ErrorScope, Name, Usage, UsageScope};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, RunEnd};
+use crate::ledger::{Covers, Ledger, RunEnd};
 
-/// The response's own word for how it stands, where it is one that ends it.
+/// The response's final status.
 pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -> &'w str {
     let said = response.and_then(|response| response.str("status"));
-    // A proxy may end a response that was cut off as `response.completed`: the object knows better.
+    // A proxy may end a truncated response with `response.completed`. The response object is more reliable.
     match said.as_deref() {
         Some("completed") => "completed",
         Some("failed") => "failed",
@@ -24,7 +25,7 @@ pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -
     }
 }
 
-/// A terminal event came: says what is unsaid and ends the run.
+/// Handles a terminal event: reports what is unreported and ends the run.
 pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, ledger: &mut Ledger) {
     let told = if status == "completed" { Told::AtEnd } else { Told::CutShort };
     if let Some(response) = response {
@@ -33,7 +34,7 @@ pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>
     let finished = status == "completed" || status == "incomplete";
     close(&mut run, !finished, ledger);
     if let Some(usage) = response.and_then(|response| usage(&run, response)) {
-        ledger.push(run.place(), Body::UsageReported(Box::new(usage)));
+        ledger.run_used(run.stream, usage, Covers::MainThread);
     }
     let (end, stop_reason) = verdict(&run, status, response, ledger);
     ledger.turn_ended(run.stream, Some(stop_reason));
@@ -41,14 +42,14 @@ pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>
     ledger.end_run(run.stream, RunEnd { final_text, ..end });
 }
 
-/// The upstream broke off after an error.
+/// Ends the run when the upstream breaks off after an error.
 pub(super) fn broken(mut run: Run, fault: Fault, ledger: &mut Ledger) {
     close(&mut run, true, ledger);
     ledger.turn_ended(run.stream, Some(Name::from("failed")));
     ledger.end_run(run.stream, RunEnd::failed(fault.code, fault.message));
 }
 
-/// Says what waits for an item that never came, and closes what is open, so that it is closed before the turn is.
+/// Reports calls whose item never arrived, and closes open blocks, so that they end before the turn.
 pub(super) fn close(run: &mut Run, cut: bool, ledger: &mut Ledger) {
     for at in 0..run.items.len() {
         call::flush(run, at, ledger);
@@ -59,7 +60,7 @@ pub(super) fn close(run: &mut Run, cut: bool, ledger: &mut Ledger) {
     }
 }
 
-/// The whole output, told again: each item says what of it is unsaid.
+/// Handles the final output: each item reports what is still unreported of it.
 fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Told, ledger: &mut Ledger) {
     let (objects, fields): (Vec<_>, Vec<_>) =
         output.into_iter().flat_map(Json::objects).map(|(_, object, fields)| (object, fields)).unzip();
@@ -73,7 +74,7 @@ fn verdict(run: &Run, status: &str, response: Option<&Object<'_>>, ledger: &mut 
     match status {
         "failed" => {
             let told = response.and_then(|response| response.some("error")).map(Fault::of);
-            // The same error has often been told in an event before.
+            // An earlier event often contains the same error.
             if let Some(fault) = told.as_ref().filter(|&fault| run.error.as_ref() != Some(fault)) {
                 ledger.push(run.place(), fault.frame(ErrorScope::Run));
             }
@@ -87,20 +88,33 @@ fn verdict(run: &Run, status: &str, response: Option<&Object<'_>>, ledger: &mut 
         "incomplete" => {
             let details = response.and_then(|response| response.object("incomplete_details"));
             let reason = details.and_then(|details| details.str("reason")).filter(|reason| !reason.is_empty());
-            let code = Name::from(reason.as_deref().unwrap_or("incomplete"));
-            let message = match reason {
-                Some(reason) => format!("the response is incomplete: {reason}"),
-                None => "the response is incomplete".to_owned(),
-            };
-            (RunEnd { reason: EndReason::Interrupted, ..RunEnd::failed(code.clone(), message) }, code)
+            incomplete(reason.as_deref())
         }
         "cancelled" => (RunEnd::interrupted("cancelled", "the response was cancelled"), Name::from("cancelled")),
         _ => (RunEnd::completed(), Name::from("completed")),
     }
 }
 
-/// The response's usage. Its input counts what was read from the cache and written to it; a frame's does not. One gateway
-/// writes the names of the older chat interface.
+/// How an incomplete response ends: by the common rule if its reason is known. A response calls itself incomplete if a limit
+/// ended it, so without a known reason it counts as completed with the output so far.
+fn incomplete(reason: Option<&str>) -> (RunEnd, Name) {
+    let Some(reason) = reason else {
+        let end = RunEnd { message: Some("the response is incomplete".to_owned()), ..RunEnd::completed() };
+        return (RunEnd { error_code: Some(Name::from("incomplete")), ..end }, Name::from("incomplete"));
+    };
+    let message = format!("the response is incomplete: {reason}");
+    let is_stopped = ["cancel", "abort", "interrupt"].iter().any(|word| reason.contains(word));
+    let end = match Stop::of(reason) {
+        Some(stop) => stop.end(reason, Some(&message)),
+        None if is_stopped => RunEnd::interrupted(reason, message),
+        None => RunEnd { error_code: Some(Name::from(reason)), message: Some(message), ..RunEnd::completed() },
+    };
+    let stop_reason = end.error_code.clone().unwrap_or_else(|| Name::from(reason));
+    (end, stop_reason)
+}
+
+/// The response's usage. Its input tokens include cache reads and writes; those of a frame do not. One gateway uses the field
+/// names of the older chat interface.
 fn usage(run: &Run, response: &Object<'_>) -> Option<Usage> {
     let usage = response.object("usage")?;
     let either = |name: &str, chat: &str| usage.u64(name).or_else(|| usage.u64(chat));
@@ -125,5 +139,7 @@ fn usage(run: &Run, response: &Object<'_>) -> Option<Usage> {
         cache_creation_tokens,
         reasoning_tokens: written.and_then(|written| written.u64("reasoning_tokens")),
         cost_usd: usage.f64("cost"),
+        main_thread: None,
+        running: None,
     })
 }

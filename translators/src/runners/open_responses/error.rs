@@ -1,31 +1,31 @@
 //! Errors, in the three shapes that upstreams send: nested (`error: {…}`), flat, and a bare object without a type.
 //!
-//! In: the fields of an event or of a response. Out: one plain value, and its frame. Never: two frames for an error that
-//! is told twice.
+//! Input: the fields of an event or of a response. Output: one plain value, and its frame. Never: two frames for an error that
+//! is reported twice.
 
 use crate::frame::{Body, ErrorReported, ErrorScope, Name};
 use crate::json::{Json, Object};
 
-/// What went wrong.
+/// An error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
-    /// The upstream's word for it.
+    /// The upstream's code for it.
     pub(super) code: Name,
-    /// What a person is told.
+    /// The message for people.
     pub(super) message: String,
 }
 
 impl Fault {
-    /// The error that an event tells.
+    /// The error in an event.
     pub(super) fn of_event(fields: &Object<'_>) -> Self {
         match fields.some("error") {
             Some(error) => Self::of(error),
-            // Flat: the event's own `type` says only that it is an error.
+            // Flat: the event's own `type` only says that it is an error.
             None => Self::of_fields(fields, "error"),
         }
     }
 
-    /// The error of an `error` field.
+    /// The error in an `error` field.
     pub(super) fn of(error: Json<'_>) -> Self {
         match (error.object(), error.str()) {
             (Some(fields), _) => {
@@ -49,7 +49,7 @@ impl Fault {
         }
     }
 
-    /// The frame of it.
+    /// The frame that reports it.
     pub(super) fn frame(&self, scope: ErrorScope) -> Body {
         let http_status = self.code.parse().ok().filter(|status| (400..600).contains(status));
         Body::ErrorReported(Box::new(ErrorReported {

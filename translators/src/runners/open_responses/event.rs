@@ -1,9 +1,9 @@
-//! The event types: what each one is about.
+//! The event types and what each of them is about.
 //!
-//! In: the `type` of an event. Out: its meaning, as far as translation needs it. Never: a look at the event's fields.
+//! Input: the `type` of an event. Output: its meaning, as far as translation needs it. Never: a read of the event's fields.
 //!
-//! Three sets: the published one, the wider one that OpenAI and others send, and `slug:name` extensions, which anybody
-//! may add and nobody need understand.
+//! There are three sets: the published one, the wider one that OpenAI and others send, and `slug:name` extensions, which anyone
+//! may add and clients may ignore.
 
 use super::item::ItemKind;
 
@@ -16,62 +16,62 @@ pub(super) enum Event {
     Progress,
     /// `response.completed`, `response.failed`, `response.incomplete`.
     Terminal,
-    /// An item begins.
+    /// An item starts.
     ItemAdded,
-    /// An item is whole.
+    /// An item is complete.
     ItemDone,
-    /// A part of an item begins.
+    /// A part of an item starts.
     PartAdded(Sort),
-    /// A part of an item is whole.
+    /// A part of an item is complete.
     PartDone(Sort),
-    /// A piece of a part's text.
+    /// A delta of a part's text.
     Delta(Text),
-    /// A part's text is whole; it stands in this field.
+    /// A part's text is complete; this field contains it.
     Done(Text, &'static str),
-    /// A piece of a call's input.
+    /// A delta of a call's input.
     InputDelta(ItemKind),
-    /// A call's input is whole; it stands in this field.
+    /// A call's input is complete; this field contains it.
     InputDone(ItemKind, &'static str),
-    /// A piece of a command's output, or all of it.
+    /// A delta of a command's output, or all of it.
     CommandOutput,
-    /// A hosted tool goes from one stage to the next.
+    /// A hosted tool enters another stage.
     Stage(ItemKind, Stage),
-    /// Something went wrong.
+    /// An error.
     Error,
-    /// Known, and nothing follows from it.
+    /// A known event that is only kept as a record.
     Silent,
     /// `slug:name`.
     Extension,
-    /// Nobody has announced it.
+    /// An unknown event type.
     Unknown,
-    /// The event does not say its type.
+    /// An event without a type.
     Untyped,
 }
 
-/// The two lists of parts that an item has.
+/// The two lists of parts in an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Sort {
     /// `content`.
     Content,
-    /// `summary`, of reasoning alone.
+    /// `summary`, only in reasoning items.
     Summary,
 }
 
-/// Whose text it is.
+/// The kind of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Text {
-    /// What the assistant says, refusals among it.
+    /// The assistant's answer, including refusals.
     Said,
     /// The model's reasoning.
     Reasoning,
-    /// A summary of it.
+    /// A summary of the reasoning.
     Summary,
 }
 
-/// How far a hosted tool is.
+/// The stage of a hosted tool.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Stage {
-    /// It works.
+    /// It is running.
     Runs,
     /// It is done.
     Completed,
@@ -98,7 +98,7 @@ impl Event {
             "response.output_text.done" => Self::Done(Text::Said, "text"),
             "response.refusal.done" => Self::Done(Text::Said, "refusal"),
             "response.audio.transcript.done" => Self::Done(Text::Said, "transcript"),
-            // The published name, and the one that OpenAI, OpenRouter, LM Studio, DeepSeek and others send.
+            // The published name, and the name that OpenAI, OpenRouter, LM Studio, DeepSeek and others send.
             "response.reasoning.delta" | "response.reasoning_text.delta" => Self::Delta(Text::Reasoning),
             "response.reasoning.done" | "response.reasoning_text.done" => Self::Done(Text::Reasoning, "text"),
             "response.reasoning_summary_text.delta" => Self::Delta(Text::Summary),
@@ -117,7 +117,7 @@ impl Event {
                 Self::CommandOutput
             }
             "error" => Self::Error,
-            // These say again what the item says, or carry images, sound and sources, which frames have no words for.
+            // These repeat the item, or carry images, audio and sources, which have no corresponding frame.
             "response.output_text.annotation.added"
             | "response.apply_patch_call_operation_diff.done"
             | "response.shell_call_command.added"
@@ -158,14 +158,14 @@ impl Event {
         }
     }
 
-    /// Whether the event speaks of a response, so that one that begins a stream begins a run.
+    /// Whether the event is about a response, so that it starts a run if it starts the stream.
     pub(super) fn is_of_a_response(self) -> bool {
         !matches!(self, Self::Silent | Self::Extension | Self::Unknown | Self::Untyped)
     }
 }
 
 impl Text {
-    /// The list that its part is in.
+    /// The list that contains the part of this text.
     pub(super) fn sort(self) -> Sort {
         if self == Self::Summary { Sort::Summary } else { Sort::Content }
     }

@@ -1,14 +1,14 @@
-//! One output item: what it is, and what of it has been said.
+//! One output item: what it is, and what was reported of it.
 //!
-//! In: the `item` objects of events. Out: plain state, kept until the response ends. Never: an item's text (the ledger
-//! has it while it is open; afterwards a hash is enough to see whether a repetition agrees).
+//! Input: the `item` objects of events. Output: plain state, kept until the response ends. Never: an item's text. The ledger
+//! holds it while the item is open; afterwards a hash is enough to compare a repetition.
 
 use super::event::{Sort, Text};
 use crate::frame::{Name, RawJson, Tool};
 use crate::json::Object;
 use std::collections::BTreeMap;
 
-/// The types of items, as far as they differ in translation.
+/// The types of items, as far as translation distinguishes them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum ItemKind {
     Message,
@@ -33,7 +33,7 @@ pub(super) enum ItemKind {
     /// The output of a call.
     Output,
     Compaction,
-    /// An implementor's own, or one that is not known.
+    /// An implementor's own type, or an unknown one.
     Other,
 }
 
@@ -92,29 +92,33 @@ impl ItemKind {
 #[derive(Debug)]
 pub(super) struct Item {
     pub(super) kind: ItemKind,
-    /// Its id when it was first spoken of.
+    /// The id in the first record about it.
     pub(super) id: Option<Name>,
-    /// Its place in the output when it was first spoken of.
+    /// The index in the output in the first record about it.
     pub(super) index: Option<u64>,
-    /// The name of its blocks: its id, or one derived from its place.
+    /// Whether an event contained its index. Otherwise the index is its position in a list.
+    pub(super) placed: bool,
+    /// The message id of its blocks: the item's id, or one derived from its index.
     pub(super) message_id: Name,
-    /// The upstream announced it, rather than speaking of its parts only.
+    /// Whether the upstream announced the item, and not only its parts.
     pub(super) announced: bool,
-    /// An event spoke of it by an id that is known to be its own.
+    /// Whether an event named it by an id that is known to be its own.
     pub(super) confirmed: bool,
-    /// It has a second id.
+    /// Whether an event named it by its own id.
+    pub(super) keeps_id: bool,
+    /// Whether it has a second id.
     pub(super) aliased: bool,
-    /// It is whole.
+    /// Whether it is complete.
     pub(super) finished: bool,
-    /// Its parts that have been spoken of.
+    /// Its parts that have been mentioned.
     pub(super) parts: BTreeMap<(Sort, u32), Part>,
-    /// The part of each list that was spoken of last.
+    /// The part of each list that was mentioned last.
     pub(super) latest: [Option<u32>; 2],
-    /// What it is as a call, where it is one.
+    /// The call, if the item is one.
     pub(super) call: Option<Box<Call>>,
     /// The call whose output it is.
     pub(super) output_of: Option<Name>,
-    /// Bytes of each command's output that have been said, for each of its two streams.
+    /// The number of bytes reported of each command's output, for each of its two streams.
     pub(super) output_said: BTreeMap<(u64, bool), usize>,
 }
 
@@ -123,9 +127,9 @@ pub(super) struct Item {
 pub(super) struct Part {
     /// Its block index.
     pub(super) block: u32,
-    /// Whose text it is.
+    /// The kind of its text.
     pub(super) text: Text,
-    /// Once it is whole: the hash of its text.
+    /// The hash of its text, once the text is complete.
     pub(super) whole: Option<u64>,
 }
 
@@ -134,32 +138,32 @@ pub(super) struct Part {
 pub(super) struct Call {
     /// The call's own id, which its output names.
     pub(super) call_id: Option<Name>,
-    /// Its names in frames, from the first frame on.
+    /// Its ids in frames, once a frame has been emitted.
     pub(super) tool: Option<Tool>,
-    /// The tool's name; "" until it is known.
+    /// The tool's name; "" while unknown.
     pub(super) name: Name,
     /// The input so far.
     pub(super) input: String,
-    /// Half of a surrogate pair at its end.
+    /// Half of a surrogate pair at the end of the input.
     pub(super) high: Option<u16>,
-    /// The input is whole.
+    /// Whether the input is complete.
     pub(super) input_done: bool,
-    /// What was proposed.
+    /// The proposed arguments; `None` before the proposal.
     pub(super) proposed: Option<RawJson>,
-    /// It runs, or ran.
+    /// Whether it has started.
     pub(super) started: bool,
-    /// It is over.
+    /// Whether it has ended.
     pub(super) ended: bool,
-    /// A stage event said how it ended.
+    /// The result in a stage event: `true` if the call succeeded.
     pub(super) verdict: Option<bool>,
-    /// The server runs it, as far as its item has said.
+    /// Whether the server runs it, as far as its item has said.
     pub(super) on_server: bool,
-    /// When it was first spoken of.
+    /// When it was first mentioned, in Unix epoch milliseconds.
     pub(super) since_ms: u64,
 }
 
 impl Item {
-    /// An item of which nothing is known but how it was spoken of. `named` says whether `message_id` is its own id.
+    /// A new item. `named` says whether `message_id` is the item's own id.
     pub(super) fn new(kind: ItemKind, named: bool, message_id: Name, index: Option<u64>, now_ms: u64) -> Self {
         let id = named.then(|| message_id.clone());
         let call = kind.is_call().then(|| Box::new(Call { since_ms: now_ms, ..Call::default() }));
@@ -167,9 +171,11 @@ impl Item {
             kind,
             id,
             index,
+            placed: false,
             message_id,
             announced: false,
             confirmed: false,
+            keeps_id: false,
             aliased: false,
             finished: false,
             parts: BTreeMap::new(),
@@ -180,7 +186,7 @@ impl Item {
         }
     }
 
-    /// Takes over what an item object says of names and places.
+    /// Takes over names and ids from an item object.
     pub(super) fn learn(&mut self, fields: &Object<'_>) {
         let call_id = fields.str("call_id").filter(|id| !id.is_empty());
         if self.kind == ItemKind::Output {
@@ -189,7 +195,7 @@ impl Item {
         let Some(call) = &mut self.call else { return };
         if let (None, Some(call_id)) = (&call.call_id, call_id) {
             call.call_id = Some(Name::from(&*call_id));
-            // Frames that are out keep their id; the name that the client answers to is the call's own.
+            // Emitted frames keep their id. The client answers to the call's own id.
             if let Some(tool) = &mut call.tool {
                 tool.call_id = Name::from(&*call_id);
             }
@@ -198,6 +204,11 @@ impl Item {
             call.name = name;
         }
         call.on_server |= super::tool::runs_on_server(self.kind, fields);
+    }
+
+    /// Whether an event with this id cannot mean this item, because other events name the item by its own id.
+    pub(super) fn is_other(&self, id: Option<&str>) -> bool {
+        self.keeps_id && id.zip(self.id.as_deref()).is_some_and(|(said, own)| said != own)
     }
 
     /// The call's own id.

@@ -1,9 +1,9 @@
-//! The items of one response, and how events find theirs.
+//! The items of one response, and how events are matched to them.
 //!
-//! In: the ids and places that events name. Out: a position in the list. Never: trust in any one of them. Upstreams leave
-//! out indices (llama.cpp) or ids, give every item the index 0 (ogx), never announce an item (open-responses-server), or
-//! change all ids with every event (GitHub Copilot); so an id counts first, then the index among items of the kind that
-//! the event can speak of, then being the one that is open.
+//! Input: the ids and indices in events. Output: a position in the list. Never: reliance on any one of them. Upstreams omit
+//! indices (llama.cpp) or ids, use the index 0 for every item (ogx), never announce an item (open-responses-server), or change
+//! all ids with every event (GitHub Copilot). So an event is matched first by id, then by the index among items of a suitable
+//! kind, and then to the open item.
 
 use super::item::{Item, ItemKind};
 use crate::frame::Name;
@@ -20,10 +20,10 @@ pub(super) struct Address<'a> {
 }
 
 impl<'a> Address<'a> {
-    /// What the event's own fields say. One upstream writes `id` for `item_id` in its last event of a call.
+    /// Reads the event's own fields. One upstream uses `id` instead of `item_id` in the last event of a call.
     pub(super) fn of(fields: &Object<'a>) -> Self {
         let (mut response, mut item_id, mut id, mut index) = (None, None, None, None);
-        // In one pass: every event is asked for this. Of a repeated key the last one counts.
+        // One pass, because this runs for every event. If a key is repeated, the last one counts.
         for (key, value) in fields.iter() {
             match key {
                 "item_id" => item_id = value.str().filter(|id| !id.is_empty()),
@@ -41,15 +41,15 @@ impl<'a> Address<'a> {
 #[derive(Debug, Default)]
 pub(super) struct Items {
     list: Vec<Item>,
-    // There are few items as a rule: a tree is found through faster than a hash is made.
+    // There are usually few items, and looking a name up in a tree is then faster than hashing it.
     by_id: BTreeMap<Name, usize>,
     by_call: BTreeMap<Name, usize>,
-    /// The newest item of a kind at an index: two items at one index are not rare.
+    /// The newest item of a kind at an index. Two items at one index are common.
     by_index: BTreeMap<(u64, ItemKind), usize>,
     latest: BTreeMap<ItemKind, usize>,
-    /// The response's id, which names the blocks of items without ids.
+    /// The response's id, from which the message ids of items without an id are derived.
     pub(super) response: Option<Name>,
-    /// The upstream changes its ids with every event: they say nothing.
+    /// Whether the upstream changes its ids with every event, so that they carry no information.
     pub(super) ids_rotate: bool,
 }
 
@@ -66,12 +66,18 @@ impl Items {
         self.list.len()
     }
 
-    /// The item of this id.
+    /// The item with the event's id.
     pub(super) fn named(&self, address: &Address<'_>) -> Option<usize> {
         self.by_id.get(address.id.as_deref()?).copied()
     }
 
-    /// The call of that id.
+    /// Whether an event can only be about a known item.
+    pub(super) fn knows(&self, address: &Address<'_>, fields: &Object<'_>) -> bool {
+        let id = fields.object("item").and_then(|item| item.str("id").map(|id| id.into_owned()));
+        self.named(address).is_some() || id.is_some_and(|id| self.by_id.contains_key(&*id))
+    }
+
+    /// The item with this call id.
     pub(super) fn call(&self, call_id: &str) -> Option<usize> {
         self.by_call.get(call_id).copied()
     }
@@ -81,9 +87,9 @@ impl Items {
         self.latest.get(&kind).copied()
     }
 
-    /// The item that an event about a part of an item speaks of: one of `kinds`. `last` says that the event ends the
-    /// part, so that another id at the same place is no sign of another item. An item that was never announced is made,
-    /// of the first of `kinds`.
+    /// Finds the item of one of `kinds` that an event about a part concerns. With `last`, the event ends the part, and another
+    /// id at the same index does not indicate another item. An item that was never announced is created with the first of
+    /// `kinds`.
     pub(super) fn find_or_make(
         &mut self,
         address: &Address<'_>,
@@ -105,13 +111,17 @@ impl Items {
             && kinds.contains(&item.kind)
         {
             item.confirmed = true;
+            item.keeps_id |= item.id.as_deref() == id;
             return Some(at);
         }
         let rotate = self.ids_rotate;
         if let Some(index) = address.index
             && let Some(at) = kinds.iter().filter_map(|&kind| self.by_index.get(&(index, kind)).copied()).max()
             && let Some(item) = self.list.get(at)
-            && (id.is_none() || item.id.is_none() || rotate || (!item.finished && (item.announced || last)))
+            && (id.is_none()
+                || item.id.is_none()
+                || rotate
+                || (!item.finished && (last || (item.announced && !item.is_other(id)))))
         {
             self.adopt(at, id);
             return Some(at);
@@ -119,10 +129,12 @@ impl Items {
         let at = kinds.iter().filter_map(|&kind| self.newest(kind)).max()?;
         let item = self.list.get(at)?;
         let untouched = item.announced && !item.confirmed && !item.finished;
+        // Two indices mean two items, unless one of the two ids is unknown or the ids keep changing.
+        let elsewhere = || item.placed && address.index.zip(item.index).is_some_and(|(one, other)| one != other);
         let same = match (id, address.index) {
             (None, None) => !item.finished,
             (Some(_), None) => untouched || (!item.finished && (rotate || item.id.is_none())),
-            (Some(_), Some(_)) => untouched,
+            (Some(_), Some(_)) => untouched && (rotate || item.id.is_none() || !elsewhere()),
             (None, Some(_)) => !item.finished && item.index.is_none(),
         };
         same.then(|| {
@@ -131,7 +143,7 @@ impl Items {
         })
     }
 
-    /// An event spoke of the item by another id: one such id is remembered.
+    /// Notes another id that an event used for the item. Only one such id is remembered.
     fn adopt(&mut self, at: usize, id: Option<&str>) {
         let Some(item) = self.list.get_mut(at) else { return };
         item.confirmed = true;
@@ -144,10 +156,10 @@ impl Items {
         }
     }
 
-    /// The item of an item object in an event of its own. `last` says that the object is whole.
+    /// Finds or creates the item of an item object in a separate event. With `last`, the object is complete.
     pub(super) fn of_object(&mut self, fields: &Object<'_>, index: Option<u64>, last: bool, now_ms: u64) -> usize {
         let kind = kind_of(fields);
-        // Calls with one call id at two places are two calls, though their output cannot tell them apart.
+        // Calls with the same call id at two indices are two calls, though their outputs cannot be told apart.
         let named = self.by_name(fields, kind).filter(|&at| {
             let item = self.list.get(at);
             item.is_some_and(|item| {
@@ -166,13 +178,19 @@ impl Items {
         });
         let at = known
             .unwrap_or_else(|| self.add(kind, fields.str("id").as_deref().filter(|id| !id.is_empty()), index, now_ms));
+        if let Some(item) = self.list.get_mut(at) {
+            item.placed |= index.is_some() && item.index == index;
+        }
         self.learn(at, fields);
         at
     }
 
-    /// The items of a whole output, in its order. Names are matched before places, so that an item that was streamed is
-    /// never taken for its neighbour.
+    /// Finds or creates the items of a whole output, in order. Names are matched before indices, so that a streamed item is
+    /// never confused with its neighbour.
     pub(super) fn of_output(&mut self, output: &[Object<'_>], now_ms: u64) -> Vec<usize> {
+        if output.is_empty() {
+            return Vec::new();
+        }
         let mut claimed = vec![false; self.list.len()];
         let mut claim = |at: usize| claimed.get_mut(at).is_some_and(|claimed| !std::mem::replace(claimed, true));
         let mut matched: Vec<Option<usize>> =
@@ -223,7 +241,7 @@ impl Items {
 
     fn add(&mut self, kind: ItemKind, id: Option<&str>, index: Option<u64>, now_ms: u64) -> usize {
         let at = self.list.len();
-        // An id that is another item's already cannot name this one's blocks.
+        // An id that another item uses already cannot identify this one's blocks.
         let id = id.filter(|&id| self.ids_rotate || !self.by_id.contains_key(id));
         let name = id.map(Name::from).unwrap_or_else(|| match &self.response {
             Some(response) => Name::from(format!("{response}/{at}")),
@@ -246,7 +264,7 @@ fn kind_of(fields: &Object<'_>) -> ItemKind {
     fields.str("type").map_or(ItemKind::Other, |word| ItemKind::of(&word))
 }
 
-/// Two calls with different call ids are two calls, whatever else is alike.
+/// Whether an object may describe this item: two calls with different call ids are different, whatever else matches.
 fn may_be(item: &Item, fields: &Object<'_>) -> bool {
     let said = fields.str("call_id").filter(|id| !id.is_empty());
     item.call_id().zip(said).is_none_or(|(known, said)| **known == *said)

@@ -1,17 +1,17 @@
-//! Open Responses, and what speaks nearly the same: OpenAI's Responses API and the gateways and servers that copy it.
+//! Open Responses and nearly identical protocols: OpenAI's Responses API, and the gateways and servers that copy it.
 //!
-//! In: the events of `POST /v1/responses` with `"stream": true`, as SSE or one a line; also whole response objects. Out: one
-//! run for each response, from `response.created` (or the first event, where that is lost) to the first event that ends
-//! it. Never: a record refused because it breaks the schema (that is told on its frame), trust in indices, ids or sequence
-//! numbers, a frame from what follows the end.
+//! Input: the events of `POST /v1/responses` with `"stream": true`, as SSE or as one event per line; also whole response
+//! objects. Output: one run for each response, from `response.created` (or the first event, if that is missing) to the first
+//! event that ends it. Never: a record rejected for a schema violation (its frame reports the violation); reliance on indices,
+//! ids or sequence numbers; a frame derived from records after the end.
 //!
 //! | part | where |
 //! |---|---|
 //! | event types | `event` |
-//! | recognition; what is known of records | `recognise`, `schemas` |
+//! | recognition; known records | `recognise`, `schemas` |
 //! | faults of records | `validation` |
-//! | items, and how events find theirs | `item`, `items` |
-//! | events to items | `dispatch` |
+//! | items, and the matching of events to them | `item`, `items` |
+//! | routing of events to items | `dispatch` |
 //! | text and reasoning | `text` |
 //! | calls, hosted tools, their output | `call`, `tool`, `output` |
 //! | errors, and the end | `error`, `ending` |
@@ -76,23 +76,33 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &[], leaves: &[&["delta"]], above: &["type"] },
         Pieces { parent: &[], leaves: &[&["delta", "stdout"], &["delta", "stderr"]], above: &["type"] },
     ],
+    time: time_of,
     decoder: || Box::new(OpenResponses::default()),
     dialogue: None,
 };
 
-/// So many responses may be open at once on one connection; a further one ends the oldest.
+/// The maximum number of open responses per connection. Beyond it, a new response ends the oldest.
 const OPEN: usize = 64;
 
-/// So many responses that are over are remembered.
+/// The number of finished responses that are remembered.
 const REMEMBERED: usize = 64;
+
+/// The creation time of a record's response, in Unix epoch milliseconds. The record has it in seconds.
+fn time_of(record: &Record<'_>) -> Option<u64> {
+    let list = record.json.items();
+    let of = |fields: &Object<'_>| fields.object("response").unwrap_or_else(|| fields.clone()).f64("created_at");
+    let first = || list.iter().find_map(|item| of(&item.object()?));
+    let seconds = of(&record.fields).or_else(first).filter(|seconds| (0.0..1e11).contains(seconds))?;
+    u64::try_from(std::time::Duration::from_secs_f64(seconds).as_millis()).ok()
+}
 
 #[derive(Default)]
 struct OpenResponses {
-    /// The responses that have not ended, oldest first.
+    /// The open responses, oldest first.
     runs: Vec<Run>,
-    /// The ids of those that have.
+    /// The ids of responses that have ended.
     over: VecDeque<Name>,
-    /// A run has begun.
+    /// Whether a run has started.
     begun: bool,
     checked: validation::Checked,
 }
@@ -109,7 +119,7 @@ impl Decoder for OpenResponses {
         let kind = said.or(record.event_name);
         let named = kind.map(Event::of).filter(|event| said.is_some() || *event != Event::Unknown);
         let is_response = said.is_none() && fields.str("object").is_some_and(|object| object == "response");
-        // Without a word that is known, the object itself may say what it is.
+        // Without a known type, the object itself may show what it is.
         let bare = named.is_none() && fields.some("error").is_some();
         let event = match named {
             Some(event) => event,
@@ -122,7 +132,7 @@ impl Decoder for OpenResponses {
         };
         validation::check(record, written.as_deref(), kind.filter(|_| !bare), event, &mut self.checked, ledger);
         if bare {
-            ledger.fault("the event does not say its type");
+            ledger.unknown("the event does not say its type");
         }
         let response = match event {
             Event::Created | Event::Progress | Event::Terminal => {
@@ -132,7 +142,8 @@ impl Decoder for OpenResponses {
         };
         let address = Address::of(fields);
         let Some(at) = self.run_of(event, &address, response.as_ref(), ledger) else {
-            // What speaks of no response belongs to the run that is open; what speaks of one that is over, to none.
+            // An event that is not about a response belongs to the open run. An event about a finished response belongs to no
+            // run.
             if !event.is_of_a_response() {
                 ledger.record_on_current();
             }
@@ -151,7 +162,7 @@ impl Decoder for OpenResponses {
                 ledger.push(run.place(), fault.frame(ErrorScope::Provider));
             }
             run.error = Some(fault.clone());
-            // A typed error is followed by `response.failed`; nothing follows a bare one.
+            // `response.failed` follows a typed error; nothing follows a bare one.
             if bare {
                 self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
             }
@@ -160,7 +171,7 @@ impl Decoder for OpenResponses {
         if event == Event::Progress
             && let Some(response) = &response
         {
-            // One server tells the names of calls only here.
+            // One server sends the names of calls only here.
             let output = response.get("output").into_iter().flat_map(Json::objects);
             let output: Vec<Object<'_>> = output.map(|(.., fields)| fields).collect();
             run.items.of_output(&output, ledger.time_ms());
@@ -171,7 +182,7 @@ impl Decoder for OpenResponses {
 
     fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
         ledger.record_on_current();
-        // The marker may come too early; it ends a run only where an error did already.
+        // The marker may arrive too early, so it ends a run only after an error.
         if done && let Some(at) = self.runs.len().checked_sub(1) {
             self.break_off(at, ledger);
         }
@@ -188,7 +199,7 @@ impl Decoder for OpenResponses {
 }
 
 impl OpenResponses {
-    /// Ends a run after its error.
+    /// Ends a run that has reported an error.
     fn break_off(&mut self, at: usize, ledger: &mut Ledger) {
         if let Some(fault) = self.runs.get(at).and_then(|run| run.error.clone()) {
             self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
@@ -210,7 +221,7 @@ impl OpenResponses {
         end(run, ledger);
     }
 
-    /// A response that was not streamed: it begins and ends here, unless it is still under way.
+    /// Handles a response that was not streamed. It starts and ends here, unless it is still in progress.
     fn whole_response(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
         validation::response(record, ledger);
         let response = &record.fields;
@@ -225,7 +236,7 @@ impl OpenResponses {
         }
     }
 
-    /// The run that an event belongs to; `None` where it belongs to none.
+    /// The run that an event belongs to, opened if necessary; `None` if it belongs to no run.
     fn run_of(
         &mut self,
         event: Event,
@@ -245,7 +256,7 @@ impl OpenResponses {
             Event::Progress | Event::Terminal => by_id.or_else(|| {
                 let is_over = id.is_some_and(|id| self.over.iter().any(|over| **over == *id));
                 let run = self.runs.get_mut(newest?)?;
-                // Of an upstream that changes its ids all the time, the newest run is meant.
+                // If the upstream changes its ids with every event, the newest run is meant.
                 run.items.ids_rotate |= run.id.is_some() && id.is_some() && !is_over;
                 newest.filter(|_| !is_over)
             }),
@@ -253,7 +264,7 @@ impl OpenResponses {
         };
         let begins = match event {
             Event::Created => true,
-            // A stream that is resumed has lost its beginning.
+            // A resumed stream lacks its beginning.
             Event::Progress => id.is_some_and(|id| self.over.iter().all(|over| **over != *id)),
             _ => false,
         };

@@ -1,7 +1,7 @@
-//! What tools put out, and how they ended.
+//! The output and the outcome of tools.
 //!
-//! In: the item of a hosted call, or the item of a call's output. Out: text for each stream and a verdict. Never: an image,
-//! in whatever field it comes.
+//! Input: the item of a hosted call, or the item with a call's output. Output: text for each stream, and a verdict. Never: an
+//! image, whichever field contains it.
 
 use super::call;
 use super::item::ItemKind;
@@ -10,27 +10,27 @@ use crate::frame::OutputStream;
 use crate::json::{Json, Kind, Object};
 use crate::ledger::Ledger;
 
-/// How a tool ended.
+/// The outcome of a tool.
 pub(super) struct Outcome {
-    /// What it put out.
+    /// Its output.
     pub(super) said: Vec<(OutputStream, String)>,
-    /// Its exit code where it ran, 1 where it failed without one; what went wrong where it did not run to its end.
+    /// The exit code if it ran (1 if it failed without one), or the error if it did not run to its end.
     pub(super) verdict: Result<i32, String>,
 }
 
 impl Outcome {
-    /// It ran and put out nothing.
+    /// The tool ran without output.
     pub(super) fn silent(exit_code: i32) -> Self {
         Self { said: Vec::new(), verdict: Ok(exit_code) }
     }
 
-    /// It did not run to its end.
+    /// The tool did not run to its end.
     pub(super) fn failed(error: impl Into<String>) -> Self {
         Self { said: Vec::new(), verdict: Err(error.into()) }
     }
 }
 
-/// How a hosted call ended, by its own item; `None` where another item says it.
+/// The outcome of a hosted call, from its own item; `None` if another item contains it.
 pub(super) fn of_call(kind: ItemKind, fields: &Object<'_>) -> Option<Outcome> {
     let failed = fields.str("status").is_some_and(|status| status == "failed");
     let mut outcome = Outcome::silent(i32::from(failed));
@@ -62,13 +62,14 @@ pub(super) fn of_call(kind: ItemKind, fields: &Object<'_>) -> Option<Outcome> {
             }
         }
         ItemKind::WebSearch => {}
-        // A shell's and a tool search's output is an item of its own.
+        // The output of a shell or tool search is a separate item.
         _ => return None,
     }
     Some(outcome)
 }
 
-/// The tool's own failure is an outcome of a run; a server that could not be reached never ran it.
+/// Applies an MCP error. If the tool itself failed, it ran and reported an error. If the server could not be reached, the tool
+/// never ran.
 fn mcp_error(error: Json<'_>, outcome: &mut Outcome) {
     let Some(fields) = error.object() else {
         let text = error.str().map_or_else(|| error.text().to_owned(), |text| text.into_owned());
@@ -77,15 +78,26 @@ fn mcp_error(error: Json<'_>, outcome: &mut Outcome) {
         return;
     };
     let text = fields.str("message").map_or_else(|| texts(fields.get("content")), |text| text.into_owned());
+    // An error without a message still has a type and a code.
+    let text = if text.trim().is_empty() { error_words(&fields) } else { text };
     if fields.str("type").is_some_and(|kind| kind == "mcp_protocol_error" || kind == "http_error") {
-        outcome.verdict = Err(if text.is_empty() { "the MCP server failed".to_owned() } else { text });
+        outcome.verdict = Err(text);
     } else {
         outcome.said.push((OutputStream::Stderr, text));
         outcome.verdict = Ok(1);
     }
 }
 
-/// A piece of a command's output, or all of it, in an event of its own: its streams are told as they come.
+/// A description of an error without a message: its type and code.
+fn error_words(fields: &Object<'_>) -> String {
+    let kind = fields.str("type").filter(|kind| !kind.is_empty());
+    let code =
+        fields.some("code").map(|code| code.str().map_or_else(|| code.text().to_owned(), |code| code.into_owned()));
+    let kind = kind.as_deref().unwrap_or("the MCP server failed");
+    code.filter(|code| !code.is_empty()).map_or_else(|| kind.to_owned(), |code| format!("{kind} ({code})"))
+}
+
+/// Handles an event with a delta of a command's output, or with all of it. Each stream is reported as it arrives.
 pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut Ledger) {
     let Some(call) = call_of(run, at, false) else { return };
     let command = fields.u64("command_index").unwrap_or_default();
@@ -102,7 +114,7 @@ pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, ledger: 
     }
 }
 
-/// The output of a call is whole: the call ran, and is over.
+/// Handles the whole output of a call, which means that the call ran and is over.
 pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut Ledger) {
     if run.items.get_mut(at).is_none_or(|item| std::mem::replace(&mut item.finished, true)) {
         return;
@@ -139,7 +151,7 @@ pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut 
     }
 }
 
-/// What a command's whole output says beyond its pieces.
+/// Reports what a command's whole output adds to its deltas.
 fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, ledger: &mut Ledger) {
     for (stream, whole) in streams(entry) {
         let Some(item) = run.items.get_mut(at) else { return };
@@ -150,7 +162,7 @@ fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, le
     }
 }
 
-/// The call whose output an item is. A tool search has no id: its output follows it.
+/// The call that an output item belongs to. A tool search has no call id, so its output belongs to the newest one.
 fn call_of(run: &Run, at: usize, search: bool) -> Option<usize> {
     match &run.items.get(at)?.output_of {
         Some(call_id) => run.items.call(call_id),
@@ -168,7 +180,7 @@ fn streams(value: Json<'_>) -> Vec<(OutputStream, String)> {
     named.into_iter().filter_map(|(key, stream)| Some((stream, fields.str(key)?.into_owned()))).collect()
 }
 
-/// The text of an output: a string, or the text parts of a list.
+/// The text of an output: a string, or the joined text parts of a list.
 fn texts(value: Option<Json<'_>>) -> String {
     let Some(value) = value else { return String::new() };
     if let Some(text) = value.str() {

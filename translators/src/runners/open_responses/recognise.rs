@@ -1,4 +1,4 @@
-//! How events of Open Responses are told from those of others, and what kinds there are.
+//! Recognition of Open Responses events, and their kinds.
 
 use super::event::Event;
 use crate::decode::Record;
@@ -10,7 +10,7 @@ pub(super) fn event(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
     let said = fields.str("type");
     let kind = said.as_deref().or(record.event_name)?;
-    // Of the types without the prefix, others have the same.
+    // Types without this prefix also occur in other protocols.
     let known = kind.starts_with("response.") && Event::of(kind).is_of_a_response();
     let has_body = fields.get("response").is_some_and(|response| response.kind() == Kind::Object)
         || ["item_id", "output_index", "item", "delta", "sequence_number"].iter().any(|key| fields.get(key).is_some());
@@ -25,7 +25,7 @@ pub(super) fn response(record: &Record<'_>) -> Option<&'static str> {
     known.then_some("an object of type response, with its output")
 }
 
-/// The type of an event; of all extensions, one kind.
+/// The type of an event; all extensions share one kind.
 pub(super) fn kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     let fields = &record.fields;
     let kind = match fields.str("type").filter(|kind| !kind.is_empty()) {

@@ -1,39 +1,50 @@
-//! One response: a run.
+//! One response, which is one run.
 //!
-//! In: what the dispatcher found out about an event. Out: calls on the ledger. Never: a contract's view.
+//! Input: what the dispatcher learned from an event. Output: calls on the ledger. Never: anything specific to a contract.
 
 use super::items::Items;
 use crate::frame::{Name, Tool};
 use crate::ledger::{Ledger, Place};
 use crate::sequence::StreamKey;
 
-/// One response that has not ended.
+/// A response that has not ended.
 #[derive(Debug)]
 pub(super) struct Run {
     pub(super) stream: StreamKey,
-    /// The response's id, as it was told first.
+    /// The response's id in the first event about it.
     pub(super) id: Option<Name>,
-    /// Its `response.created` has come.
+    /// Whether its `response.created` has arrived.
     pub(super) created: bool,
     pub(super) model: Option<Name>,
     pub(super) items: Items,
-    /// The text of the message that spoke last, and which item that is.
+    /// Whether the excess of items has been reported.
+    pub(super) crowded: bool,
+    /// The text of the last message, with the position of its item.
     pub(super) final_text: Option<(usize, String)>,
-    /// An `error` event has come; `response.failed` ought to follow.
+    /// The error of an `error` event. `response.failed` should follow.
     pub(super) error: Option<super::error::Fault>,
 }
 
 impl Run {
-    /// A run whose stream is open.
+    /// A run on an open stream.
     pub(super) fn new(stream: StreamKey) -> Self {
-        Self { stream, id: None, created: false, model: None, items: Items::default(), final_text: None, error: None }
+        Self {
+            stream,
+            id: None,
+            created: false,
+            model: None,
+            items: Items::default(),
+            crowded: false,
+            final_text: None,
+            error: None,
+        }
     }
 
     pub(super) fn place(&self) -> Place {
         Place::main(self.stream)
     }
 
-    /// The names of a call in frames.
+    /// The ids of a call in frames.
     pub(super) fn tool(&mut self, at: usize, ledger: &Ledger) -> Option<Tool> {
         let scope = ledger.stream(self.stream)?.id;
         let item = self.items.get(at)?;
@@ -43,7 +54,7 @@ impl Run {
         }
         let call_id = call.call_id.as_ref().unwrap_or(&item.message_id);
         let mut tool = ledger.tool(scope, call_id);
-        // A second call of the same id is told apart in frames.
+        // A second call with the same call id gets a different id in frames.
         if self.items.call(call_id).is_some_and(|first| first != at) {
             tool.id = ledger.tool(scope, &format!("{call_id}/{at}")).id;
         }

@@ -1,12 +1,12 @@
-//! What is known of the records of Open Responses: one schema for each event type, one for the response object, and one for
-//! all extensions.
+//! The known records of Open Responses: one schema for each event type, one for the response object, and one for all
+//! extensions.
 //!
-//! The events that carry a response are known with it in [`SCHEMAS`]. Where faults are found ([`super::validation`]), it is
-//! checked apart from its event, so that its faults can be told apart.
+//! In [`SCHEMAS`], the events that carry a response include its schema. Validation ([`super::validation`]) checks the response
+//! separately from its event, so that their faults are reported separately.
 
 use crate::schema::SchemaFile;
 
-/// A schema and where it stands from this folder.
+/// A schema and its path relative to this folder.
 macro_rules! file {
     ($kind:expr, $folder:literal) => {
         SchemaFile {
@@ -22,11 +22,11 @@ macro_rules! lists {
         published: $($published:literal),+;
         wider: $($wider:literal),+;
     ) => {
-        /// The published event types, without the response in them.
+        /// The published event types, without the response inside them.
         pub(super) const PUBLISHED: &[SchemaFile] =
             &[$(file!($carrier, "events/"),)+ $(file!($published, "events/")),+];
 
-        /// The types that others send beside them.
+        /// Further event types that other implementations send.
         pub(super) const WIDER: &[SchemaFile] = &[$(file!($wider, "events/")),+];
 
         /// Every kind of record.
@@ -40,7 +40,7 @@ macro_rules! lists {
     };
 }
 
-/// The response object and what it is made of.
+/// The response object and its components.
 pub(super) const RESPONSE: SchemaFile = file!("response", "");
 
 lists! {

@@ -1,7 +1,7 @@
-//! Text, refusals and reasoning: blocks, each said once whatever mixture of deltas, ends and snapshots tells it.
+//! Text, refusals and reasoning: blocks, each reported once, whatever mixture of deltas, ends and snapshots arrives.
 //!
-//! In: pieces and wholes of an item's parts. Out: block frames. Never: an empty block, a part's text twice, deltas that a
-//! contradicting snapshot takes back (a log line says that they differ).
+//! Input: deltas and wholes of an item's parts. Output: block frames. Never: an empty block; a part's text reported twice;
+//! deltas taken back because of a contradicting snapshot (a log line reports the difference).
 
 use super::event::{Sort, Text};
 use super::item::{Item, ItemKind, Part};
@@ -12,7 +12,7 @@ use crate::ledger::{Block, Ledger};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A piece of a part's text. `index` is the part's place where the event tells it.
+/// Handles a delta of a part's text. `index` is the part's index, if the event contains it.
 pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, piece: Utf16Text, ledger: &mut Ledger) {
     let place = run.place();
     let Some(item) = run.items.get_mut(at) else { return };
@@ -28,7 +28,7 @@ pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, pi
     ledger.delta(place, block_of(text, &item.message_id, block), piece);
 }
 
-/// A part begins.
+/// Starts a part.
 pub(super) fn added(run: &mut Run, at: usize, sort: Sort, index: Option<u32>) {
     let Some(item) = run.items.get_mut(at) else { return };
     let index = index.unwrap_or_else(|| item.part_that_begins(sort));
@@ -38,28 +38,28 @@ pub(super) fn added(run: &mut Run, at: usize, sort: Sort, index: Option<u32>) {
     };
 }
 
-/// The whole of a part, as some event tells it.
+/// A whole part, from any event.
 pub(super) struct Whole<'w> {
     pub(super) text: Text,
-    /// The part's place, where the event tells it.
+    /// The part's index, if the event contains it.
     pub(super) index: Option<u32>,
-    /// The text. An empty one says nothing: some upstreams end a part without repeating it.
+    /// The text. An empty one carries no information: some upstreams end a part without repeating its text.
     pub(super) said: Option<&'w str>,
-    /// The provider's secret form of it.
+    /// The provider's encrypted form.
     pub(super) opaque: Option<RawJson>,
-    /// Whether it may correct the pieces in the run's final text. The response's own last snapshot may not: one server
+    /// Whether it may correct the deltas in the run's final text. The response's own last snapshot may not, because one server
     /// fills it with a placeholder.
     pub(super) corrects: bool,
 }
 
 impl<'w> Whole<'w> {
-    /// The whole that an event of the part's own tells.
+    /// A whole part from an event about that part.
     pub(super) fn of(text: Text, index: Option<u32>, said: Option<&'w str>) -> Self {
         Self { text, index, said, opaque: None, corrects: true }
     }
 }
 
-/// A part is whole.
+/// Completes a part.
 pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledger) {
     let place = run.place();
     let Whole { text, index, opaque, corrects, .. } = whole;
@@ -82,7 +82,7 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledg
     let block = block_of(text, &item.message_id, number);
     let pieces = ledger.said(place, block).unwrap_or_default();
     let agreed = said.filter(|said| said.starts_with(pieces)).unwrap_or(pieces);
-    // What contradicts once is told once: its repetitions agree with it.
+    // A contradiction is reported once: later repetitions are compared with the contradicting text.
     let hash = hash(said.unwrap_or(agreed));
     let last_word = (text == Text::Said).then(|| said.filter(|_| corrects).unwrap_or(agreed).to_owned());
     let agrees = ledger.complete(place, block, said, opaque);
@@ -100,7 +100,7 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledg
     }
 }
 
-/// A message or reasoning item is whole: says what of it has not been said, and closes it.
+/// Handles a whole message or reasoning item: reports what is unreported, and closes it.
 pub(super) fn whole(
     run: &mut Run,
     at: usize,
@@ -123,7 +123,7 @@ pub(super) fn whole(
             wholes.push((text, u32::try_from(index).unwrap_or(u32::MAX), said));
         }
     }
-    // One upstream streams its reasoning as a summary and repeats it as content: it is said already.
+    // One upstream streams its reasoning as a summary and repeats it as content, which is then already reported.
     if reasoning {
         wholes.retain(|(text, index, said)| *text == Text::Summary || !is_repeated(run, at, *index, said, ledger));
     }
@@ -144,13 +144,13 @@ pub(super) fn whole(
     let first = run.items.get(at).is_some_and(|item| !item.finished);
     close(run, at, false, ledger);
     if first && let Some(opaque) = opaque {
-        // Every part is closed: the secret stands in a block of its own, behind them.
+        // Every part is closed, so the encrypted form gets its own block after them.
         let behind = Whole { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
         done(run, at, behind, ledger);
     }
 }
 
-/// Completes what is open of an item. What was `cut` off is no final text.
+/// Closes an item's open parts. If they were `cut` off, they are no final text.
 pub(super) fn close(run: &mut Run, at: usize, cut: bool, ledger: &mut Ledger) {
     let place = run.place();
     let Some(item) = run.items.get_mut(at) else { return };
@@ -169,7 +169,7 @@ pub(super) fn close(run: &mut Run, at: usize, cut: bool, ledger: &mut Ledger) {
     }
 }
 
-/// Whose text a part's is, and the text; `None` for what is no text, and for a part without its text field.
+/// The text of a part and its kind; `None` if the part is not text or lacks its text field.
 pub(super) fn part_text<'a>(part: &Object<'a>, list: Text, reasoning: bool) -> Option<(Text, Cow<'a, str>)> {
     let kind = part.str("type").unwrap_or_default();
     let text = match &*kind {
@@ -185,8 +185,8 @@ pub(super) fn part_text<'a>(part: &Object<'a>, list: Text, reasoning: bool) -> O
     Some((text, part.str("text")?))
 }
 
-/// Pieces without an index cannot say where one part ends and the next begins: where what they said goes beyond the first
-/// part, all parts are one block.
+/// Merges all parts into one block if the delivered text extends beyond the first part. Deltas without an index do not show
+/// where one part ends and the next starts.
 fn merged<'w>(
     run: &Run,
     at: usize,
@@ -248,20 +248,21 @@ impl Item {
         }
     }
 
-    /// The part that a piece without an index belongs to: the one that is open, else a new one.
+    /// The index of the part for a delta without an index: the open part, or else a new one.
     fn part_of_delta(&self, sort: Sort) -> u32 {
         let Some(latest) = self.latest(sort) else { return 0 };
         let closed = self.parts.get(&(sort, latest)).is_some_and(|part| part.whole.is_some());
         if closed { latest.saturating_add(1) } else { latest }
     }
 
-    /// The part that begins without an index: the next one, if anything is known of the latest.
+    /// The index of a part that starts without an index: the one after the latest, or the latest itself if it has no content
+    /// yet.
     fn part_that_begins(&self, sort: Sort) -> u32 {
         let Some(latest) = self.latest(sort) else { return 0 };
         if self.parts.contains_key(&(sort, latest)) { latest.saturating_add(1) } else { latest }
     }
 
-    /// The part that a whole without an index belongs to: the latest, unless that has ended with another text.
+    /// The index of the part for a whole text without an index: the latest, unless that ended with another text.
     fn part_of_whole(&self, sort: Sort, said: Option<&str>) -> u32 {
         let latest = self.latest(sort).unwrap_or_default();
         let before = self.parts.get(&(sort, latest)).and_then(|part| part.whole);
@@ -269,8 +270,8 @@ impl Item {
         if other { latest.saturating_add(1) } else { latest }
     }
 
-    /// The part at a place. Blocks of a message have the place of their part; reasoning has two lists, so its blocks are
-    /// counted as they come.
+    /// The part at an index, created if missing. The content blocks of a message use the index of their part. Reasoning has two
+    /// lists of parts, so its blocks are numbered in order of arrival.
     fn part(&mut self, text: Text, index: u32) -> &mut Part {
         let sort = text.sort();
         match sort {

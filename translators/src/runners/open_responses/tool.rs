@@ -1,12 +1,12 @@
-//! What is known of the tools behind calls: their names, who runs them, how they are drawn, what their input is.
+//! Facts about the tools of calls: their names, who runs them, how a client displays them, and their input.
 //!
-//! In: the fields of a call's item. Out: plain values. Never: a frame, an image's bytes.
+//! Input: the fields of a call's item. Output: plain values. Never: a frame; the bytes of an image.
 
 use super::item::ItemKind;
 use crate::frame::{Name, RawJson, ToolKind};
 use crate::json::{self, Json, Kind, Object};
 
-/// The tool's name, as the model knows it. An item type of a hosted tool is the tool's name and `_call`.
+/// The tool's name, as the model knows it. The item type of a hosted tool is the tool's name plus `_call`.
 pub(super) fn name(kind: ItemKind, fields: &Object<'_>) -> Option<Name> {
     let own = fields.str("name").filter(|name| !name.is_empty());
     if (kind == ItemKind::Mcp || kind == ItemKind::ApprovalRequest)
@@ -17,7 +17,7 @@ pub(super) fn name(kind: ItemKind, fields: &Object<'_>) -> Option<Name> {
     own.map(|name| Name::from(&*name)).or_else(|| hosted(kind).map(Name::from))
 }
 
-/// The name of a tool that has but one.
+/// The fixed name of a hosted tool; `None` for tools that have names of their own.
 pub(super) fn hosted(kind: ItemKind) -> Option<&'static str> {
     Some(match kind {
         ItemKind::CodeInterpreter => "code_interpreter",
@@ -34,8 +34,8 @@ pub(super) fn hosted(kind: ItemKind) -> Option<&'static str> {
     })
 }
 
-/// Whether the server runs the call itself. A program is run by the server too, but may wait for the client's functions
-/// over several responses, so only its output says that it ran.
+/// Whether the server runs the call itself. The server also runs a program, but the program may wait for the client's functions
+/// over several responses, so only its output shows that it ran.
 pub(super) fn runs_on_server(kind: ItemKind, fields: &Object<'_>) -> bool {
     match kind {
         ItemKind::WebSearch
@@ -52,7 +52,7 @@ pub(super) fn runs_on_server(kind: ItemKind, fields: &Object<'_>) -> bool {
     }
 }
 
-/// How the tool is drawn.
+/// How a client displays the tool.
 pub(super) fn drawn_as(kind: ItemKind, name: &str) -> ToolKind {
     match kind {
         ItemKind::Shell | ItemKind::LocalShell => ToolKind::Shell,
@@ -73,10 +73,10 @@ pub(super) fn drawn_as(kind: ItemKind, name: &str) -> ToolKind {
     }
 }
 
-/// The call's input; `None` where its item does not tell it yet. `input` is what was streamed.
+/// The call's input; `None` if its item does not contain it yet. `input` is the streamed part.
 pub(super) fn args(kind: ItemKind, fields: Option<&Object<'_>>, input: &str) -> Option<RawJson> {
     let field = |key: &str| fields.and_then(|fields| fields.some(key));
-    // What was streamed stands where the item leaves it out.
+    // The streamed input is used if the item leaves it out.
     let text = |key: &str| {
         let said = field(key).and_then(Json::str).filter(|said| !said.is_empty());
         said.map_or_else(|| (!input.is_empty()).then(|| input.to_owned()), |said| Some(said.into_owned()))
@@ -107,7 +107,7 @@ pub(super) fn args(kind: ItemKind, fields: Option<&Object<'_>>, input: &str) -> 
     }
 }
 
-/// A model's arguments: an object where they are one, `{}` where they are blank, else a string.
+/// A model's arguments: `{}` if blank, an object if they are one, otherwise a string.
 pub(super) fn arguments(text: &str) -> RawJson {
     if text.trim().is_empty() {
         return json::empty_object();

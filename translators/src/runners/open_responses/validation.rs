@@ -1,7 +1,7 @@
-//! What is wrong with a record, by the schemas that this project wrote from the published facts (2026-04-24).
+//! The faults of a record, found with the schemas that this project wrote from the published facts (2026-04-24).
 //!
-//! In: a record and its event type. Out: faults on the record's frame: `errors` for the event, `response_errors` for the
-//! response object in it. Never: a record refused, a value of the record in a fault.
+//! Input: a record and its event type. Output: faults on the record's frame: `errors` for the event, `response_errors` for the
+//! response object in it. Never: a rejected record; a value of the record in a fault.
 
 use super::event::Event;
 use super::schemas::{PUBLISHED, RESPONSE, WIDER};
@@ -13,13 +13,13 @@ use crate::ledger::Ledger;
 use crate::schema::{SchemaFile, Schemas};
 use std::sync::{LazyLock, OnceLock};
 
-/// The fault of an event type that only others send.
+/// The fault for an event type that is not published but sent by other implementations.
 pub(super) const NOT_PUBLISHED: &str = "the event type is not in the published set";
 
-/// So many breaches of one object are told one by one.
+/// The maximum number of violations reported individually per object.
 const TOLD: usize = 40;
 
-/// What is known of an event type. Its schema is compiled when the first event of it comes.
+/// A known event type. Its schema is compiled when its first event arrives.
 struct Known {
     file: &'static SchemaFile,
     is_published: bool,
@@ -27,7 +27,7 @@ struct Known {
 }
 
 impl Known {
-    /// The compiled schema. That all of them are schemas is tested.
+    /// The compiled schema. A test checks that all of them compile.
     fn schemas(&self) -> Option<&Schemas> {
         let compile = || {
             let schemas = Schemas::compile_with(std::slice::from_ref(self.file), &[RESPONSE]).ok()?;
@@ -38,7 +38,7 @@ impl Known {
     }
 }
 
-/// What is known of an event type; `None` where nothing is.
+/// The entry of an event type; `None` if it is unknown.
 fn known(kind: &str) -> Option<&'static Known> {
     static KNOWN: LazyLock<HashMap<&'static str, Known>> = LazyLock::new(|| {
         let known = |file: &'static SchemaFile, is_published| {
@@ -50,10 +50,10 @@ fn known(kind: &str) -> Option<&'static Known> {
     KNOWN.get(kind)
 }
 
-/// So many layouts of response objects are remembered: every server has several.
+/// The number of response layouts that are cached. Every server uses several.
 const LAYOUTS: usize = 128;
 
-/// And so many of an event with an item in it: there are many sorts of items.
+/// The number of cached layouts of an event that contains an item. There are many types of items.
 const ITEM_LAYOUTS: usize = 64;
 
 /// The compiled schema of the response object.
@@ -63,19 +63,18 @@ fn response_schema() -> Option<&'static Schemas> {
     COMPILED.get_or_init(compile).as_ref()
 }
 
-/// The response object that was checked last, and what was said of it: the events at a response's beginning say the same
-/// object over again.
+/// The last checked response object and its faults. The first events of a response repeat the same object.
 #[derive(Debug, Default)]
 pub(super) struct Checked {
     object: String,
     faults: Faults,
 }
 
-/// A larger object than this is checked again rather than remembered.
+/// The maximum size in bytes of a remembered object. Larger objects are checked every time.
 const REMEMBERED_BYTES: usize = 64 << 10;
 
-/// Finds what is wrong with a record and puts it on the record's frame, which must not be out yet.
-/// `said` is the `type` in the record, `kind` the type that it is checked as.
+/// Checks a record and adds the faults to its frame, which must not have been emitted yet. `said` is the `type` in the record,
+/// `kind` the type that it is checked as.
 pub(super) fn check(
     record: &Record<'_>,
     said: Option<&str>,
@@ -90,8 +89,8 @@ pub(super) fn check(
         ledger.fault(format!("event name '{}' does not match type '{}'", short(name), short(said)));
     }
     match (event, kind) {
-        (Event::Untyped, _) => ledger.fault("the event does not say its type"),
-        (Event::Unknown, _) => ledger.fault("unknown event type"),
+        (Event::Untyped, _) => ledger.unknown("the event does not say its type"),
+        (Event::Unknown, _) => ledger.unknown("unknown event type"),
         (Event::Extension, _) | (_, None) => {}
         (_, Some(kind)) => check_event(record, kind, ledger),
     }
@@ -117,7 +116,7 @@ impl Checked {
         if self.object.is_empty() || self.object != object.text() {
             self.faults = schemas.check_fields(RESPONSE.kind, object, fields, &|breaches| told(None, breaches));
             self.object.clear();
-            // The response that ends is not told again.
+            // A response that has ended is not repeated.
             if event != Event::Terminal && object.text().len() <= REMEMBERED_BYTES {
                 self.object.push_str(object.text());
             }
@@ -138,7 +137,7 @@ fn check_event(record: &Record<'_>, kind: &str, ledger: &mut Ledger) {
     }
 }
 
-/// What is said of one object's breaches, behind what is said first.
+/// The reported faults: `first`, followed by the violations of one object.
 fn told(first: Option<&str>, mut breaches: &mut dyn Iterator<Item = (&str, &str)>) -> Faults {
     let mut told: Vec<String> = first.map(str::to_owned).into_iter().collect();
     let said = (&mut breaches).take(TOLD).map(|(pointer, message)| match pointer {

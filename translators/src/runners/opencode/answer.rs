@@ -1,48 +1,52 @@
-//! Which text a run ends with.
+//! Selects the final text of a run.
 //!
-//! In: the blocks of messages, as they are closed, and whole texts that come behind that. Out: the blocks' ends, and the
-//! run's final text. Never: a text as the answer that was cut off, or that stands before a newer one.
+//! Input: the blocks of messages as they are closed, and whole texts that arrive after that. Output: the ends of the blocks,
+//! and the run's final text. Never: a truncated text as the answer; a text as the answer if a newer one exists.
 
+use super::super::stops::Stop;
 use super::stage::Stage;
 use super::talk::PartState;
-use crate::frame::RawJson;
+use crate::frame::{Name, RawJson};
 use crate::ledger::{Block, BlockKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// A block, and the place of its message among those of its session.
+/// A block, and the position of its message within the session.
 #[derive(Clone, Copy)]
 pub(super) struct Spot<'m> {
     /// The block.
     pub(super) block: Block<'m>,
-    /// Newer messages have greater ones.
+    /// The position of the message. Newer messages have greater values.
     pub(super) order: u64,
 }
 
-/// The place of a run's newest whole text.
+/// The position of a run's newest whole text, and why the model stopped after it.
 #[derive(Debug, Default)]
 pub(super) struct Answer {
     order: u64,
     index: u32,
+    /// Why the main thread's last model request stopped; `None` if its answer is complete.
+    pub(super) stop: Option<(Stop, Name)>,
 }
 
-/// What is kept of a block that was closed before its whole text came: hashes of what was said.
+/// What is kept of a block that was closed before its whole text arrived: hashes of the text delivered so far.
 #[derive(Debug)]
 pub(super) struct Left {
     said: u64,
-    /// Without the space at its end.
+    /// The hash without trailing whitespace.
     trimmed: u64,
-    /// It was cut off, so that its text was not the answer.
+    /// Whether the block was cut off, so that its text is not the answer.
     cut: bool,
 }
 
 impl Left {
-    /// Whether the whole text is what was said. A runner that leaves away the space at a text's end contradicts nothing.
+    /// Whether the whole text equals the delivered text. Trailing whitespace that the runner omits does not count as a
+    /// difference.
     pub(super) fn is_whole(&self, text: &str) -> bool {
         [self.said, self.trimmed].contains(&hash(text))
     }
 }
 
-/// Closes a block. With `whole`, what was not said of it yet is said first.
+/// Closes a block. If `whole` is given, the undelivered rest of the text is delivered first.
 pub(super) fn close(stage: &mut Stage<'_>, spot: Spot<'_>, whole: Option<&str>, opaque: Option<RawJson>) {
     if is_answer(stage, spot) {
         stage.ledger.complete(stage.place, spot.block, whole, opaque);
@@ -51,7 +55,7 @@ pub(super) fn close(stage: &mut Stage<'_>, spot: Spot<'_>, whole: Option<&str>, 
     }
 }
 
-/// Closes a block whose whole text may still come; `None` where nothing was said of it, so that it stays as it is.
+/// Closes a block whose whole text may still arrive. Returns `None`, without closing it, if no text was delivered.
 pub(super) fn leave(stage: &mut Stage<'_>, spot: Spot<'_>, cut: bool) -> Option<Left> {
     let said = stage.ledger.said(stage.place, spot.block)?;
     let (said, trimmed) = (hash(said), hash(said.trim_end()));
@@ -64,7 +68,8 @@ pub(super) fn leave(stage: &mut Stage<'_>, spot: Spot<'_>, cut: bool) -> Option<
     Some(Left { said, trimmed, cut })
 }
 
-/// The whole text of a block comes after the block was closed: too late to say more of it, but not to be the answer.
+/// Handles a block's whole text that arrives after the block was closed. It is too late to deliver more text, but the text can
+/// still be the answer.
 pub(super) fn late(stage: &mut Stage<'_>, spot: Spot<'_>, state: &mut PartState, text: &str) {
     let PartState::Left(left) = std::mem::replace(state, PartState::Done) else { return };
     let is_whole = left.is_whole(text);
@@ -76,7 +81,7 @@ pub(super) fn late(stage: &mut Stage<'_>, spot: Spot<'_>, state: &mut PartState,
     }
 }
 
-/// Whether a block's text is what the run ends with, as far as is known.
+/// Whether a block's text is the run's final text, as far as known now.
 fn is_answer(stage: &mut Stage<'_>, Spot { block, order }: Spot<'_>) -> bool {
     if stage.failing || block.kind != BlockKind::Text || !stage.is_main() {
         return !stage.failing;
@@ -84,7 +89,7 @@ fn is_answer(stage: &mut Stage<'_>, Spot { block, order }: Spot<'_>) -> bool {
     let newest = (stage.answer.order, stage.answer.index);
     let is_newest = newest <= (order, block.index);
     if is_newest {
-        *stage.answer = Answer { order, index: block.index };
+        (stage.answer.order, stage.answer.index) = (order, block.index);
     }
     is_newest
 }

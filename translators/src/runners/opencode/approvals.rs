@@ -1,14 +1,14 @@
 //! Permissions and questions: the runner waits for a person.
 //!
-//! In: `permission.*` and `question.*` events. Out: approvals, asked and answered. An answer never comes where the work is
-//! aborted; the ledger then closes the approval with its run.
+//! Input: `permission.*` and `question.*` events. Output: approvals, requested and resolved. Aborted work never receives an
+//! answer; the ledger then closes the approval with its run.
 
 use super::stage::{Stage, filled};
 use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
 use crate::json::{Json, Object, empty_object, to_raw};
 
-/// Asks for a permission. The first release says `type`, `pattern` and `callID` where today's says `permission`,
-/// `patterns` and `tool.callID`, and asks before the call itself is shown.
+/// Requests a permission. The first release uses `type`, `pattern` and `callID` instead of today's `permission`, `patterns` and
+/// `tool.callID`, and asks before it shows the call itself.
 pub(super) fn permission(stage: &mut Stage<'_>, asked: &Object<'_>) {
     let Some(id) = asked.str("id") else { return };
     let permission = asked.str("permission").or_else(|| asked.str("type")).unwrap_or_default();
@@ -40,7 +40,7 @@ pub(super) fn permission(stage: &mut Stage<'_>, asked: &Object<'_>) {
     stage.ledger.approval_requested(stage.place, request);
 }
 
-/// Asks a question of the model's own.
+/// Reports a question that the model asks.
 pub(super) fn question(stage: &mut Stage<'_>, asked: &Object<'_>) {
     let Some(id) = asked.str("id") else { return };
     let call_id = asked.object("tool").and_then(|tool| tool.str("callID"));
@@ -68,7 +68,7 @@ pub(super) fn question(stage: &mut Stage<'_>, asked: &Object<'_>) {
     stage.ledger.approval_requested(stage.place, request);
 }
 
-/// A permission was given or refused.
+/// Handles a granted or rejected permission.
 pub(super) fn permission_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
     let id = answer.str("requestID").or_else(|| answer.str("permissionID"));
     let reply = answer.str("reply").or_else(|| answer.str("response"));
@@ -76,14 +76,14 @@ pub(super) fn permission_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
     let decision = match &*reply {
         "once" | "always" => Decision::Approved,
         "reject" => Decision::Rejected,
-        other => return stage.ledger.fault(format!("unknown reply {other:?}")),
+        other => return stage.ledger.unknown(format!("unknown reply {other:?}")),
     };
     let scope = (decision == Decision::Approved).then(|| Name::from(&*reply));
     let reason = answer.str("message").filter(|message| !message.is_empty());
     resolve(stage, &id, decision, reason.map(std::borrow::Cow::into_owned), scope);
 }
 
-/// A question was answered.
+/// Handles an answered question.
 pub(super) fn question_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
     let Some(id) = answer.str("requestID") else { return };
     let words: Vec<_> = answer
@@ -95,7 +95,7 @@ pub(super) fn question_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
     resolve(stage, &id, Decision::Approved, (!reason.is_empty()).then_some(reason), Some(Name::from("once")));
 }
 
-/// A question was waved aside.
+/// Handles a dismissed question.
 pub(super) fn question_rejected(stage: &mut Stage<'_>, answer: &Object<'_>) {
     if let Some(id) = answer.str("requestID") {
         resolve(stage, &id, Decision::Rejected, None, None);

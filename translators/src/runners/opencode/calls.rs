@@ -1,7 +1,7 @@
-//! The names of a run's tool calls.
+//! The ids of a run's tool calls.
 //!
-//! A call's id is whatever the model's provider sent, and some providers send the same one again and again. Only a part's
-//! id is unique, so a call id that another part of the run already has gives way to the part's id.
+//! The model's provider chooses a call's id, and some providers repeat the same one. Only part ids are unique. If another part
+//! of the run already uses a call id, the part's id is used instead.
 
 use super::super::names::{NameMap, NameSet};
 use crate::frame::{Name, Tool};
@@ -9,30 +9,30 @@ use crate::ledger::Ledger;
 use std::collections::VecDeque;
 use uuid::Uuid;
 
-/// How many call ids of a run are remembered.
+/// The number of call ids remembered per run.
 const REMEMBERED: usize = 4096;
 
-/// The call ids of one run, those of its child sessions among them.
+/// The call ids of one run, including those of its child sessions.
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     owners: NameMap<Owner>,
     order: VecDeque<Name>,
-    /// Which calls wait for which approvals.
+    /// The call that waits for each approval.
     waiting: NameMap<Name>,
-    /// Calls that were refused, and have not ended yet.
+    /// Refused calls that have not ended yet.
     refused: NameSet,
 }
 
 #[derive(Debug)]
 struct Owner {
-    /// The part that had the id first; `None` where only an approval spoke of it so far.
+    /// The part that used the id first; `None` if only an approval has mentioned it so far.
     part: Option<Name>,
-    /// The newest call under this id.
+    /// The newest call with this id.
     newest: Tool,
 }
 
 impl Calls {
-    /// The names of the call that a part shows for the first time.
+    /// The ids of a call that a part shows for the first time.
     pub(super) fn claim(&mut self, ledger: &Ledger, scope: Uuid, call_id: &str, part: &Name) -> Tool {
         let call_id = if call_id.is_empty() { part } else { call_id };
         match self.owners.get_mut(call_id) {
@@ -48,7 +48,14 @@ impl Calls {
         }
     }
 
-    /// The newest call under this id, which may still have to show itself.
+    /// Notes that a call uses another id than the one derived from its own.
+    pub(super) fn renamed(&mut self, tool: &Tool) {
+        if let Some(owner) = self.owners.get_mut(&tool.call_id) {
+            owner.newest = tool.clone();
+        }
+    }
+
+    /// The newest call with this id, which may not have been shown yet.
     pub(super) fn newest(&mut self, ledger: &Ledger, scope: Uuid, call_id: &str) -> Tool {
         match self.owners.get(call_id) {
             Some(owner) => owner.newest.clone(),
@@ -56,12 +63,12 @@ impl Calls {
         }
     }
 
-    /// A call waits for an approval.
+    /// Notes that a call waits for an approval.
     pub(super) fn waits(&mut self, approval_id: &str, tool: &Tool) {
         self.waiting.insert(Name::from(approval_id), tool.call_id.clone());
     }
 
-    /// The approval was answered.
+    /// Notes the answer to an approval.
     pub(super) fn answered(&mut self, approval_id: &str, approved: bool) {
         if let Some(call_id) = self.waiting.remove(approval_id)
             && !approved
@@ -70,7 +77,7 @@ impl Calls {
         }
     }
 
-    /// Whether a call that ends now was refused.
+    /// Whether a call that ends now was refused. Forgets the refusal.
     pub(super) fn was_refused(&mut self, tool: &Tool) -> bool {
         self.refused.remove(&tool.call_id)
     }

@@ -1,24 +1,25 @@
 //! When things happened, on the runner's own clock.
 //!
-//! In: the times that records carry, and the time at which each record came in. Out: the time of what is said next.
-//! Many records carry no time. For these the time of ingest is carried over to the runner's clock by the distance that
-//! the last record with a time showed: live, that is the time of ingest; for a recording, it is the time of what was
-//! recorded, so that one record without a time does not push all that follows into the present.
+//! Input: the times that records carry, and the time at which each record arrived. Output: the time of what is reported next.
+//! Many records carry no time. Their ingest time is converted to the runner's clock by the offset that the last record with a
+//! time had. For a live stream the result is the time of ingest; for a recording, it is the time of the recording. A record
+//! without a time therefore does not push everything after it into the present.
 
+use crate::decode::Record;
 use crate::json::{Json, Object};
 use crate::ledger::Ledger;
 
-/// The runner's clock, as far as records told it.
+/// The runner's clock, derived from its records.
 #[derive(Debug, Default)]
 pub(super) struct Clock {
-    /// When the current record came in.
+    /// When the current record arrived.
     now_ms: u64,
-    /// The latest time that a record told, and when that record came in.
+    /// The latest time in a record, and when that record arrived.
     latest: Option<(u64, u64)>,
 }
 
 impl Clock {
-    /// A record begins, which may carry no time.
+    /// Starts a record, which may carry no time.
     pub(super) fn begin(&mut self, ledger: &mut Ledger) {
         self.now_ms = ledger.time_ms();
         if let Some((told_ms, came_ms)) = self.latest {
@@ -26,7 +27,7 @@ impl Clock {
         }
     }
 
-    /// Something happened at this time.
+    /// Notes the time of something that happened.
     pub(super) fn at(&mut self, unix_ms: Option<u64>, ledger: &mut Ledger) {
         if let Some(unix_ms) = unix_ms {
             if self.latest.is_none_or(|(told_ms, _)| told_ms <= unix_ms) {
@@ -37,7 +38,35 @@ impl Clock {
     }
 }
 
-/// A time that is a number of milliseconds or an ISO 8601 string.
+/// The time of a record of any surface, in Unix epoch milliseconds.
+pub(super) fn time_of(record: &Record<'_>) -> Option<u64> {
+    let list = record.json.items();
+    of_fields(&record.fields).or_else(|| list.iter().find_map(|item| of_fields(&item.object()?)))
+}
+
+fn of_fields(fields: &Object<'_>) -> Option<u64> {
+    let created = |of: &Object<'_>| times_of(of)?.u64("created");
+    // A session may be older than the event about it.
+    let changed = |of: &Object<'_>| times_of(of)?.u64("updated").or_else(|| created(of));
+    let of_event = |event: &Object<'_>| {
+        let props = event.object("properties").or_else(|| event.object("data"))?;
+        let told = props.get("timestamp").and_then(timestamp).or_else(|| props.u64("time"));
+        told.or_else(|| changed(&props)).or_else(|| of_part(&props.object("part")?))
+    };
+    fields
+        .get("timestamp")
+        .and_then(timestamp)
+        .or_else(|| created(fields))
+        .or_else(|| of_event(fields))
+        .or_else(|| of_event(&fields.object("payload")?))
+}
+
+/// The times of a message or session, or of an event about one.
+fn times_of<'f>(fields: &Object<'f>) -> Option<Object<'f>> {
+    fields.object("info").unwrap_or_else(|| fields.clone()).object("time")
+}
+
+/// A time in Unix epoch milliseconds, from a number of milliseconds or an ISO 8601 string.
 pub(super) fn timestamp(value: Json<'_>) -> Option<u64> {
     value.u64().or_else(|| {
         let time: jiff::Timestamp = value.str()?.parse().ok()?;
@@ -45,13 +74,13 @@ pub(super) fn timestamp(value: Json<'_>) -> Option<u64> {
     })
 }
 
-/// The last thing that a part says of its own time.
+/// The last time that a part reports, in Unix epoch milliseconds.
 pub(super) fn of_part(part: &Object<'_>) -> Option<u64> {
     let time = times(part)?;
     time.u64("end").or_else(|| time.u64("start"))
 }
 
-/// What a part says of its own time.
+/// The times of a part.
 pub(super) fn times<'p>(part: &Object<'p>) -> Option<Object<'p>> {
     part.object("time").or_else(|| part.object("state")?.object("time"))
 }

@@ -1,7 +1,7 @@
 //! The client's half of `opencode serve`: requests to the server whose events are followed.
 //!
-//! In: what the host wants said, and the server's events. Out: requests, each for the session that it is about; one server has
-//! many. Never: a path that an event could lead astray, a question forgotten before the server says that it is settled.
+//! Input: what the host wants to send, and the server's events. Output: requests, each for its session; one server has many
+//! sessions. Never: a request path that event data could redirect; a question forgotten before the server reports it settled.
 
 use crate::decode::Record;
 use crate::frame::{Decision, RawJson};
@@ -12,22 +12,22 @@ use serde_json::{Value, json};
 #[derive(Debug, Default)]
 pub(super) struct Client {
     out: Vec<Sending>,
-    /// The session that was opened, once it has a name.
+    /// The opened session, once its id is known.
     session: Option<String>,
-    /// Prompts for it, until then; `None` where none was opened.
+    /// Prompts that wait for the session id; `None` if no session was opened.
     prompts: Option<Vec<String>>,
     model: Option<Value>,
-    /// The query of every request: the directory.
+    /// The query of every request, which contains the directory.
     query: String,
     asks: Waiting<Ask>,
     refusal: Option<String>,
 }
 
-/// A question that waits.
+/// A question that awaits its answer.
 #[derive(Debug)]
 struct Ask {
     session: String,
-    /// What a permission is about.
+    /// The arguments of a permission.
     args: Option<RawJson>,
     wants: Wants,
 }
@@ -35,18 +35,18 @@ struct Ask {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Wants {
     Permission,
-    /// The first release has another path for the answer.
+    /// A permission of the first release, which uses another path for the answer.
     OldPermission,
     Answers,
 }
 
-/// The request that opens a session.
+/// The path of the request that opens a session.
 const SESSIONS: &str = "/session";
 
 impl Dialogue for Client {
     fn open(&mut self, opening: &Opening) {
         self.query = opening.cwd.as_deref().map(|cwd| format!("?directory={}", escaped(cwd))).unwrap_or_default();
-        // As the command line spells it: the provider, then its name of the model.
+        // The command line's spelling: the provider, then the provider's name for the model.
         self.model = opening
             .model
             .as_deref()
@@ -83,7 +83,7 @@ impl Dialogue for Client {
                 let id = props.str("requestID").or_else(|| props.str("permissionID")).unwrap_or_default();
                 self.asks.remove(&id);
             }
-            // What is still asked in it is not settled any more.
+            // Its open questions can no longer be settled.
             "session.idle" | "session.deleted" => {
                 let session = props.str("sessionID").or_else(|| props.object("info")?.str("id")).unwrap_or_default();
                 self.asks.retain(|ask| ask.session != session);
@@ -110,7 +110,7 @@ impl Dialogue for Client {
                 let session = session.ok_or(Unsayable::NoWord("no session was opened that could be interrupted"))?;
                 self.post(format!("/session/{}/abort", escaped(&session)), None);
             }
-            // The server goes on by itself.
+            // The server continues without further input.
             Wish::Close => {}
         }
         Ok(())
@@ -155,7 +155,7 @@ impl Client {
             Wants::Answers => None,
         };
         let session = props.str("sessionID").unwrap_or_default().into_owned();
-        self.asks.insert(&id, Ask { session, args: args.map(Json::to_raw), wants });
+        self.asks.insert(&id, Ask { session, args: args.map(Json::to_raw_as_it_came), wants });
     }
 
     fn prompt(&mut self, session: &str, text: &str) {
@@ -178,14 +178,14 @@ impl Ask {
         let reply = match (approved, answer.scope.as_deref()) {
             (false, _) => "reject",
             (true, None | Some("once")) => "once",
-            // It holds as long as the server does.
+            // The server keeps the permission as long as it runs.
             (true, Some("session" | "always")) => "always",
             (true, Some(_)) => return Err(Unsayable::NoWord("this runner knows the scopes once, session and always")),
         };
         Ok(match self.wants {
             Wants::Permission => {
                 let mut body = json!({"reply": reply});
-                // With a message the model goes on; without one its turn ends.
+                // With a message, the model continues; without one, its turn ends.
                 let message = answer
                     .reason
                     .as_deref()
@@ -205,7 +205,7 @@ impl Ask {
     }
 }
 
-/// A segment of a path, or a value of a query: whatever is not unreserved is escaped.
+/// Escapes a path segment or query value. Bytes other than alphanumerics, `-`, `_` and `~` are percent-encoded.
 fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for byte in text.bytes() {

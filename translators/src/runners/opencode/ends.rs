@@ -1,10 +1,10 @@
-//! How a session goes: work, retries, errors, and the true end of a run.
+//! The states of a session: work, retries, errors, and the actual end of a run.
 //!
-//! In: what a session says of its state. Out: errors, and ends. Never: an end while a message is still being written, unless
-//! the session insists.
+//! Input: what a session reports about its state. Output: errors and ends. Never: an end while a message is still being
+//! written, unless the session reports idle again.
 //!
-//! The verdict is the failure that no later message recovered from. A turn that a refused permission stops has none, and
-//! the runner itself says that all is well: it is completed.
+//! The verdict is the last failure that no later message recovered from. A turn that a refused permission stops has no failure,
+//! and the runner reports success, so it counts as completed.
 
 use super::failure::{Failure, retried, verdict};
 use super::parts;
@@ -15,7 +15,7 @@ use crate::ledger::{Ledger, Place, RunEnd};
 use crate::sequence::StreamKey;
 
 impl Feed {
-    /// A session says what it does.
+    /// Handles a session's status.
     pub(super) fn status(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let status = props.object("status").unwrap_or_default();
         match status.str("type").as_deref() {
@@ -34,11 +34,11 @@ impl Feed {
                     });
                 }
             }
-            _ => ledger.fault("unknown session status"),
+            _ => ledger.unknown("unknown session status"),
         }
     }
 
-    /// A session says that it is idle, as a status (way 0) or as an event (way 1).
+    /// Notes that a session is idle, as reported by a status (way 0) or by an event (way 1).
     pub(super) fn idle(&mut self, id: &Name, way: usize, ledger: &mut Ledger) {
         self.settle(id, ledger);
         let session = self.session(id);
@@ -49,14 +49,14 @@ impl Feed {
         self.end_if_over(id, ledger);
     }
 
-    /// A session says that something went wrong, which need not be its end.
+    /// Handles an error of a session, which does not necessarily end it.
     pub(super) fn error(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let failure = Failure::read(props.some("error"));
         let session = self.session(id);
-        // Idle comes next, and messages that it breaks have their last updates behind that.
+        // Idle follows next. Messages that the error breaks off get their last updates after that.
         session.talk.forget_early();
         if session.prompt.is_some() {
-            // The prompt failed before any work began.
+            // The prompt failed before any work started.
             self.work(id, ledger);
         }
         self.failed(id, failure, ledger);
@@ -66,9 +66,9 @@ impl Feed {
         }
     }
 
-    /// A session or one of its messages failed: the first word of it is told.
+    /// Handles a failure of a session or of one of its messages. Only its first report produces a frame.
     pub(super) fn failed(&mut self, id: &Name, failure: Failure, ledger: &mut Ledger) {
-        // The session's error is repeated on the message that it broke.
+        // The runner repeats the session's error on the message that it broke off.
         let told = self.session(id).failure.as_ref() == Some(&failure);
         if !told && !failure.aborted {
             match self.place(id, ledger) {
@@ -83,14 +83,15 @@ impl Feed {
         self.session(id).failure = Some(failure);
     }
 
-    /// The history was replaced by a summary. The summary's own message told so before, unless we came too late.
+    /// Reports that a summary replaced the history. The summary's own message has already done so, unless the feed was joined
+    /// after it.
     pub(super) fn compacted(&mut self, id: &Name, ledger: &mut Ledger) {
         if !std::mem::take(&mut self.session(id).compacted) {
             self.tell_compaction(id, None, ledger);
         }
     }
 
-    /// Tells of a summary.
+    /// Reports a compaction.
     pub(super) fn tell_compaction(&mut self, id: &Name, summary: Option<String>, ledger: &mut Ledger) {
         let trigger = self.session(id).compaction.take().map(Name::from);
         if let Some(place) = self.place(id, ledger) {
@@ -98,7 +99,7 @@ impl Feed {
         }
     }
 
-    /// A session is no more.
+    /// Handles the deletion of a session.
     pub(super) fn deleted(&mut self, id: &Name, ledger: &mut Ledger) {
         if self.run_of(id).is_some() {
             let session = self.session(id);
@@ -107,7 +108,7 @@ impl Feed {
         }
     }
 
-    /// Ends what a session does, if it said that it is idle and nothing of it is open, or said so twice.
+    /// Ends a session's work if it reported idle and no message is open, or if it reported idle twice in the same way.
     pub(super) fn end_if_over(&mut self, id: &Name, ledger: &mut Ledger) {
         let session = self.session(id);
         let [status, event] = session.idle;
@@ -121,7 +122,7 @@ impl Feed {
         let Some(run) = self.run_of(id) else { return };
         ledger.record_on(run);
         if self.session(id).parent.is_none() {
-            // Pieces may have come behind the end of their message.
+            // Deltas may have arrived after the end of their message.
             let failed = self.session(id).failure.is_some();
             self.on_stage(id, ledger, |stage, talk| {
                 stage.failing |= failed;
@@ -136,7 +137,7 @@ impl Feed {
         session.talk.close_all();
         if session.parent.is_some() {
             if session.called {
-                // The call has the child's report, and comes next.
+                // The call's result contains the child session's report and comes next.
                 return;
             }
             let status = match &failure {
@@ -144,23 +145,25 @@ impl Feed {
                 Some(failure) if failure.aborted => "cancelled",
                 Some(_) => "failed",
             };
+            session.over_in = Some((run, session.tool));
             ledger.subagent_ended(run, id, status, None);
             return;
         }
         session.run = None;
         session.tasks.clear();
         let open = self.runs.remove(&run);
-        for child in open.into_iter().flat_map(|open| open.children) {
+        let (children, stop) = open.map(|open| (open.children, open.answer.stop)).unwrap_or_default();
+        for child in children {
             let child = self.session(&child);
             child.talk.close_all();
             child.talk.plan.clear();
             child.tasks.clear();
             (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
         }
-        ledger.end_run(run, verdict(failure));
+        ledger.end_run(run, verdict(failure, stop));
     }
 
-    /// A run is over without its session's word for it; the session's next prompt begins another.
+    /// Ends a run without a report from its session. The session's next prompt starts another run.
     pub(super) fn give_up(&mut self, run: StreamKey, end: &RunEnd, ledger: &mut Ledger) {
         let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { return };
         let code = end.error_code.as_deref().unwrap_or_default();
@@ -169,7 +172,7 @@ impl Feed {
         self.conclude(&id, ledger);
     }
 
-    /// The input is over. What waited for its last words has the end that is known.
+    /// Handles the end of the input. Work that still waits for its last records ends with the state known so far.
     pub(super) fn end(&mut self, ledger: &mut Ledger) {
         let mut waiting: Vec<Name> =
             self.sessions.iter().filter(|(_, session)| session.prompt.is_some()).map(|(id, _)| id.clone()).collect();
@@ -184,7 +187,7 @@ impl Feed {
             ledger.set_session(&self.root(&id).0);
             self.settle(&id, ledger);
         }
-        for run in ledger.runs().to_vec() {
+        for run in ledger.runs().collect::<Vec<_>>() {
             let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { continue };
             let session = self.session(&id);
             if session.idle != [0; 2] || session.failure.is_some() {

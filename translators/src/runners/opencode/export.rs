@@ -1,8 +1,8 @@
 //! `opencode export`: one document with a whole session.
 //!
-//! In: the document, as one record. Out: the session's runs, one for each message in which a person (or a program in a
-//! person's place) asked for something. A run ended as its last message says; where that is not complete, the session
-//! was exported while it worked, and the run stays open until the input ends.
+//! Input: the document, as one record. Output: the session's runs, one for each message in which a person (or a program in a
+//! person's place) made a request. A run ends as its last message says. If that message is incomplete, the session was exported
+//! while it worked; the run stays open until the end of the input.
 
 use super::answer::Answer;
 use super::calls::Calls;
@@ -25,12 +25,12 @@ struct Export<'l> {
     calls: Calls,
     answer: Answer,
     talk: Talk,
-    /// How the last message of the run ended; `None` while it is not complete.
+    /// How the run's last message ended; `None` while it is incomplete.
     ended: Option<Option<Failure>>,
     compaction: Option<&'static str>,
 }
 
-/// Reads an exported session.
+/// Decodes an exported session.
 pub(super) fn document(document: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
     let info = document.object("info").unwrap_or_default();
     ledger.set_session(&info.str("id").unwrap_or_default());
@@ -122,10 +122,11 @@ impl Export<'_> {
     }
 
     fn end_run(&mut self) {
-        (self.calls, self.answer) = (Calls::default(), Answer::default());
+        self.calls = Calls::default();
+        let stop = std::mem::take(&mut self.answer).stop;
         self.talk.plan.clear();
         if let (Some(run), Some(failure)) = (self.run.take(), self.ended.take()) {
-            self.ledger.end_run(run, verdict(failure));
+            self.ledger.end_run(run, verdict(failure, stop));
         }
     }
 }

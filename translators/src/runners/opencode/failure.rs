@@ -1,8 +1,9 @@
-//! What went wrong, in stable words.
+//! Failures, with stable codes.
 //!
-//! In: an error object, `{name, data}`, wherever it stands (`session.error`, a message, a line of a run). Out: a code, a
-//! message for people, and what follows for the run. Never: a failure without words.
+//! Input: an error object `{name, data}` from any place (`session.error`, a message, a line of a run). Output: a code, a
+//! message for people, and the consequence for the run. Never: a failure without a message.
 
+use super::super::stops::Stop;
 use crate::frame::{Body, ErrorReported, ErrorScope, Name};
 use crate::json::{Json, Object};
 use crate::ledger::RunEnd;
@@ -11,20 +12,23 @@ use crate::ledger::RunEnd;
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
     code: Name,
+    /// The runner's own name for the error.
+    name: Name,
     pub(super) message: String,
     retryable: bool,
     http_status: Option<u16>,
-    /// Somebody stopped the work.
+    /// Whether the work was stopped on request.
     pub(super) aborted: bool,
-    /// The context is full. The runner makes room and goes on.
+    /// Whether the context is full. The runner compacts it and continues.
     overflow: bool,
 }
 
 impl Failure {
-    /// Somebody stopped the work.
+    /// A failure because the work was stopped on request.
     pub(super) fn stopped(code: &str, message: &str) -> Self {
         Self {
             code: Name::from(code),
+            name: Name::from(code),
             message: message.to_owned(),
             retryable: false,
             http_status: None,
@@ -33,20 +37,31 @@ impl Failure {
         }
     }
 
-    /// Reads an error object, which may be missing.
+    /// Reads an error object; `None` means that it is missing.
     pub(super) fn read(error: Option<Json<'_>>) -> Self {
-        let fields = error.and_then(Json::object).unwrap_or_default();
+        let mut failure = Self::of_fields(&error.and_then(Json::object).unwrap_or_default());
+        if let Some(text) = error.and_then(Json::str).filter(|text| !text.is_empty()) {
+            failure.message = unwrapped(&text);
+        }
+        failure
+    }
+
+    /// Reads the fields of an error, which may be those of the record itself. In that case `type` is the record's type.
+    pub(super) fn of_fields(fields: &Object<'_>) -> Self {
         let data = fields.object("data").unwrap_or_default();
-        let name = fields.str("name").or_else(|| fields.str("type")).or_else(|| fields.str("code"));
+        let kind = fields.str("type").filter(|kind| kind != "error");
+        let name = fields.str("name").or(kind).or_else(|| fields.str("code"));
         let name = name.as_deref().unwrap_or_default();
         let http_status = data.u64("statusCode").and_then(|status| u16::try_from(status).ok());
-        let message = [data.str("message"), fields.str("message"), error.and_then(Json::str)]
+        let code = code(name, http_status);
+        let message = [data.str("message"), fields.str("message")]
             .into_iter()
             .flatten()
             .find(|message| !message.is_empty())
             .map_or_else(|| words(name), |message| unwrapped(&message));
         Self {
-            code: Name::from(code(name, http_status).as_str()),
+            code: Stop::of(&code).map_or_else(|| Name::from(code.as_str()), |stop| Name::from(stop.code())),
+            name: Name::from(name),
             message,
             retryable: data.bool("isRetryable").unwrap_or_default(),
             http_status,
@@ -55,7 +70,7 @@ impl Failure {
         }
     }
 
-    /// The frame that tells of it. What ends a child session is no end of the run.
+    /// The frame that reports the failure. A failure that ends a child session does not end the run.
     pub(super) fn reported(&self, of_child: bool) -> Body {
         Body::ErrorReported(Box::new(ErrorReported {
             scope: if self.overflow || of_child { ErrorScope::Turn } else { ErrorScope::Run },
@@ -68,22 +83,26 @@ impl Failure {
         }))
     }
 
-    /// How a run ends with it.
+    /// How the run ends with this failure.
     pub(super) fn run_end(self) -> RunEnd {
-        if self.aborted {
-            RunEnd::interrupted(self.code, self.message)
-        } else {
-            RunEnd::failed(self.code, self.message)
+        match Stop::of(&self.code) {
+            _ if self.aborted => RunEnd::interrupted(self.code, self.message),
+            Some(stop) => stop.end(&self.name, Some(&self.message)),
+            None => RunEnd::failed(self.code, self.message),
         }
     }
 }
 
-/// How a run ends that met this failure last.
-pub(super) fn verdict(failure: Option<Failure>) -> RunEnd {
-    failure.map_or_else(RunEnd::completed, Failure::run_end)
+/// How a run ends, given its last failure, or else the reason why its last model request stopped.
+pub(super) fn verdict(failure: Option<Failure>, stop: Option<(Stop, Name)>) -> RunEnd {
+    match (failure, stop) {
+        (Some(failure), _) => failure.run_end(),
+        (None, Some((stop, word))) => stop.end(&word, None),
+        (None, None) => RunEnd::completed(),
+    }
 }
 
-/// An attempt that failed and is made again.
+/// The frame for a failed attempt that will be retried.
 pub(super) fn retried(status: &Object<'_>) -> Body {
     let error = status.some("error").map(|error| Failure::read(Some(error)));
     let message = status.str("message").filter(|message| !message.is_empty());
@@ -116,7 +135,7 @@ fn code(name: &str, http_status: Option<u16>) -> String {
     }
 }
 
-/// `ContextOverflowError` is `context_overflow`; what has another form stays as it is.
+/// Converts `ContextOverflowError` to `context_overflow`. Names in another form stay unchanged.
 fn snake_case(name: &str) -> String {
     let name = name.strip_suffix("Error").filter(|stem| !stem.is_empty()).unwrap_or(name);
     let mut out = String::with_capacity(name.len() + 4);
@@ -133,7 +152,7 @@ fn words(name: &str) -> String {
     if name.is_empty() { "an error without a message".to_owned() } else { name.to_owned() }
 }
 
-/// An error inside the model's stream comes as the JSON text of the provider's own error object.
+/// Extracts the message of an error inside the model's stream, which arrives as the JSON text of the provider's error object.
 fn unwrapped(message: &str) -> String {
     let inner = || {
         let fields = Object::parse(message.trim())?;

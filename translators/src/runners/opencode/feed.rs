@@ -1,20 +1,20 @@
 //! The event feeds of `opencode serve`: `/event`, `/global/event`, and the older shapes of the first release.
 //!
-//! In: events of many sessions, interleaved. Out: a run for each prompt of a root session; a child session's words are in
-//! its parent's run, in the name of the task call. Never: the twin of an event, a run made by a late update of an old
-//! message, a run that ends before its last words.
+//! Input: interleaved events of many sessions. Output: one run for each prompt of a root session. Text of a child session is
+//! part of its parent's run, attributed to the task call. Never: a duplicate of an event; a run started by a late update of an
+//! old message; a run that ends before its last text.
 //!
-//! **Beginning.** A user's message alone starts nothing (it may only add to the context): a run begins when its session
-//! goes to work, and has the prompt by then. A prompt that comes while the session works is queued into the same run.
+//! **Start.** A user message alone does not start a run, because it may only add to the context. A run starts when its session
+//! starts to work; the prompt is known by then. A prompt that arrives while the session works is queued into the same run.
 //!
-//! **End.** A session says that it is idle. If all its messages are complete, that is the end, at once; the truth about an
-//! error was told before. After an abort or an error, idle comes first, and closing updates follow: then an assistant's
-//! message is still open, and the run ends with the update that completes the last of them (or with a second idle, a next
-//! prompt, or the end of the input, if that update never comes). The same rule ends a child session.
+//! **End.** A session reports that it is idle. If all its messages are complete, the run ends at once; any error has already
+//! been reported. After an abort or an error, idle comes first and closing updates follow. In that case an assistant message is
+//! still open, and the run ends with the update that completes the last open message. If that update never arrives, the run
+//! ends with a second idle, the next prompt, or the end of the input. The same rule ends a child session.
 //!
-//! **Updates from later.** A message's update is put down when its turn to be sent comes, and tells of the message as it is
-//! then: under load the first one already says how the message ends, ahead of its parts. Such a message stays open until its
-//! next such update, the session's next message, or idle.
+//! **Updates from a later state.** The server serialises a message's update when the update is sent, so it shows the message as
+//! it is then. Under load, the first update may already say how the message ends, before its parts arrive. Such a message stays
+//! open until its next update of that kind, the session's next message, or idle.
 
 use super::approvals;
 use super::clock::{Clock, timestamp};
@@ -26,16 +26,16 @@ use crate::json::Object;
 use crate::ledger::{Ledger, Place};
 use std::borrow::Cow;
 
-/// One event, whatever its envelope.
+/// One event, from any envelope.
 pub(super) struct Event<'a, 'e> {
     pub(super) kind: &'a str,
     pub(super) props: &'a Object<'e>,
-    /// It has no id of its own: the first release.
+    /// Whether the event has no id of its own, as in the first release.
     pub(super) old: bool,
 }
 
 impl Feed {
-    /// Reads an event in any envelope.
+    /// Decodes an event in any envelope.
     pub(super) fn record(&mut self, record: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
         let payload = record.object("payload");
         let event = payload.as_ref().unwrap_or(record);
@@ -45,11 +45,11 @@ impl Feed {
         let kind = event.str("type").unwrap_or_default();
         let kind = if sync.is_some() { unversioned(&kind) } else { &kind };
         let Some(props) = event.object("properties").or_else(|| event.object("data")) else {
-            return ledger.fault(format!("unknown event {kind:?}: it has no properties"));
+            return ledger.unknown(format!("unknown event {kind:?}: it has no properties"));
         };
         let event = Event { kind, props: &props, old: id.is_none() };
         let session = session_of(&event);
-        // Only the global feed says things twice.
+        // Only the global feed contains duplicates.
         if payload.is_some() && self.twins.came_before(id.as_deref().unwrap_or_default()) {
             return self.keep(session.as_deref(), ledger);
         }
@@ -58,9 +58,10 @@ impl Feed {
             None => serverwide(&event, ledger),
         }
         self.keep(session.as_deref(), ledger);
+        self.bound_runs(ledger);
     }
 
-    /// Keeps the record with its session: on the open run, or else on the thread.
+    /// Assigns the record to its session: to the open run, or else to the thread.
     fn keep(&mut self, session: Option<&str>, ledger: &mut Ledger) {
         let root = session.map(|session| self.root(session).0);
         ledger.set_session(root.as_deref().unwrap_or_default());
@@ -76,6 +77,7 @@ impl Feed {
             && let Some(info) = props.object("info")
         {
             self.adopt(&id, info.str("parentID").as_deref());
+            self.titled(&id, info.str("title").as_deref());
         }
         ledger.set_session(&self.root(&id).0);
         match event.kind {
@@ -126,7 +128,7 @@ impl Feed {
     }
 }
 
-/// The session that an event names. The first release names it inside of what the event is about.
+/// The session that an event names. In the first release, the id is inside the object that the event is about.
 fn session_of<'e>(event: &Event<'_, 'e>) -> Option<Cow<'e, str>> {
     let own = event.props.str("sessionID").filter(|id| !id.is_empty());
     if own.is_some() {
@@ -141,7 +143,7 @@ fn session_of<'e>(event: &Event<'_, 'e>) -> Option<Cow<'e, str>> {
     about.filter(|id| !id.is_empty())
 }
 
-/// Events that belong to the server, or tell nothing that other events do not tell.
+/// Handles events that belong to the server or only repeat other events.
 fn serverwide(event: &Event<'_, '_>, ledger: &mut Ledger) {
     const KNOWN: [&str; 24] = [
         "server.connected",
@@ -177,6 +179,6 @@ fn serverwide(event: &Event<'_, '_>, ledger: &mut Ledger) {
         let thread = ledger.thread();
         ledger.push(Place::main(thread), failure.reported(false));
     } else if !KNOWN.contains(&kind) && !FAMILIES.iter().any(|family| kind.starts_with(family)) {
-        ledger.fault(format!("unknown event type {kind:?}"));
+        ledger.unknown(format!("unknown event type {kind:?}"));
     }
 }

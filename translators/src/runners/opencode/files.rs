@@ -1,13 +1,13 @@
-//! What tools did to files, plans and skills, beyond their output.
+//! Effects of tools on files, plans and skills, beyond their output.
 //!
-//! In: the input and the metadata of a call that went well. Out: `file_changed`, `plan_updated` and `skill_invoked`.
+//! Input: the input and metadata of a successful call. Output: `file_changed`, `plan_updated` and `skill_invoked`.
 
 use super::stage::Stage;
 use super::talk::Talk;
 use crate::frame::{Body, FileChangeKind, FileChanged, Name, PlanEntry, SkillEvent, SkillMode, Tool};
 use crate::json::{Json, Object};
 
-/// Tells what a call changed.
+/// Reports what a call changed.
 pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Object<'_>, metadata: &Object<'_>) {
     match name {
         "write" => {
@@ -22,7 +22,7 @@ pub(super) fn changed(stage: &mut Stage<'_>, tool: &Tool, name: &str, input: &Ob
         }
         "edit" | "multiedit" => {
             let file = metadata.object("filediff").unwrap_or_default();
-            // An edit of nothing makes the file.
+            // An edit that replaces an empty string creates the file.
             let kind = match (input.str("oldString").as_deref(), file.u64("deletions")) {
                 (Some(""), Some(0)) => FileChangeKind::Add,
                 _ => FileChangeKind::Modify,
@@ -60,7 +60,7 @@ fn push(stage: &mut Stage<'_>, tool: &Tool, path: Option<&str>, kind: FileChange
     stage.ledger.push(stage.place, Body::FileChanged(Box::new(change)));
 }
 
-/// Tells the plan, unless it is the one that was told last: the todo list comes as an event and as a tool's result.
+/// Reports the plan, unless it equals the last one reported. The to-do list arrives both as an event and as a tool result.
 pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
     let entries: Vec<PlanEntry> = todos
         .iter()
@@ -79,7 +79,7 @@ pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
     }
 }
 
-/// Tells which skill the model called for.
+/// Reports which skill the model invoked.
 pub(super) fn skill(stage: &mut Stage<'_>, input: &Object<'_>, metadata: &Object<'_>) {
     let Some(name) = metadata.str("name").or_else(|| input.str("name")) else { return };
     let event = SkillEvent::Invoked {

@@ -1,8 +1,8 @@
-//! Messages and parts, as a feed tells them.
+//! Messages and parts, as reported by a feed.
 //!
-//! In: `message.*` events of any session, in order within each. Out: prompts, and what the parts of the assistant's messages
-//! hold. Never: an old message as a new one, a part lost because its message was called complete before it came (of a text
-//! that was closed before it was whole, the rest is told by the run's final text and a fault).
+//! Input: `message.*` events of any session, in order within each. Output: prompts, and the contents of the parts of assistant
+//! messages. Never: an old message taken for a new one; a part lost because its message was completed before the part arrived.
+//! If a text block was closed before its text was complete, the rest appears in the run's final text and as a fault.
 
 use super::clock::{Clock, of_part, times};
 use super::failure::Failure;
@@ -15,12 +15,13 @@ use super::tools::Task;
 use crate::frame::Name;
 use crate::json::Object;
 use crate::ledger::Ledger;
+use crate::sequence::StreamKey;
 
-/// What is wrong with a part that brings something new when nothing can be told of it any more.
+/// The fault for a part with new content that can no longer be reported.
 pub(super) const COMES_LATE: &str = "a part of a message whose run is over";
 
 impl Feed {
-    /// A message as it is now, without its parts.
+    /// Handles the current state of a message, without its parts.
     pub(super) fn message(&mut self, id: &Name, props: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
         let Some(info) = props.object("info") else { return };
         let time = info.object("time").unwrap_or_default();
@@ -34,18 +35,19 @@ impl Feed {
             return;
         }
         if info.str("role").as_deref() == Some("user") {
-            // An update with a summary is of a message whose answer is given.
+            // An update with a summary concerns a message that has been answered already.
             if info.object("summary").is_none() {
                 self.user_message(id, &message_id, time.u64("created"), clock, ledger);
             }
             return;
         }
         if info.str("role").as_deref() != Some("assistant") {
-            return ledger.fault("a message of an unknown role");
+            return ledger.unknown("a message of an unknown role");
         }
         let completed = time.some("completed").is_some();
         let session = self.session(id);
-        // The server wrote the beginning down when the end was there. There is another update for that, behind the parts.
+        // The server serialised the first update when the end was already known. Another update reports the end after the
+        // parts.
         let early = completed && !known && session.idle == [0; 2];
         clock.at(completed_ms.filter(|_| !early).or_else(|| time.u64("created")), ledger);
         if !known && completed && self.run_of(id).is_none() {
@@ -54,7 +56,7 @@ impl Feed {
         self.work(id, ledger);
         if !known {
             self.settle(id, ledger);
-            // Whatever was queued is what the message answers.
+            // The message answers whatever was queued.
             self.tell_prompt(id, ledger);
         }
         let session = self.session(id);
@@ -84,7 +86,7 @@ impl Feed {
         }
     }
 
-    /// The session goes on or is idle, so that messages whose end was told with their beginning are complete.
+    /// Completes messages whose end was reported with their start, because the session has moved on or is idle.
     pub(super) fn settle(&mut self, id: &Name, ledger: &mut Ledger) {
         while let Some((message_id, Early { failure })) = self.session(id).talk.take_early() {
             let failed = failure.is_some();
@@ -95,10 +97,10 @@ impl Feed {
         }
     }
 
-    /// Nothing more comes of a message.
+    /// Completes a message.
     fn message_completed(&mut self, id: &Name, message_id: &str, failed: bool, ledger: &mut Ledger) {
         if !failed {
-            // Whatever failed before, the session recovered from.
+            // The session recovered from earlier failures.
             self.session(id).failure = None;
         }
         let compaction = self.on_stage(id, ledger, |stage, talk| {
@@ -117,7 +119,7 @@ impl Feed {
         }
     }
 
-    /// A user's message as it is now.
+    /// Handles the current state of a user message.
     fn user_message(
         &mut self,
         id: &Name,
@@ -126,7 +128,7 @@ impl Feed {
         clock: &mut Clock,
         ledger: &mut Ledger,
     ) {
-        // Between runs a clock that was set back must not make a new prompt an old one.
+        // Between runs, a clock that was set back must not make a new prompt look old.
         if self.run_of(id).is_some() && self.is_old(id, created_ms) {
             return self.pass_over(id, message_id, ledger);
         }
@@ -137,7 +139,7 @@ impl Feed {
         }
     }
 
-    /// A user's message begins.
+    /// Starts a user message.
     fn asked(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
         let session = self.session(id);
         if session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id) {
@@ -151,7 +153,7 @@ impl Feed {
         self.session(id).prompt = Some(Prompt::new(message_id));
     }
 
-    /// A part as it is now.
+    /// Handles the current state of a part.
     pub(super) fn part(&mut self, id: &Name, event: &Event<'_, '_>, clock: &mut Clock, ledger: &mut Ledger) {
         let Some(part) = event.props.object("part") else { return };
         let message_id = part.str("messageID").unwrap_or_default();
@@ -181,8 +183,11 @@ impl Feed {
         let session = self.session(id);
         session.classic = true;
         session.busy |= session.idle == [0; 2];
+        let stand_in = self.stand_in(id, &message_id, &part);
+        let over_in = self.child_over(&part);
         let task = self.on_stage(id, ledger, |stage, talk| {
-            (stage.old, stage.child_speaks) = (event.old, child_speaks);
+            (stage.old, stage.child_speaks, stage.stand_in) = (event.old, child_speaks, stand_in);
+            stage.ended_call = over_in.filter(|(run, _)| *run == stage.place.stream).and_then(|(_, tool)| tool);
             parts::assistant(stage, talk, &message_id, &part, event.props.get("delta"))
         });
         if let Some(task) = task.flatten() {
@@ -190,14 +195,14 @@ impl Feed {
         }
     }
 
-    /// Whether a part is of a message that is not known (any more) and older than the newest run: the part was over before
-    /// that, or its output was taken away, which the runner does with what is some prompts old.
+    /// Whether a part belongs to an unknown or forgotten message that is older than the newest run. Either the part ended
+    /// before that run, or its output was removed: the runner removes the output of parts that are several prompts old.
     fn is_of_old(&mut self, id: &Name, message_id: &str, part: &Object<'_>) -> bool {
         self.session(id).talk.get(message_id).is_none()
             && times(part).is_some_and(|time| time.some("compacted").is_some() || self.is_old(id, time.u64("end")))
     }
 
-    /// Something is told of an old message: it is kept with its session, and is of no run.
+    /// Keeps a record about an old message with its session, but assigns it to no run.
     fn pass_over(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
         let talk = &mut self.session(id).talk;
         if !talk.is_closed(message_id) {
@@ -207,26 +212,63 @@ impl Feed {
         ledger.record_on(thread);
     }
 
-    /// A task call told of its child session.
+    /// Handles what a task call reports about its child session.
     fn task(&mut self, id: &Name, task: Task) {
         let session = self.session(id);
-        session.tasks.retain(|&waiting| waiting != task.tool);
         let Some(child) = task.child else {
-            if !task.is_over {
-                session.tasks.push(task.tool);
+            if task.is_over {
+                session.tasks.remove(task.call.tool);
+            } else if !self.claimed(id, task.call.tool) {
+                self.session(id).tasks.add(task.call);
             }
             return;
         };
+        session.tasks.remove(task.call.tool);
         self.enter(&child);
         self.adopt(&child, Some(id));
         let own = self.session(&child);
         if own.parent.as_ref() == Some(id) {
             own.called = !task.is_over;
-            // Words that were begun in another's name are ended in it.
+            // Text that was started under another call ends under that call.
             if own.talk.is_complete() {
-                own.tool = Some(task.tool);
+                own.tool = Some(task.call.tool);
             }
         }
+    }
+
+    /// Whether a child session already speaks for this call.
+    fn claimed(&self, id: &Name, tool: uuid::Uuid) -> bool {
+        let children = self.run_of(id).and_then(|run| self.runs.get(&run)).map(|open| &open.by_call);
+        children.is_some_and(|children| children.contains(&tool))
+    }
+
+    /// The stand-in id for a task call that appears for the first time, if a child session spoke before it.
+    fn stand_in(&mut self, id: &Name, message_id: &str, part: &Object<'_>) -> Option<uuid::Uuid> {
+        if part.str("tool").as_deref() != Some("task") {
+            return None;
+        }
+        let session = self.session(id);
+        let part_id = part.str("id").unwrap_or_default();
+        if session.talk.get(message_id).is_some_and(|message| message.known(&part_id).is_some()) {
+            return None;
+        }
+        let state = part.object("state").unwrap_or_default();
+        let child = state.object("metadata").and_then(|metadata| metadata.str("sessionId").map(|id| id.into_owned()));
+        if let Some(child) = child.and_then(|child| self.sessions.get(&*child)) {
+            let tool = child.tool?;
+            return self.session(id).tasks.take(tool);
+        }
+        let call = super::tools::task_call(uuid::Uuid::nil(), &state);
+        self.session(id).tasks.take_stand_in(&call)
+    }
+
+    /// The run in which the child session of a task call ended, and the call that it ended for.
+    fn child_over(&self, part: &Object<'_>) -> Option<(StreamKey, Option<uuid::Uuid>)> {
+        if part.str("tool").as_deref() != Some("task") {
+            return None;
+        }
+        let metadata = part.object("state")?.object("metadata")?;
+        self.sessions.get(&*metadata.str("sessionId")?)?.over_in
     }
 
     /// Whether the child session of a task call is in the middle of a message.
@@ -238,7 +280,7 @@ impl Feed {
         part.str("tool").as_deref() == Some("task") && child().is_some_and(|child| !child.talk.is_complete())
     }
 
-    /// A piece of a part.
+    /// Handles a delta of a part.
     pub(super) fn delta(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };
@@ -247,7 +289,7 @@ impl Feed {
             return;
         }
         if talk.get(&message_id).is_none() {
-            // We came too late to hear the message begin, but its session works.
+            // The feed was joined after the message started, but its session is working.
             return self.work(id, ledger);
         }
         if props.str("field").is_none_or(|field| field == "text") {
@@ -260,7 +302,7 @@ impl Feed {
     }
 }
 
-/// Whether a part can only be of a user's message; for messages of which nothing else is known.
+/// Whether a part can only belong to a user message. Used for messages about which nothing else is known.
 fn is_of_user(part: &Object<'_>) -> bool {
     match part.str("type").as_deref() {
         Some("text") => part.get("time").is_none(),

@@ -1,8 +1,8 @@
 //! OpenCode: `opencode run --format json`, the event feeds of `opencode serve`, and `opencode export`.
 //!
-//! In: records of any of the three surfaces; each record's shape says which one it is, so that nobody need say it. Out:
-//! frames, by way of the ledger. Never: a text of the surface twice, a prompt of a compaction as somebody's words, a child
-//! session's words on the main thread, an error for a record of an unknown shape (it is kept, and marked).
+//! Input: records of any of the three surfaces. The shape of each record identifies its surface, so no setting is needed.
+//! Output: frames, through the ledger. Never: text reported twice; a compaction's prompt reported as a person's; a child
+//! session's text on the main thread; an error for a record of unknown shape (it is kept and marked).
 
 mod answer;
 mod approvals;
@@ -24,6 +24,7 @@ mod schemas;
 mod sessions;
 mod stage;
 mod talk;
+mod tasks;
 mod tools;
 mod twins;
 mod usage;
@@ -86,6 +87,7 @@ pub const RUNNER: Runner = Runner {
         Pieces { parent: &["payload", "properties"], leaves: &[&["delta"]], above: &["directory"] },
         Pieces { parent: &["data"], leaves: &[&["delta"]], above: &["type"] },
     ],
+    time: clock::time_of,
     decoder: || Box::<OpenCode>::default(),
     dialogue: Some(|| Box::<dialogue::Client>::default()),
 };
@@ -100,7 +102,7 @@ struct OpenCode {
 impl Decoder for OpenCode {
     fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
         self.clock.begin(ledger);
-        // Some versions of some wrappers gather the lines of a run in an array.
+        // Some wrappers collect the lines of a run in an array.
         let items = record.json.items();
         if items.is_empty() {
             self.one(record.json, &record.fields, ledger);
@@ -114,7 +116,7 @@ impl Decoder for OpenCode {
 
     fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
         self.feed.give_up(run, &end, ledger);
-        // One of another surface.
+        // The run may belong to another surface.
         ledger.end_run(run, end);
     }
 
@@ -134,7 +136,7 @@ impl OpenCode {
         } else if fields.get("type").is_some() {
             self.run.line(fields, &mut self.clock, ledger);
         } else if !json.text().is_empty() {
-            ledger.fault("unknown record: it has no type");
+            ledger.unknown("unknown record: it has no type");
         }
     }
 }

@@ -1,8 +1,8 @@
-//! `session.next.*`: the newer way in which a session tells its work, on `/event` and on `/api/event`.
+//! `session.next.*`: the newer events for a session's work, on `/event` and on `/api/event`.
 //!
-//! In: steps, texts, reasoning and tool calls as events of their own, with times in milliseconds or as ISO strings. Out:
-//! the same frames as of messages and parts. Here arguments do stream, and there is no idle: a run ends with the step that
-//! finishes for any reason but `tool-calls`, or fails.
+//! Input: steps, texts, reasoning and tool calls as separate events, with times in milliseconds or as ISO strings. Output: the
+//! same frames as for messages and parts. Unlike there, arguments are streamed and no idle event exists: a run ends with a step
+//! that fails or that finishes for any reason other than `tool-calls`.
 
 use super::answer::{self, Spot};
 use super::failure::{Failure, retried};
@@ -18,7 +18,7 @@ use crate::json::{Json, Object};
 use crate::ledger::{Block, BlockKind, Ledger};
 
 impl Feed {
-    /// Reads an event of this family; `kind` is what stands behind the family's name.
+    /// Decodes an event of this family; `kind` is the part of the type after the family's name.
     pub(super) fn next(&mut self, id: &Name, kind: &str, props: &Object<'_>, ledger: &mut Ledger) {
         if self.session(id).classic {
             return;
@@ -26,7 +26,7 @@ impl Feed {
         let message_id = props.str("assistantMessageID").unwrap_or_default();
         match kind {
             "prompt.admitted" => {
-                // A prompt that waits for its turn is told when that comes.
+                // A queued prompt is reported when its turn comes.
                 if self.run_of(id).is_none() {
                     self.prompt(id, props, ledger);
                     self.work(id, ledger);
@@ -101,8 +101,8 @@ impl Feed {
         }
     }
 
-    /// Whether nothing is told any more of the message that a piece belongs to. Where the piece has the whole of something of
-    /// which that was not told, the loss is a fault.
+    /// Whether the message of this event can no longer be reported on. If the event contains a whole text or result that was
+    /// not reported, the loss is a fault.
     fn is_late(&mut self, id: &Name, message_id: &str, part_id: &str, is_whole: bool, ledger: &mut Ledger) -> bool {
         let talk = &mut self.session(id).talk;
         if !talk.is_past(message_id) {
@@ -144,7 +144,7 @@ fn unknown(kind: &str, ledger: &mut Ledger) {
         "context.updated",
     ];
     if !known.iter().any(|known| kind.starts_with(known)) {
-        ledger.fault(format!("unknown event type \"session.next.{kind}\""));
+        ledger.unknown(format!("unknown event type \"session.next.{kind}\""));
     }
 }
 
@@ -186,11 +186,11 @@ fn said(
                 answer::close(stage, spot, Some(&text), opaque);
             }
         }
-        other => stage.ledger.fault(format!("unknown step {other:?} of a text")),
+        other => stage.ledger.unknown(format!("unknown step {other:?} of a text")),
     }
 }
 
-/// A call has no part id here, and its id is no text's id.
+/// A call has no part id here, and its own id may equal a text's id.
 fn owner(message_id: &str, call_id: &str) -> Name {
     Name::from(format!("{message_id}/{call_id}"))
 }
@@ -236,6 +236,6 @@ fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, pr
             tools::end_badly(stage, &call.tool, &error, Trouble::read(&error), None);
             part.state = PartState::Done;
         }
-        other => stage.ledger.fault(format!("unknown event type \"session.next.{other}\"")),
+        other => stage.ledger.unknown(format!("unknown event type \"session.next.{other}\"")),
     }
 }

@@ -1,8 +1,10 @@
-//! The parts of the assistant's messages.
+//! The parts of assistant messages.
 //!
-//! In: a part as it is now, and where its session speaks. Out: blocks, tool calls, turns and usage, each said once however
-//! often the part is repeated. Never: a synthetic text, or the summary of a compaction, as the assistant's answer.
+//! Input: the current state of a part, and the place of its session's output. Output: blocks, tool calls, turns and usage, each
+//! reported once, however often the part is repeated. Never: a synthetic text or a compaction's summary reported as the
+//! assistant's answer.
 
+use super::super::stops::Stop;
 use super::answer::{self, Spot};
 use super::failure::retried;
 use super::stage::{Stage, filled};
@@ -14,11 +16,11 @@ use crate::json::{Json, Object, Utf16Text};
 use crate::ledger::{Block, BlockKind};
 use std::borrow::Cow;
 
-/// What is wrong with a piece of a text of which no more can be said.
+/// The fault for a delta of a text that is already closed.
 pub(super) const PIECE_COMES_LATE: &str = "a piece of a text came after the text was closed";
 
-/// Reads a part of an assistant's message. `delta` is the new piece, where the update brings it (first release). Gives
-/// what a `task` call says of its child session.
+/// Decodes a part of an assistant message. `delta` is the new piece, if the update contains one (first release). Returns what a
+/// `task` call reports about its child session.
 pub(super) fn assistant(
     stage: &mut Stage<'_>,
     talk: &mut Talk,
@@ -63,13 +65,13 @@ pub(super) fn assistant(
                 stage.ledger.push(stage.place, retried(part));
             }
         }
-        // What they tell is told by tools, or is only known to the runner's own store.
+        // Tools report the contents of these parts, or only the runner's own store has them.
         "patch" | "snapshot" | "file" | "agent" | "subtask" | "compaction" => {
             talk.message(message_id).part(&id);
         }
         other => {
             talk.message(message_id).part(&id);
-            stage.ledger.fault(format!("unknown part type {other:?}"));
+            stage.ledger.unknown(format!("unknown part type {other:?}"));
         }
     }
     None
@@ -84,19 +86,20 @@ fn first_time<'t>(talk: &'t mut Talk, message_id: &str, part_id: &str) -> Option
     first.then_some(message)
 }
 
-/// A model request begins to answer. What an earlier attempt in the same message said stays open for ever.
+/// Starts a model request. Blocks that an earlier attempt in the same message left open are cut off.
 pub(super) fn step_started(stage: &mut Stage<'_>, message: &mut Message) {
     cut_blocks(stage, message);
     message.steps += 1;
     if stage.is_main() {
+        stage.answer.stop = None;
         stage.ledger.turn_started(stage.place.stream, message.model.clone());
     }
 }
 
-/// A model request is accounted.
+/// Ends a model request and reports its usage.
 pub(super) fn step_finished(stage: &mut Stage<'_>, step: &Object<'_>, model: Option<Name>, reason: &str) {
     if stage.is_main() && !stage.ledger.in_turn(stage.place.stream) {
-        // We came too late to hear it begin.
+        // The feed was joined after the step started.
         stage.ledger.turn_started(stage.place.stream, model.clone());
     }
     if let Some(body) = usage::of_step(step, model, stage.old) {
@@ -104,6 +107,7 @@ pub(super) fn step_finished(stage: &mut Stage<'_>, step: &Object<'_>, model: Opt
     }
     if stage.is_main() {
         let reason = step.str(reason).filter(|reason| !reason.is_empty());
+        stage.answer.stop = reason.as_deref().and_then(|reason| Some((Stop::of(reason)?, Name::from(reason))));
         stage.ledger.turn_ended(stage.place.stream, reason.map(|reason| Name::from(&*reason)));
     }
 }
@@ -136,7 +140,7 @@ fn block(
     let block = spot.block;
     let is_over = part.object("time").is_some_and(|time| time.some("end").is_some());
     if !is_over {
-        // The piece alone tells what is new, unless we came too late to hear what was before it.
+        // The delta alone is the new text, unless the feed was joined after earlier deltas.
         let piece = delta.filter(|delta| !is_new || delta.text() == text.text()).unwrap_or(text);
         let whole = piece.text() == text.text();
         let mut piece = piece.utf16().unwrap_or_default();
@@ -155,14 +159,14 @@ fn block(
     if snapshot.is_empty() && opaque.is_none() && stage.ledger.said(stage.place, block).is_none() {
         return;
     }
-    // A runner that leaves away the space at a text's end contradicts nothing.
+    // Trailing whitespace that the runner omits does not count as a difference.
     let is_trimmed = |said: &str| said.len() > snapshot.len() && said.trim_end() == snapshot;
     let whole = Some(&*snapshot).filter(|_| !stage.ledger.said(stage.place, block).is_some_and(is_trimmed));
     answer::close(stage, spot, whole, opaque);
 }
 
-/// A piece of a part that was announced. Without the announcement nobody knows what it is a piece of, or what came before
-/// it; the part's last update has the whole.
+/// Handles a delta of an announced part. Without the announcement, neither its kind nor the text before it is known; the part's
+/// last update contains the whole text.
 pub(super) fn delta(stage: &mut Stage<'_>, message: &mut Message, part_id: &str, piece: Json<'_>) {
     let message_id = message.id.clone();
     let Some(part) = message.known(part_id) else { return };
@@ -185,7 +189,7 @@ fn summary(message: &mut Message, part_id: &str, part: &Object<'_>) {
     }
 }
 
-/// Cuts off the blocks that an attempt or an aborted message leaves open.
+/// Cuts off the blocks that a failed attempt or an aborted message leaves open.
 pub(super) fn cut_blocks(stage: &mut Stage<'_>, message: &mut Message) {
     leave_blocks(stage, message, true);
 }
@@ -200,14 +204,14 @@ fn leave_blocks(stage: &mut Stage<'_>, message: &mut Message, cut: bool) {
     for part in message.blocks() {
         let PartState::Block(kind) = part.state else { continue };
         let block = Block { kind, message_id: &id, index: part.index };
-        // One that said nothing yet may still come whole.
+        // A block without any text so far may still arrive whole.
         if let Some(left) = answer::leave(stage, Spot { block, order }, cut) {
             part.state = PartState::Left(left);
         }
     }
 }
 
-/// Whether a part brings something that was not told of it: a whole text, or a call's end.
+/// Whether a part contains something that was not reported: a whole text, or the end of a call.
 pub(super) fn is_news(message: &mut Message, part: &Object<'_>) -> bool {
     let of_summary = message.is_summary;
     let state = message.known(&part.str("id").unwrap_or_default()).map(|part| &part.state);
@@ -225,13 +229,13 @@ pub(super) fn is_news(message: &mut Message, part: &Object<'_>) -> bool {
     }
 }
 
-/// The text of a part that is complete, where there is any.
+/// The text of a complete part; `None` if the part is incomplete or has no text.
 fn whole<'p>(part: &Object<'p>) -> Option<Cow<'p, str>> {
     part.object("time")?.some("end")?;
     part.str("text").filter(|text| !text.is_empty())
 }
 
-/// The runner put the text into the message, and nobody said it.
+/// Whether the runner inserted the text into the message.
 fn is_injected(part: &Object<'_>) -> bool {
     part.bool("synthetic") == Some(true) || part.bool("ignored") == Some(true)
 }

@@ -1,29 +1,29 @@
-//! What a person asked: the parts of a user's message.
+//! A person's prompt: the parts of a user message.
 //!
-//! In: the parts, one at a time. Out: the person's own words and what they attached. Never: what the runner itself put
-//! into the message (synthetic texts, the order to compact), an attachment's content.
+//! Input: the parts, one at a time. Output: the person's text and attachments. Never: what the runner itself inserts (synthetic
+//! texts, the request to compact); the content of an attachment.
 
 use crate::frame::{Attachment, Body, Name, UserMessage};
 use crate::json::{Json, Object};
 
-/// A user's message whose parts come in.
+/// A user message whose parts are arriving.
 #[derive(Debug)]
 pub(super) struct Prompt {
     /// The message's id.
     pub(super) id: Name,
-    /// When it was begun, in Unix epoch milliseconds, if the message said so.
+    /// When it was started, in Unix epoch milliseconds; `None` if the message does not say.
     pub(super) created_ms: Option<u64>,
-    /// The words so far.
+    /// The text so far.
     pub(super) text: String,
     attachments: Vec<Attachment>,
-    /// The message orders a compaction: `auto` or `manual`.
+    /// The trigger, `auto` or `manual`, if the message requests a compaction.
     pub(super) compaction: Option<&'static str>,
-    /// The runner wrote it, to go on with what it was doing.
+    /// Whether the runner wrote the message, to continue its work.
     pub(super) continues: bool,
     parts: Vec<Name>,
 }
 
-/// How many parts of one message are told apart.
+/// The maximum number of parts that are read per message.
 const PARTS: usize = 1024;
 
 impl Prompt {
@@ -40,7 +40,7 @@ impl Prompt {
         }
     }
 
-    /// Reads a part; one that was read before changes nothing.
+    /// Adds a part. A part that was read before is ignored.
     pub(super) fn part(&mut self, part: &Object<'_>) {
         let id = part.str("id").unwrap_or_default();
         if self.parts.len() >= PARTS || (!id.is_empty() && self.parts.iter().any(|known| **known == *id)) {
@@ -66,12 +66,12 @@ impl Prompt {
         }
     }
 
-    /// Whether no part came yet.
+    /// Whether no part has arrived.
     pub(super) fn is_empty(&self) -> bool {
         self.parts.is_empty() && self.text.is_empty() && self.attachments.is_empty()
     }
 
-    /// More words.
+    /// Adds text on a new line.
     pub(super) fn say(&mut self, text: &str) {
         if !self.text.is_empty() && !text.is_empty() {
             self.text.push('\n');
@@ -79,12 +79,12 @@ impl Prompt {
         self.text.push_str(text);
     }
 
-    /// Something attached.
+    /// Adds an attachment.
     pub(super) fn attach(&mut self, part: &Object<'_>) {
         self.attachments.push(attachment(part));
     }
 
-    /// The frame of it; `None` where nobody said anything.
+    /// The message as a frame; `None` if it has no text and no attachments.
     pub(super) fn into_body(self) -> Option<Body> {
         if self.text.is_empty() && self.attachments.is_empty() {
             return None;
@@ -110,13 +110,13 @@ fn attachment(file: &Object<'_>) -> Attachment {
     }
 }
 
-/// A URL that refers to something, instead of holding it.
+/// A URL, unless it contains the data itself (`data:`).
 pub(super) fn reference(url: Json<'_>) -> Option<String> {
     let text = url.text();
     (!text.starts_with("\"data:")).then(|| url.str().map(std::borrow::Cow::into_owned))?
 }
 
-/// How many bytes a base64 `data:` URL holds.
+/// The number of bytes encoded in a base64 `data:` URL.
 pub(super) fn inline_bytes(url: Json<'_>) -> Option<u64> {
     let inner = url.text().strip_prefix("\"data:")?.strip_suffix('"')?;
     let (_, content) = inner.split_once(";base64,")?;

@@ -1,4 +1,4 @@
-//! How records of OpenCode are told from those of others.
+//! Recognition of OpenCode's records.
 
 use crate::decode::Record;
 use crate::json::{Kind, Object};

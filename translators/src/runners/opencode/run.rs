@@ -1,12 +1,12 @@
-//! `opencode run --format json`: one line for each part that is complete.
+//! `opencode run --format json`: one line for each complete part.
 //!
-//! In: lines of one process. Out: one run, opened by its first line. There is no line that ends it: its end is the end of
-//! the input, because a summary of the history, or an error that the runner recovers from, looks like an end and is none.
-//! Then the last line tells how it ended: a step that finished for any reason but `tool-calls` ended it well; so did one in
-//! which a person refused a call, for that stops the turn; after an error, it failed; otherwise it was cut off. Lines of
-//! another session are of another process, so the run before them is over as well.
+//! Input: the lines of one process. Output: one run, opened by its first line. No line ends the run, because a compaction or an
+//! error that the runner recovers from looks like an end without being one. The run ends with the input, and the last line
+//! determines its result. A step that finished for any reason other than `tool-calls` completes the run. So does a step in
+//! which a person refused a call, because that stops the turn. After an error the run has failed. Otherwise it was interrupted.
+//! Lines of another session come from another process, so they also end the run before them.
 //!
-//! A summary that a compaction wrote comes as an ordinary text and can only be told from what follows it.
+//! The summary of a compaction arrives as an ordinary text. Only the lines after it reveal what it is.
 
 use super::answer::Answer;
 use super::calls::Calls;
@@ -30,30 +30,30 @@ pub(super) struct Run {
     answer: Answer,
     talk: Talk,
     last: Last,
-    /// A person refused a call of the step.
+    /// Whether a person refused a call of the step.
     refused: bool,
-    /// What went wrong, unless a later step was accounted.
+    /// The last failure; cleared when a later step finishes.
     failure: Option<Failure>,
 }
 
-/// What the last line told of the run's end.
+/// What the last line says about the run's end.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 enum Last {
-    /// The work goes on.
+    /// The work continues.
     #[default]
     Working,
-    /// A step finished that has nothing to follow.
+    /// A step finished that no other step follows.
     Finished,
 }
 
 impl Run {
-    /// Reads a line.
+    /// Decodes a line.
     pub(super) fn line(&mut self, line: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
         let kind = line.str("type").unwrap_or_default();
         let session = line.str("sessionID").unwrap_or_default();
         clock.at(line.get("timestamp").and_then(timestamp), ledger);
         if !matches!(&*kind, "step_start" | "text" | "reasoning" | "tool_use" | "step_finish" | "error") {
-            ledger.fault(format!("unknown line type {kind:?}"));
+            ledger.unknown(format!("unknown line type {kind:?}"));
             return match self.open {
                 Some(run) => ledger.record_on(run),
                 None => ledger.set_session(&session),
@@ -69,7 +69,11 @@ impl Run {
         let run = *self.open.get_or_insert_with(|| ledger.open_run(""));
         ledger.record_on(run);
         if kind == "error" {
-            let failure = Failure::read(line.some("error"));
+            // Some lines contain the fields of the error themselves.
+            let failure = match line.some("error") {
+                Some(error) => Failure::read(Some(error)),
+                None => Failure::of_fields(line),
+            };
             if !failure.aborted && self.failure.as_ref() != Some(&failure) {
                 ledger.push(Place::main(run), failure.reported(false));
             }
@@ -86,7 +90,7 @@ impl Run {
     fn part(&mut self, part: &Object<'_>, run: StreamKey, ledger: &mut Ledger) {
         let message_id = part.str("messageID").unwrap_or_default();
         let Some(mut stage) = Stage::main(ledger, run, &mut self.calls, &mut self.answer) else { return };
-        // Only the first release has no total of the tokens here.
+        // Only the first release has no token total here.
         stage.old = true;
         match part.str("type").as_deref() {
             Some("step-start") => (self.last, self.refused) = (Last::Working, false),
@@ -114,7 +118,7 @@ impl Run {
         parts::assistant(&mut stage, &mut self.talk, &message_id, part, None);
     }
 
-    /// The process is over.
+    /// Handles the end of the process.
     pub(super) fn end(&mut self, ledger: &mut Ledger) {
         let this = std::mem::take(self);
         let Some(run) = this.open else { return };
@@ -122,7 +126,7 @@ impl Run {
             ledger.set_session(session);
         }
         let end = if this.failure.is_some() || this.last == Last::Finished {
-            verdict(this.failure)
+            verdict(this.failure, this.answer.stop)
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")
         };
@@ -130,7 +134,7 @@ impl Run {
     }
 }
 
-/// The prompt that the runner gives itself after a compaction.
+/// Whether the text is the prompt that the runner sends itself after a compaction.
 fn is_continuation(text: &Object<'_>) -> bool {
     text.object("metadata").is_some_and(|metadata| metadata.bool("compaction_continue") == Some(true))
 }

@@ -1,7 +1,7 @@
-//! What is known of the records of each surface: one schema for each kind, and which kind a record is of.
+//! The known records of each surface: one schema per kind, and the kind of a record.
 //!
-//! In: records as OpenCode wrote them. Out: the name of the schema that such a record keeps in the version that
-//! `VERSIONS.md` names, beside the schemas. Never: a verdict; a record of another version is translated all the same.
+//! Input: records as OpenCode wrote them. Output: the name of the schema for such a record. The schemas describe the version
+//! named in `VERSIONS.md`, which is next to them. Never: a verdict; records of other versions are translated all the same.
 
 use crate::decode::Record;
 use crate::schema::SchemaFile;
@@ -18,22 +18,22 @@ macro_rules! files {
     };
 }
 
-/// A line's or an event's `type`.
+/// The `type` of a line or event.
 pub(super) fn type_of<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     record.fields.str("type")
 }
 
-/// The type of the event inside; `sync` for an event's twin.
+/// The type of the event inside the envelope; `sync` for a duplicate.
 pub(super) fn global_event_kind<'r>(record: &'r Record<'_>) -> Option<Cow<'r, str>> {
     record.fields.object("payload")?.str("type")
 }
 
-/// There is one document, which says no type.
+/// The kind of the single document, which has no type.
 pub(super) fn export_kind<'r>(_: &'r Record<'_>) -> Option<Cow<'r, str>> {
     Some(Cow::Borrowed("export"))
 }
 
-/// The events that every feed has, behind those that only this one has.
+/// The surface's own events, followed by those that every feed has.
 macro_rules! feed {
     ($surface:literal $(, $own:literal)* $(,)?) => {
         files!(

@@ -1,78 +1,92 @@
-//! The sessions of a feed: which runs are open, who is whose child, and where each speaks.
+//! The sessions of a feed: open runs, parents and children, and the place of each session's output.
 //!
-//! In: session ids, as events name them. Out: the place of each session's words. Never: a child session on the main thread.
+//! Input: session ids, as named by events. Output: the place for each session's frames. Never: a child session on the main
+//! thread; unbounded memory for the sessions that a feed names (of the idle ones, only the most recent are kept).
 
-use super::super::names::NameMap;
+use super::super::names::{NameMap, Turnover};
 use super::answer::Answer;
 use super::calls::Calls;
 use super::failure::Failure;
 use super::prompt::Prompt;
 use super::stage::Stage;
 use super::talk::Talk;
+use super::tasks::Waiting;
 use super::twins::Twins;
 use crate::derived::uuid_v5;
 use crate::frame::Name;
-use crate::hash::HashMap;
-use crate::ledger::{Ledger, Place};
+use crate::hash::{HashMap, HashSet};
+use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
-/// How deep child sessions are followed to their root.
+/// The maximum depth to which child sessions are followed to their root.
 const MAX_DEPTH: u32 = 16;
 
-/// Everything known of the sessions of a feed.
+/// The maximum number of open runs per feed. Beyond it, a new run ends the oldest.
+const MAX_OPEN: usize = 1024;
+
+/// The state of all sessions of a feed.
 #[derive(Debug, Default)]
 pub(super) struct Feed {
     pub(super) sessions: NameMap<Session>,
     pub(super) runs: HashMap<StreamKey, OpenRun>,
     pub(super) twins: Twins,
+    turnover: Turnover,
 }
 
-/// A run that is open.
+/// An open run.
 #[derive(Debug)]
 pub(super) struct OpenRun {
     pub(super) session: Name,
     pub(super) calls: Calls,
     pub(super) answer: Answer,
-    /// The child sessions that spoke in it.
+    /// The child sessions that have produced output in it.
     pub(super) children: Vec<Name>,
+    /// The task calls that their output is attributed to.
+    pub(super) by_call: HashSet<Uuid>,
 }
 
 /// A session, root or child.
 #[derive(Debug, Default)]
 pub(super) struct Session {
+    /// When the session was last mentioned, as a count of new sessions.
+    noted: u64,
     pub(super) parent: Option<Name>,
-    /// The open run; of root sessions only.
+    /// The open run. Root sessions only.
     pub(super) run: Option<StreamKey>,
-    /// When the newest run's prompt was begun, or the first message that was being written in it, in Unix epoch
-    /// milliseconds, if anything said so; of root sessions only. It stays behind the run's end.
+    /// When the newest run's prompt was created, or else its first unfinished message, in Unix epoch milliseconds; `None` if no
+    /// record says. Root sessions only. It is kept after the run's end.
     pub(super) since_ms: Option<u64>,
-    /// The run in which a child spoke last.
+    /// The run that a child session last wrote to.
     pub(super) spoke_in: Option<StreamKey>,
-    /// The call for which a child works.
+    /// The task call that a child session works for.
     pub(super) tool: Option<Uuid>,
-    /// A run's scope of call ids, and this session's own within it.
+    /// The run's scope for call ids, and this session's scope derived from it.
     scope: Option<(Uuid, Uuid)>,
-    /// That call still runs, and ends the child's work when it ends.
+    /// Whether that call still runs. Its end will end the child's work.
     pub(super) called: bool,
-    /// Task calls that have not told their child session yet.
-    pub(super) tasks: Vec<Uuid>,
+    /// Task calls whose child session is not known yet.
+    pub(super) tasks: Waiting,
+    /// The run in which its work last ended, and the call that it worked for.
+    pub(super) over_in: Option<(StreamKey, Option<Uuid>)>,
+    /// The title, which describes the task of a child session.
+    title: Option<Box<str>>,
     pub(super) talk: Talk,
-    /// The user's message whose parts come in.
+    /// The user message whose parts are arriving.
     pub(super) prompt: Option<Prompt>,
     pub(super) failure: Option<Failure>,
     pub(super) busy: bool,
-    /// How often idle was said since the session last worked, as a status and as an event.
+    /// How often the session reported idle since it last worked: as a status, and as an event.
     pub(super) idle: [u8; 2],
     pub(super) compaction: Option<&'static str>,
-    /// The compaction was told; what still comes is the event of it.
+    /// Whether the compaction has been reported. Its event is still to come.
     pub(super) compacted: bool,
-    /// The session speaks in messages, so that what else tells the same is left alone.
+    /// Whether the session reports messages. Other events that report the same are then ignored.
     pub(super) classic: bool,
 }
 
 impl Session {
-    /// The scope of a child's call ids, derived once from that of the run.
+    /// The scope of a child's call ids, derived from the run's scope and cached.
     fn scope(&mut self, of_run: Uuid, id: &str) -> Uuid {
         match self.scope {
             Some((of, scope)) if of == of_run => scope,
@@ -82,22 +96,64 @@ impl Session {
 }
 
 impl Feed {
-    /// The session of this id, known from now on.
+    /// Enters a session, if it is new, and notes that it was mentioned.
     pub(super) fn enter(&mut self, id: &str) -> Name {
-        if let Some((name, _)) = self.sessions.get_key_value(id) {
-            return name.clone();
+        let now = self.turnover.now();
+        if let Some((name, session)) = self.sessions.get_key_value(id) {
+            let (name, is_noted) = (name.clone(), session.noted == now);
+            if let Some(session) = self.sessions.get_mut(id).filter(|_| !is_noted) {
+                session.noted = now;
+            }
+            return name;
         }
         let name = Name::from(id);
-        self.sessions.insert(name.clone(), Session::default());
+        let is_due = self.turnover.enter(self.sessions.len() + 1);
+        self.sessions.insert(name.clone(), Session { noted: self.turnover.now(), ..Session::default() });
+        if is_due {
+            self.forget_idle();
+        }
         name
     }
 
-    /// What is known of a session.
+    /// Forgets sessions that have nothing open and have not been mentioned for a long time.
+    fn forget_idle(&mut self) {
+        let Self { sessions, runs, turnover, .. } = self;
+        let is_needed = |session: &Session| {
+            turnover.remembers(session.noted)
+                || session.run.is_some()
+                || session.prompt.is_some()
+                || session.spoke_in.is_some_and(|run| runs.contains_key(&run))
+        };
+        let mut parents: HashSet<Name> = HashSet::default();
+        for session in sessions.values().filter(|session| is_needed(session)) {
+            let mut at = session.parent.as_ref();
+            while let Some(parent) = at
+                && parents.insert(parent.clone())
+            {
+                at = sessions.get(parent).and_then(|session| session.parent.as_ref());
+            }
+        }
+        sessions.retain(|name, session| is_needed(session) || parents.contains(name));
+        turnover.looked(sessions.len());
+    }
+
+    /// Ends the oldest runs if more are open than permitted. This happens when a feed breaks off or ends of runs are lost.
+    pub(super) fn bound_runs(&mut self, ledger: &mut Ledger) {
+        while self.runs.len() > MAX_OPEN {
+            let oldest = ledger.runs().find(|run| self.runs.contains_key(run));
+            let Some(oldest) = oldest else { return };
+            let end = RunEnd::interrupted(STREAM_ENDED, "too many other runs began after it");
+            self.give_up(oldest, &end, ledger);
+            self.runs.remove(&oldest);
+        }
+    }
+
+    /// The state of a session, created if missing.
     pub(super) fn session(&mut self, id: &Name) -> &mut Session {
         self.sessions.entry(id.clone()).or_default()
     }
 
-    /// A session turns out to be the child of another.
+    /// Notes that a session is a child of another.
     pub(super) fn adopt(&mut self, id: &Name, parent: Option<&str>) {
         let Some(parent) = parent.filter(|parent| !parent.is_empty() && **parent != **id) else { return };
         let parent = self.enter(parent);
@@ -107,7 +163,15 @@ impl Feed {
         }
     }
 
-    /// The session in whose run this one speaks, and how deep below it this one is.
+    /// Notes the title of a child session.
+    pub(super) fn titled(&mut self, id: &Name, title: Option<&str>) {
+        let session = self.session(id);
+        if session.parent.is_some() && session.title.is_none() {
+            session.title = title.map(Box::from);
+        }
+    }
+
+    /// The root session, whose run contains this session's output, and this session's depth below it.
     pub(super) fn root(&self, id: &str) -> (Name, u32) {
         let Some((mut at, mut session)) = self.sessions.get_key_value(id) else { return (Name::from(id), 0) };
         let mut depth = 0;
@@ -123,18 +187,18 @@ impl Feed {
         (at.clone(), depth)
     }
 
-    /// The open run in which a session speaks.
+    /// The open run that contains a session's output.
     pub(super) fn run_of(&self, id: &Name) -> Option<StreamKey> {
         self.sessions.get(&self.root(id).0)?.run
     }
 
-    /// Whether something of a session was over before its newest run was asked for. What is unknown then, is of no run.
+    /// Whether something in a session ended before its newest run was requested. If it is also unknown, it belongs to no run.
     pub(super) fn is_old(&self, id: &str, unix_ms: Option<u64>) -> bool {
         let since_ms = self.sessions.get(&self.root(id).0).and_then(|root| root.since_ms);
         unix_ms.zip(since_ms).is_some_and(|(unix_ms, since_ms)| unix_ms < since_ms)
     }
 
-    /// A session works: its run is open from now on, with what was asked.
+    /// Notes that a session works. Opens its run, with the prompt as input, if none is open.
     pub(super) fn work(&mut self, id: &Name, ledger: &mut Ledger) {
         let (root, _) = self.root(id);
         if self.session(&root).run.is_none() {
@@ -150,13 +214,14 @@ impl Feed {
                 calls: Calls::default(),
                 answer: Answer::default(),
                 children: Vec::new(),
+                by_call: HashSet::default(),
             };
             self.runs.insert(run, open);
             self.tell_prompt(&root, ledger);
         }
     }
 
-    /// Tells the user's message that came in, on the run if there is one. One without parts still waits for them.
+    /// Reports the pending user message, on the run if one is open. A message without parts keeps waiting for them.
     pub(super) fn tell_prompt(&mut self, id: &Name, ledger: &mut Ledger) {
         let Some(prompt) = self.session(id).prompt.take_if(|prompt| !prompt.is_empty()) else { return };
         let session = self.session(id);
@@ -172,37 +237,44 @@ impl Feed {
         }
     }
 
-    /// Where a session speaks; `None` outside any run.
+    /// The place of a session's output; `None` outside a run.
     pub(super) fn place(&mut self, id: &Name, ledger: &mut Ledger) -> Option<Place> {
         let run = self.run_of(id)?;
         let Some(parent) = self.session(id).parent.clone() else { return Some(Place::main(run)) };
         let parent_id = match self.session(id).tool {
             Some(tool) => tool,
             None => {
-                // The call has not told its child yet. One that waits is the one; else nobody knows, but the child must
-                // not speak on the main thread.
-                let tool = match &*self.session(&parent).tasks {
-                    [only] => Some(*only),
-                    _ => None,
+                // The call has not named its child yet. Match it by the title of the child's session, or else by the order of
+                // the calls. If no call is known, a stand-in id is used, which a later call takes over.
+                let title = self.session(id).title.clone();
+                let tasks = &mut self.session(&parent).tasks;
+                let call = tasks.claim(title.as_deref());
+                let tool = match &call {
+                    Some(call) => call.tool,
+                    None => {
+                        let stand_in = ledger.tool(ledger.stream(run)?.session.id, id).id;
+                        tasks.stand_in(stand_in, title);
+                        stand_in
+                    }
                 };
                 let (_, depth) = self.root(id);
-                let stand_in = tool.or_else(|| Some(ledger.tool(ledger.stream(run)?.session.id, id).id))?;
-                self.session(id).tool = Some(stand_in);
+                self.session(id).tool = Some(tool);
                 if let Some(place) = (depth < MAX_DEPTH).then(|| self.place(&parent, ledger)).flatten() {
-                    ledger.subagent_started(place, id, tool, None, None, depth);
+                    let (agent, task) = call.map(|call| (call.agent, call.task)).unwrap_or_default();
+                    ledger.subagent_started(place, id, Some(tool), agent, task, depth);
                 }
-                stand_in
+                tool
             }
         };
-        if self.session(id).spoke_in.replace(run) != Some(run)
-            && let Some(open) = self.runs.get_mut(&run)
-        {
+        let is_new = self.session(id).spoke_in.replace(run) != Some(run);
+        if let Some(open) = self.runs.get_mut(&run).filter(|_| is_new) {
             open.children.push(id.clone());
+            open.by_call.insert(parent_id);
         }
         Some(Place { stream: run, parent: Some(parent_id) })
     }
 
-    /// Does something where a session speaks; nothing outside its run.
+    /// Runs `act` with the stage of a session; does nothing outside a run.
     pub(super) fn on_stage<T>(
         &mut self,
         id: &Name,
@@ -212,13 +284,25 @@ impl Feed {
         let place = self.place(id, ledger)?;
         let (_, depth) = self.root(id);
         let scope = ledger.stream(place.stream)?.session.id;
-        // A child's call may have the id of one of its parent's.
+        // A child's call may have the same id as one of its parent's.
         let OpenRun { calls, answer, .. } = self.runs.get_mut(&place.stream)?;
         let session = self.sessions.get_mut(id)?;
         let scope = if depth > 0 { session.scope(scope, id) } else { scope };
-        // What is said between the first idle and the last words was cut off.
+        // Text between the first idle and the last update was cut off.
         let failing = session.failure.is_some() && session.idle != [0; 2];
-        let mut stage = Stage { ledger, place, scope, calls, answer, depth, old: false, failing, child_speaks: false };
+        let mut stage = Stage {
+            ledger,
+            place,
+            scope,
+            calls,
+            answer,
+            depth,
+            old: false,
+            failing,
+            child_speaks: false,
+            ended_call: None,
+            stand_in: None,
+        };
         Some(act(&mut stage, &mut session.talk))
     }
 }

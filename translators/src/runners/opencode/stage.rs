@@ -1,4 +1,4 @@
-//! Where a session's words go.
+//! The context in which a session's records become frames.
 
 use super::answer::Answer;
 use super::calls::Calls;
@@ -6,13 +6,13 @@ use crate::json::Json;
 use crate::ledger::{Ledger, Place};
 use uuid::Uuid;
 
-/// Everything that a part needs to become frames.
+/// What the decoder needs to turn a part into frames.
 pub(super) struct Stage<'a> {
-    /// The book.
+    /// The ledger.
     pub(super) ledger: &'a mut Ledger,
-    /// The run, and the task call in whose name a child session speaks.
+    /// The run, and the task call that a child session's output is attributed to.
     pub(super) place: Place,
-    /// The session's id: it keeps equal call ids of different sessions apart.
+    /// The session's id. It separates equal call ids of different sessions.
     pub(super) scope: Uuid,
     /// The run's calls.
     pub(super) calls: &'a mut Calls,
@@ -20,16 +20,20 @@ pub(super) struct Stage<'a> {
     pub(super) answer: &'a mut Answer,
     /// 0 for the root session, 1 for its children, and so on.
     pub(super) depth: u32,
-    /// The records are of the first release.
+    /// Whether the records are of the first release.
     pub(super) old: bool,
-    /// The session failed or was stopped: its last words are cut off, and no answer.
+    /// Whether the session failed or was stopped. Its last texts are then cut off and are no answer.
     pub(super) failing: bool,
-    /// The child session of the task call that is read still has words to say.
+    /// Whether the child session of the current task call has unfinished messages.
     pub(super) child_speaks: bool,
+    /// The call for which the current task call's child session has ended in this run, if any.
+    pub(super) ended_call: Option<Uuid>,
+    /// The stand-in id of the current task call, if its child session spoke first.
+    pub(super) stand_in: Option<Uuid>,
 }
 
 impl<'a> Stage<'a> {
-    /// The stage of a root session's run; `None` where the run is over.
+    /// The stage of a root session's run; `None` if the run is over.
     pub(super) fn main(
         ledger: &'a mut Ledger,
         run: crate::sequence::StreamKey,
@@ -47,16 +51,18 @@ impl<'a> Stage<'a> {
             old: false,
             failing: false,
             child_speaks: false,
+            ended_call: None,
+            stand_in: None,
         })
     }
 
-    /// Whether the main thread speaks.
+    /// Whether the output belongs to the main thread.
     pub(super) fn is_main(&self) -> bool {
         self.place.parent.is_none()
     }
 }
 
-/// A JSON object that has something in it.
+/// Returns the value if it is a non-empty JSON object.
 pub(super) fn filled(json: Option<Json<'_>>) -> Option<Json<'_>> {
     json.filter(|json| json.object().is_some_and(|object| !object.is_empty()))
 }

@@ -1,10 +1,10 @@
-//! A session's messages that are being written: which parts they have, and what was said of them.
+//! The messages of a session: their parts, and what was reported of them.
 //!
-//! In: message and part ids. Out: the state of each part, and its place in its message. Never: a message or part that is
-//! forgotten while it is open, memory that grows with the session.
+//! Input: message and part ids. Output: the state of each part, and its position in its message. Never: an open message or part
+//! forgotten within the limits below; memory that grows with the session.
 //!
-//! A message that is complete keeps its parts for a while: a server writes an update down when its turn to be sent comes, so
-//! that its end may be told ahead of its parts.
+//! A complete message keeps its parts for a while. A server serialises an update when the update is sent, so the end of a
+//! message may arrive before its parts.
 
 use super::super::names::{self, NameMap};
 use super::answer::Left;
@@ -14,52 +14,52 @@ use crate::frame::{Name, PlanEntry};
 use crate::ledger::BlockKind;
 use std::collections::VecDeque;
 
-/// How many messages may be open at once; one that is left open beyond that counts as complete.
+/// The maximum number of open messages. Beyond it, the oldest open message counts as complete.
 const OPEN: usize = 64;
-/// How many complete messages are remembered, so that a late update of one is not taken for a new message.
+/// The number of complete messages that are remembered, so that a late update of one is not taken for a new message.
 const CLOSED: usize = 256;
-/// How many of these keep their parts, so that what is new in a late part is known from what was told.
+/// The number of those that keep their parts. A late part is compared with what was reported of it.
 const KEPT: usize = 16;
-/// From how many parts on a message forgets those that are complete.
+/// The number of parts at which a message forgets its complete parts.
 const PARTS: usize = 4096;
 
 /// The messages of one session.
 #[derive(Debug, Default)]
 pub(super) struct Talk {
-    /// The assistant's messages: the open ones, of which there are rarely more than two, and the newest of the complete ones.
+    /// The assistant's messages: the open ones, rarely more than two, and the newest complete ones.
     messages: NameMap<Message>,
     open: usize,
     begun: u64,
     /// The complete ones among them, oldest first.
     kept: VecDeque<Name>,
-    /// Messages that gave way to newer ones, until their blocks are completed.
+    /// Messages that newer ones displaced, until their blocks are completed.
     left_open: VecDeque<Name>,
-    /// Every message that is complete, oldest first.
+    /// All complete messages that are remembered, oldest first.
     closed: VecDeque<Name>,
-    /// How often each of them is among those.
+    /// How often each message occurs in `closed`.
     times_closed: NameMap<u32>,
-    /// The plan that was told last.
+    /// The last reported plan.
     pub(super) plan: Vec<PlanEntry>,
 }
 
-/// A message of the assistant.
+/// An assistant message.
 #[derive(Debug)]
 pub(super) struct Message {
     /// Its id.
     pub(super) id: Name,
-    /// Newer messages have greater ones.
+    /// The position among the messages. Newer messages have greater values.
     pub(super) order: u64,
     /// The model that writes it.
     pub(super) model: Option<Name>,
-    /// Its text is the summary of a compaction, and no answer.
+    /// Whether its text is the summary of a compaction, and not an answer.
     pub(super) is_summary: bool,
-    /// The summary, once it is whole.
+    /// The summary, once complete.
     pub(super) summary: Option<String>,
-    /// How many model requests began in it.
+    /// The number of model requests that started in it.
     pub(super) steps: u32,
-    /// How it ends, where its first update said so already. What it holds is still to come.
+    /// Its end, if its first update already reported it. The content is still to come.
     pub(super) early: Option<Early>,
-    /// It was broken off, so that no text of it is an answer.
+    /// Whether it was broken off, so that no text of it is an answer.
     pub(super) failed: bool,
     stage: Stage,
     parts: NameMap<Part>,
@@ -67,41 +67,41 @@ pub(super) struct Message {
     forget_at: usize,
 }
 
-/// How far a message is.
+/// The stage of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     /// It is being written.
     Open,
-    /// It is complete. Where a part of it still comes, it is told.
+    /// It is complete. Late parts are still reported.
     Complete,
-    /// So is its run.
+    /// Its run is over too.
     Over,
 }
 
-/// The end of a message that was told with its beginning.
+/// The end of a message, reported together with its start.
 #[derive(Debug)]
 pub(super) struct Early {
-    /// What went wrong.
+    /// The failure that ended it; `None` if it succeeded.
     pub(super) failure: Option<Failure>,
 }
 
 /// A part of a message.
 #[derive(Debug)]
 pub(super) struct Part {
-    /// Its place in the message.
+    /// Its position in the message.
     pub(super) index: u32,
-    /// What was said of it.
+    /// How much of it was reported.
     pub(super) state: PartState,
 }
 
-/// What was said of a part.
+/// How much of a part was reported.
 #[derive(Debug)]
 pub(super) enum PartState {
-    /// Nothing yet.
+    /// Nothing.
     New,
-    /// A block that is open.
+    /// An open block.
     Block(BlockKind),
-    /// A block that was closed before its whole text came.
+    /// A block that was closed before its whole text arrived.
     Left(Left),
     /// A tool call.
     Tool(Box<Call>),
@@ -110,12 +110,12 @@ pub(super) enum PartState {
 }
 
 impl Talk {
-    /// The message of this id, whether open or kept.
+    /// The message with this id, whether open or kept.
     pub(super) fn get(&mut self, id: &str) -> Option<&mut Message> {
         self.messages.get_mut(id)
     }
 
-    /// The message of this id, opened if it is new.
+    /// The message with this id, opened if it is new.
     pub(super) fn message(&mut self, id: &str) -> &mut Message {
         let is_new = !self.messages.contains_key(id);
         if is_new && self.open >= OPEN {
@@ -136,17 +136,17 @@ impl Talk {
         self.messages.entry(id.clone()).or_insert_with(|| Message::new(id, order))
     }
 
-    /// Whether the message is complete, or is not the assistant's and was read.
+    /// Whether the message is complete, or is a user message that was read.
     pub(super) fn is_closed(&self, id: &str) -> bool {
         self.times_closed.contains_key(id)
     }
 
-    /// Whether nothing is told of the message any more: its run is over, or it is long complete.
+    /// Whether the message can no longer be reported on: its run is over, or it was completed long ago.
     pub(super) fn is_past(&self, id: &str) -> bool {
         self.messages.get(id).map_or_else(|| self.is_closed(id), |message| message.stage == Stage::Over)
     }
 
-    /// Closes a message; gives it if it was open.
+    /// Closes a message. Returns it if it was open.
     pub(super) fn close(&mut self, id: &str) -> Option<&mut Message> {
         let message = self.messages.get_mut(id).filter(|message| message.stage == Stage::Open)?;
         (message.stage, message.early) = (Stage::Complete, None);
@@ -156,7 +156,7 @@ impl Talk {
         self.messages.get_mut(&id)
     }
 
-    /// Nothing more is read of a message.
+    /// Closes and removes a message.
     pub(super) fn remove(&mut self, id: &str) {
         self.close(id);
         if let Some(message) = self.messages.remove(id) {
@@ -164,7 +164,7 @@ impl Talk {
         }
     }
 
-    /// A message that is complete.
+    /// Keeps a complete message. Drops the oldest one beyond `KEPT`.
     fn keep(&mut self, id: Name) {
         if self.kept.len() == KEPT
             && let Some(oldest) = self.kept.pop_front()
@@ -175,24 +175,24 @@ impl Talk {
         self.remember(id);
     }
 
-    /// The messages that gave way to newer ones since this was last asked.
+    /// Takes the messages that newer ones displaced since the last call.
     pub(super) fn take_left_open(&mut self) -> VecDeque<Name> {
         std::mem::take(&mut self.left_open)
     }
 
-    /// The oldest open message whose end was told with its beginning, and that end.
+    /// Takes the end of the oldest message whose end was reported with its start.
     pub(super) fn take_early(&mut self) -> Option<(Name, Early)> {
         let open = self.messages.values_mut().filter(|message| message.early.is_some());
         let message = open.min_by_key(|message| message.order)?;
         Some((message.id.clone(), message.early.take()?))
     }
 
-    /// Messages whose end was told with their beginning have another update before them.
+    /// Forgets the ends that were reported with the start of a message, because another update follows for those messages.
     pub(super) fn forget_early(&mut self) {
         self.messages.values_mut().for_each(|message| message.early = None);
     }
 
-    /// Nothing more is read of a message.
+    /// Remembers that a message is complete.
     pub(super) fn remember(&mut self, id: Name) {
         if self.closed.len() == CLOSED
             && let Some(oldest) = self.closed.pop_front()
@@ -207,7 +207,7 @@ impl Talk {
         self.closed.push_back(id);
     }
 
-    /// Closes every message: their run is over.
+    /// Closes every message, because their run is over.
     pub(super) fn close_all(&mut self) {
         self.left_open.clear();
         let open: Vec<Name> = self.open().iter().map(|message| message.id.clone()).collect();
@@ -217,7 +217,7 @@ impl Talk {
         self.messages.values_mut().for_each(|message| message.stage = Stage::Over);
     }
 
-    /// Whether every message that was begun is complete.
+    /// Whether every message that started is complete.
     pub(super) fn is_complete(&self) -> bool {
         self.open == 0
     }
@@ -227,7 +227,7 @@ impl Talk {
         self.at(Stage::Open)
     }
 
-    /// The complete messages of which something may still come, oldest first.
+    /// The complete messages that may still receive parts, oldest first.
     pub(super) fn complete(&mut self) -> Vec<&mut Message> {
         self.at(Stage::Complete)
     }
@@ -257,12 +257,12 @@ impl Message {
         }
     }
 
-    /// The part of this id, if it was announced.
+    /// The part with this id, if it was announced.
     pub(super) fn known(&mut self, id: &str) -> Option<&mut Part> {
         self.parts.get_mut(id)
     }
 
-    /// The part of this id, which gets the next place if it is new. A part without an id is always new.
+    /// The part with this id, which gets the next position if it is new. A part without an id is always new.
     pub(super) fn part(&mut self, id: &str) -> &mut Part {
         if id.is_empty() {
             self.parts.remove("");
@@ -280,7 +280,20 @@ impl Message {
         })
     }
 
-    /// The parts whose blocks are open, in the order of their places.
+    /// Forgets calls that no longer run: the ledger closed them because too many were open.
+    pub(super) fn forget_calls(&mut self, most: usize, runs: impl Fn(&Call) -> bool) {
+        if self.parts.len() < self.forget_at.max(most) {
+            return;
+        }
+        self.parts.retain(|_, part| match &part.state {
+            PartState::Done => false,
+            PartState::Tool(call) => !call.started || runs(call),
+            _ => true,
+        });
+        self.forget_at = PARTS.max(self.parts.len() * 2);
+    }
+
+    /// The parts with open blocks, in the order of their positions.
     pub(super) fn blocks(&mut self) -> Vec<&mut Part> {
         let is_open = |part: &&mut Part| matches!(part.state, PartState::Block(_));
         let mut blocks: Vec<_> = self.parts.values_mut().filter(is_open).collect();

@@ -1,52 +1,53 @@
 //! Tool calls.
 //!
-//! In: a tool part as it is now: `pending`, `running`, `completed` or `error`. Out: the call's proposal, start, output and
-//! end, each once. Never: an empty proposal (a pending call has no arguments yet), a success for a call that ran and
-//! failed, an output twice.
+//! Input: the current state of a tool part: `pending`, `running`, `completed` or `error`. Output: the call's proposal, start,
+//! output and end, each once. Never: a proposal without arguments (a pending call has none yet); success for a call that ran
+//! and failed; output reported twice.
 //!
-//! `completed` says only that the tool gave a result: a shell's own exit code stands in the metadata, null where it was
-//! killed, and `invalid` is a call that never reached a tool. `error` is either a tool that ran and failed, or a call that
-//! was refused, malformed or cut off; only the words tell which.
+//! `completed` only means that the tool returned a result. The exit code of a shell is in the metadata, and is null if the
+//! shell was killed. The tool `invalid` marks a call that never reached a tool. `error` means either that the tool ran and
+//! failed, or that the call was refused, malformed or cut off; only the text of the error tells these apart.
 
 use super::files;
 use super::prompt::{inline_bytes, reference};
 use super::stage::Stage;
 use super::talk::{PartState, Talk};
+use super::tasks::TaskCall;
 use crate::frame::{Name, OutputStream, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde_json::{Map, Value};
 use uuid::Uuid;
 
-/// A call, as far as it was told.
+/// A call, and what was reported of it.
 #[derive(Debug)]
 pub(super) struct Call {
-    /// Its names.
+    /// Its ids.
     pub(super) tool: Tool,
     /// The tool's name.
     pub(super) name: Name,
     pub(super) started: bool,
-    /// The output that was told last, where it comes whole again and again.
+    /// The last reported output, for tools that repeat their whole output in each update.
     shown: String,
 }
 
-/// What a `task` call says of its child session.
+/// What a `task` call reports about its child session.
 #[derive(Debug)]
 pub(super) struct Task {
     /// The call.
-    pub(super) tool: Uuid,
+    pub(super) call: TaskCall,
     /// The child session, once it is known.
     pub(super) child: Option<Name>,
-    /// The call is over.
+    /// Whether the call is over.
     pub(super) is_over: bool,
 }
 
 impl Call {
-    /// A call of which nothing was told yet.
+    /// A call of which nothing was reported yet.
     pub(super) fn new(tool: Tool, name: &str) -> Self {
         Self { tool, name: Name::from(name), started: false, shown: String::new() }
     }
 
-    /// The call runs; `proposed` where a model asked for it.
+    /// Starts the call; `proposed` tells whether a model requested it.
     pub(super) fn start(&mut self, stage: &mut Stage<'_>, input: Option<Json<'_>>, at: Option<u64>, proposed: bool) {
         if std::mem::replace(&mut self.started, true) {
             return;
@@ -67,7 +68,7 @@ impl Call {
         stage.ledger.set_time(now);
     }
 
-    /// The output so far, or the whole of it.
+    /// Reports the new part of the output. With `more_follows`, keeps the output to compare with the next update.
     fn output(&mut self, stage: &mut Stage<'_>, output: &str, more_follows: bool) {
         let rest = unsaid(&self.shown, output);
         if !rest.is_empty() {
@@ -80,7 +81,7 @@ impl Call {
     }
 }
 
-/// Reads a tool part.
+/// Decodes a tool part.
 pub(super) fn part(
     stage: &mut Stage<'_>,
     talk: &mut Talk,
@@ -89,6 +90,8 @@ pub(super) fn part(
     part: &Object<'_>,
 ) -> Option<Task> {
     let message = talk.message(message_id);
+    let (most, stream) = (stage.ledger.most_open(), stage.place.stream);
+    message.forget_calls(most, |call| stage.ledger.tool_runs(stream, &call.tool));
     let proposed = message.steps > 0;
     let slot = message.part(part_id);
     if matches!(slot.state, PartState::Done) {
@@ -99,9 +102,13 @@ pub(super) fn part(
         PartState::Tool(call) => call,
         _ => {
             let call_id = part.str("callID").unwrap_or_default();
-            // A part without an id is told from others by its place alone.
+            // A part without an id is identified by its position alone.
             let owner = if part_id.is_empty() { format!("{message_id}/{}", slot.index) } else { part_id.to_owned() };
-            let tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &Name::from(owner));
+            let mut tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &Name::from(owner));
+            if let Some(stand_in) = stage.stand_in {
+                tool.id = stand_in;
+                stage.calls.renamed(&tool);
+            }
             Box::new(Call::new(tool, &name))
         }
     };
@@ -119,7 +126,7 @@ pub(super) fn part(
         "pending" => {}
         "running" => {
             call.start(stage, state.get("input"), time.u64("start"), proposed);
-            if let Some(child) = &child {
+            if let Some(child) = child.as_ref().filter(|_| stage.ended_call != Some(call.tool.id)) {
                 begin_subagent(stage, &call.tool, child, &state);
             }
             if let Some(output) = metadata.str("output") {
@@ -136,9 +143,9 @@ pub(super) fn part(
                 (Err(Trouble::Failed), true) => Err(Trouble::NeverRan),
                 (outcome, _) => outcome,
             };
-            if let Some(child) = &child {
+            if let Some(child) = child.as_ref().filter(|_| stage.ended_call != Some(call.tool.id)) {
                 begin_subagent(stage, &call.tool, child, &state);
-                // A child that was stopped has its last words after its call is over.
+                // A child that was stopped has its last text after its call is over.
                 if !stage.child_speaks {
                     let (status, summary) = match &outcome {
                         Ok(output) => ("completed", Some(task_result(output).to_owned())),
@@ -159,9 +166,13 @@ pub(super) fn part(
             }
             is_over = true;
         }
-        other => stage.ledger.fault(format!("unknown tool state {other:?}")),
+        other => stage.ledger.unknown(format!("unknown tool state {other:?}")),
     }
-    let task = is_task.then(|| Task { tool: call.tool.id, child: child.map(|child| Name::from(&*child)), is_over });
+    let task = is_task.then(|| Task {
+        call: task_call(call.tool.id, &state),
+        child: child.map(|child| Name::from(&*child)),
+        is_over,
+    });
     if !is_over && let Some(slot) = talk.message(message_id).known(part_id) {
         slot.state = PartState::Tool(call);
     }
@@ -179,7 +190,7 @@ fn completed(
     let input = state.object("input").unwrap_or_default();
     let metadata = state.object("metadata").unwrap_or_default();
     if *call.name == *"invalid" {
-        // No such tool, or arguments that are not JSON: nothing ran.
+        // The tool does not exist or the arguments are not JSON: nothing ran.
         stage.ledger.tool_failed(stage.place, &call.tool, output);
         return;
     }
@@ -199,7 +210,7 @@ fn completed(
     stage.ledger.tool_ended(stage.place, &call.tool, exit_code(&metadata), duration_ms, artifacts);
 }
 
-/// The shell's exit code, 1 where it was killed; 0 for every other tool.
+/// The shell's exit code, or 1 if it was killed; 0 for every other tool.
 pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
     match metadata.get("exit") {
         None => 0,
@@ -207,12 +218,12 @@ pub(super) fn exit_code(metadata: &Object<'_>) -> i32 {
     }
 }
 
-/// What is behind a call's error. Where nobody was asked, only the runner's fixed sentences tell.
+/// The kind of a call's error. If no person was asked, only the runner's fixed phrases identify it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Trouble {
-    /// The tool ran, and reports a failure.
+    /// The tool ran and reported a failure.
     Failed,
-    /// A person or a rule refused the call, or its arguments are wrong: it never ran.
+    /// A person or a rule refused the call, or its arguments are invalid: it never ran.
     NeverRan,
     /// The call was stopped.
     CutOff,
@@ -225,7 +236,7 @@ impl Trouble {
         if interrupted { Self::CutOff } else { Self::read(&state.str("error").unwrap_or_default()) }
     }
 
-    /// The trouble that an error tells of.
+    /// The trouble described by an error text.
     pub(super) fn read(error: &str) -> Self {
         const CUT_OFF: [&str; 2] = ["Tool execution aborted", "Task cancelled"];
         const RULE: &str = "The user has specified a rule which prevents";
@@ -240,12 +251,12 @@ impl Trouble {
     }
 }
 
-/// Whether a person refused the call, which stops the turn unless they say why.
+/// Whether a person refused the call. This stops the turn, unless the person gives a reason.
 pub(super) fn is_refusal(error: &str) -> bool {
     error.starts_with("The user rejected permission") || error.starts_with("The user dismissed this question")
 }
 
-/// Ends a call whose tool gave an error.
+/// Ends a call whose tool returned an error.
 pub(super) fn end_badly(stage: &mut Stage<'_>, tool: &Tool, error: &str, trouble: Trouble, duration_ms: Option<u64>) {
     if trouble != Trouble::Failed {
         return stage.ledger.tool_failed(stage.place, tool, error);
@@ -257,13 +268,23 @@ pub(super) fn end_badly(stage: &mut Stage<'_>, tool: &Tool, error: &str, trouble
 }
 
 fn begin_subagent(stage: &mut Stage<'_>, tool: &Tool, child: &str, state: &Object<'_>) {
-    let input = state.object("input").unwrap_or_default();
-    let agent = input.str("subagent_type").map(|agent| Name::from(&*agent));
-    let task = input.str("prompt").or_else(|| input.str("description")).map(std::borrow::Cow::into_owned);
-    stage.ledger.subagent_started(stage.place, child, Some(tool.id), agent, task, stage.depth + 1);
+    let TaskCall { tool, agent, task, .. } = task_call(tool.id, state);
+    stage.ledger.subagent_started(stage.place, child, Some(tool), agent, task, stage.depth + 1);
 }
 
-/// What the child reported, without the tags around it.
+/// The task call described by a tool part.
+pub(super) fn task_call(tool: Uuid, state: &Object<'_>) -> TaskCall {
+    let input = state.object("input").unwrap_or_default();
+    let description = input.str("description").or_else(|| state.str("title")).unwrap_or_default();
+    TaskCall {
+        tool,
+        description: Box::from(&*description),
+        agent: input.str("subagent_type").filter(|agent| !agent.is_empty()).map(|agent| Name::from(&*agent)),
+        task: input.str("prompt").or_else(|| input.str("description")).map(std::borrow::Cow::into_owned),
+    }
+}
+
+/// The child's report, without the tags around it.
 fn task_result(output: &str) -> &str {
     let inner = || {
         let (_, rest) = output.split_once("<task_result>")?;
@@ -273,8 +294,8 @@ fn task_result(output: &str) -> &str {
     inner().unwrap_or(output)
 }
 
-/// What is new in an output that comes whole each time. Beyond a limit the runner leaves the beginning away; then what
-/// was told last is searched for.
+/// The new part of an output that is repeated as a whole. Beyond a limit the runner drops the beginning; the end of the last
+/// reported output is then searched for.
 fn unsaid<'o>(shown: &str, output: &'o str) -> &'o str {
     const TAIL: usize = 512;
     if let Some(rest) = output.strip_prefix(shown) {
@@ -287,7 +308,7 @@ fn unsaid<'o>(shown: &str, output: &'o str) -> &'o str {
     }
 }
 
-/// Arguments as the model gave them: an object, or a string of whatever else they are.
+/// The model's arguments: an object or a string unchanged, anything else as a string.
 pub(super) fn arguments(input: Json<'_>) -> crate::frame::RawJson {
     use crate::json::Kind;
     match input.kind() {
@@ -297,7 +318,7 @@ pub(super) fn arguments(input: Json<'_>) -> crate::frame::RawJson {
     }
 }
 
-/// Files that hold more than the output, by reference.
+/// References to files that contain more than the output.
 fn artifacts(metadata: &Object<'_>, attachments: &[Json<'_>]) -> Option<crate::frame::RawJson> {
     let mut refs = Map::new();
     if let Some(path) = metadata.str("outputPath") {
@@ -329,7 +350,8 @@ fn artifacts(metadata: &Object<'_>, attachments: &[Json<'_>]) -> Option<crate::f
     (!refs.is_empty()).then(|| to_raw(&Value::Object(refs)))
 }
 
-/// How a tool is drawn. What has an underscore and is none of the runner's own is of an MCP server, `SERVER_TOOL`.
+/// How a client displays a tool. A name with an underscore that is not one of the runner's own belongs to an MCP server:
+/// `SERVER_TOOL`.
 pub(super) fn kind(name: &str) -> ToolKind {
     match name {
         "bash" | "shell" => ToolKind::Shell,

@@ -1,10 +1,10 @@
-//! Events that come twice: on the global feed each durable event also comes as a sync record under the same id.
+//! Duplicate events: the global feed repeats each durable event as a sync record with the same id.
 
 use super::super::names::NameSet;
 use crate::frame::Name;
 use std::collections::VecDeque;
 
-/// A twin follows at once; more than this many events never lie between the two.
+/// The number of remembered events. A duplicate follows at once; never more than this many events lie between the two.
 const REMEMBERED: usize = 128;
 
 /// The ids of the last events.
@@ -15,7 +15,7 @@ pub(super) struct Twins {
 }
 
 impl Twins {
-    /// Whether the event came before under this id. Which of the two comes first does not matter.
+    /// Whether an event with this id arrived before. Either of the two may arrive first.
     pub(super) fn came_before(&mut self, id: &str) -> bool {
         if id.is_empty() {
             return false;
@@ -35,7 +35,7 @@ impl Twins {
     }
 }
 
-/// The event type without the version that a sync record puts behind it.
+/// The event type without the version that a sync record appends.
 pub(super) fn unversioned(kind: &str) -> &str {
     match kind.rsplit_once('.') {
         Some((stem, version)) if !version.is_empty() && version.bytes().all(|byte| byte.is_ascii_digit()) => stem,

@@ -1,15 +1,15 @@
-//! Tokens and money of one step.
+//! Tokens and cost of one step.
 //!
-//! In: the `tokens` and `cost` of a step. Out: one usage figure of scope `turn`. Never: a figure that the runner did not
-//! give, reasoning counted beside the output as well as in it.
+//! Input: the `tokens` and `cost` of a step. Output: one usage report with scope `turn`. Never: a figure that the runner did
+//! not report; reasoning tokens counted twice.
 
 use crate::frame::{Body, Name, Usage, UsageScope};
 use crate::json::Object;
 
-/// The figure of a step; `None` where it says nothing of tokens.
+/// The usage of a step; `None` if it reports no tokens.
 ///
-/// Reasoning stands beside `output` today and stood within it in the first release. `total` tells the two apart; a step
-/// without it is of the release that the caller knows of.
+/// Today reasoning tokens are separate from `output`; in the first release they were part of it. `total` shows which applies.
+/// For a step without `total`, `old` decides: it says whether the records are of the first release.
 pub(super) fn of_step(step: &Object<'_>, model: Option<Name>, old: bool) -> Option<Body> {
     let tokens = step.object("tokens")?;
     let (input, output) = (tokens.u64("input"), tokens.u64("output"));
@@ -37,6 +37,8 @@ pub(super) fn of_step(step: &Object<'_>, model: Option<Name>, old: bool) -> Opti
         cache_creation_tokens: write,
         reasoning_tokens: reasoning,
         cost_usd: step.f64("cost").filter(|cost| *cost >= 0.0),
+        main_thread: None,
+        running: None,
     })))
 }
 

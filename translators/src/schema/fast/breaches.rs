@@ -1,11 +1,11 @@
-//! What is wrong with a text that breaks its schema, told as the full validator tells it, without a DOM.
+//! Finds the violations in a text without a DOM, with the full validator's messages.
 //!
-//! In: a text that is JSON, and its shape. Out: every breach, in the full validator's order and words. Never: some of
-//! the breaches. Where anything is not sure (a repeated key, an escape in a word, a property that only a schema of its own
-//! allows), there is no answer, and the caller asks the full validator.
+//! Input: JSON text and the shape of its schema. Output: every violation, in the full validator's order and words. Never: an
+//! incomplete list. If anything is uncertain (a repeated key, an escape in a word, a property that matches only the schema for
+//! additional properties), there is no result and the caller asks the full validator.
 //!
-//! The order within a value is that of the keywords in [`Shape::tell`]; among properties, that of the bytes of their names;
-//! among items and branches, their own.
+//! Order: within a value, the order of the keywords in [`Shape::tell`]; among properties, by the bytes of their names; among
+//! items and branches, their own order.
 
 use super::format::is_ulid;
 use super::found::{Found, LAST, Place, UNEXPECTED};
@@ -15,7 +15,7 @@ use crate::json::scan::{Quoted, Scan};
 use crate::schema::Breach;
 
 impl Shape {
-    /// Every breach of a text that is JSON, so none where it is valid; `None` where the full validator must say.
+    /// Every violation in a JSON text, empty if it is valid; `None` if the full validator must decide.
     pub fn breaches(&self, text: &str) -> Option<Vec<Breach>> {
         let (mut scan, mut found) = (Scan::new(text), Found::default());
         self.tell(&mut scan, Place::Whole, &mut found)?;
@@ -72,7 +72,7 @@ impl Shape {
         }
     }
 
-    /// How a number breaks its bounds.
+    /// Reports violations of a number's bounds.
     pub(super) fn tell_bounds<'s>(
         &self,
         text: &str,
@@ -167,7 +167,7 @@ impl ObjectShape {
                 },
             };
             match at.and_then(|at| Some((at, self.properties.get(at)?))) {
-                // Of a repeated key, the full validator sees the last value.
+                // If a key is repeated, the full validator sees the last value.
                 Some((at, _)) if seen & 1 << at != 0 => return None,
                 Some((at, (name, property))) => {
                     let before = found.len();
@@ -199,7 +199,7 @@ impl ObjectShape {
         }
     }
 
-    /// The properties that must be there and are not; `seen` has those that are, as bits.
+    /// Reports missing required properties; `seen` is the bit set of those that are present.
     pub(super) fn tell_missing<'s>(&'s self, seen: u64, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         if seen & self.required == self.required {
             return Some(());
@@ -207,19 +207,20 @@ impl ObjectShape {
         let first = found.len();
         let mut missing = self.required_in_order.iter().filter(|(at, _)| seen & 1 << at == 0);
         missing.try_for_each(|(_, message)| found.push(place, "required", &**message))?;
-        // The full validator looks for the one property that a closed object must have as it goes through those that it has.
+        // If a closed object has exactly one required property, the full validator looks for it during its pass over the
+        // properties.
         if matches!(self.rest, Rest::Closed) && self.required_in_order.len() == 1 {
             found.rank(first, LAST);
         }
         Some(())
     }
 
-    /// The properties that may not be there.
+    /// Reports properties that are not allowed.
     pub(super) fn tell_unexpected(&self, mut names: Vec<&str>, place: Place<'_>, found: &mut Found<'_>) -> Option<()> {
         if names.is_empty() {
             return Some(());
         }
-        // Of an object that may have none at all, each is told by itself.
+        // If no property is allowed at all, the full validator reports each one separately.
         if self.properties.is_empty() {
             return None;
         }

@@ -1,7 +1,7 @@
-//! What holds for values of one type: `type`, and beside it only `allOf` of `if` a type, `then` a schema.
+//! Rules by type of value: `type`, with only an `allOf` of branches whose `if` is a type and whose `then` is a schema.
 //!
-//! In: such a schema, once; then values. Out: whether a value surely keeps what holds for its type, or how it breaks that. Never:
-//! a verdict on a type that the list does not name.
+//! Input: such a schema, once; then values. Output: whether a value certainly conforms to the rules for its type, or how it
+//! violates them. Never: a verdict on a type that the list does not name.
 
 use super::Shape;
 use super::compile::Document;
@@ -13,7 +13,7 @@ use crate::json::{Json, Kind, Object};
 pub(super) struct ByType(Vec<(Kind, Shape)>);
 
 impl ByType {
-    /// Reads the schema; `None` where it is any other.
+    /// Compiles the schema; `None` if it has another form.
     pub(super) fn compile(map: &Object<'_>, document: Document<'_>) -> Option<Self> {
         let types: Vec<_> = map.get("type")?.items().into_iter().map(Json::str).collect::<Option<_>>()?;
         let mut branches: Vec<(Kind, Shape)> = Vec::new();
@@ -50,17 +50,17 @@ impl ByType {
         self.shape(kind)
     }
 
-    /// What holds for values of a type.
+    /// The rules for values of a type.
     pub(super) fn shape(&self, kind: Kind) -> Option<&Shape> {
         self.0.iter().find(|(known, _)| *known == kind).map(|(_, shape)| shape)
     }
 
-    /// Whether the value at this place keeps what holds for its type.
+    /// Whether the value at this place conforms to the rules for its type.
     pub(super) fn read(&self, scan: &mut Scan<'_>) -> bool {
         self.of(scan).is_some_and(|shape| shape.reads(scan))
     }
 
-    /// How the value at this place breaks what holds for its type; `Some(false)` where nothing holds for its type.
+    /// Reports how the value at this place violates the rules for its type; `Some(false)` if there are none for its type.
     pub(super) fn tell<'s>(&'s self, scan: &mut Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<bool> {
         match self.of(scan) {
             Some(shape) => shape.tell(scan, place, found).map(|()| true),

@@ -1,7 +1,7 @@
-//! How a schema becomes a [`Shape`].
+//! Compiles a schema into a [`Shape`].
 //!
-//! In: a JSON Schema and the documents that it refers to. Out: its shape. Never: a shape that reads a keyword which the
-//! reader does not know, or one where the reader does not expect it: a property with such a schema is never accepted.
+//! Input: a JSON Schema and the documents that it refers to. Output: its shape. Never: a shape that ignores a keyword, because
+//! the reader does not know it or does not expect it there. A property with such a schema is never accepted.
 
 use super::by_type::ByType;
 use super::fields::Head;
@@ -12,32 +12,32 @@ use super::{ArrayShape, ObjectShape, Rest, Shape, StringShape};
 use crate::json::{Json, Kind, Object};
 use std::borrow::Cow;
 
-/// Definitions that refer to each other are followed so deep.
+/// Maximum depth of references between definitions.
 const MAX_REFS: usize = 12;
 
-/// The document that a schema stands in.
+/// The document that contains a schema.
 #[derive(Clone, Copy)]
 pub(super) struct Document<'d> {
     own: &'d Read<'d>,
-    /// Others that may be referred to.
+    /// Other documents that it may refer to.
     others: &'d [Read<'d>],
     left: usize,
 }
 
-/// Documents that schemas may refer to, read once for all of them.
+/// Documents that schemas may refer to, parsed once for all of them.
 #[derive(Default)]
 pub struct Documents<'d>(Vec<Read<'d>>);
 
 impl<'d> Documents<'d> {
-    /// These, each by its `$id`.
+    /// Indexes these documents by their `$id`.
     pub fn of(documents: impl IntoIterator<Item = Json<'d>>) -> Self {
         Self(documents.into_iter().map(Read::of).collect())
     }
 }
 
-/// A document as far as it may be referred to.
+/// The parts of a document that references need.
 struct Read<'d> {
-    /// Its `$id`; "" where it has none.
+    /// Its `$id`; "" if it has none.
     id: String,
     schema: Json<'d>,
     definitions: Object<'d>,
@@ -52,9 +52,9 @@ impl<'d> Read<'d> {
 }
 
 impl<'d> Document<'d> {
-    /// What a reference means, and the document that it stands in; `None` where that is not sure.
+    /// The target of a reference and its document; `None` if that is uncertain.
     fn find(self, reference: &str) -> Option<(Json<'d>, Self)> {
-        // A definition that holds itself has no end, and neither would its shape.
+        // The shape of a recursive definition would be infinite.
         let left = self.left.checked_sub(1)?;
         let (file, fragment) = reference.split_once('#').unwrap_or((reference, ""));
         let own = match file {
@@ -69,7 +69,7 @@ impl<'d> Document<'d> {
     }
 }
 
-/// Whether a relative reference in the document of that `$id` means the one of this `$id`.
+/// Whether a relative reference in the document with `$id` `base` resolves to `id`.
 fn is_meant(id: &str, base: &str, mut reference: &str) -> bool {
     let folder = |of: &str| of.rfind('/').map_or(0, |end| end);
     let mut base = &base[..folder(base)];
@@ -79,7 +79,7 @@ fn is_meant(id: &str, base: &str, mut reference: &str) -> bool {
     id.strip_prefix(base).and_then(|rest| rest.strip_prefix('/')) == Some(reference)
 }
 
-/// Keywords that say nothing about validity.
+/// Keywords without effect on validity.
 const ANNOTATIONS: &[&str] =
     &["$schema", "$id", "$defs", "$comment", "title", "description", "examples", "default", "deprecated"];
 
@@ -100,22 +100,23 @@ const KEYWORDS: &[&str] = &[
     "minLength",
     "pattern",
     "allOf",
+    "anyOf",
     "if",
     "then",
 ];
 
-/// What follows the prefix in the one kind of `pattern` that this reader knows: `^run_[…]{26}$`.
+/// The rest of the only `pattern` for ids that this reader knows, after the prefix: `^run_[…]{26}$`.
 const ULID_PATTERN: &str = "_[0-9A-HJKMNP-TV-Z]{26}$";
 
 impl Shape {
-    /// Reads a schema; `None` where it uses what this reader does not know.
+    /// Compiles a schema; `None` if it uses something that this reader does not know.
     ///
-    /// It is read as text, since a DOM would lose the order of the properties.
+    /// It is read as text, because a DOM would lose the order of the properties.
     pub fn compile(schema: Json<'_>) -> Option<Self> {
         Self::compile_with(schema, &Documents::default())
     }
 
-    /// Reads a schema that may refer to others and to their definitions, by their `$id`.
+    /// Compiles a schema that may refer to others and to their definitions by `$id`.
     pub fn compile_with<'d>(schema: Json<'d>, others: &Documents<'d>) -> Option<Self> {
         let own = Read::of(schema);
         Self::within_document(schema, Document { own: &own, others: &others.0, left: MAX_REFS })
@@ -147,15 +148,20 @@ impl Shape {
             }
         }
         let words = words_of(&map)?;
+        let bare = map.get("anyOf");
+        if bare.is_some() && keywords().count() > 1 {
+            return None;
+        }
         let types: Vec<Cow<'_, str>> = match map.get("type") {
+            None if bare.is_some() => bare?.items().into_iter().map(bare_type).collect::<Option<_>>()?,
             Some(word) if word.kind() == Kind::String => vec![word.str()?],
             Some(list) => list.items().into_iter().map(Json::str).collect::<Option<_>>()?,
             None if words.is_some() => vec![Cow::Borrowed("string"), Cow::Borrowed("null")],
-            // Whatever is no object would be valid too; the full validator knows.
+            // Values that are not objects would be valid too; the full validator handles those.
             None if map.get("properties").is_some() || map.get("required").is_some() => vec![Cow::Borrowed("object")],
             None => return None,
         };
-        // On what is no object, every branch of `allOf` holds.
+        // For a value that is not an object, every condition of `allOf` is true.
         if map.get("allOf").is_some() && types != ["object"] {
             return None;
         }
@@ -213,7 +219,7 @@ impl Shape {
         Self { any: true, ..Self::nothing() }
     }
 
-    /// No value is surely accepted, and nothing is told of one.
+    /// A shape that accepts nothing and has no messages.
     fn nothing() -> Self {
         Self {
             any: false,
@@ -238,8 +244,8 @@ impl ObjectShape {
         for (name, schema) in map.object("properties").unwrap_or_default().iter() {
             let shape = match Shape::within_document(schema, document) {
                 Some(shape) => shape,
-                // Of an object with such a property, the full validator must say; of others it need not. (What is followed
-                // through references may have no end.)
+                // The full validator decides about objects with such a property; other objects do not need it. (A schema with
+                // references may be recursive, so it is not followed.)
                 None if !schema.text().contains("\"$ref\"") => Shape::nothing(),
                 None => return None,
             };
@@ -259,7 +265,7 @@ impl ObjectShape {
         let ranks = properties.iter().map(|(name, _)| rank(name)).collect();
         let rest = match map.get("additionalProperties") {
             _ if map.get("patternProperties").is_some() => {
-                // What is said of others by their spelling is left to the full validator, so none of them is ever accepted.
+                // The rules of `patternProperties` are left to the full validator, so no additional property is accepted.
                 are_others(&map.object("patternProperties")?, &properties)?;
                 Rest::Each(Box::new(Shape::nothing()))
             }
@@ -280,7 +286,7 @@ impl ObjectShape {
     }
 }
 
-/// What an object is by `"if": {"type": "object"}, "then": …`, which is how a schema says what an object or null is.
+/// The rules for objects from `"if": {"type": "object"}, "then": …`, which is how a schema describes "an object or null".
 fn object_where_it_is_one(map: &Object<'_>, document: Document<'_>) -> Option<Box<ObjectShape>> {
     let when = map.object("if")?;
     let is_simple = when.len() == 1 && when.str("type").as_deref() == Some("object");
@@ -291,7 +297,7 @@ fn object_where_it_is_one(map: &Object<'_>, document: Document<'_>) -> Option<Bo
     Shape::within_document(map.get("then")?, document)?.object
 }
 
-/// `None` where it is not sure that none of these patterns is for one of the properties: that it begins otherwise.
+/// `None` unless it is certain that none of these patterns matches a known property, because the beginnings differ.
 fn are_others(patterns: &Object<'_>, properties: &[(String, Shape)]) -> Option<()> {
     let is_plain = |letter: char| letter.is_ascii_alphanumeric() || letter == '_';
     patterns.iter().try_for_each(|(pattern, _)| {
@@ -301,7 +307,7 @@ fn are_others(patterns: &Object<'_>, properties: &[(String, Shape)]) -> Option<(
     })
 }
 
-/// The words of `enum` or `const`, where all are strings or null; `Some(None)` where there is neither keyword.
+/// The values of `enum` or `const`, if all are strings or null; `Some(None)` if neither keyword is present.
 #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
 fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
     let word = |value: Json<'_>| if value.is_null() { Some(None) } else { value.str().map(|text| Some(text.into())) };
@@ -313,18 +319,24 @@ fn words_of(map: &Object<'_>) -> Option<Option<Vec<Option<String>>>> {
     }
 }
 
-/// A count; 0 where the keyword is absent, `None` where it is no count.
+/// The type of a branch of `anyOf` that contains nothing else.
+fn bare_type(branch: Json<'_>) -> Option<Cow<'_, str>> {
+    let branch = branch.object()?;
+    branch.str("type").filter(|_| branch.len() == 1).map(|name| Cow::Owned(name.into_owned()))
+}
+
+/// A count; 0 if the keyword is absent, `None` if its value is not a count.
 fn count_of(map: &Object<'_>, keyword: &str) -> Option<usize> {
     map.get(keyword).map_or(Some(0), |count| usize::try_from(count.u64()?).ok())
 }
 
-/// The prefix that a pattern of ids asks for; `None` where it is another pattern.
+/// The prefix that a pattern for ids requires; `None` if it is another pattern.
 fn ulid_prefix(pattern: &str) -> Option<String> {
     let prefix = pattern.strip_prefix('^')?.strip_suffix(ULID_PATTERN)?;
     prefix.bytes().all(|byte| byte.is_ascii_lowercase()).then(|| format!("{prefix}_"))
 }
 
-/// A bound; `Some(None)` where the keyword is absent.
+/// A bound; `Some(None)` if the keyword is absent.
 #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
 fn bound_of(map: &Object<'_>, keyword: &str) -> Option<Option<f64>> {
     map.get(keyword).map_or(Some(None), |bound| bound.f64().map(Some))

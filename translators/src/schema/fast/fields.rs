@@ -1,7 +1,7 @@
-//! What is wrong with an object that has been taken apart already.
+//! Finds the violations in an object that is already parsed.
 //!
-//! In: the fields of an object, and of the objects in it as far as they are known. Out: what [`super::breaches`] tells of its
-//! text. Never: a look at a value of which nothing is said, a search for the end of one.
+//! Input: the fields of an object, and of the objects in it as far as they are parsed. Output: the same as [`super::breaches`]
+//! on its text. Never: a look at an unconstrained value, or a search for the end of a value.
 
 use super::found::{Found, Place};
 use super::told::{ARRAY, BOOLEAN, INTEGER, NULL, NUMBER, OBJECT, STRING, TYPES_KNOWN};
@@ -10,13 +10,13 @@ use crate::json::scan::{Quoted, Scan, mark};
 use crate::json::{Fields, Json, Kind};
 use std::borrow::Cow;
 
-/// What must be known of a property to find it, and of its schema to say that nothing is wrong with most values.
+/// What is needed to find a property, and to see from a value's type that it is valid.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Head {
-    /// The name's first bytes, and how long it is.
+    /// The first bytes of the name, and its length.
     front: u64,
     length: usize,
-    /// The types of which every value is valid, as bits.
+    /// Bit set of the types whose values are all valid.
     plain: u8,
 }
 
@@ -25,7 +25,7 @@ impl Head {
         Self { front: front(name), length: name.len(), plain: shape.plain() }
     }
 
-    /// Whether a value surely keeps the schema, by its type.
+    /// Whether a value is certainly valid by its type.
     fn takes(self, value: Json<'_>) -> bool {
         is_of(self.plain, value)
     }
@@ -37,9 +37,9 @@ pub(super) fn is_of(types: u8, value: Json<'_>) -> bool {
     types & of != 0 || (of == NUMBER && types & INTEGER != 0 && is_integer(value.text()))
 }
 
-/// A value's type, as a bit; every number is [`NUMBER`].
+/// A value's type as a bit; every number is [`NUMBER`].
 pub(super) fn type_of(value: Json<'_>) -> u8 {
-    // What type comes next cannot be foreseen, so it is looked up rather than branched on.
+    // The next type is unpredictable, so a table lookup is used instead of branches.
     #[allow(clippy::indexing_slicing, reason = "a byte is always in it, and it is made when this is compiled")]
     const TYPES: [u8; 256] = {
         let mut types = [NUMBER; 256];
@@ -55,7 +55,7 @@ pub(super) fn type_of(value: Json<'_>) -> u8 {
     first.and_then(|first| TYPES.get(usize::from(*first))).copied().unwrap_or(NULL)
 }
 
-/// Both ends of a text.
+/// The first and last bytes of a text.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Ends {
     front: u64,
@@ -63,7 +63,7 @@ pub(super) struct Ends {
 }
 
 impl Ends {
-    /// Texts of the same length that are no longer than this are equal where their ends are.
+    /// Two texts of the same length, up to this many bytes, are equal if their ends are equal.
     pub(super) const WHOLE: usize = 16;
 
     pub(super) fn of(text: &str) -> Self {
@@ -74,7 +74,7 @@ impl Ends {
     }
 }
 
-/// Whether two texts are equal, without a call: most of them are short.
+/// Whether two texts are equal, without a function call: most of them are short.
 pub(super) fn same(one: &str, other: &str) -> bool {
     let chunks = |text| <str>::as_bytes(text).as_chunks::<8>().0;
     one.len() == other.len()
@@ -82,15 +82,15 @@ pub(super) fn same(one: &str, other: &str) -> bool {
         && chunks(one).iter().zip(chunks(other)).skip(1).all(|(one, other)| one == other)
 }
 
-/// The first eight bytes of a name.
+/// The first eight bytes of a name; if it is shorter, the name itself.
 pub(super) fn front(name: &str) -> u64 {
     name.as_bytes().first_chunk().map_or_else(|| word(name.as_bytes()), |bytes| u64::from_le_bytes(*bytes))
 }
 
-/// Fewer bytes than eight, in a word.
+/// Packs fewer than eight bytes into a word.
 fn word(text: &[u8]) -> u64 {
     match (text.first_chunk(), text.last_chunk()) {
-        // The two overlap where there are fewer than eight.
+        // The two chunks overlap if there are fewer than eight bytes.
         (Some(first), Some(last)) => {
             let behind = (text.len() - 4) * 8;
             u64::from(u32::from_le_bytes(*first)) | u64::from(u32::from_le_bytes(*last)) << behind
@@ -105,7 +105,7 @@ fn word(text: &[u8]) -> u64 {
 }
 
 impl Shape {
-    /// The types of which every value keeps the schema, as bits.
+    /// Bit set of the types whose values all conform to the schema.
     pub(super) fn plain(&self) -> u8 {
         if self.any {
             return TYPES_KNOWN;
@@ -133,7 +133,7 @@ impl Shape {
         told.all_of(NULL | BOOLEAN | numbers | strings | arrays | objects)
     }
 
-    /// Every breach of an object, so none where it is valid; `None` where the full validator must say.
+    /// Every violation in an object, empty if it is valid; `None` if the full validator must decide.
     pub(in super::super) fn found_in(&self, object: Json<'_>, fields: Fields<'_, '_>) -> Option<Found<'_>> {
         let mut found = Found::default();
         self.tell_fields(object, fields, Place::Whole, &mut found)?;
@@ -161,7 +161,7 @@ impl Shape {
         }
     }
 
-    /// How a value breaks the schema whose fields, if it is an object, are not known.
+    /// Reports how a value violates the schema. If it is an object, its fields are not parsed yet.
     pub(super) fn tell_value<'s>(&'s self, value: Json<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         if self.any {
             return Some(());
@@ -204,7 +204,7 @@ impl ObjectShape {
         let first = found.len();
         let (mut seen, mut next, mut unexpected) = (0u64, 0, Vec::new());
         for (key, value, inner) in fields.iter() {
-            // An escaped key is left to the full validator.
+            // Objects with an escaped key are left to the full validator.
             let Cow::Borrowed(key) = *key else { return None };
             let at = self.position_from(next, key);
             if let Some((at, head)) = at.and_then(|at| Some((at, self.heads.get(at)?)))
@@ -216,7 +216,7 @@ impl ObjectShape {
                 continue;
             }
             match at.and_then(|at| Some((at, self.properties.get(at)?))) {
-                // Of a repeated key, the full validator sees the last value.
+                // If a key is repeated, the full validator sees the last value.
                 Some((at, _)) if seen & 1 << at != 0 => return None,
                 Some((at, (name, property))) => {
                     let before = found.len();
@@ -248,7 +248,7 @@ impl ObjectShape {
         }
     }
 
-    /// The place of a property, which is most often the next one or one soon after it.
+    /// The index of a property. The search starts at `next`, because keys are mostly in order.
     fn position_from(&self, next: usize, name: &str) -> Option<usize> {
         let (before, after) = self.heads.split_at_checked(next)?;
         let (front, length) = (front(name), name.len());

@@ -1,7 +1,7 @@
-//! The formats of strings, as we and the runners write them.
+//! String formats, in the spellings that framegate and the runners write.
 //!
-//! In: a string without escapes. Out: `true` where it surely has the format. Never: `true` for what the full validator refuses.
-//! What is no spelling of ours is decided by the full validator's own reader of the format, on that string alone.
+//! Input: a string without escapes. Output: `true` if it certainly has the format. Never: `true` for a string that the full
+//! validator rejects. For other spellings, the full validator's own check of the format runs on that string alone.
 
 use jsonschema::Validator;
 use serde_json::{Value, json};
@@ -14,17 +14,17 @@ pub(super) enum Format {
 }
 
 impl Format {
-    /// Whether it is that of UUIDs.
+    /// Whether this is the UUID format.
     pub(super) fn is_uuid(self) -> bool {
         matches!(self, Self::Uuid)
     }
 
-    /// The spellings that we write; other valid ones are left to the full validator.
+    /// Accepts the spellings that we write; other valid ones are left to the full validator.
     pub(super) fn accepts(self, text: &str) -> bool {
         let bytes = text.as_bytes();
         match self {
             Self::Uuid => {
-                // Without a way out of the loop, so that it is one of vectors.
+                // No early exit, so that the loop can be vectorised.
                 let is_dashed = [8, 13, 18, 23].iter().all(|&at| bytes.get(at) == Some(&b'-'));
                 let count = |is: fn(&u8) -> bool| bytes.iter().map(|byte| usize::from(is(byte))).sum::<usize>();
                 bytes.len() == 36 && is_dashed && count(u8::is_ascii_hexdigit) == 32
@@ -33,7 +33,7 @@ impl Format {
         }
     }
 
-    /// Whether a string has the format, in whatever spelling; `None` where nobody can tell.
+    /// Whether a string has the format in any spelling; `None` if unknown.
     pub(super) fn is_kept_by(self, text: &str) -> Option<bool> {
         static UUID: OnceLock<Option<Validator>> = OnceLock::new();
         static DATE_TIME: OnceLock<Option<Validator>> = OnceLock::new();
@@ -49,7 +49,7 @@ impl Format {
         Some(judge.as_ref()?.is_valid(&Value::String(text.to_owned())))
     }
 
-    /// What is said of a string that has not this format.
+    /// The message for a string without this format.
     pub(super) fn message(self) -> &'static str {
         match self {
             Self::Uuid => "value is not a \"uuid\"",
@@ -58,7 +58,7 @@ impl Format {
     }
 }
 
-/// `YYYY-MM-DDThh:mm:ss[.fff]Z`, days up to 28 and seconds up to 59.
+/// `YYYY-MM-DDThh:mm:ss[.fff]Z`, with days up to 28 and seconds up to 59.
 fn date_time(bytes: &[u8]) -> bool {
     let Some((whole, fraction)) = bytes.split_at_checked(19) else { return false };
     let shape = whole.iter().zip(b"dddd-dd-ddTdd:dd:dd").all(|(byte, expected)| match expected {
@@ -90,18 +90,18 @@ pub(super) fn is_ulid(text: &str) -> bool {
         })
 }
 
-/// What a pattern of words lets through: `^(word|word|…)$`, where one alternative may be `[^:]+:.+`, a name with its owner.
+/// A pattern of allowed words: `^(word|word|…)$`. One alternative may be `[^:]+:.+`, a name with its owner.
 #[derive(Clone, Debug)]
 pub(super) struct Spelling {
     words: Vec<String>,
     named: bool,
 }
 
-/// A name with its owner before it, as implementors write their own types.
+/// A name prefixed with its owner, as implementors name their own types.
 const NAMED: &str = "[^:]+:.+";
 
 impl Spelling {
-    /// Reads a pattern; `None` where it is another one.
+    /// Parses a pattern; `None` if it has another form.
     pub(super) fn of(pattern: &str) -> Option<Self> {
         let inner = pattern.strip_prefix('^')?.strip_suffix('$')?;
         let list = inner.strip_prefix('(').and_then(|list| list.strip_suffix(')'));
@@ -117,7 +117,7 @@ impl Spelling {
         Some(this)
     }
 
-    /// Whether a string without escapes is spelled so.
+    /// Whether a string without escapes matches.
     pub(super) fn accepts(&self, text: &str) -> bool {
         let is_named =
             |text: &str| text.split_once(':').is_some_and(|(owner, name)| !owner.is_empty() && !name.is_empty());

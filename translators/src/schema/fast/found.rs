@@ -1,16 +1,16 @@
-//! The breaches of a text, as they are found.
+//! Collects the violations in a text.
 //!
-//! In: a place and what is wrong with what stands there. Out: the list, in the order of the ranks that it was given. Never: a
-//! place that is written before something is wrong there.
+//! Input: a place and the violation there. Output: the list, in the order of the assigned ranks. Never: a JSON pointer that is
+//! built before there is a violation.
 
 use crate::schema::Breach;
 use std::borrow::Cow;
 use std::ops::Range;
 
-/// A text with more breaches than these goes to the full validator.
+/// A text with more violations than this goes to the full validator.
 const MOST: usize = 256;
 
-/// Where a value stands.
+/// The location of a value.
 #[derive(Clone, Copy)]
 pub(super) enum Place<'p> {
     Whole,
@@ -18,26 +18,26 @@ pub(super) enum Place<'p> {
     Item(&'p Place<'p>, usize),
 }
 
-/// The breaches so far.
+/// The violations so far.
 #[derive(Debug, Default)]
 pub(in super::super) struct Found<'s> {
     list: Vec<Entry<'s>>,
-    /// Their pointers, one behind the other.
+    /// All pointers, concatenated.
     pointers: String,
 }
 
 #[derive(Debug)]
 struct Entry<'s> {
-    /// Its rank in the object that is being read.
+    /// Its rank within the object that is being read.
     rank: usize,
     keyword: &'static str,
     message: Cow<'s, str>,
     pointer: Range<usize>,
 }
 
-/// The rank of what is said of properties that may not be there: behind those of all properties that may.
+/// The rank for additional properties: after all allowed properties.
 pub(super) const UNEXPECTED: usize = usize::MAX - 1;
-/// The rank of a missing property where the full validator looks for it last.
+/// The rank of a missing property if the full validator reports it last.
 pub(super) const LAST: usize = usize::MAX;
 
 impl<'s> Found<'s> {
@@ -53,7 +53,7 @@ impl<'s> Found<'s> {
         (self.list.len() <= MOST).then_some(())
     }
 
-    /// Puts the last breach before those from here on.
+    /// Moves the last violation before those from index `from` on.
     pub(super) fn first(&mut self, from: usize) {
         if let Some(these) = self.list.get_mut(from..) {
             these.rotate_right(1);
@@ -64,7 +64,7 @@ impl<'s> Found<'s> {
         self.list.len()
     }
 
-    /// Gives the breaches from here on a rank, whatever rank they had further down.
+    /// Assigns a rank to the violations from index `from` on, replacing ranks from nested objects.
     pub(super) fn rank(&mut self, from: usize, rank: usize) {
         self.list.iter_mut().skip(from).for_each(|entry| entry.rank = rank);
     }
@@ -77,7 +77,7 @@ impl<'s> Found<'s> {
         }
     }
 
-    /// Each breach: the place as a JSON pointer, the keyword, what is wrong.
+    /// Each violation: the place as a JSON pointer, the keyword, the message.
     pub(in super::super) fn iter(&self) -> impl Iterator<Item = (&str, &'static str, &str)> {
         self.list
             .iter()
@@ -95,7 +95,7 @@ impl<'s> Found<'s> {
 }
 
 impl Place<'_> {
-    /// Writes the place as a JSON pointer.
+    /// Appends the place as a JSON pointer.
     fn write(self, pointer: &mut String) {
         match self {
             Self::Whole => {}

@@ -1,10 +1,10 @@
-//! What is wrong with every object of a layout.
+//! Layouts: objects with the same layout have the same violations.
 //!
-//! In: an object that was checked and taken apart, and its shape. Out: its layout: its keys in their order, and of each value
-//! what decides what is wrong with it. Never: a layout of two objects with which different things are wrong; a value, besides
-//! short words that decide, `null`, `true` and `false`.
+//! Input: an object that was checked and parsed, and the shape of its schema. Output: its layout: its keys in order, and for
+//! each value the part that decides about violations. Never: one layout for two objects with different violations; a stored
+//! value, except short deciding words, `null`, `true` and `false`.
 //!
-//! What one server sends has few layouts, so what is wrong with an object is most often known once its keys are compared.
+//! One server sends few layouts, so comparing the keys usually settles what is wrong with an object.
 
 use super::fields::{Ends, is_of, same, type_of};
 use super::found::{Found, Place};
@@ -14,29 +14,28 @@ use crate::json::scan::Scan;
 use crate::json::{Fields, Json, Kind};
 use std::borrow::Cow;
 
-/// An object of more fields than these, those of the objects in it among them, has no layout.
+/// An object with more fields than this, including those of nested objects, has no layout.
 const MOST_FIELDS: usize = 96;
 
-/// Nor has one whose keys and words are longer than this, in bytes.
+/// An object whose keys and words together are longer than this, in bytes, has no layout.
 const MOST_BYTES: usize = 2 << 10;
 
-/// A word that is longer than this, in bytes, is looked at each time; an object that such a one decides has no layout.
+/// A word longer than this, in bytes, is validated each time. An object whose type field is such a word has no layout.
 const WORD: usize = 48;
 
-/// So is an array of more items than these: they come in too many ways.
+/// Arrays with more items than this are validated each time: they vary too much.
 const ITEMS: usize = 2;
 
 /// The layout of an object.
 #[derive(Debug)]
 pub(in super::super) struct Layout(Box<[Slot]>);
 
-/// What is seen of an object without a look at its keys' letters.
+/// A fingerprint of an object that does not read the bytes of its keys.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(in super::super) struct Glance {
-    /// How long its own keys are and of what types their values, in a number: objects of one layout mostly have the same one.
+    /// A hash of the lengths of its keys and the types of their values. Objects with one layout mostly share it.
     pub(in super::super) print: u64,
-    /// How much is in each value, in a number: of objects with the same print, those with the same one as well are most likely
-    /// of one layout.
+    /// A hash of how much each value contains. Objects for which both hashes are equal most likely share a layout.
     pub(in super::super) filled: u64,
 }
 
@@ -46,7 +45,7 @@ impl Glance {
         let nothing = Self { print: 0, filled: 0 };
         fields.iter().fold(nothing, |Self { print, filled }, (key, value, inner)| {
             let of = type_of(value);
-            // Of an array is only seen whether it is empty.
+            // For an array, only whether it is empty.
             let count = inner.map_or_else(|| usize::from(of == ARRAY && value.text().len() > 2), Fields::all);
             Self {
                 print: mix(print, key.len() as u64 | u64::from(of) << 32),
@@ -56,7 +55,7 @@ impl Glance {
     }
 }
 
-/// A field.
+/// One field of a layout.
 #[derive(Debug)]
 struct Slot {
     key: Key,
@@ -65,7 +64,7 @@ struct Slot {
 
 #[derive(Debug)]
 struct Key {
-    /// The first and the last bytes, so that most keys are compared without a call, and without a look elsewhere.
+    /// The first and last bytes, so that most keys are compared without a function call or a memory indirection.
     ends: Ends,
     text: Box<str>,
 }
@@ -82,41 +81,41 @@ impl Key {
     }
 }
 
-/// What is known of a value.
+/// What a layout requires of a value.
 #[derive(Debug)]
 enum Meant {
-    /// Nothing is wrong with any value of these types, as bits.
+    /// A bit set of types: every value of these types is valid.
     Of(u8),
-    /// It is this text.
+    /// Exactly this text.
     Text(Box<str>),
-    /// It is an object; the next so many slots are its fields and what is in them.
+    /// An object; this many following slots are its fields and their contents.
     Object(usize),
-    /// It is an array; the next so many slots are its items and what is in them.
+    /// An array; this many following slots are its items and their contents.
     Items(usize),
-    /// It is looked at each time.
+    /// The value is validated each time.
     Looked(Box<Looked>),
 }
 
-/// What is wrong with a value that is looked at each time.
+/// The expected violations of a value that is validated each time.
 #[derive(Debug)]
 struct Looked {
-    /// The ways to the shapes that look at it.
+    /// The paths to the shapes that validate it.
     ways: Vec<Vec<Step>>,
-    /// What they find: pointers from the value on, and messages.
+    /// The violations that they report: pointers relative to the value, and messages.
     found: Vec<(String, String)>,
 }
 
-/// The way from a shape to one in it.
+/// One step from a shape to a shape within it.
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Property(usize),
     Branch(usize),
-    /// What holds for values of this type.
+    /// The rules for values of this type.
     Type(Kind),
     Items,
 }
 
-/// A shape that looks at a value.
+/// A shape that validates a value, with its path.
 #[derive(Clone)]
 struct Look<'s> {
     shape: &'s Shape,
@@ -124,7 +123,7 @@ struct Look<'s> {
 }
 
 impl Shape {
-    /// The layout of an object of which it is sure what is wrong with it; `None` where it has none.
+    /// The layout of an object; `None` if its violations are not certain or it exceeds a limit.
     pub(in super::super) fn layout(&self, fields: Fields<'_, '_>) -> Option<Layout> {
         let (mut slots, mut bytes) = (Vec::new(), 0);
         let looks = [Look { shape: self, way: Vec::new() }];
@@ -132,7 +131,7 @@ impl Shape {
         (bytes <= MOST_BYTES).then(|| Layout(slots.into()))
     }
 
-    /// Whether an object has this layout, which was learnt by this shape.
+    /// Whether an object has this layout, which was learnt from this shape.
     pub(in super::super) fn is_laid_out(&self, layout: &Layout, fields: Fields<'_, '_>) -> bool {
         let mut left = Vec::new();
         agrees(&layout.0, fields, &mut left)
@@ -149,10 +148,10 @@ impl Shape {
     }
 }
 
-/// What is left to be looked at.
+/// The values that must still be validated.
 type Left<'l, 'a> = Vec<(&'l Looked, Json<'a>)>;
 
-/// Compares an object that is taken apart, as far as that is cheap.
+/// Compares a parsed object with its slots; collects what is expensive in `left`.
 fn agrees<'l, 'a>(mut slots: &'l [Slot], fields: Fields<'_, 'a>, left: &mut Left<'l, 'a>) -> bool {
     for (key, value, inner) in fields.iter() {
         let Some((slot, rest)) = slots.split_first() else { return false };
@@ -178,7 +177,7 @@ fn agrees<'l, 'a>(mut slots: &'l [Slot], fields: Fields<'_, 'a>, left: &mut Left
 }
 
 impl Slot {
-    /// The slots of what is in the value, which are the first of those that follow.
+    /// The slots of the value's contents: the first of the following ones.
     fn own<'l>(&self, following: &mut &'l [Self]) -> Option<&'l [Self]> {
         let (Meant::Object(count) | Meant::Items(count)) = &self.value else { return None };
         let (own, rest) = following.split_at_checked(*count)?;
@@ -186,7 +185,7 @@ impl Slot {
         Some(own)
     }
 
-    /// Compares the value that comes, as far as that is cheap.
+    /// Compares the next value with this slot; collects what is expensive in `left`.
     fn reads<'l, 'a>(&'l self, following: &mut &'l [Self], scan: &mut Scan<'a>, left: &mut Left<'l, 'a>) -> bool {
         match &self.value {
             Meant::Object(_) => self.own(following).is_some_and(|own| reads_object(own, scan, left)),
@@ -198,7 +197,7 @@ impl Slot {
     }
 }
 
-/// Compares an object that is not taken apart.
+/// Compares an object that is not parsed yet.
 fn reads_object<'l, 'a>(mut slots: &'l [Slot], scan: &mut Scan<'a>, left: &mut Left<'l, 'a>) -> bool {
     if scan.peek() != Some(b'{') {
         return false;
@@ -228,7 +227,7 @@ fn reads_items<'l, 'a>(mut slots: &'l [Slot], scan: &mut Scan<'a>, left: &mut Le
 }
 
 impl Looked {
-    /// Whether what is found in a value is the same; `None` where that is not sure.
+    /// Whether a value has the expected violations; `None` if that is uncertain.
     fn is_found_by(&self, root: &Shape, value: Json<'_>) -> Option<bool> {
         let mut known = self.found.iter();
         for way in &self.ways {
@@ -245,15 +244,15 @@ impl Looked {
     }
 }
 
-/// The shapes that look at the fields of an object.
+/// The shapes that validate the fields of an object.
 struct Objects<'s> {
     shapes: Vec<(&'s ObjectShape, Vec<Step>)>,
-    /// The fields whose words decide which shapes these are.
+    /// The fields whose words select these shapes.
     deciding: Vec<&'s str>,
 }
 
 impl<'s> Objects<'s> {
-    /// `None` where it is not sure which ones.
+    /// `None` if the selection is uncertain.
     fn of(looks: &[Look<'s>], fields: Fields<'_, '_>) -> Option<Self> {
         let mut this = Self { shapes: Vec::new(), deciding: Vec::new() };
         let mut looks = looks.to_vec();
@@ -279,7 +278,7 @@ impl<'s> Objects<'s> {
 
     fn learn(&self, fields: Fields<'_, '_>, slots: &mut Vec<Slot>, bytes: &mut usize) -> Option<()> {
         for (key, value, inner) in fields.iter() {
-            // What has escapes in it is compared as it is spelled.
+            // Layouts compare keys as they are spelled, so a key with escapes has none.
             let Cow::Borrowed(key) = *key else { return None };
             let looks = self.at(key)?;
             slot(key, slots, bytes, |slots, bytes| {
@@ -292,7 +291,7 @@ impl<'s> Objects<'s> {
         Some(())
     }
 
-    /// The shapes that look at a field; `None` where one does of which nothing can be told.
+    /// The shapes that validate a field; `None` if one of them has no messages.
     fn at(&self, key: &str) -> Option<Vec<Look<'s>>> {
         let mut looks = Vec::new();
         for (object, way) in &self.shapes {
@@ -302,7 +301,7 @@ impl<'s> Objects<'s> {
                     looks.push(Look { shape, way: after(way, Step::Property(at)) });
                 }
                 None if matches!(object.rest, Rest::Each(_)) => return None,
-                // What is said of a key that may not be there depends on nothing else.
+                // The message for a property that is not allowed depends only on its key.
                 None => {}
             }
         }
@@ -316,7 +315,7 @@ fn after(way: &[Step], step: Step) -> Vec<Step> {
     way
 }
 
-/// Adds a slot; behind it, those that `meant` adds are what is in its value.
+/// Adds a slot. The slots that `meant` adds after it describe the value's contents.
 fn slot(
     key: &str,
     slots: &mut Vec<Slot>,
@@ -338,7 +337,7 @@ fn slot(
     Some(())
 }
 
-/// What decides what is wrong with a value; the slots of what is in it are added.
+/// What a layout requires of a value. Adds the slots for its contents.
 fn meant(
     looks: &[Look<'_>],
     value: Json<'_>,
@@ -370,7 +369,7 @@ fn meant(
     Some(Meant::Object(0))
 }
 
-/// The shapes that look at the items of an array; `None` where more than those and their number decides.
+/// The shapes that validate the items of an array; `None` if more than the items and their count decides.
 fn items_of<'s>(looks: &[Look<'s>]) -> Option<Vec<Look<'s>>> {
     let mut items = Vec::new();
     for Look { shape, way } in looks {
@@ -396,7 +395,7 @@ fn text(value: Json<'_>, bytes: &mut usize) -> Meant {
     Meant::Text(value.text().into())
 }
 
-/// What is known of a value that is no object, or one whose fields are not known.
+/// What a layout requires of a value that is not an object.
 fn looked(looks: &[Look<'_>], value: Json<'_>, bytes: &mut usize) -> Option<Meant> {
     let mut all = Vec::new();
     for look in looks {
@@ -406,7 +405,7 @@ fn looked(looks: &[Look<'_>], value: Json<'_>, bytes: &mut usize) -> Option<Mean
     }
     Some(match value.kind() {
         Kind::Null | Kind::Bool => text(value, bytes),
-        // So that an object whose list is filled by and by is seen to be another one without a look at the list.
+        // An empty list is compared as text, so that an object whose list fills over time differs without validating the list.
         Kind::Array if value.text() == "[]" => text(value, bytes),
         Kind::String if all.is_empty() && value.text().len() <= WORD => text(value, bytes),
         _ => {

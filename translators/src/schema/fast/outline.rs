@@ -1,7 +1,7 @@
-//! What a shape says of events by their outline alone.
+//! Decides from an outline alone whether events are valid.
 //!
-//! In: the keys of an object, and of what kind each value is. Out: `true` where every object of that outline is valid. Never:
-//! `true` where it depends on a value.
+//! Input: the keys of an object and the kind of each value. Output: `true` if every object with that outline is valid. Never:
+//! `true` if validity depends on a value.
 
 use super::format::Format;
 use super::{ObjectShape, Rest, Shape, StringShape};
@@ -15,7 +15,7 @@ impl Shape {
         self.takes_every_object(&mut fields) && fields.as_slice().is_empty()
     }
 
-    /// Whether every object with the fields that come is valid, up to their end.
+    /// Whether every object with the next fields, up to their end, is valid.
     fn takes_every_object(&self, fields: &mut Iter<'_, Field>) -> bool {
         if self.any {
             skip(fields);
@@ -25,7 +25,7 @@ impl Shape {
         object.is_some_and(|object| object.takes_every(fields))
     }
 
-    /// Whether every array of objects of the sorts that come is valid.
+    /// Whether every array of objects with the next outlines is valid.
     fn takes_every_array(&self, sorts: &mut Iter<'_, Field>) -> bool {
         let array = self.array.as_ref().filter(|array| self.by_type.is_none() && array.min_items <= 1);
         match array.map(|array| &array.items) {
@@ -83,19 +83,19 @@ impl Shape {
                     && items.is_none_or(|items| items.takes_every(Kind::EmptyText) && items.takes_every(Kind::Text))
             }),
             Kind::Object => self.object.as_deref().is_some_and(ObjectShape::is_free),
-            // What follows one decides, and is read elsewhere.
+            // These are decided by what follows them, which is handled elsewhere.
             Kind::Fields | Kind::Items | Kind::End | Kind::Unknown => false,
         }
     }
 }
 
 impl StringShape {
-    /// Whether nothing is said of a string but how long it is at least.
+    /// Whether a string is unconstrained except for its minimum length.
     pub(super) fn is_free(&self) -> bool {
         self.one_of.is_none() && self.spelling.is_none() && self.format.is_none() && self.ulid.is_none()
     }
 
-    /// Whether every string of at least this length is valid which has the formats that `has` names.
+    /// Whether every string of at least this length is valid, if it has the formats that `has` accepts.
     fn takes_every(&self, length: usize, has: impl Fn(Format) -> bool) -> bool {
         let unformed = Self { format: None, ..self.clone() };
         unformed.is_free() && self.min_length <= length && self.format.is_none_or(has)
@@ -137,7 +137,7 @@ impl ObjectShape {
     }
 }
 
-/// Goes behind the end of the object or array that has begun.
+/// Skips past the end of the current object or array.
 fn skip(fields: &mut Iter<'_, Field>) {
     let mut open = 1;
     while open > 0

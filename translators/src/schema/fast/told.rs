@@ -1,17 +1,17 @@
-//! What is said of values that break a schema: the full validator's words, made once.
+//! The full validator's messages for violations of a schema, built once.
 //!
-//! In: a schema's keywords. Out: a message for each, and what the keywords say that look at values of every type. Never: a value
-//! in a message.
+//! Input: a schema's keywords. Output: a message for each, and the checks of the keywords that apply to values of every type.
+//! Never: a value in a message.
 
 use super::found::{Found, Place};
 use crate::json::scan::Quoted;
 use crate::json::{Json, Object};
 use std::fmt::Write;
 
-/// An `enum` of more values than these is told by the first of them and a count of the others.
+/// For an `enum` with more values than this, the message lists the first ones and a count of the others.
 const NAMED: usize = 3;
 
-/// The types of values, in the order in which several are named.
+/// The types of values, in the order in which a message lists them.
 const TYPES: [&str; 7] = ["null", "boolean", "integer", "number", "string", "array", "object"];
 pub(super) const NULL: u8 = 1;
 pub(super) const BOOLEAN: u8 = 1 << 1;
@@ -20,25 +20,25 @@ pub(super) const NUMBER: u8 = 1 << 3;
 pub(super) const STRING: u8 = 1 << 4;
 pub(super) const ARRAY: u8 = 1 << 5;
 pub(super) const OBJECT: u8 = 1 << 6;
-/// All of them.
+/// All types.
 pub(super) const TYPES_KNOWN: u8 = (1 << 7) - 1;
 
-/// What is said of a value that breaks a schema.
+/// The messages for violations of a schema.
 #[derive(Debug)]
 pub(super) struct Told {
     types: Option<Types>,
     pub(super) words: Option<Words>,
-    /// What is said of a string that `pattern` refuses.
+    /// For a string that `pattern` rejects.
     pub(super) misspelt: Option<String>,
-    /// What is said of one that is shorter than `minLength`.
+    /// For a string shorter than `minLength`.
     pub(super) too_short: String,
-    /// What is said of an array with fewer items than `minItems`.
+    /// For an array with fewer items than `minItems`.
     pub(super) too_few: String,
-    /// What is said of a number below `minimum`.
+    /// For a number below `minimum`.
     pub(super) too_small: String,
-    /// What is said of a number above `maximum`.
+    /// For a number above `maximum`.
     pub(super) too_large: String,
-    /// It has `allOf`, whose conditions all hold for what is no object.
+    /// The schema has `allOf`; its conditions are all true for a value that is not an object.
     pub(super) has_branches: bool,
 }
 
@@ -59,8 +59,12 @@ pub(super) struct Words {
 }
 
 impl Told {
-    /// What a schema says of values that break it; `None` where it has keywords for values of types that it does not allow.
+    /// Builds the messages of a schema; `None` if it has keywords for types that it does not allow.
     pub(super) fn of(map: &Object<'_>) -> Option<Self> {
+        // The full validator reports each branch.
+        if map.get("anyOf").is_some() {
+            return None;
+        }
         let types = map.get("type").map(Types::of);
         let words = Words::of(map)?;
         let reached = match (&types, &words) {
@@ -83,7 +87,7 @@ impl Told {
             let least = map.get(keyword).and_then(Json::u64).unwrap_or_default();
             format!("value {compared} than {least} {unit}{}", if least == 1 { "" } else { "s" })
         };
-        // A bound as the full validator spells it, however the schema does.
+        // The bound in the full validator's spelling, which may differ from the schema's.
         let bound = |keyword: &str, compared: &str| {
             let bound =
                 map.get(keyword).map_or(Ok(serde_json::Value::Null), |bound| serde_json::from_str(bound.text()));
@@ -102,7 +106,7 @@ impl Told {
         all_are_reached.then_some(this)
     }
 
-    /// Those of these types of which every value keeps the keywords that look at values of every type.
+    /// The subset of `types` for which `type`, `enum` and `const` accept every value.
     pub(super) fn all_of(&self, types: u8) -> u8 {
         let allowed = self.types.as_ref().map_or(TYPES_KNOWN, |types| types.allowed);
         let said = match &self.words {
@@ -113,7 +117,7 @@ impl Told {
         types & allowed & said
     }
 
-    /// The keywords that look at values of every type.
+    /// Checks the keywords that apply to values of every type.
     pub(super) fn basics<'s>(
         &'s self,
         kind: u8,
@@ -154,7 +158,7 @@ impl Types {
 }
 
 impl Words {
-    /// `Some(None)` where there is neither keyword, `None` where a value is neither a string nor null.
+    /// `Some(None)` if neither keyword is present, `None` if a value is neither a string nor null.
     #[allow(clippy::option_option, reason = "absent, unreadable and present differ")]
     fn of(map: &Object<'_>) -> Option<Option<Self>> {
         let (keyword, values) = match (map.get("enum"), map.get("const")) {
@@ -184,7 +188,7 @@ impl Words {
     }
 }
 
-/// What is said of an object without a property that must be there.
+/// The message for a missing required property.
 pub(super) fn missing(name: &str) -> Option<String> {
     serde_json::to_string(name).ok().map(|name| format!("{name} is a required property"))
 }

@@ -1,7 +1,7 @@
-//! What holds for an object of one type: `allOf` of `if` its type is a word, `then` a schema.
+//! Rules by an object's type field: `allOf` of branches whose `if` compares the type with a word and whose `then` is a schema.
 //!
-//! In: such a list, once; then objects. Out: whether an object surely keeps what holds for its type, or how it breaks that.
-//! Never: a verdict where its type is not sure.
+//! Input: such a list, once; then objects. Output: whether an object certainly conforms to the rules for its type, or how it
+//! violates them. Never: a verdict if its type is uncertain.
 
 use super::Shape;
 use super::compile::Document;
@@ -11,7 +11,7 @@ use crate::json::{Fields, Json, Object};
 
 #[derive(Debug)]
 pub(super) struct Variants {
-    /// The field that says the type.
+    /// The field with the type.
     key: String,
     branches: Vec<Branch>,
 }
@@ -19,21 +19,21 @@ pub(super) struct Variants {
 #[derive(Debug)]
 struct Branch {
     word: String,
-    /// It holds only for objects that say their type.
+    /// The condition also requires the field to be present.
     needs_word: bool,
     then: Shape,
 }
 
-/// What an object says of its type.
+/// The type field of an object.
 enum Said<'a> {
     Nothing,
     Word(&'a str),
-    /// It is no string, so no word.
+    /// The value is not a string, so it matches no word.
     NoWord,
 }
 
 impl Variants {
-    /// Reads the list; `None` where it is any other use of `allOf`.
+    /// Compiles the list; `None` for any other use of `allOf`.
     pub(super) fn compile(list: Json<'_>, document: Document<'_>) -> Option<Self> {
         let mut this = Self { key: String::new(), branches: Vec::new() };
         for branch in list.items() {
@@ -49,24 +49,24 @@ impl Variants {
         (!this.key.is_empty()).then_some(this)
     }
 
-    /// Whether the object at this place keeps what holds for its type.
+    /// Whether the object at this place conforms to the rules for its type.
     pub(super) fn read(&self, object: Scan<'_>) -> bool {
         let Some(said) = self.said(object) else { return false };
         self.meant(&said).all(|then| then.reads(&mut object.clone()))
     }
 
-    /// How the object at this place breaks what holds for its type; `None` where the full validator must say.
+    /// Reports how the object at this place violates the rules for its type; `None` if the full validator must decide.
     pub(super) fn tell<'s>(&'s self, object: Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         let said = self.said(object)?;
         self.meant(&said).try_for_each(|then| then.tell(&mut object.clone(), place, found))
     }
 
-    /// How what is no object breaks what holds for objects of any type: it fulfils every condition.
+    /// Reports how a value that is not an object violates the rules. Such a value meets every condition.
     pub(super) fn tell_every<'s>(&'s self, value: Scan<'_>, place: Place<'_>, found: &mut Found<'s>) -> Option<()> {
         self.branches.iter().try_for_each(|branch| branch.then.tell(&mut value.clone(), place, found))
     }
 
-    /// How an object that is taken apart breaks what holds for its type.
+    /// Reports how a parsed object violates the rules for its type.
     pub(super) fn tell_fields<'s>(
         &'s self,
         value: Json<'_>,
@@ -78,17 +78,17 @@ impl Variants {
         self.meant(&said).try_for_each(|then| then.tell_fields(value, fields, place, found))
     }
 
-    /// The field that says the type.
+    /// The field with the type.
     pub(super) fn key(&self) -> &str {
         &self.key
     }
 
-    /// What holds in one of the branches.
+    /// The schema of one branch.
     pub(super) fn branch(&self, at: usize) -> Option<&Shape> {
         self.branches.get(at).map(|branch| &branch.then)
     }
 
-    /// The branches that hold for an object that is taken apart; `None` where that is not sure.
+    /// The branches that apply to a parsed object; `None` if that is uncertain.
     pub(super) fn meant_in(&self, fields: Fields<'_, '_>) -> Option<Vec<usize>> {
         let said = self.said_in(fields)?;
         let holds = self.branches.iter().enumerate().filter(|(_, branch)| branch.holds(&said));
@@ -112,7 +112,7 @@ impl Variants {
         self.branches.iter().filter(move |branch| branch.holds(said)).map(|branch| &branch.then)
     }
 
-    /// `None` where it is not sure: of a repeated type the last one counts, and an escape may hide a word.
+    /// `None` if uncertain: a repeated type field (the last one counts), or an escape in a key or word.
     fn said<'a>(&self, object: Scan<'a>) -> Option<Said<'a>> {
         let mut fields = object;
         let mut said = Said::Nothing;
@@ -222,7 +222,7 @@ mod tests {
         let schema = r#"{"type":"object","properties":{"type":{"enum":["a","b"]}},"allOf":[{"if":{"properties":{"type":{"const":"a"}}},"then":{"properties":{"x":{"type":"null"}}}}]}"#;
         let shape = Shape::compile(Json::parse(schema).unwrap()).unwrap();
         assert!(shape.accepts(r#"{"type":"b","x":1}"#, &[]));
-        // To the full validator, the last one counts.
+        // The full validator uses the last one.
         assert!(!shape.accepts(r#"{"type":"b","type":"a","x":1}"#, &[]));
         assert!(!shape.accepts(r#"{"type":"a","type":"b","x":1}"#, &[]));
     }

@@ -1,8 +1,8 @@
 //! Questions that the server asks the client, and their answers.
 //!
-//! In: server requests, `serverRequest/resolved`, the client's answers where the stream has them, and what became of the
-//! items in question. Out: `approval_requested` and `approval_resolved`. Never: a client's id taken for a server's; the two
-//! count from 0 each, so an approval's id says whose it is.
+//! Input: server requests, `serverRequest/resolved`, the client's answers if the stream contains them, and the outcome of the
+//! items in question. Output: `approval_requested` and `approval_resolved`. Never: a client's request id taken for a server's.
+//! Both count from 0, so an approval's id is derived in a way that marks it as the server's.
 
 use super::super::super::elicitation;
 use super::super::items::{Status, changes_of, command_args, edit_args};
@@ -15,7 +15,7 @@ use crate::ledger::Ledger;
 use crate::sequence::StreamKey;
 use std::borrow::Cow;
 
-/// The questions that wait.
+/// The open questions.
 #[derive(Debug, Default)]
 pub(super) struct Approvals {
     open: Vec<Asked>,
@@ -25,14 +25,14 @@ pub(super) struct Approvals {
 struct Asked {
     id: Name,
     thread: Name,
-    /// The item in question, whose fate tells the answer.
+    /// The item in question. Its outcome reveals the answer.
     item: Option<Name>,
-    /// Whether the answer may be a no, so that one that is settled may be either.
+    /// Whether the answer may be a refusal, so that "settled" alone does not reveal it.
     may_be_refused: bool,
     stream: StreamKey,
 }
 
-/// `request-0` for the number 0, `request-text-0` for the text "0".
+/// The approval's id: `request-0` for the number 0, `request-text-0` for the string "0".
 pub(super) fn approval_id(id: Json<'_>) -> Name {
     match id.kind() {
         Kind::String => Name::from(format!("request-text-{}", id.str().unwrap_or_default())),
@@ -41,8 +41,8 @@ pub(super) fn approval_id(id: Json<'_>) -> Name {
 }
 
 impl Approvals {
-    /// The server asks. Requests that are no questions to a person (a tool of the client's is called, a token is
-    /// refreshed) are left alone.
+    /// Reports a question of the server. Requests that do not ask a person (calling a client tool, refreshing a token) are
+    /// ignored.
     pub(super) fn asked(
         &mut self,
         stage: &mut Stage<'_>,
@@ -64,9 +64,9 @@ impl Approvals {
                 let changes = params.some("fileChanges").map(changes_of).unwrap_or_default();
                 ("file_change", edit_args(&changes, "in_progress"), item)
             }
-            // Nothing that happens afterwards tells the answer to these.
+            // No later record reveals the answer to this one.
             "item/tool/requestUserInput" => ("request_user_input", question(params), None),
-            // Whether anybody can answer it is the client's affair, and another one may where ours cannot.
+            // Whether it can be answered depends on the client: another client may be able to if this one cannot.
             "mcpServer/elicitation/request" => (elicitation::TOOL, question(params), None),
             "item/permissions/requestApproval" => ("request_permissions", question(params), None),
             _ => return,
@@ -88,7 +88,7 @@ impl Approvals {
         stage.ledger.approval_requested(stage.place, request);
     }
 
-    /// The client's answer is in the stream. `false` where the response is to nothing that was asked.
+    /// Handles the client's answer from the stream. Returns `false` if the response does not answer a question.
     pub(super) fn answered(&mut self, id: Json<'_>, result: &Object<'_>, ledger: &mut Ledger) -> bool {
         let Some((decision, scope)) = decision(result) else { return false };
         let id = approval_id(id);
@@ -99,13 +99,14 @@ impl Approvals {
         true
     }
 
-    /// A question is settled; the server does not say how. Where an item is in question, its fate will tell.
+    /// Handles a settled question. The server does not report the answer; if an item is in question, its outcome will reveal
+    /// it.
     pub(super) fn resolved(&mut self, id: Json<'_>, ledger: &mut Ledger) {
         let id = approval_id(id);
         let settled = |asked: &Asked| asked.id == id && asked.item.is_none();
         if let Some(at) = self.open.iter().position(settled) {
             let asked = self.open.remove(at);
-            // A yes that nobody said must not stand in an audit.
+            // An audit must not show an approval that was never given.
             let (decision, reason) = match asked.may_be_refused {
                 true => (Decision::Cancelled, SETTLED),
                 false => (Decision::Approved, "answered"),
@@ -114,14 +115,14 @@ impl Approvals {
         }
     }
 
-    /// An item that was asked about runs (no status yet) or is over.
+    /// Resolves the questions about an item that runs (no status yet) or is over.
     pub(super) fn outcome(&mut self, thread: &str, item: &str, status: Option<Status>, ledger: &mut Ledger) {
         let decision = match status {
             Some(Status::Declined) => Decision::Rejected,
             Some(Status::Interrupted) => Decision::Cancelled,
             _ => Decision::Approved,
         };
-        // Empty nearly always; an item may be asked about more than once.
+        // The list is nearly always empty. An item may have more than one question.
         self.open.retain(|asked| {
             let is_it = *asked.thread == *thread && asked.item.as_deref() == Some(item);
             if is_it {
@@ -131,7 +132,7 @@ impl Approvals {
         });
     }
 
-    /// A turn is over: what was still asked in it is not answered any more.
+    /// Cancels the questions that are still open when their turn ends.
     pub(super) fn turn_over(&mut self, thread: &str, ledger: &mut Ledger) {
         self.open.retain(|asked| {
             let is_it = *asked.thread == *thread;
@@ -154,13 +155,13 @@ fn resolve(asked: &Asked, decision: Decision, reason: Option<&str>, scope: Optio
     ledger.approval_resolved(asked.stream, answer);
 }
 
-/// What a question is about, without the ids that say where it was asked.
+/// The subject of a question, without the ids that identify where it was asked.
 fn question(params: &Object<'_>) -> RawJson {
     const BOOKS: [&str; 5] = ["threadId", "turnId", "itemId", "startedAtMs", "environmentId"];
     elicitation::args_of(params, &BOOKS)
 }
 
-/// What an answer decides, and how far it reaches; `None` where it is no answer to a question.
+/// The decision and scope of an answer; `None` if it is not an answer to a question.
 fn decision(result: &Object<'_>) -> Option<(Decision, Option<&'static str>)> {
     if result.some("answers").is_some() || result.some("permissions").is_some() {
         return Some((Decision::Approved, None));
@@ -176,10 +177,11 @@ fn decision(result: &Object<'_>) -> Option<(Decision, Option<&'static str>)> {
         "decline" | "denied" => (Decision::Rejected, None),
         "cancel" | "abort" => (Decision::Cancelled, None),
         "timed_out" => (Decision::TimedOut, None),
-        // Amendments of the rules: allowed from now on, too.
+        // The answer amends the rules, so it also permits later calls.
         word if word.starts_with("accept") || word.starts_with("approved") || word.starts_with("apply") => {
             (Decision::Approved, Some("always"))
         }
-        _ => (Decision::Rejected, None),
+        // An unknown word decides nothing: what the item does next shows the decision.
+        _ => return None,
     })
 }

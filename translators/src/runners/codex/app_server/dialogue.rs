@@ -1,8 +1,8 @@
 //! The client's half of `codex app-server`: JSON-RPC lines.
 //!
-//! In: what the host wants said, and the server's lines. Out: the client's lines, each at the point where the server takes it:
-//! a thread after the handshake, a turn after its thread, the next turn when the one before is over. Never: a request of the
-//! server's without an answer, be it that this client does not know the method; an answer to a question of another thread's
+//! Input: what the host wants to send, and the server's lines. Output: the client's lines, each once the server is ready for
+//! it: a thread after the handshake, a turn once its thread exists, the next turn when the previous one is over. Never: a
+//! server request left unanswered, even if this client does not know the method; an answer to a question of another thread's
 //! turn that is over.
 
 use super::super::super::elicitation::{Form, object_of};
@@ -18,9 +18,9 @@ use serde_json::json;
 use serde_json::value::RawValue;
 use std::collections::VecDeque;
 
-/// JSON-RPC's word for a method that is not known.
+/// JSON-RPC's error code for an unknown method.
 const METHOD_NOT_FOUND: i64 = -32601;
-/// How many requests of the client's may wait for their response.
+/// The maximum number of client requests that may await a response.
 const MOST_AWAITED: usize = 64;
 
 #[derive(Debug, Default)]
@@ -28,11 +28,11 @@ pub(in super::super) struct Client {
     out: Vec<Sending>,
     opening: Opening,
     next_id: u64,
-    /// The requests that were sent and wait for their response.
+    /// Sent requests that await their response.
     awaited: VecDeque<(u64, Request)>,
     thread: Option<String>,
     turn: Turn,
-    /// What is asked next, turn by turn.
+    /// Prompts for the next turns, in order.
     prompts: VecDeque<String>,
     asks: Waiting<Ask>,
     refusal: Option<String>,
@@ -46,19 +46,19 @@ enum Request {
     Interrupt,
 }
 
-/// The turn of the thread that is spoken to.
+/// The turn of the client's thread.
 #[derive(Debug, Default, PartialEq, Eq)]
 enum Turn {
-    /// None: the next one may begin.
+    /// No turn runs: the next one may start.
     #[default]
     None,
-    /// One was asked for. `interrupt`: it is to end as soon as it has a name.
+    /// A turn was requested. If `interrupt` is set, it must be interrupted once its id is known.
     Asked { interrupt: bool },
-    /// It runs, under this name.
+    /// The turn with this id runs.
     Runs(String),
 }
 
-/// A question that waits.
+/// A question that awaits its answer.
 #[derive(Debug)]
 struct Ask {
     /// The request's id, as the server wrote it.
@@ -68,18 +68,18 @@ struct Ask {
     wants: Wants,
 }
 
-/// What an answer looks like.
+/// The kind of answer that a question takes.
 #[derive(Debug)]
 enum Wants {
-    /// A word of today's, and what would allow the like of it for good.
+    /// One of today's decision words, and the amendment that would permit similar calls permanently.
     Decision { amendment: Option<RawJson> },
-    /// A word of the first versions'.
+    /// One of the first versions' decision words.
     Review,
-    /// The questions, by their ids.
+    /// Answers to questions with these ids.
     Answers(Vec<String>),
-    /// A form, or why nobody can fill it in here.
+    /// The content of a form, or why this host cannot fill it in.
     Form(Result<Form, String>),
-    /// What is asked for.
+    /// The requested permissions.
     Permissions(RawJson),
 }
 
@@ -160,9 +160,9 @@ impl Client {
                 id: &'l RawValue,
                 error: &'l serde_json::Value,
             }
-            return self.line(&Line { id: &id.to_raw(), error: &error });
+            return self.line(&Line { id: &id.to_raw_as_it_came(), error: &error });
         };
-        let ask = Ask { id: id.to_raw(), thread: thread_of(params).into_owned(), args, wants };
+        let ask = Ask { id: id.to_raw_as_it_came(), thread: thread_of(params).into_owned(), args, wants };
         self.asks.insert(&approval_id(id), ask);
     }
 
@@ -213,7 +213,7 @@ impl Client {
             }
             Request::Turn => {
                 let turn = result.object("turn").and_then(|turn| Some(turn.str("id")?.into_owned()));
-                // One that began and ended before is none that runs.
+                // A turn that already started and ended does not run.
                 if matches!(self.turn, Turn::Asked { .. }) {
                     self.turn_named(turn);
                 }
@@ -224,7 +224,7 @@ impl Client {
 
     fn failed(&mut self, request: Request, message: String) {
         match request {
-            // The turn may have ended meanwhile.
+            // The turn may have ended in the meantime.
             Request::Interrupt => {}
             Request::Turn => {
                 self.turn = Turn::None;
@@ -249,7 +249,7 @@ impl Client {
         self.request(Request::Thread, method, &params);
     }
 
-    /// Begins the next turn, if one can begin.
+    /// Starts the next turn, if none runs and a prompt is waiting.
     fn begin_turn(&mut self) {
         let (Some(thread), Turn::None) = (&self.thread, &self.turn) else { return };
         let Some(prompt) = self.prompts.pop_front() else { return };
@@ -263,7 +263,7 @@ impl Client {
         let interrupt = self.turn == Turn::Asked { interrupt: true };
         self.turn = Turn::Runs(turn);
         if interrupt {
-            // It runs, and has a name: that can be said.
+            // Cannot fail: the turn runs and has an id.
             let _ = self.interrupt();
         }
     }
@@ -313,12 +313,13 @@ impl Client {
 }
 
 impl Wants {
-    /// What a request wants, and what it is about where the request says so; `None` where it is no question to a person.
+    /// The kind of answer that a request takes, and its subject if the request contains it; `None` if the request does not ask
+    /// a person.
     fn read(method: &str, params: &Object<'_>) -> Option<(Self, Option<RawJson>)> {
         let command = || Some(command_args(params.some("command")));
         Some(match method {
             "item/commandExecution/requestApproval" => {
-                let amendment = params.some("proposedExecpolicyAmendment").map(Json::to_raw);
+                let amendment = params.some("proposedExecpolicyAmendment").map(Json::to_raw_as_it_came);
                 (Self::Decision { amendment }, command())
             }
             "item/fileChange/requestApproval" => (Self::Decision { amendment: None }, None),
@@ -332,7 +333,7 @@ impl Wants {
                 (Self::Form(Form::asked(params.str("mode").as_deref(), params.some("requestedSchema"))), None)
             }
             "item/permissions/requestApproval" => {
-                (Self::Permissions(params.some("permissions").map_or_else(empty_object, Json::to_raw)), None)
+                (Self::Permissions(params.some("permissions").map_or_else(empty_object, Json::to_raw_as_it_came)), None)
             }
             _ => return None,
         })

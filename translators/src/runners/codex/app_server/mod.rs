@@ -1,8 +1,8 @@
-//! `codex app-server`: JSON-RPC lines, many threads on one pipe.
+//! `codex app-server`: JSON-RPC lines, with many threads on one pipe.
 //!
-//! In: notifications, server requests and responses; the client's own lines too where the stream has both directions. Out:
-//! a run for each turn of a thread; what a subagent's thread does is told in its parent's run. Never: records of one thread
-//! told in another's run, or an id of the client's taken for one of the server's.
+//! Input: notifications, server requests and responses, plus the client's own lines if the stream has both directions. Output:
+//! one run for each turn of a thread; a subagent's thread is reported in its parent's run. Never: records of one thread
+//! reported in another's run; a client's id taken for one of the server's.
 
 mod approvals;
 mod dialogue;
@@ -12,7 +12,7 @@ use super::errors::Failure;
 use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, tell, user_message};
 use super::snake;
 use super::usage::Tokens;
-use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name, UsageScope};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
 use crate::json::{Json, Object};
 use crate::ledger::{Block, Ledger, Place};
 use approvals::Approvals;
@@ -21,17 +21,17 @@ use threads::Threads;
 
 pub(super) use dialogue::Client;
 
-/// The lines of the app-server.
+/// Decodes the lines of the app-server.
 #[derive(Debug, Default)]
 pub(super) struct AppServer {
     threads: Threads,
     agents: Agents,
     approvals: Approvals,
-    /// The time that was told last: requests and responses have none.
+    /// The last reported time. Requests and responses carry none.
     last_ms: Option<u64>,
 }
 
-/// Notifications that tell nothing a frame has a word for.
+/// Notifications without a corresponding frame.
 const SILENT: &[&str] = &[
     "initialized",
     "item/reasoning/summaryPartAdded",
@@ -48,7 +48,7 @@ const SILENT: &[&str] = &[
     "fs/changed",
 ];
 
-/// Families of notifications about other things than turns.
+/// Families of notifications that are not about turns.
 const SILENT_FAMILIES: &[&str] = &[
     "thread/",
     "hook/",
@@ -75,11 +75,11 @@ impl AppServer {
             (Some(method), Some(id)) => self.request(&method, id, &params, ledger),
             (Some(method), None) => self.notification(&method, &params, ledger),
             (None, Some(id)) => self.response(id, fields, ledger),
-            (None, None) => ledger.fault("neither a notification nor a response"),
+            (None, None) => ledger.unknown("neither a notification nor a response"),
         }
     }
 
-    /// The input is over.
+    /// Handles the end of the input.
     pub(super) fn finish(&mut self, ledger: &mut Ledger) {
         self.threads.finish(ledger);
     }
@@ -88,7 +88,7 @@ impl AppServer {
         let thread = thread_of(params);
         self.threads.address(&thread, ledger);
         match method {
-            // The client's: it says what the next turn is asked.
+            // A request of the client. It contains the input of the next turn.
             "turn/start" => {
                 let message = user_message("", &params.items("input"));
                 self.threads.thread(&thread).input = Some(message.text);
@@ -101,7 +101,7 @@ impl AppServer {
         }
     }
 
-    /// A response to the client, or the client's answer to a question: the two id spaces overlap.
+    /// Handles a response to the client, or the client's answer to a question. The two id spaces overlap.
     fn response(&mut self, id: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
         if let Some(error) = fields.object("error") {
             let message = error.str("message").unwrap_or_default().into_owned();
@@ -176,14 +176,14 @@ impl AppServer {
             }
             _ => self.of_turn(method, &thread, params, ledger),
         }
-        // What belongs to a thread whose turn runs stands in that run.
+        // A record about a thread with a running turn belongs to that run.
         if let Some(stage) = self.threads.stage(&thread, ledger) {
             let stream = stage.place.stream;
             ledger.record_on(stream);
         }
     }
 
-    /// Where a word about a thread goes: into its turn, or beside its runs.
+    /// The place for a report about a thread: its running turn, or else the thread stream.
     fn place(&mut self, thread: &str, ledger: &mut Ledger) -> Place {
         match self.threads.stage(thread, ledger) {
             Some(stage) => stage.place,
@@ -191,7 +191,7 @@ impl AppServer {
         }
     }
 
-    /// What happens within a turn; outside one it is kept as a record.
+    /// Handles an event within a turn. Outside a turn, only its record is kept.
     fn of_turn(&mut self, method: &str, thread: &str, params: &Object<'_>, ledger: &mut Ledger) {
         let known = matches!(
             method,
@@ -209,7 +209,7 @@ impl AppServer {
         );
         if !known {
             if !SILENT.contains(&method) && !SILENT_FAMILIES.iter().any(|family| method.starts_with(family)) {
-                ledger.fault(format!("unknown notification {method:?}"));
+                ledger.unknown(format!("unknown notification {method:?}"));
             }
             return;
         }
@@ -229,7 +229,7 @@ impl AppServer {
                 stage.delta(Block::reasoning(&raw_reasoning(&item), index("contentIndex")), delta);
             }
             ("item/commandExecution/outputDelta", Some(delta)) => {
-                // What writes was allowed to run.
+                // A command that writes output was approved.
                 self.approvals.outcome(thread, &item, None, stage.ledger);
                 stage.stream(&item, &delta.into_string());
             }
@@ -256,8 +256,7 @@ impl AppServer {
                 stage.log(LogLevel::Warn, format!("model rerouted from {from} to {to}"));
             }
             ("error", _) => {
-                let error = params.object("error").unwrap_or_default();
-                let failure = Failure::read(&error);
+                let failure = Failure::of_event(params);
                 let retries = params.bool("willRetry").unwrap_or_default();
                 if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
             }
@@ -278,7 +277,7 @@ impl AppServer {
             self.approvals.outcome(thread, &item.id, Some(status), stage.ledger);
         }
         if !tell(&mut stage, &mut self.agents, &item, phase) {
-            stage.ledger.fault(format!("unknown item type {:?}", item.word));
+            stage.ledger.unknown(format!("unknown item type {:?}", item.word));
         }
     }
 
@@ -286,19 +285,22 @@ impl AppServer {
         let usage = params.object("tokenUsage").unwrap_or_default();
         let read = |key| usage.object(key).and_then(|tokens| Tokens::read(&tokens));
         let Some(total) = read("total") else { return };
-        let state = self.threads.thread(thread);
+        let (last, state) = (read("last"), self.threads.thread(thread));
+        if state.meter.is_fresh() && last.is_none() {
+            state.meter.recall(&ledger.known_totals(), total);
+        }
         let model = state.model.clone();
-        let added = state.meter.total(total, read("last"));
+        let added = state.meter.total(total, last);
         match (self.threads.stage(thread, ledger), added) {
-            (Some(mut stage), Some(added)) => stage.usage(added, UsageScope::Turn, model),
-            // Nobody's turn has spent it.
+            (Some(mut stage), Some(added)) => stage.call_used(added, model),
+            // These tokens belong to no turn.
             (None, _) => drop(self.threads.thread(thread).meter.end_turn()),
             (Some(_), None) => {}
         }
     }
 }
 
-/// The thread that a record is about; "" where it is about none.
+/// The thread that a record is about; "" if it names none.
 fn thread_of<'a>(params: &Object<'a>) -> Cow<'a, str> {
     params
         .str("threadId")
@@ -307,7 +309,7 @@ fn thread_of<'a>(params: &Object<'a>) -> Cow<'a, str> {
         .unwrap_or_default()
 }
 
-/// A word of the protocol, as frames spell words.
+/// A field's word, in the snake case that frames use.
 fn word(fields: &Object<'_>, key: &str) -> String {
     fields.str(key).map(|word| snake(&word)).unwrap_or_default()
 }

@@ -1,61 +1,144 @@
 //! Threads and their turns.
 //!
-//! In: when turns begin and end, in which thread. Out: runs; for the thread of a subagent the place in its parent's run.
-//! Never: two runs of one thread at a time.
+//! Input: the start and end of turns, and their thread. Output: runs; for a subagent's thread, its place in the parent's run.
+//! Never: two concurrent runs of one thread; separate runs for a turn and a turn nested in it.
+//!
+//! A review consists of two turns of one thread: the outer one, which the client requested, and an inner one, whose
+//! `rootTurnId` names the outer one. Either may be announced first, and either may lack its start or its end. Both form one
+//! run. It ends with the outer turn. If only the inner turn reports its end, the run ends once the thread is idle.
 
-use super::super::super::names::{self, NameMap};
+use super::super::super::names::{self, NameMap, Turnover};
 use super::super::errors::Failure;
 use super::super::items::Agents;
 use super::super::stage::{Stage, Turn};
 use super::super::usage::Meter;
 use super::word;
-use crate::frame::{Body, Name, UsageScope};
+use crate::frame::{Body, Name};
+use crate::hash::HashMap;
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::{StreamKey, uuid_of};
 use std::borrow::Cow;
+use std::collections::VecDeque;
 use uuid::Uuid;
 
-/// The threads that spoke.
+/// The number of ended turns remembered per thread, so that a late item of one does not start a run.
+const ENDED: usize = 8;
+
+/// The known threads.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
     all: NameMap<Thread>,
+    turnover: Turnover,
+    /// The subagents' threads that work in each open run.
+    children: HashMap<StreamKey, Vec<Name>>,
+    /// The thread of each running turn, by turn id.
+    turns: NameMap<Name>,
 }
 
 /// One thread.
 #[derive(Debug, Default)]
 pub(super) struct Thread {
-    /// The main thread of its tree; its own id unless it is a subagent's.
+    /// When the thread was last mentioned, as a count of new threads.
+    noted: u64,
+    /// The main thread of its tree. This is its own id unless it belongs to a subagent.
     session: Option<Name>,
     running: Option<Running>,
     turn: Turn,
     pub(super) meter: Meter,
     pub(super) model: Option<Name>,
-    /// What the client asked for, until the turn begins.
+    /// The input that the client sent, until the turn starts.
     pub(super) input: Option<String>,
-    /// What the turn waits for, as the last status said.
+    /// What the turn waits for, according to the last status.
     waits: Option<Name>,
-    /// Whether a turn of it was seen.
-    seen: bool,
+    /// Whether the last status was idle.
+    idle: bool,
+    /// The most recently ended turns, oldest first.
+    ended: VecDeque<Name>,
 }
 
-/// The turn of a thread that runs.
+/// The running turn of a thread.
 #[derive(Clone, Debug)]
 struct Running {
     id: Name,
+    /// The turn that it is part of; usually itself.
+    root: Name,
+    /// How a turn nested in it ended, until its own end arrives.
+    inner_end: Option<Told>,
     place: Place,
-    /// Whether the run is this thread's own, and not that of the thread that started it.
+    /// Whether the run belongs to this thread, and not to the thread that started it.
     own: bool,
     scope: Uuid,
     depth: u32,
 }
 
-impl Threads {
-    pub(super) fn thread(&mut self, id: &str) -> &mut Thread {
-        names::enter(&mut self.all, id)
+/// How a turn ended, according to its record.
+#[derive(Clone, Debug)]
+struct Told {
+    end: RunEnd,
+    status: String,
+    /// The text of the last message.
+    summary: Option<String>,
+}
+
+impl Told {
+    fn read(turn: &Object<'_>) -> Self {
+        let status = word(turn, "status");
+        let failure = turn.some("error").map(|_| Failure::of_event(turn));
+        let end = match (status.as_str(), &failure) {
+            ("failed", Some(failure)) => failure.run_end(),
+            ("failed", None) => RunEnd::failed("execution_error", "the turn failed"),
+            ("interrupted", _) => RunEnd::interrupted("interrupted", "the turn was interrupted"),
+            _ => RunEnd::completed(),
+        };
+        let summary = turn
+            .items("items")
+            .into_iter()
+            .rev()
+            .filter_map(Json::object)
+            .find(|item| item.str("type").as_deref() == Some("agentMessage"))
+            .and_then(|item| item.str("text").map(Cow::into_owned));
+        let limit = failure.filter(|failure| status == "failed" && failure.is_limit());
+        let status = limit.map_or(status, |failure| failure.stop_reason().to_owned());
+        Self { end, status, summary }
+    }
+}
+
+impl Running {
+    /// Whether a turn is this one or shares a root turn with it. The turns of subagents all share the root of the main thread.
+    fn includes(&self, turn_id: &str, root: &str) -> bool {
+        let shares_root = || *self.root == *root || *self.id == *root || *self.root == *turn_id;
+        *self.id == *turn_id || (self.own && shares_root())
     }
 
-    /// Names the session that a record about this thread belongs to.
+    /// Whether a turn that ends is nested in the turn that the client requested.
+    fn is_inner(&self, turn_id: &str, root: Option<&str>) -> bool {
+        let names_root = root.is_some_and(|root| *self.root == *root && *root != *turn_id);
+        let is_known = *self.id == *turn_id && *self.root != *self.id;
+        self.own && !turn_id.is_empty() && (names_root || is_known)
+    }
+}
+
+impl Threads {
+    pub(super) fn thread(&mut self, id: &str) -> &mut Thread {
+        if !self.all.contains_key(id) && self.turnover.enter(self.all.len() + 1) {
+            self.forget_idle();
+        }
+        let thread = names::enter(&mut self.all, id);
+        thread.noted = self.turnover.now();
+        thread
+    }
+
+    /// Forgets threads that have not been mentioned for a long time and have no running turn and no pending input.
+    fn forget_idle(&mut self) {
+        let Self { all, turnover, .. } = self;
+        let is_needed =
+            |thread: &Thread| turnover.remembers(thread.noted) || thread.running.is_some() || thread.input.is_some();
+        all.retain(|_, thread| is_needed(thread));
+        turnover.looked(all.len());
+    }
+
+    /// Sets the ledger's session to the one that this thread belongs to.
     pub(super) fn address(&self, id: &str, ledger: &mut Ledger) {
         if !id.is_empty() {
             let session = self.all.get(id).and_then(|thread| thread.session.as_deref());
@@ -63,14 +146,14 @@ impl Threads {
         }
     }
 
-    /// The place of a thread's running turn; `None` between turns.
+    /// The stage of a thread's running turn; `None` between turns.
     pub(super) fn stage<'l>(&'l mut self, id: &str, ledger: &'l mut Ledger) -> Option<Stage<'l>> {
         let thread = self.all.get_mut(id)?;
         let running = thread.running.as_ref()?;
         Some(Stage { ledger, place: running.place, scope: running.scope, turn: &mut thread.turn, depth: running.depth })
     }
 
-    /// A thread introduces itself.
+    /// Notes the model in a thread's description.
     pub(super) fn known(&mut self, fields: &Object<'_>, model: Option<Cow<'_, str>>, ledger: &mut Ledger) {
         let Some(id) = fields.str("id") else { return };
         self.address(&id, ledger);
@@ -86,25 +169,32 @@ impl Threads {
         self.begin(id, &turn_id, &root, agents, ledger);
     }
 
-    /// An item of a thread whose turn began before the input did.
+    /// Starts a run for an item whose turn started before the input did.
     pub(super) fn join(&mut self, id: &str, params: &Object<'_>, agents: &mut Agents, ledger: &mut Ledger) {
-        if self.all.get(id).is_some_and(|thread| thread.seen) {
-            return;
-        }
         let turn_id = params.str("turnId").unwrap_or_default();
-        if !turn_id.is_empty() {
+        let is_late =
+            |thread: &Thread| thread.running.is_some() || thread.ended.iter().any(|ended| **ended == *turn_id);
+        if !turn_id.is_empty() && !self.all.get(id).is_some_and(is_late) {
             self.begin(id, &turn_id, &turn_id, agents, ledger);
         }
     }
 
     fn begin(&mut self, id: &str, turn_id: &str, root: &str, agents: &mut Agents, ledger: &mut Ledger) {
         let before = self.thread(id).running.take();
-        if let Some(running) = before.clone().filter(|running| *running.id == *turn_id) {
+        if let Some(mut running) = before.clone().filter(|running| running.includes(turn_id, root)) {
+            if *running.id == *turn_id && *root != *turn_id {
+                running.root = Name::from(root);
+            }
             self.thread(id).running = Some(running);
             return;
         }
+        let (name, root_name) = (Name::from(turn_id), Name::from(root));
         let running = match self.parent_of(id, turn_id, root, agents, ledger) {
-            Some((place, depth)) => Running { id: Name::from(turn_id), place, own: false, scope: uuid_of(id), depth },
+            Some((place, depth)) => {
+                let scope = uuid_of(id);
+                self.children.entry(place.stream).or_default().push(Name::from(id));
+                Running { id: name, root: root_name, inner_end: None, place, own: false, scope, depth }
+            }
             None => {
                 ledger.set_session(id);
                 let thread = self.thread(id);
@@ -112,19 +202,18 @@ impl Threads {
                 ledger.record_on(run);
                 ledger.turn_started(run, thread.model.clone());
                 let scope = ledger.stream(run).map_or_else(|| uuid_of(id), |stream| stream.session.id);
-                Running { id: Name::from(turn_id), place: Place::main(run), own: true, scope, depth: 0 }
+                let place = Place::main(run);
+                Running { id: name, root: root_name, inner_end: None, place, own: true, scope, depth: 0 }
             }
         };
         if let Some(before) = before {
-            let why = "the next turn began before the runner said how this one ended";
-            self.over(id, &before, RunEnd::interrupted(STREAM_ENDED, why), None, ledger);
+            self.over(id, before, None, ledger);
         }
-        let thread = self.thread(id);
-        thread.seen = true;
-        thread.running = Some(running);
+        self.turns.insert(running.id.clone(), Name::from(id));
+        self.thread(id).running = Some(running);
     }
 
-    /// Where a subagent's turn is told: in the run of the thread that started it.
+    /// The place of a subagent's turn in the run of the thread that started it, and its depth; `None` for a main thread.
     fn parent_of(
         &mut self,
         id: &str,
@@ -140,14 +229,14 @@ impl Threads {
         };
         let (mut stream, tool, depth, parent) = match (child, &by_root) {
             (Some(child), _) => (child.parent.stream, child.tool, child.depth, Some(child.parent)),
-            // Nobody said which call started it; the thread's own id stands for the call.
+            // The starting call is unknown, so the thread's own id is used in its place.
             (None, Some((_, stream))) => (*stream, uuid_of(id), 1, None),
             (None, None) => return None,
         };
         let session = ledger.stream(stream).map(|stream| stream.session.name.clone());
         let session = session.or_else(|| self.thread(id).session.clone());
         if !ledger.is_open(stream) {
-            // The run in which it was started is over: its thread may have another by now.
+            // The run that started the subagent is over. Its thread may have a newer run by now.
             let thread = session.as_ref().and_then(|session| self.all.get(session));
             let running = thread.and_then(|thread| thread.running.as_ref()).filter(|running| running.own);
             stream = running.map_or(stream, |running| running.place.stream);
@@ -163,73 +252,95 @@ impl Threads {
 
     /// The thread that runs this turn, and its run.
     fn owner(&self, turn_id: &str) -> Option<(Name, StreamKey)> {
-        let runs = |thread: &Thread| thread.running.as_ref().filter(|running| *running.id == *turn_id).cloned();
-        self.all.iter().find_map(|(id, thread)| Some((id.clone(), runs(thread)?.place.stream)))
+        let id = self.turns.get(turn_id)?;
+        let running = self.all.get(id)?.running.as_ref().filter(|running| *running.id == *turn_id)?;
+        Some((id.clone(), running.place.stream))
     }
 
-    /// A thread has one turn at a time, so whichever of its turns ends, the one that runs is over: a review ends its outer
-    /// turn, which never began.
+    /// Handles the end of a turn. A thread has one turn at a time, so the end of any turn ends the running one. In a review,
+    /// the outer turn may end without having started. The end of a nested turn ends the run only if the thread is idle.
     pub(super) fn turn_completed(&mut self, id: &str, turn: &Object<'_>, ledger: &mut Ledger) {
-        let Some(running) = self.thread(id).running.take() else { return };
-        let status = word(turn, "status");
-        let error = turn.object("error");
-        let failure = error.as_ref().map(Failure::read);
-        let end = match (status.as_str(), &failure) {
-            ("failed", Some(failure)) => RunEnd::failed(failure.code(), failure.message.clone().into_owned()),
-            ("failed", None) => RunEnd::failed("execution_error", "the turn failed"),
-            ("interrupted", _) => RunEnd::interrupted("interrupted", "the turn was interrupted"),
-            _ => RunEnd::completed(),
-        };
-        if let (Some(failure), "failed") = (&failure, status.as_str()) {
-            let mut stage = Stage {
-                ledger,
-                place: running.place,
-                scope: running.scope,
-                turn: &mut self.thread(id).turn,
-                depth: running.depth,
-            };
-            stage.fatal(failure);
+        let turn_id = turn.str("id").unwrap_or_default();
+        let thread = self.thread(id);
+        let idle = thread.idle;
+        let Some(mut running) = thread.running.take() else { return };
+        let told = Told::read(turn);
+        if turn.some("error").is_some() && word(turn, "status") == "failed" {
+            let failure = Failure::of_event(turn);
+            let turn = &mut self.thread(id).turn;
+            let (place, scope, depth) = (running.place, running.scope, running.depth);
+            Stage { ledger, place, scope, turn, depth }.fatal(&failure);
         }
-        let summary = turn
-            .items("items")
-            .into_iter()
-            .rev()
-            .filter_map(Json::object)
-            .find(|item| item.str("type").as_deref() == Some("agentMessage"))
-            .and_then(|item| item.str("text").map(Cow::into_owned));
-        self.over(id, &running, end, Some((status, summary)), ledger);
+        if running.is_inner(&turn_id, turn.str("rootTurnId").as_deref()) && !idle {
+            running.inner_end = Some(told);
+            self.thread(id).running = Some(running);
+            return;
+        }
+        self.remember(id, &turn_id);
+        self.over(id, running, Some(told), ledger);
     }
 
-    fn over(
-        &mut self,
-        id: &str,
-        running: &Running,
-        end: RunEnd,
-        told: Option<(String, Option<String>)>,
-        ledger: &mut Ledger,
-    ) {
+    /// Ends a thread's turn as reported, or else as the turn nested in it, or else as interrupted.
+    fn over(&mut self, id: &str, mut running: Running, told: Option<Told>, ledger: &mut Ledger) {
+        let told = told.or_else(|| running.inner_end.take());
+        self.remember(id, &running.id);
+        self.remember(id, &running.root);
+        self.turns.remove(&running.id);
         let thread = self.thread(id);
-        let (model, tokens) = (thread.model.clone(), thread.meter.end_turn());
+        let (model, tokens, total) = (thread.model.clone(), thread.meter.end_turn(), thread.meter.running());
         thread.waits = None;
         let place = running.place;
         let mut stage = Stage { ledger, place, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
         stage.end_of_turn();
-        let (status, summary) = told.unwrap_or_else(|| ("interrupted".to_owned(), None));
+        let Told { end, status, summary } = told.unwrap_or_else(|| {
+            let why = "the next turn began before the runner said how this one ended";
+            let end = RunEnd::interrupted(STREAM_ENDED, why);
+            Told { end, status: "interrupted".to_owned(), summary: None }
+        });
         if !running.own {
             ledger.subagent_ended(place.stream, id, &status, summary);
             return;
         }
         if let Some(tokens) = tokens {
-            let usage = tokens.usage(UsageScope::Run, model);
-            ledger.push(place, Body::UsageReported(Box::new(usage)));
+            stage.run_used(tokens, model, total);
+        }
+        for child in self.children.remove(&place.stream).unwrap_or_default() {
+            let is_at_work =
+                |thread: &Thread| thread.running.as_ref().is_some_and(|running| running.place.stream == place.stream);
+            if self.all.get(&child).is_some_and(is_at_work) {
+                ledger.subagent_outlives(place.stream, &child);
+            }
         }
         ledger.close_work(place.stream);
         ledger.turn_ended(place.stream, Some(Name::from(status)));
         ledger.end_run(place.stream, end);
     }
 
-    /// What the main thread waits for, while its turn runs. How the turn ends is told by the turn.
+    /// Remembers that a turn has ended, so that later records of it are recognised as late.
+    fn remember(&mut self, id: &str, turn_id: &str) {
+        let ended = &mut self.thread(id).ended;
+        if turn_id.is_empty() || ended.iter().any(|ended| **ended == *turn_id) {
+            return;
+        }
+        if ended.len() == ENDED {
+            ended.pop_front();
+        }
+        ended.push_back(Name::from(turn_id));
+    }
+
+    /// Handles a thread's status, which says what the main thread waits for while its turn runs. How the turn ends is reported
+    /// by the turn itself or by the turn nested in it.
     pub(super) fn status(&mut self, id: &str, status: &Object<'_>, ledger: &mut Ledger) {
+        let thread = self.thread(id);
+        thread.idle = status.str("type").as_deref() == Some("idle");
+        if let Some(running) = thread.running.take_if(|running| running.inner_end.is_some()) {
+            if !thread.idle {
+                thread.running = Some(running);
+            } else {
+                self.over(id, running, None, ledger);
+                return;
+            }
+        }
         if status.str("type").as_deref() != Some("active") {
             return;
         }
@@ -245,12 +356,16 @@ impl Threads {
         }
     }
 
-    /// The input is over: what was begun and never told is told, before the runs are closed.
+    /// Handles the end of the input. Runs whose nested turn has ended are ended; pending searches are emitted before the other
+    /// runs are closed.
     pub(super) fn finish(&mut self, ledger: &mut Ledger) {
         let mut open: Vec<Name> =
             self.all.iter().filter(|(_, thread)| thread.running.is_some()).map(|(id, _)| id.clone()).collect();
         open.sort_unstable();
         for id in open {
+            if let Some(running) = self.thread(&id).running.take_if(|running| running.inner_end.is_some()) {
+                self.over(&id, running, None, ledger);
+            }
             if let Some(mut stage) = self.stage(&id, ledger) {
                 stage.end_of_turn();
             }

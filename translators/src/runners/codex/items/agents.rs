@@ -1,7 +1,7 @@
-//! Subagents: threads that a thread starts.
+//! Subagents: threads started by another thread.
 //!
-//! In: items that start agents, or tell how they stand. Out: a tool call each, `subagent_started` and `subagent_ended`, and
-//! the place where the child's own records are told. Never: an agent that begins or ends twice.
+//! Input: items that start agents or report their state. Output: one tool call per item, `subagent_started` and
+//! `subagent_ended`, and the place for the child's own records. Never: two starts or two ends for one agent.
 
 use super::super::super::names::NameMap;
 use super::super::snake;
@@ -18,17 +18,17 @@ use uuid::Uuid;
 pub(in super::super) struct Child {
     /// The call that started it.
     pub(in super::super) tool: Uuid,
-    /// Where that call was told.
+    /// The place of that call.
     pub(in super::super) parent: Place,
     /// 1 for a child of the main thread.
     pub(in super::super) depth: u32,
 }
 
-/// The children that are known, by thread id.
+/// The known children, by thread id.
 #[derive(Debug, Default)]
 pub(in super::super) struct Agents {
     children: NameMap<Child>,
-    /// The call that starts an agent at this moment: the child may speak before the call says its name.
+    /// The call that is starting an agent. The child may speak before the call names it.
     spawning: Option<Child>,
 }
 
@@ -37,14 +37,14 @@ impl Agents {
         self.children.get(thread).copied()
     }
 
-    /// A thread that no call has named spoke: it is the child of the call that starts one.
+    /// Adopts a thread that no call has named: it is the child of the call that is starting an agent.
     pub(in super::super) fn adopt(&mut self, thread: &str) -> Option<Child> {
         let child = self.spawning.take()?;
         self.children.insert(Name::from(thread), child);
         Some(child)
     }
 
-    /// A call on agents: start, message, wait, close.
+    /// Handles a call that manages agents: start, message, wait or close.
     pub(super) fn collab(&mut self, stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
         let tool = item.str("tool", "tool").map(|tool| snake(&tool)).unwrap_or_default();
         stage.begin(&item.id, "collab_tool_call", ToolKind::Subagent, || args(item, &tool));
@@ -81,12 +81,12 @@ impl Agents {
         }
     }
 
-    /// What an agent does, where its calls have no item.
+    /// Handles an agent's activity, for versions whose calls have no item.
     pub(super) fn activity(&mut self, stage: &mut Stage<'_>, item: &Item<'_>) {
         let thread = item.str("agent_thread_id", "agentThreadId").unwrap_or_default();
         match &*item.str("kind", "kind").unwrap_or_default() {
             "started" => {
-                // Where the model's call is told too, its output ends it.
+                // If the model's call is reported too, its output ends it.
                 if !stage.runs(&item.id) {
                     stage.begin(&item.id, &item.word, ToolKind::Subagent, || item.rest(&[]));
                     stage.end(&item.id, 0, item.duration_ms());
@@ -144,7 +144,7 @@ fn nickname(item: &Item<'_>, thread: &str) -> Option<Name> {
     Some(Name::from(&*name))
 }
 
-/// How an agent stands: a word, `{status, message}`, or `{word: message}`.
+/// Reports an agent's state: a word, `{status, message}`, or `{word: message}`.
 fn stood(stage: &mut Stage<'_>, thread: &str, state: Json<'_>) {
     let (word, message) = match state.kind() {
         Kind::String => (state.str(), None),

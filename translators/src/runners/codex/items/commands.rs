@@ -1,6 +1,6 @@
 //! Shell commands.
 
-use super::super::stage::Stage;
+use super::super::stage::{Caller, Stage};
 use super::super::words;
 use super::{Item, Status};
 use crate::frame::{RawJson, ToolKind};
@@ -8,7 +8,10 @@ use crate::json::{Json, Kind, to_raw};
 use std::borrow::Cow;
 
 pub(super) fn command(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
-    begin_command(stage, &item.id, item.get("command", "command"));
+    let caller = Caller::of(item.str("source", "source").as_deref());
+    // Output written before the item started is reported only with its end.
+    let command = item.get("command", "command");
+    stage.begin_by(caller, &item.id, "bash", ToolKind::Shell, || command_args(command));
     if !done {
         return;
     }
@@ -17,7 +20,7 @@ pub(super) fn command(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     end_command(stage, &item.id, output, item.status(), exit_code, item.duration_ms());
 }
 
-/// A command is over, or never ran.
+/// Ends a command, which may never have run.
 pub(in super::super) fn end_command(
     stage: &mut Stage<'_>,
     call_id: &str,
@@ -37,9 +40,9 @@ pub(in super::super) fn end_command(
     }
 }
 
-/// A command runs; it is a string with shell quoting, or an argument vector.
-pub(in super::super) fn begin_command(stage: &mut Stage<'_>, call_id: &str, command: Option<Json<'_>>) {
-    stage.begin(call_id, "bash", ToolKind::Shell, || command_args(command));
+/// Starts a command: a string with shell quoting, or an argument vector.
+pub(in super::super) fn begin_command(stage: &mut Stage<'_>, caller: Caller, call_id: &str, command: Option<Json<'_>>) {
+    stage.begin_by(caller, call_id, "bash", ToolKind::Shell, || command_args(command));
 }
 
 /// The arguments of a command.
@@ -55,7 +58,7 @@ pub(in super::super) fn command_args(command: Option<Json<'_>>) -> RawJson {
     to_raw(&serde_json::json!({ "command": line }))
 }
 
-/// An exit code as frames have it.
-pub(in super::super) fn clamp(code: i64) -> i32 {
+/// An exit code clamped to the range that frames use.
+fn clamp(code: i64) -> i32 {
     i32::try_from(code).unwrap_or(if code < 0 { i32::MIN } else { i32::MAX })
 }

@@ -1,8 +1,8 @@
-//! File changes: patches that are applied.
+//! File changes: applied patches.
 //!
-//! In: changes as a list of paths, a list with diffs, a map from paths, or the text of a patch. Out: one `file_change`
-//! call, and a `file_changed` frame for each file once the patch is applied. Never: a file reported as changed by a patch
-//! that failed; the runner does not say which part of it was applied.
+//! Input: changes as a list of paths, a list with diffs, a map from paths, or the text of a patch. Output: one `file_change`
+//! call, and a `file_changed` frame for each file once the patch is applied. Never: a file reported as changed by a failed
+//! patch, because the runner does not say which part of it was applied.
 
 use super::super::snake;
 use super::super::stage::Stage;
@@ -16,9 +16,9 @@ use std::fmt::Write;
 pub(in super::super) struct Change<'a> {
     path: Cow<'a, str>,
     kind: FileChangeKind,
-    /// Where the file went.
+    /// The new path of a moved file.
     move_path: Option<Cow<'a, str>>,
-    /// Hunks of an update; the content of a file that was added or deleted.
+    /// The hunks of an update, or the content of an added or deleted file.
     body: Option<Cow<'a, str>>,
 }
 
@@ -34,7 +34,7 @@ pub(super) fn file_change(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     end_edit(stage, &item.id, &changes, item.status().unwrap_or(Status::Completed), &stdout, &stderr);
 }
 
-/// A patch is being applied.
+/// Starts a patch.
 pub(in super::super) fn begin_edit(stage: &mut Stage<'_>, call_id: &str, changes: &[Change<'_>], status: &str) {
     if stage.turn.edits.contains_key(call_id) {
         return;
@@ -44,7 +44,7 @@ pub(in super::super) fn begin_edit(stage: &mut Stage<'_>, call_id: &str, changes
     stage.begin(call_id, "file_change", ToolKind::Edit, || args);
 }
 
-/// A patch was applied, or not.
+/// Ends a patch, whether it was applied or not.
 pub(in super::super) fn end_edit(
     stage: &mut Stage<'_>,
     call_id: &str,
@@ -89,14 +89,14 @@ pub(in super::super) fn edit_args(changes: &[Change<'_>], status: &str) -> RawJs
     to_raw(&serde_json::json!({ "files": files, "status": status }))
 }
 
-/// Reads changes: a list of `{path, kind, diff?}`, or a map from paths.
+/// Reads changes from a list of `{path, kind, diff?}` or from a map keyed by path.
 pub(in super::super) fn changes_of(changes: Json<'_>) -> Vec<Change<'_>> {
     let mut files = Vec::new();
     if changes.kind() == Kind::Object {
         for (path, change) in changes.object().unwrap_or_default().iter() {
             let mut fields = change.object().unwrap_or_default();
             let mut word = fields.str("type").unwrap_or_default();
-            // Older versions have the word as the only key.
+            // In older versions, the word is the only key.
             let tagged = fields.iter().next().and_then(|(tag, inner)| Some((tag.to_owned(), inner.object()?)));
             if let (true, Some((tag, inner))) = (word.is_empty(), tagged) {
                 (word, fields) = (Cow::Owned(tag), inner);
@@ -137,7 +137,8 @@ fn kind_of(word: &str, moved: bool) -> FileChangeKind {
     }
 }
 
-/// Reads the headers of a patch as the model writes it; `cwd` makes its paths absolute, as items have them.
+/// Reads the headers of a patch as written by the model. Relative paths are resolved against `cwd`, because items have absolute
+/// paths.
 pub(in super::super) fn patch_changes(patch: &str, cwd: &str) -> Vec<Change<'static>> {
     let absolute = |path: &str| {
         let path = path.trim();
@@ -171,13 +172,13 @@ pub(in super::super) fn patch_changes(patch: &str, cwd: &str) -> Vec<Change<'sta
 }
 
 impl Change<'_> {
-    /// A unified diff with its file header, where the surface tells what changed.
+    /// A unified diff with its file header; `None` if the surface does not report the content.
     fn diff(&self) -> Option<String> {
         let body = self.body.as_deref()?;
         let path = &self.path;
         let mut diff = String::with_capacity(body.len() + 2 * path.len() + 64);
         let written = match self.kind {
-            // A body that is a diff already stays one.
+            // A body that is already a diff is kept as it is.
             FileChangeKind::Add if !body.starts_with("@@") => {
                 write!(diff, "--- /dev/null\n+++ {path}\n").and_then(|()| whole_file(&mut diff, body, '+'))
             }
@@ -197,7 +198,7 @@ impl Change<'_> {
     }
 }
 
-/// A hunk that adds or deletes a whole file.
+/// Writes a hunk that adds or deletes a whole file.
 fn whole_file(diff: &mut String, content: &str, sign: char) -> std::fmt::Result {
     let lines = content.lines().count();
     match (lines, sign) {

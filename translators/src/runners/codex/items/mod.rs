@@ -1,7 +1,7 @@
-//! Items: what a turn is made of, the same on all three surfaces but for the spelling.
+//! Items: the contents of a turn, equal on all three surfaces except for the spelling.
 //!
-//! In: an item and the point of its life that the record tells. Out: frames. Never: an item told twice because its start
-//! and its end both carry it whole.
+//! Input: an item, and the phase that the record reports. Output: frames. Never: an item reported twice because both its start
+//! and its end contain the whole item.
 
 mod agents;
 mod commands;
@@ -10,7 +10,7 @@ mod outputs;
 mod texts;
 
 pub(super) use agents::Agents;
-pub(super) use commands::{begin_command, clamp, command_args, end_command};
+pub(super) use commands::{begin_command, command_args, end_command};
 pub(super) use files::{begin_edit, changes_of, edit_args, end_edit, patch_changes};
 pub(super) use outputs::{content_text, error_text, result_text};
 pub(super) use texts::{plan_entries, raw_reasoning, user_message};
@@ -21,7 +21,7 @@ use crate::frame::{LogLevel, OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Kind, Object, to_raw};
 use std::borrow::Cow;
 
-/// The point of an item's life.
+/// The phase of an item that a record reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Phase {
     Started,
@@ -29,22 +29,22 @@ pub(super) enum Phase {
     Completed,
 }
 
-/// How an item stands.
+/// The status of an item.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Status {
     Running,
     Completed,
     Failed,
-    /// A person, or the policy, said no.
+    /// A person or the policy refused it.
     Declined,
     Interrupted,
 }
 
-/// An item, in whichever spelling.
+/// An item, in any spelling.
 pub(super) struct Item<'a> {
-    /// The item's id; of a repeated key the first, which is the item's own.
+    /// The item's id. If the key occurs twice, the first one is the item's own.
     pub(super) id: Cow<'a, str>,
-    /// Its type, in the spelling of `exec`.
+    /// The type, in the spelling of `exec`.
     pub(super) word: String,
     fields: Object<'a>,
 }
@@ -69,7 +69,7 @@ impl<'a> Item<'a> {
         self.get(snake, camel)?.str()
     }
 
-    /// The item's own status; where it has none, the record's word that it is complete counts.
+    /// The item's own status; `None` if it has none. The phase of the record then decides whether it is complete.
     pub(super) fn status(&self) -> Option<Status> {
         Some(match snake(&self.fields.str("status")?).as_str() {
             "in_progress" => Status::Running,
@@ -81,7 +81,7 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// Milliseconds, in whichever of the three ways they are told.
+    /// The duration in milliseconds, from any of its three spellings.
     fn duration_ms(&self) -> Option<u64> {
         if let Some(ms) = self.get("duration_ms", "durationMs") {
             return ms.u64();
@@ -108,7 +108,7 @@ impl<'a> Item<'a> {
     }
 }
 
-/// JSON that passes through on one line; what is no object becomes one, or a string.
+/// JSON as arguments on one line. Values other than objects become a string, or an empty object if null or missing.
 pub(super) fn arguments(json: Option<Json<'_>>) -> RawJson {
     let Some(json) = json else { return crate::json::empty_object() };
     match json.kind() {
@@ -120,7 +120,7 @@ pub(super) fn arguments(json: Option<Json<'_>>) -> RawJson {
     }
 }
 
-/// Tells an item. `false` where its type is unknown.
+/// Reports an item. Returns `false` if its type is unknown.
 pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, phase: Phase) -> bool {
     let done = phase == Phase::Completed;
     match item.word.as_str() {
@@ -158,15 +158,13 @@ pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, 
     true
 }
 
-/// The start of a search does not say what is searched, so its call waits for the end.
+/// The start of a search does not contain the query, so its call is reported at the end.
 fn web_search(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     if !done {
-        if !stage.turn.searches.iter().any(|id| **id == *item.id) {
-            stage.turn.searches.push(item.id.as_ref().into());
-        }
-        return;
+        let most = stage.ledger.most_open();
+        return stage.turn.searches.begin(&item.id, most);
     }
-    stage.turn.searches.retain(|id| **id != *item.id);
+    stage.turn.searches.end(&item.id);
     stage.begin(&item.id, "web_search", ToolKind::Search, || item.rest(&["results"]));
     if let Some(results) = item.get("results", "results") {
         stage.output(&item.id, OutputStream::Stdout, content_text(results));
@@ -174,7 +172,7 @@ fn web_search(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     stage.end(&item.id, 0, item.duration_ms());
 }
 
-/// An item that is its own tool and tells no result.
+/// Reports an item that is its own tool and has no separate result.
 fn simple(stage: &mut Stage<'_>, item: &Item<'_>, kind: ToolKind, done: bool) {
     const RESULT: [&str; 6] = ["result", "failure", "savedPath", "saved_path", "fileId", "file_id"];
     stage.begin(&item.id, &item.word, kind, || item.rest(&RESULT));

@@ -1,4 +1,4 @@
-//! Tools whose result is content: MCP calls, tools of the client, outputs of functions.
+//! Tools whose result is content: MCP calls, client tools, outputs of functions.
 
 use super::super::stage::Stage;
 use super::{Item, Status, arguments};
@@ -33,7 +33,7 @@ pub(super) fn mcp(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     }
 }
 
-/// A tool that the client has: it goes by the client's name for it.
+/// Reports a client tool, under the client's name for it.
 pub(super) fn dynamic(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     let tool = item.str("tool", "tool").unwrap_or(Cow::Borrowed("dynamic_tool_call"));
     let name = match item.str("namespace", "namespace") {
@@ -54,7 +54,7 @@ pub(super) fn dynamic(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     stage.end(&item.id, i32::from(!well), item.duration_ms());
 }
 
-/// An output of a call that has no item of its own.
+/// Reports the output of a call that has no item of its own.
 pub(super) fn function_output(stage: &mut Stage<'_>, item: &Item<'_>) {
     let name = item.str("name", "name").unwrap_or_default();
     stage.begin(&item.id, &name, ToolKind::Other, crate::json::empty_object);
@@ -64,7 +64,7 @@ pub(super) fn function_output(stage: &mut Stage<'_>, item: &Item<'_>) {
     stage.end(&item.id, 0, item.duration_ms());
 }
 
-/// The text of an MCP result: its blocks, else its structured content.
+/// The text of an MCP result: its content blocks, or else its structured content.
 pub(in super::super) fn result_text(result: Json<'_>) -> String {
     let Some(fields) = result.object() else { return content_text(result) };
     let text = fields.some("content").map(content_text).unwrap_or_default();
@@ -75,7 +75,7 @@ pub(in super::super) fn result_text(result: Json<'_>) -> String {
     structured.map(|value| value.text().to_owned()).unwrap_or_default()
 }
 
-/// The text of an error: its message.
+/// The text of an error: its message, or else its content.
 pub(in super::super) fn error_text(error: Json<'_>) -> String {
     match error.object().and_then(|fields| fields.str("message")) {
         Some(message) => message.into_owned(),
@@ -83,7 +83,7 @@ pub(in super::super) fn error_text(error: Json<'_>) -> String {
     }
 }
 
-/// The text of content: a string, or parts one below the other. Parts that are no text are named, not copied.
+/// The text of content: a string, or parts joined by newlines. Parts that are not text are named, not copied.
 pub(in super::super) fn content_text(content: Json<'_>) -> String {
     match content.kind() {
         Kind::Null => String::new(),

@@ -1,4 +1,4 @@
-//! What is written: the assistant's messages, reasoning, plans, and what people say.
+//! Written text: assistant messages, reasoning, plans and user messages.
 
 use super::super::stage::Stage;
 use super::Item;
@@ -7,7 +7,7 @@ use crate::json::{Json, Object};
 use crate::ledger::Block;
 use std::borrow::Cow;
 
-/// A message; one that is still written may carry what there is of it.
+/// Reports a message. An unfinished one may contain the text so far.
 pub(super) fn message(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     let text = match item.str("text", "text") {
         Some(text) => text,
@@ -21,7 +21,7 @@ pub(super) fn message(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     }
 }
 
-/// Reasoning: one block for each part of the summary, and beside them those of the raw text.
+/// Reports reasoning: one block for each part of the summary, and separate blocks for the raw text.
 pub(super) fn reasoning(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     if let Some(text) = item.str("text", "text") {
         let block = Block::reasoning(&item.id, 0);
@@ -46,12 +46,12 @@ pub(super) fn reasoning(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     blocks(stage, &raw_reasoning(&item.id), parts(item.get("raw_content", "content")));
 }
 
-/// The message id of reasoning that is no summary.
+/// The message id of raw reasoning, which is separate from the summary's.
 pub(in super::super) fn raw_reasoning(id: &str) -> String {
     format!("{id}/content")
 }
 
-/// Strings, or parts with a `text`.
+/// The texts of a list of strings, or of parts with a `text`.
 fn parts(list: Option<Json<'_>>) -> Vec<String> {
     let text = |part: Json<'_>| part.str().or_else(|| part.object()?.str("text")).map(Cow::into_owned);
     list.map(Json::items).unwrap_or_default().into_iter().filter_map(text).collect()
@@ -63,7 +63,7 @@ pub(super) fn user(stage: &mut Stage<'_>, item: &Item<'_>) {
     stage.say(Body::UserMessage(Box::new(message)));
 }
 
-/// What a person said: texts one below the other, the rest by reference.
+/// A person's message: its texts joined by newlines, everything else by reference.
 pub(in super::super) fn user_message(id: &str, content: &[Json<'_>]) -> UserMessage {
     let (mut text, mut attachments) = (String::new(), Vec::new());
     for part in content.iter().filter_map(|part| part.object()) {
@@ -93,7 +93,7 @@ pub(in super::super) fn attachment(part: &Object<'_>) -> Attachment {
     Attachment { kind: Name::from(kind), mime, artifact_id: None, name, bytes: None }
 }
 
-/// A to-do list knows done and not done.
+/// Reports a to-do list, whose entries are either done or not.
 pub(super) fn todo_list(stage: &mut Stage<'_>, item: &Item<'_>) {
     let entries = item.get("items", "items").map(Json::items).unwrap_or_default().into_iter().filter_map(|entry| {
         let fields = entry.object()?;
@@ -103,7 +103,7 @@ pub(super) fn todo_list(stage: &mut Stage<'_>, item: &Item<'_>) {
     stage.plan(entries.collect());
 }
 
-/// A plan: steps with their status.
+/// The steps of a plan, with their status.
 pub(in super::super) fn plan_entries(plan: Json<'_>) -> Vec<PlanEntry> {
     let entry = |step: Json<'_>| {
         let fields = step.object()?;

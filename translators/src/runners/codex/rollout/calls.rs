@@ -1,20 +1,20 @@
-//! What went over the API: calls with their outputs, and reasoning with its encrypted form.
+//! The API traffic in session files: calls with their outputs, and reasoning with its encrypted form.
 //!
-//! In: `response_item` lines. Out: the calls under the names that items have, their ends where no item tells them. Never: a
-//! message; those are told by events.
+//! Input: `response_item` lines. Output: the calls, under the names that items use, and their ends if no item reports them.
+//! Never: a message; events report those.
 
 use super::super::items::{
-    Status, arguments, begin_command, begin_edit, changes_of, clamp, content_text, end_command, end_edit,
-    patch_changes, plan_entries, raw_reasoning,
+    Status, arguments, begin_command, begin_edit, changes_of, content_text, end_command, end_edit, patch_changes,
+    plan_entries, raw_reasoning,
 };
-use super::super::stage::Stage;
+use super::super::stage::{Caller, Stage};
 use super::Rollout;
 use crate::frame::{OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Object, to_raw};
 use crate::ledger::{Block, Ledger};
 use std::borrow::Cow;
 
-/// Items that are told by events, or tell nothing a frame has a word for.
+/// Items that events report, or that have no corresponding frame.
 const SILENT: &[&str] = &[
     "message",
     "agent_message",
@@ -47,7 +47,7 @@ impl Rollout {
             "reasoning" => reasoning(stage, &id, json, item),
             "function_call" | "tool_search_call" => {
                 let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
-                // A model's arguments are JSON in a string, and may be no JSON at all.
+                // The model's arguments are JSON in a string, and may be invalid JSON.
                 let text = item.get("arguments").and_then(|args| args.str().or(Some(Cow::Borrowed(args.text()))));
                 let text = text.unwrap_or_default();
                 begin(stage, &id, &name, item.str("namespace").as_deref().unwrap_or_default(), &text, &cwd);
@@ -61,7 +61,7 @@ impl Rollout {
             }
             "local_shell_call" => {
                 let action = item.object("action").unwrap_or_default();
-                begin_command(stage, &id, action.some("command"));
+                begin_command(stage, Caller::Model, &id, action.some("command"));
             }
             "function_call_output" | "custom_tool_call_output" | "tool_search_output" => {
                 let output = item.get("output").or_else(|| item.get("tools"));
@@ -80,12 +80,12 @@ impl Rollout {
         self.cwd = cwd;
         let known = from_model || word.ends_with("_output") || SILENT.contains(&&*word);
         if !known {
-            ledger.fault(format!("unknown item of the API {word:?}"));
+            ledger.unknown(format!("unknown item of the API {word:?}"));
         }
     }
 }
 
-/// One block for each part; the encrypted form goes with the last, or with an empty one.
+/// Reports reasoning with one block per part. The encrypted form is attached to the last block, or to an empty one.
 fn reasoning(stage: &mut Stage<'_>, id: &str, json: Json<'_>, item: &Object<'_>) {
     let texts = |key| -> Vec<String> {
         let parts = item.items(key).into_iter().filter_map(Json::object);
@@ -109,7 +109,7 @@ fn reasoning(stage: &mut Stage<'_>, id: &str, json: Json<'_>, item: &Object<'_>)
     }
 }
 
-/// A call of the model's, under the name that its item has.
+/// Starts a call of the model, under the name that its item uses.
 fn begin(stage: &mut Stage<'_>, id: &str, name: &str, namespace: &str, text: &str, cwd: &str) {
     let args = Object::parse(text);
     let given = || match Json::parse(text) {
@@ -119,11 +119,11 @@ fn begin(stage: &mut Stage<'_>, id: &str, name: &str, namespace: &str, text: &st
     let get = |key: &str| args.as_ref().and_then(|args| args.some(key));
     match name {
         "exec_command" => match get("cmd") {
-            Some(command) => begin_command(stage, id, Some(command)),
+            Some(command) => begin_command(stage, Caller::Model, id, Some(command)),
             None => stage.begin(id, "bash", ToolKind::Shell, given),
         },
         "shell" | "shell_command" | "local_shell" | "container.exec" => match get("command") {
-            Some(command) => begin_command(stage, id, Some(command)),
+            Some(command) => begin_command(stage, Caller::Model, id, Some(command)),
             None => stage.begin(id, "bash", ToolKind::Shell, given),
         },
         "apply_patch" => match get("input").or_else(|| get("patch")).and_then(Json::str) {
@@ -150,7 +150,7 @@ fn begin(stage: &mut Stage<'_>, id: &str, name: &str, namespace: &str, text: &st
     }
 }
 
-/// A call on agents as its item would tell it.
+/// The arguments of a call that manages agents, as its item would contain them.
 fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
     let tool = if name == "wait_agent" { "wait" } else { name };
     let mut fields = serde_json::Map::new();
@@ -168,7 +168,7 @@ fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
     to_raw(&fields)
 }
 
-/// An output goes back to the model. Where the call still runs, no item has told its end: it has none, or never ran.
+/// Handles an output sent to the model. If the call still runs, no item reported its end: it has no item, or it never ran.
 fn end(stage: &mut Stage<'_>, id: &str, text: &str) {
     let tool = stage.tool(id);
     let Some(name) = stage.ledger.tool_name(stage.place.stream, &tool) else { return };
@@ -196,21 +196,101 @@ fn end(stage: &mut Stage<'_>, id: &str, text: &str) {
                 }
             }
         }
-        _ if never_ran(text) => stage.fail(id, text),
-        _ => {
-            stage.output(id, OutputStream::Stdout, text);
-            stage.end(id, clamp(0), None);
+        _ => match Verdict::read(text) {
+            Verdict::NeverRan => stage.fail(id, text),
+            Verdict::Failed(wall_ms) => {
+                stage.output(id, OutputStream::Stdout, text);
+                stage.end(id, 1, wall_ms);
+            }
+            Verdict::Done(wall_ms) => {
+                stage.output(id, OutputStream::Stdout, text);
+                stage.end(id, 0, wall_ms);
+            }
+        },
+    }
+}
+
+/// The verdict on a call whose output has no exit code. Only the runner's own text at the start of the output identifies it.
+#[derive(Debug, PartialEq, Eq)]
+enum Verdict {
+    NeverRan,
+    /// It failed, after this many milliseconds if known.
+    Failed(Option<u64>),
+    Done(Option<u64>),
+}
+
+impl Verdict {
+    /// The beginnings of texts by which the runner reports a failed tool.
+    const FAILED: &[&str] = &[
+        "tool call error: ",
+        "tool call failed for ",
+        "unable to locate image",
+        "unable to process image",
+        "unable to read image",
+        "image path ",
+        "write_stdin failed",
+        "exec_command failed",
+        "collab spawn failed",
+        "collab tool failed",
+        "collab manager unavailable",
+        "agent with id ",
+        "Mcp error: ",
+        "MCP error",
+        "resources/list failed",
+        "resources/read failed",
+        "resources/templates/list failed",
+        "Fatal error: ",
+    ];
+    /// The beginnings of texts by which the runner reports that a call never reached its tool.
+    const NEVER_RAN: &[&str] = &[
+        "unsupported c",
+        "failed to parse function arguments",
+        "failed to parse exec arguments",
+        "approval policy is ",
+        "view_image is not allowed",
+    ];
+
+    fn read(text: &str) -> Self {
+        if Self::NEVER_RAN.iter().any(|known| text.starts_with(known)) || text.ends_with("aborted by user") {
+            return Self::NeverRan;
+        }
+        if let Some(rest) = text.strip_prefix("Script ") {
+            let (word, behind) = rest.split_once('\n').unwrap_or((rest, ""));
+            let wall_ms = behind.lines().next().and_then(|line| seconds_ms(line.strip_prefix("Wall time ")?));
+            return match word.trim_end_matches([':', '.']) {
+                "failed" | "error" | "terminated" | "timed out" | "crashed" => Self::Failed(wall_ms),
+                _ => Self::Done(wall_ms),
+            };
+        }
+        // MCP results may follow a line with the wall time, with or without an `Output:` line.
+        let (wall_ms, output) = match text.strip_prefix("Wall time: ").and_then(|rest| rest.split_once('\n')) {
+            Some((wall, rest)) => (seconds_ms(wall), rest.strip_prefix("Output:\n").unwrap_or(rest)),
+            None => (None, text),
+        };
+        if Self::FAILED.iter().any(|known| output.starts_with(known)) || is_error_object(output) {
+            Self::Failed(wall_ms)
+        } else {
+            Self::Done(wall_ms)
         }
     }
 }
 
-fn never_ran(text: &str) -> bool {
-    text.starts_with("unsupported c")
-        || text.starts_with("failed to parse function arguments")
-        || text.ends_with("aborted by user")
+/// The milliseconds in a text such as `1.5 seconds`.
+fn seconds_ms(text: &str) -> Option<u64> {
+    let seconds: f64 = text.split(' ').next()?.parse().ok()?;
+    Some((seconds * 1000.0) as u64)
 }
 
-/// What the output that the model gets says of a command, ahead of what the command wrote.
+/// Whether an output is an MCP result that is marked as an error.
+fn is_error_object(output: &str) -> bool {
+    output.starts_with('{')
+        && Object::parse(output.trim_end()).is_some_and(|fields| {
+            fields.bool("isError").or_else(|| fields.bool("is_error")) == Some(true)
+                || fields.bool("success") == Some(false)
+        })
+}
+
+/// The runner's report about a command, which precedes the command's own output in the text for the model.
 #[derive(Debug, PartialEq, Eq)]
 enum Report<'a> {
     Exited { code: i64, output: &'a str, wall_ms: Option<u64> },
@@ -230,8 +310,7 @@ impl<'a> Report<'a> {
             } else if line.starts_with("Process running with session ID") {
                 return Self::Running;
             } else if let Some(wall) = line.strip_prefix("Wall time: ") {
-                let seconds = wall.split(' ').next().and_then(|seconds| seconds.parse::<f64>().ok());
-                wall_ms = seconds.map(|seconds| (seconds * 1000.0) as u64);
+                wall_ms = seconds_ms(wall);
             } else if line == "Output:" {
                 break;
             } else if !line.starts_with("Chunk ID: ") && !line.starts_with("Original token count: ") {
@@ -266,5 +345,28 @@ mod tests {
         assert_eq!(Report::read("Wall time: 1.2 seconds\naborted by user"), Report::Other);
         assert_eq!(Report::read("patch rejected\nProcess exited with code 0\n"), Report::Other);
         assert_eq!(Report::read(""), Report::Other);
+    }
+
+    #[test]
+    fn the_runners_words_tell_that_a_tool_failed() {
+        for (text, verdict) in [
+            ("Script completed\nWall time 0.2 seconds\nOutput:\n\nScript failed\n", Verdict::Done(Some(200))),
+            ("Script failed\nWall time 0.1 seconds\nOutput:\n\nError: boom\n", Verdict::Failed(Some(100))),
+            ("Script failed", Verdict::Failed(None)),
+            ("unable to locate image at `/w/a.png`: No such file or directory (os error 2)", Verdict::Failed(None)),
+            ("image path `/w` is not a file", Verdict::Failed(None)),
+            (
+                "Wall time: 0.5 seconds\nOutput:\ntool call error: tool call failed for `a/b`",
+                Verdict::Failed(Some(500)),
+            ),
+            ("Wall time: 0.5 seconds\nOutput:\n3", Verdict::Done(Some(500))),
+            (r#"{"content":[],"isError":true}"#, Verdict::Failed(None)),
+            ("unsupported call: nope", Verdict::NeverRan),
+            ("Wall time: 1.2 seconds\naborted by user", Verdict::NeverRan),
+            ("a text that says: unable to locate image", Verdict::Done(None)),
+            ("", Verdict::Done(None)),
+        ] {
+            assert_eq!(Verdict::read(text), verdict, "{text}");
+        }
     }
 }

@@ -1,14 +1,14 @@
-//! Events of threads with the older history, and of the `{id, msg}` lines: each kind of work has events of its own.
+//! Events of threads with the older history, and of the `{id, msg}` lines. Each kind of work has its own events.
 //!
-//! In: an event, by its type. Out: what an item would have told. Never: pieces of a command's output, which came in base64
-//! and whole again at its end.
+//! Input: an event, by its type. Output: the frames that an item would have produced. Never: the deltas of a command's output,
+//! which arrive in base64 and again as a whole at its end.
 
 use super::super::errors::Failure;
 use super::super::items::{
     Status, arguments, begin_command, begin_edit, changes_of, edit_args, end_command, end_edit, error_text,
     plan_entries, result_text, user_message,
 };
-use super::super::stage::Stage;
+use super::super::stage::{Caller, Stage};
 use crate::frame::{
     ApprovalRequested, ApprovalResolved, Attachment, Body, Decision, LogLevel, Name, OutputStream, ToolKind,
 };
@@ -16,7 +16,7 @@ use crate::json::{Json, Object, to_raw};
 use crate::ledger::Block;
 use std::borrow::Cow;
 
-/// Events that are told here.
+/// Events that this module reports.
 const TOLD: &[&str] = &[
     "user_message",
     "agent_message",
@@ -46,7 +46,7 @@ const TOLD: &[&str] = &[
     "apply_patch_approval_request",
 ];
 
-/// Events that tell nothing a frame has a word for, or what others tell too.
+/// Events that have no corresponding frame, or that repeat others.
 const SILENT: &[&str] = &[
     "thread_settings_applied",
     "session_configured",
@@ -74,17 +74,22 @@ const SILENT: &[&str] = &[
     "shutdown_complete",
 ];
 
-/// Families of events about other things than a turn's work.
+/// Families of events that are not about a turn's work.
 const SILENT_FAMILIES: &[&str] = &["mcp_", "hook_", "collab_", "skills_", "list_", "get_", "remote_", "realtime_"];
 
 pub(super) fn is_known(word: &str) -> bool {
     TOLD.contains(&word) || SILENT.contains(&word) || SILENT_FAMILIES.iter().any(|family| word.starts_with(family))
 }
 
-/// Tells an event. `has_calls` where the calls are told too: then they, and the reasoning, are not told here.
+/// Reports an event. With `has_calls`, the calls and the reasoning are reported by other records and are skipped here.
 pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_calls: bool) {
     let id = event.str("call_id").unwrap_or_default();
     let text = |key: &str| event.str(key).unwrap_or_default();
+    // Older versions mark a person's command with a separate field.
+    let caller = || match event.bool("user_initiated_shell_command") {
+        Some(true) => Caller::User,
+        _ => Caller::of(event.str("source").as_deref()),
+    };
     match word {
         "user_message" => user(stage, event),
         "agent_message" => {
@@ -111,10 +116,10 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
         }
         "exec_command_begin" => {
             approved(stage, &id);
-            begin_command(stage, &id, event.some("command"));
+            begin_command(stage, caller(), &id, event.some("command"));
         }
         "exec_command_end" => {
-            begin_command(stage, &id, event.some("command"));
+            begin_command(stage, caller(), &id, event.some("command"));
             let output = match event.str("aggregated_output") {
                 Some(whole) => whole,
                 None => {
@@ -153,7 +158,7 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
                 stage.plan(plan_entries(plan));
             }
         }
-        "stream_error" => stage.retry(&Failure::read(event)),
+        "stream_error" => stage.retry(&Failure::of_event(event)),
         "warning" => stage.log(LogLevel::Warn, text("message")),
         "deprecation_notice" => stage.log(LogLevel::Warn, text("summary")),
         "background_event" => stage.log(LogLevel::Info, text("message")),
@@ -172,7 +177,7 @@ pub(super) fn tell(stage: &mut Stage<'_>, word: &str, event: &Object<'_>, has_ca
     }
 }
 
-/// A name for what has no id: it counts, so that pieces and the whole that follows have the same.
+/// An id for an event without one. It contains a counter, so that the deltas and the whole that follows share it.
 fn nameless(stage: &Stage<'_>, what: &str) -> String {
     format!("{what}-{}", stage.turn.nameless)
 }
@@ -212,7 +217,7 @@ fn duration_ms(event: &Object<'_>) -> Option<u64> {
 }
 
 fn patch_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
-    // What the end does not tell of the files, the beginning did.
+    // The start of the edit contains the files that its end leaves out.
     let begun = stage.turn.edits.get(id).cloned();
     let begun = begun.as_deref().and_then(|args| Json::new(args).object()?.get("files"));
     let changes = event.some("changes").or(begun).map(changes_of).unwrap_or_default();
@@ -230,7 +235,7 @@ fn mcp(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
     stage.begin(id, &name, ToolKind::Mcp, || arguments(call.some("arguments")));
 }
 
-/// The result is `{"Ok": …}` or `{"Err": …}`.
+/// Ends an MCP call, whose result is `{"Ok": …}` or `{"Err": …}`.
 fn mcp_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
     mcp(stage, id, event);
     let result = event.object("result").unwrap_or_default();
@@ -258,7 +263,7 @@ fn asked(stage: &mut Stage<'_>, id: &str, tool_name: &str, args: crate::frame::R
     stage.ledger.approval_requested(stage.place, request);
 }
 
-/// What begins was allowed to.
+/// Approves a call that has started: it must have been permitted.
 fn approved(stage: &mut Stage<'_>, id: &str) {
     let answer = ApprovalResolved {
         approval_id: Name::from(id),

@@ -1,11 +1,11 @@
-//! Session files: the journal of one thread. The `{id, msg}` lines of older versions speak its events, too.
+//! Session files: the journal of one thread. The `{id, msg}` lines of older versions contain the same events.
 //!
-//! In: lines with a `type` and a `payload`. Out: a run for each task. Never: the same thing twice, although the file has it
-//! as an event and as what went over the API; the history of another thread that a file begins with; a figure of an
+//! Input: lines with a `type` and a `payload`. Output: one run for each task. Never: the same content twice, although the file
+//! contains it both as an event and as API traffic; another thread's history that is copied to the start of a file; usage of an
 //! earlier turn.
 //!
-//! Of the two families, events tell what was shown; calls and reasoning are read from what went over the API, since only
-//! there are refused and interrupted calls, and the encrypted reasoning.
+//! Events report what was shown. Calls and reasoning are read from the API traffic, because only it contains rejected and
+//! interrupted calls and the encrypted reasoning.
 
 mod calls;
 mod events;
@@ -14,74 +14,77 @@ use super::errors::Failure;
 use super::items::{Agents, Item, Phase, tell};
 use super::stage::{Stage, Turn};
 use super::usage::{Meter, Tokens};
-use crate::frame::{Body, Name, UsageScope};
+use crate::frame::Name;
 use crate::json::{Json, Object};
 use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
 use crate::sequence::{StreamKey, uuid_of};
 use uuid::Uuid;
 
-/// A thread's journal.
+/// Decodes the journal of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Rollout {
     thread: Option<Name>,
-    /// The thread whose history this file may begin with.
+    /// The thread whose history may be copied to the start of this file.
     origin: Option<Name>,
-    /// Whether what comes is a copy of another thread's history.
+    /// Whether the current lines are a copy of another thread's history.
     copying: bool,
-    /// Whether the copy has turns that tell their beginning, by which its end is known.
+    /// Whether the copy contains turn starts, which show where it ends.
     copied_turns: bool,
-    /// Which of the two families of events tells messages, where the file says so.
+    /// Which family of events contains the messages; `None` if the file does not say.
     history: Option<History>,
-    /// Whether calls are told besides events.
+    /// Whether the file contains calls besides events.
     has_calls: bool,
     cwd: String,
     model: Option<Name>,
     prompt: Option<String>,
     running: Option<Running>,
-    /// The turn that ended last: what still comes of it is late.
+    /// The turn that ended last. Later records of it are late.
     ended: Option<Name>,
     turn: Turn,
     agents: Agents,
     meter: Meter,
 }
 
-/// How a file tells what was said.
+/// How a file stores messages.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum History {
     /// As items.
     Paginated,
-    /// By an event of its own for each kind.
+    /// As a separate event for each kind.
     Legacy,
 }
 
 #[derive(Clone, Debug)]
 struct Running {
     run: StreamKey,
-    /// The turn's id; "" where the file does not tell it.
+    /// The turn's id; "" if the file does not contain it.
     turn_id: Name,
-    /// Whether the beginning was told; older files have only what was said.
+    /// The turn that it is part of, if known. The inner turn of a review may be reported first.
+    root: Option<Name>,
+    /// Whether the turn's start was reported. Older files contain only the messages.
     begun: bool,
-    /// Whether the assistant said something.
+    /// Whether the assistant has produced a message.
     answered: bool,
     /// Whether a model call is open.
     calling: bool,
-    failure: Option<(Name, String)>,
+    /// How the run ends because of a failure, and the stop reason that follows from it.
+    failure: Option<(RunEnd, &'static str)>,
     scope: Uuid,
 }
 
 impl Running {
-    /// Whether only what was said tells that there is a turn.
+    /// Whether the turn is only implied by its messages.
     fn is_implied(&self) -> bool {
         !self.begun && self.turn_id.is_empty()
     }
 }
 
-/// Lines that tell nothing a frame has a word for.
+/// Lines without a corresponding frame.
 const SILENT: &[&str] =
     &["world_state", "retained_context", "inter_agent_communication_metadata", "ghost_snapshot", "state"];
 
 impl Rollout {
-    /// A line of a session file.
+    /// Decodes a line of a session file.
     pub(super) fn record(&mut self, word: &str, payload: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
         let time = fields.str("timestamp").and_then(|time| time.parse::<jiff::Timestamp>().ok());
         if let Some(ms) = time.and_then(|time| u64::try_from(time.as_millisecond()).ok()) {
@@ -117,17 +120,17 @@ impl Rollout {
                 self.with_stage(ledger, |stage, _| stage.compaction(false, summary));
             }
             _ if SILENT.contains(&word) => {}
-            _ => ledger.fault(format!("unknown line type {word:?}")),
+            _ => ledger.unknown(format!("unknown line type {word:?}")),
         }
         self.keep(ledger);
     }
 
-    /// A prompt that an older version echoes before anything else.
+    /// Notes a prompt, which an older version echoes before anything else.
     pub(super) fn prompt(&mut self, prompt: &str) {
         self.prompt = Some(prompt.to_owned());
     }
 
-    /// A message of an older version: an event of a session file, live.
+    /// Decodes a live message of an older version, which is an event as in a session file.
     pub(super) fn message(&mut self, message: &Object<'_>, ledger: &mut Ledger) {
         if message.str("type").as_deref() == Some("session_configured") {
             self.session(message, ledger);
@@ -138,12 +141,13 @@ impl Rollout {
         self.keep(ledger);
     }
 
-    /// The input is over: what was begun and never told is told, before the run is closed.
+    /// Handles the end of the input. Ends the run if its outcome is known; otherwise emits pending searches before the run is
+    /// closed.
     pub(super) fn finish(&mut self, ledger: &mut Ledger) {
         let Some(running) = self.running.clone() else { return };
         match running.failure {
-            Some((code, message)) => self.end(RunEnd::failed(code, message), "failed", ledger),
-            // A file that tells no beginnings tells no ends either: an answer is the end.
+            Some((end, stop_reason)) => self.end(end, stop_reason, ledger),
+            // A file without turn starts has no turn ends either: an answer ends the turn.
             None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", ledger),
             None => {
                 self.with_stage(ledger, |stage, _| stage.end_of_turn());
@@ -151,7 +155,7 @@ impl Rollout {
         }
     }
 
-    /// The thread introduces itself. A second introduction in a file is that of the thread whose history is copied.
+    /// Handles a thread's description. A second one in a file describes the thread whose history is copied.
     fn session(&mut self, meta: &Object<'_>, ledger: &mut Ledger) {
         let id = meta.str("id").or_else(|| meta.str("session_id")).unwrap_or_default();
         if self.thread.is_some()
@@ -168,7 +172,7 @@ impl Rollout {
             self.has_calls = before.has_calls;
             self.prompt = before.prompt.clone();
             ledger.set_session(&id);
-            // The record belongs to the new session, whatever is still to be said of the old one.
+            // The record belongs to the new session, even though frames of the old one are still to be emitted.
             let thread = ledger.thread();
             ledger.record_on(thread);
             let mut before = before;
@@ -189,9 +193,9 @@ impl Rollout {
         ledger.set_session(&id);
     }
 
-    /// Whether a line ends the copied history. Ids count up with time, so a turn of the thread's own is younger than the
-    /// thread; a line may also name the thread. Where neither can be told, the line counts as the thread's own: better told
-    /// in two files than in none.
+    /// Whether a line ends the copied history. Ids increase with time, so a turn of this thread has a greater id than the
+    /// thread. A line may also name the thread. If neither decides, the line counts as the thread's own, because a duplicate in
+    /// two files is better than a loss.
     fn is_own(&mut self, payload: &Object<'_>) -> bool {
         let Some(thread) = self.thread.as_deref() else { return true };
         if payload.str("thread_id").as_deref() == Some(thread) {
@@ -241,7 +245,7 @@ impl Rollout {
             "user_message" | "agent_message" if self.history == Some(History::Paginated) => {}
             "user_message" => {
                 if self.running.as_ref().is_some_and(Running::is_implied) {
-                    // A file that tells no beginnings: the next prompt is the next turn.
+                    // The file has no turn starts, so the next prompt starts the next turn.
                     self.finish(ledger);
                     self.abandon(ledger);
                 }
@@ -262,12 +266,12 @@ impl Rollout {
         }
         let has_calls = self.has_calls;
         if !events::is_known(word) {
-            ledger.fault(format!("unknown event {word:?}"));
+            ledger.unknown(format!("unknown event {word:?}"));
         } else if word == "error"
             && let Some(running) = &mut self.running
         {
-            let failure = Failure::read(event);
-            running.failure = Some((failure.code(), failure.message.clone().into_owned()));
+            let failure = Failure::of_event(event);
+            running.failure = Some((failure.run_end(), failure.stop_reason()));
             self.with_stage(ledger, |stage, _| stage.fatal(&failure));
         } else {
             self.with_stage(ledger, |stage, _| events::tell(stage, word, event, has_calls));
@@ -278,29 +282,33 @@ impl Rollout {
         let of = |key: &str| event.str(key).or_else(|| event.object("turn_attribution")?.str(key));
         if let Some(running) = &mut self.running {
             let within = |key: &str| of(key).is_some_and(|id| *id == *running.turn_id);
-            // A review is a turn within the turn that asked for it.
-            if *running.turn_id == *turn_id || within("root_turn_id") || within("parent_turn_id") {
+            // A review is a turn nested in the turn that requested it.
+            let is_same = *running.turn_id == *turn_id || running.root.as_deref() == Some(turn_id);
+            if is_same || within("root_turn_id") || within("parent_turn_id") {
                 running.begun = true;
                 return;
             }
         }
+        let root = of("root_turn_id").filter(|root| **root != *turn_id).map(|root| Name::from(&*root));
         self.open(turn_id, true, ledger);
+        if let Some(running) = &mut self.running {
+            running.root = root;
+        }
     }
 
     fn complete(&mut self, event: &Object<'_>, turn_id: &str, ledger: &mut Ledger) {
         if !self.is_current(turn_id) {
             return;
         }
-        let error = event.object("error");
-        let failure = error.as_ref().map(Failure::read);
+        let failure = event.some("error").map(|_| Failure::of_event(event));
         if let Some(failure) = &failure {
             self.with_stage(ledger, |stage, _| stage.fatal(failure));
         }
-        let told = failure.map(|failure| (failure.code(), failure.message.into_owned()));
+        let told = failure.map(|failure| (failure.run_end(), failure.stop_reason()));
         let silent = event.some("last_agent_message").is_none();
         let before = self.running.as_ref().and_then(|running| running.failure.clone()).filter(|_| silent);
         match told.or(before) {
-            Some((code, message)) => self.end(RunEnd::failed(code, message), "failed", ledger),
+            Some((end, stop_reason)) => self.end(end, stop_reason, ledger),
             None => self.end(RunEnd::completed(), "completed", ledger),
         }
     }
@@ -312,7 +320,7 @@ impl Rollout {
         };
         let item = Item::read(fields);
         if self.running.is_none() {
-            // A review tells that it was asked for before its turn begins; what is late belongs to no run.
+            // A review is announced before its turn starts. Late items belong to no run.
             let late = turn_id.is_empty() || self.ended.as_deref() == Some(turn_id);
             if late {
                 return;
@@ -320,7 +328,8 @@ impl Rollout {
             self.open(turn_id, false, ledger);
         }
         match item.word.as_str() {
-            // Told by what went over the API, which has the encrypted form too; another thread's is not in this file.
+            // The API traffic contains the reasoning too, with its encrypted form. The traffic of other threads is not in this
+            // file.
             "reasoning" if self.has_calls && self.is_own_thread(event) => return,
             "agent_message" | "user_message" if self.history == Some(History::Legacy) => return,
             "agent_message" => {
@@ -333,7 +342,7 @@ impl Rollout {
         }
         let known = self.with_stage(ledger, |stage, agents| tell(stage, agents, &item, phase));
         if known == Some(false) {
-            ledger.fault(format!("unknown item type {:?}", item.word));
+            ledger.unknown(format!("unknown item type {:?}", item.word));
         }
     }
 
@@ -354,6 +363,9 @@ impl Rollout {
     }
 
     fn usage(&mut self, total: Tokens, last: Option<Tokens>, ledger: &mut Ledger) {
+        if self.meter.is_fresh() && last.is_none() {
+            self.meter.recall(&ledger.known_totals(), total);
+        }
         let added = self.meter.total(total, last);
         self.added(added, ledger);
     }
@@ -366,16 +378,16 @@ impl Rollout {
     fn added(&mut self, added: Option<Tokens>, ledger: &mut Ledger) {
         let model = self.model.clone();
         if self.running.is_none() {
-            // Nobody's turn has spent it.
+            // These tokens belong to no turn.
             self.meter.end_turn();
         } else if let Some(added) = added {
-            self.with_stage(ledger, |stage, _| stage.usage(added, UsageScope::Turn, model));
+            self.with_stage(ledger, |stage, _| stage.call_used(added, model));
         }
     }
 
     // --- runs ----------------------------------------------------------------------------------------------------
 
-    /// The model says something: where its last call is over, this is the next one.
+    /// Starts a model call when the model produces output and its last call is over.
     fn speaks(&mut self, ledger: &mut Ledger) {
         if let Some(running) = &mut self.running
             && !running.calling
@@ -400,6 +412,7 @@ impl Rollout {
         self.running = Some(Running {
             run,
             turn_id: Name::from(turn_id),
+            root: None,
             begun,
             answered: false,
             calling: false,
@@ -408,13 +421,16 @@ impl Rollout {
         });
     }
 
-    /// Whether a turn's end is that of the run: not that of a turn within it, or of one long over.
+    /// Whether the end of this turn is the end of the run, and not that of a nested or earlier turn.
     fn is_current(&self, turn_id: &str) -> bool {
-        let is = |running: &Running| turn_id.is_empty() || running.turn_id.is_empty() || *running.turn_id == *turn_id;
+        let is = |running: &Running| {
+            let is_same = *running.turn_id == *turn_id || running.root.as_deref() == Some(turn_id);
+            turn_id.is_empty() || running.turn_id.is_empty() || is_same
+        };
         self.running.as_ref().is_some_and(is)
     }
 
-    /// The process is gone, and did not say how its turn ended.
+    /// Ends a turn whose process is gone without reporting how the turn ended.
     fn abandon(&mut self, ledger: &mut Ledger) {
         if self.running.is_some() {
             let why = "the next turn began before the runner said how this one ended";
@@ -423,11 +439,11 @@ impl Rollout {
     }
 
     fn end(&mut self, end: RunEnd, stop_reason: &str, ledger: &mut Ledger) {
-        let (model, tokens) = (self.model.clone(), self.meter.end_turn());
+        let (model, tokens, running) = (self.model.clone(), self.meter.end_turn(), self.meter.running());
         self.with_stage(ledger, |stage, _| {
             stage.end_of_turn();
             if let Some(tokens) = tokens {
-                stage.say(Body::UsageReported(Box::new(tokens.usage(UsageScope::Run, model))));
+                stage.run_used(tokens, model, running);
             }
         });
         if let Some(running) = self.running.take() {
@@ -444,7 +460,7 @@ impl Rollout {
         }
     }
 
-    /// A line that no frame was derived from stands in the run that it came in.
+    /// Assigns a line without derived frames to the open run.
     fn keep(&self, ledger: &mut Ledger) {
         if let Some(running) = &self.running {
             ledger.record_on(running.run);

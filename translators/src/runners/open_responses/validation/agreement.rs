@@ -1,5 +1,5 @@
-//! The reader that tells breaches without a DOM says what the full validator says, of recorded events and of very many that
-//! were made from them.
+//! The reader that reports violations without a DOM must agree with the full validator, for recorded events and for very many
+//! variants of them.
 
 use super::*;
 use crate::json::{Front, front};
@@ -11,7 +11,7 @@ use std::fmt::Write;
 use std::path::Path;
 use std::sync::LazyLock;
 
-/// Every recorded JSON object, as it came.
+/// Every recorded JSON object, unchanged.
 static RECORDED: LazyLock<Vec<String>> = LazyLock::new(|| {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/fixtures/open-responses");
     let mut paths: Vec<_> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
@@ -23,7 +23,7 @@ static RECORDED: LazyLock<Vec<String>> = LazyLock::new(|| {
     data.filter(|text| serde_json::from_str::<Value>(text).is_ok_and(|value| value.is_object())).collect()
 });
 
-/// The texts in a record that are checked, each with the schema that it is checked by.
+/// The texts in a record that are checked, each with its schema.
 fn checked(text: &str) -> Vec<(&'static Schemas, String, String)> {
     let Some(fields) = Json::parse(text).unwrap().object() else { return Vec::new() };
     let kind = fields.str("type").map(std::borrow::Cow::into_owned).unwrap_or_default();
@@ -37,13 +37,13 @@ fn checked(text: &str) -> Vec<(&'static Schemas, String, String)> {
     all
 }
 
-/// The reader of what is taken apart says the same, whether or not the fields of the objects in it are known.
+/// Compares the reader of parsed fields with the full validator, with and without known fields of nested objects.
 fn compare_fields(schemas: &Schemas, kind: &str, text: &str, full: &[Breach]) {
     let Front::Value { json, fields: known, .. } = front(text) else { panic!("no value: {text}") };
-    // A response that is no object is not checked.
+    // A response that is not an object is not checked.
     let Some(alone) = json.object() else { return };
     for fields in [known, alone] {
-        // Twice, since what is known of an object's layout is told without a look at the object.
+        // Twice, because the second check uses the cached layout and does not read the object.
         for _ in 0..2 {
             let told = schemas.check_fields(kind, json, fields.fields(), &|breaches| super::told(None, breaches));
             let expected = full.iter().map(|breach| (&*breach.pointer, &*breach.message));
@@ -52,7 +52,7 @@ fn compare_fields(schemas: &Schemas, kind: &str, text: &str, full: &[Breach]) {
     }
 }
 
-/// Compares the readers; whether the quick one alone knew.
+/// Compares the readers. Returns whether the fast one decided alone.
 fn compare(schemas: &Schemas, kind: &str, text: &str) -> bool {
     let full = schemas.check_value(kind, &crate::json::value(text.as_bytes()).unwrap());
     assert_eq!(schemas.check_text(kind, text), full, "{kind}: {text}");
@@ -79,7 +79,7 @@ fn of_every_recorded_event_both_say_the_same_and_no_dom_is_needed() {
     assert!(all > 1000 && broken > 300, "{broken} of {all}");
 }
 
-/// What a value is replaced by.
+/// A replacement for a value.
 fn odd() -> impl Strategy<Value = Value> {
     prop_oneof![
         Just(Value::Null),
@@ -130,7 +130,7 @@ fn change() -> impl Strategy<Value = Change> {
     ]
 }
 
-/// Changes the value at a place in a record; places are counted in depth.
+/// Changes the value at a position in a record. Positions are counted depth first.
 fn apply(value: &mut Value, at: Index, change: &Change) {
     let mut pointers = Vec::new();
     collect(value, &mut String::new(), &mut pointers);
@@ -138,7 +138,7 @@ fn apply(value: &mut Value, at: Index, change: &Change) {
     let (parent, key) = pointer.rsplit_once('/').unwrap();
     let key = key.replace("~1", "/").replace("~0", "~");
     match (value.pointer_mut(parent).unwrap(), change) {
-        // The type of the event itself decides which schema is asked.
+        // The event's own type selects the schema.
         (Value::Object(_), _) if parent.is_empty() && key == "type" => {}
         (Value::Object(map), Change::Replace(with)) => drop(map.insert(key, with.clone())),
         (Value::Object(map), Change::Remove) => drop(map.remove(&key)),
@@ -176,14 +176,14 @@ fn collect(value: &Value, here: &mut String, all: &mut Vec<String>) {
     }
 }
 
-/// How a record is spelled: the order of keys, white space, escapes, repeated keys.
+/// The spelling of a record: key order, white space, escapes, repeated keys.
 #[derive(Clone, Copy, Debug)]
 struct Spelt {
     backwards: bool,
     spaced: bool,
-    /// Every so many strings and keys are escaped.
+    /// If set, every n-th string or key is escaped.
     escaped: Option<usize>,
-    /// Every so many fields stand there twice.
+    /// If set, every n-th field is repeated.
     repeated: Option<usize>,
 }
 
@@ -261,13 +261,13 @@ proptest! {
         spell(&value, how, &mut 0, &mut text);
         for (schemas, kind, text) in checked(&text) {
             let known = compare(schemas, &kind, &text);
-            // Only what cannot be sure is left to the full validator.
+            // Only uncertain cases are left to the full validator.
             prop_assert!(known || how.escaped.is_some() || how.repeated.is_some() || text.contains('\\'), "{}", text);
         }
     }
 }
 
-/// A small change, after which an object may still be laid out as it was.
+/// A small change, after which an object may keep its layout.
 fn small_change() -> impl Strategy<Value = Change> {
     let word = prop_oneof![Just("completed"), Just("incomplete"), Just("auto"), Just("x"), Just("1\n"), Just("")];
     prop_oneof![
@@ -294,7 +294,7 @@ proptest! {
         let (one, other) = (one.to_string(), other.to_string());
         for ((schemas, kind, one), (_, same_kind, other)) in checked(&one).into_iter().zip(checked(&other)) {
             let (Front::Value { json: before, fields: first, .. }, Front::Value { json: after, fields: second, .. }) = (front(&one), front(&other)) else { continue };
-            // Only an object has a layout.
+            // Only objects have a layout.
             let are_objects = before.kind() == Kind::Object && after.kind() == Kind::Object;
             if are_objects && kind == same_kind && schemas.laid_out_alike(&kind, first.fields(), second.fields()) == Some(true) {
                 prop_assert_eq!(schemas.check_text(&kind, &one), schemas.check_text(&kind, &other), "{} {}", one, other);

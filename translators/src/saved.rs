@@ -1,7 +1,7 @@
-//! The state of an encoder as bytes, so that another process can go on from where it stands.
+//! The state of an encoder, or of a stream's ledger, as bytes, so that another process can continue from it.
 //!
-//! In: what an encoder holds of the frames so far. Out: bytes, and the state again. Never: a state that another version wrote
-//! taken for one of this version's.
+//! Input: a state. Output: bytes, and the state again. Never: a state of another version, read as one of this
+//! version.
 
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -13,19 +13,19 @@ struct Saved<S> {
     state: S,
 }
 
-/// The bytes of a state. The version goes up where an encoder means something else by the same state; fields that come and
-/// go are found out by themselves.
+/// Serialises a state. Raise the version when the meaning of the state changes; added and removed fields are detected without
+/// that.
 pub(crate) fn save<S: Serialize>(version: u32, state: &S) -> Option<Vec<u8>> {
     serde_json::to_vec(&Saved { version, state }).ok()
 }
 
-/// The state in those bytes; `None` where it is of another version.
+/// Reads a state; `None` if it is of another version.
 pub(crate) fn restore<S: DeserializeOwned>(version: u32, saved: &[u8]) -> Option<S> {
     let saved: Saved<S> = serde_json::from_slice(saved).ok()?;
     (saved.version == version).then_some(saved.state)
 }
 
-/// A map whose keys are no words, as a list of pairs.
+/// A map whose keys are not strings, stored as a list of pairs.
 pub(crate) mod pairs {
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
     use std::collections::HashMap;
@@ -51,7 +51,7 @@ pub(crate) mod pairs {
     }
 }
 
-/// A fraction by its bits: a sum may be beyond what JSON can say.
+/// A float stored by its bits, because a sum may exceed what JSON can express.
 pub(crate) mod bits {
     use serde::{Deserialize, Deserializer, Serializer};
 

@@ -1,0 +1,92 @@
+//! Joins strings that a runner split over the items of an array, such as the lines of a diff or the blocks of a message.
+//!
+//! Input: the strings in a record's arrays, with the keys of their paths. Output: the ranges of secrets in them. Strings with
+//! the same path are read as lines of one text and, for formats only, as parts of one line. Never: a string that is read more
+//! than twice.
+
+use super::levels::{Map, unescape};
+use super::{Edit, Rules, With};
+use crate::hash::HashMap;
+use std::ops::Range;
+
+#[derive(Default)]
+pub(super) struct Joined {
+    texts: HashMap<u64, Text>,
+}
+
+/// The strings with one path.
+#[derive(Default)]
+struct Text {
+    said: Vec<u8>,
+    parts: Vec<Part>,
+    is_suspect: bool,
+}
+
+/// One string.
+struct Part {
+    /// Its range in the joined text.
+    place: Range<usize>,
+    /// Where it begins in the record, and the map to its spelling there.
+    base: usize,
+    map: Map,
+}
+
+impl Joined {
+    pub(super) fn add(&mut self, path: u64, inner: &[u8], base: usize, rules: &Rules) {
+        let text = self.texts.entry(path).or_default();
+        text.is_suspect |= rules.may_have_a_secret(inner);
+        let (said, map) = unescape(inner);
+        if !text.parts.is_empty() {
+            text.said.push(b'\n');
+        }
+        let start = text.said.len();
+        text.said.extend_from_slice(&said);
+        text.parts.push(Part { place: start..text.said.len(), base, map });
+    }
+
+    /// The edits, in order, with empty pointers.
+    pub(super) fn find(self, rules: &Rules) -> Vec<Edit> {
+        let mut edits = Vec::new();
+        for mut text in self.texts.into_values().filter(|text| text.is_suspect) {
+            text.find(rules, |_| true, &mut edits);
+            if text.parts.len() > 1 {
+                text.put_together();
+                text.find(rules, |rule| rules.is_format(rule), &mut edits);
+            }
+        }
+        edits.sort_by_key(|edit| (edit.place.start, usize::MAX - edit.place.end));
+        edits
+    }
+}
+
+impl Text {
+    fn find(&self, rules: &Rules, is_wanted: impl Fn(usize) -> bool, edits: &mut Vec<Edit>) {
+        for hit in rules.hits(&self.said).into_iter().filter(|hit| is_wanted(hit.rule)) {
+            let first = self.parts.partition_point(|part| part.place.end <= hit.place.start);
+            let mut with = hit.with.escaped(1);
+            let parts = self.parts.get(first..).unwrap_or_default();
+            for part in parts.iter().take_while(|part| part.place.start < hit.place.end) {
+                let start = hit.place.start.max(part.place.start) - part.place.start;
+                let end = hit.place.end.min(part.place.end) - part.place.start;
+                if start >= end {
+                    continue;
+                }
+                let place = part.map.range(&(start..end));
+                let place = part.base + place.start..part.base + place.end;
+                edits.push(Edit { place, rule: hit.rule, with, pointer: "".into() });
+                with = With::Nothing;
+            }
+        }
+    }
+
+    /// Removes the line ends between the strings.
+    fn put_together(&mut self) {
+        let mut said = Vec::with_capacity(self.said.len());
+        for part in &mut self.parts {
+            let start = said.len();
+            said.extend_from_slice(self.said.get(part.place.clone()).unwrap_or_default());
+            part.place = start..said.len();
+        }
+        self.said = said;
+    }
+}

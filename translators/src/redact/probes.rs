@@ -1,0 +1,50 @@
+//! The prefilter misses nothing: records that it does not mark have no secret and leave no state.
+
+use super::*;
+use proptest::prelude::*;
+use std::sync::LazyLock;
+
+static ALL: LazyLock<Rules> = LazyLock::new(|| {
+    let keys = DEFAULT_KEYS.iter().map(|key| (*key).to_owned()).chain(["*_pin_code".to_owned(), "iban".to_owned()]);
+    Rules::new(Settings { keys: keys.collect(), ..Settings::default() }).unwrap()
+});
+
+/// Text that often resembles a secret.
+fn text() -> impl Strategy<Value = String> {
+    let spelling = any::<prop::sample::Index>().prop_map(|at| at.get(&ALL.spellings).clone());
+    let made = samples(3);
+    let part = prop_oneof![
+        4 => spelling.clone(),
+        1 => spelling.clone().prop_map(|text| text.to_ascii_uppercase()),
+        2 => (spelling, any::<prop::sample::Index>()).prop_map(|(text, at)| text[at.index(text.len())..].to_owned()),
+        2 => any::<prop::sample::Index>().prop_map(move |at| at.get(&made).1.clone()),
+        6 => "[a-z]{1,12}",
+        3 => "[A-Za-z0-9]{36,44}",
+        2 => "[A-Za-z]{3}[0-9]{3}[A-Z]{3}[0-9]{3}",
+        8 => prop::sample::select(&["\"", "\\", "\":\"", "\\\"", " ", "_", "-", "--", ".", "/", ":", "=", ", ", "@", "\\n", "'", "?", "&", ";", "<", ">",
+            "user:", "\\u00e9", "[", "[3", "2m", "\\u001b[32m", "\\u005b3\\u0032m"][..])
+            .prop_map(str::to_owned),
+    ];
+    prop::collection::vec(part, 0..9).prop_map(|parts| parts.concat())
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, ..ProptestConfig::default() })]
+
+    #[test]
+    fn what_is_not_worth_a_look_has_nothing(text in text(), other in text()) {
+        let record = serde_json::json!({"a": text, "b": {"c": other, "d": [text.clone() + &other]}}).to_string();
+        let edits = record::look(&ALL, record.as_bytes(), None).edits;
+        prop_assert!(ALL.is_suspect(record.as_bytes()) || edits.is_empty(), "{}: {:?}", record, edits);
+    }
+
+    #[test]
+    fn what_leaves_nothing_is_not_remembered(text in text()) {
+        // A piece is inside a JSON string, so a quote in it is escaped, and a piece with an escape is searched.
+        let text = text.replace('"', "\\\"");
+        if !ALL.is_suspect(format!("{{\"delta\":\"{text}\"}}").as_bytes()) && ALL.leaves_nothing(text.as_bytes()) {
+            let finding = ALL.scan(text.as_bytes());
+            prop_assert!(finding.hits.is_empty() && finding.tail.is_none(), "{}: {:?}", text, finding);
+        }
+    }
+}

@@ -1,0 +1,74 @@
+//! The contents of a contract's streams, from any writer, as its document allows them.
+//!
+//! Input: `schemas/<contract>/<version>/document.json`, one JSON Schema with a definition for each event type. Output: the
+//! violations of single events. Never: the additional promises that framegate makes for its own events; those are in the
+//! schemas of the single types.
+
+use super::{Breach, SchemaFile, build, of, parse};
+use jsonschema::Validator;
+use serde_json::{Value, json};
+use std::collections::HashMap;
+
+/// The definition for types that the document does not name, if it allows them.
+pub const OTHER: &str = "other";
+
+/// The compiled document schema of one contract.
+pub struct DocumentSchema {
+    by_kind: HashMap<String, Validator>,
+    other: Option<Validator>,
+}
+
+impl DocumentSchema {
+    /// Compiles a document schema.
+    ///
+    /// # Errors
+    /// Why the schema cannot be used. Those of the built-in contracts are valid (tested).
+    pub fn compile(file: &SchemaFile, type_key: &str) -> Result<Self, String> {
+        let schema = parse(file)?;
+        let id = schema.get("$id").and_then(Value::as_str).unwrap_or_default().to_owned();
+        let registry = jsonschema::Registry::new().add(&id, schema.clone()).map_err(|error| of(file, &error))?;
+        let registry = registry.prepare().map_err(|error| of(file, &error))?;
+        let definition = |name: &str| {
+            let reference = json!({"$ref": format!("{id}#/$defs/{name}")});
+            build(&reference, &registry).map_err(|error| of(file, &error))
+        };
+        let mut by_kind = HashMap::new();
+        for kind in types_of(&schema, type_key) {
+            by_kind.insert(kind.to_owned(), definition(kind)?);
+        }
+        let has_other = schema.pointer("/$defs").is_some_and(|definitions| definitions.get(OTHER).is_some());
+        let other = if has_other { Some(definition(OTHER)?) } else { None };
+        Ok(Self { by_kind, other })
+    }
+
+    /// Checks an event of that type.
+    ///
+    /// # Errors
+    /// Every violation that was found, at least one; `None` if the document has no such type.
+    pub fn check(&self, kind: &str, event: &Value) -> Result<(), Option<Vec<Breach>>> {
+        match self.by_kind.get(kind).or(self.other.as_ref()) {
+            None => Err(None),
+            Some(validator) => super::breaches(validator, event).map_err(|breaches| {
+                // The type is neither known nor allowed as an unknown one.
+                let is_known =
+                    self.by_kind.contains_key(kind) || !breaches.iter().any(|breach| is_of_type(breach, event));
+                is_known.then_some(breaches)
+            }),
+        }
+    }
+}
+
+/// Whether a violation is about the event's type. The type is the only top-level string that `other` matches against a pattern.
+fn is_of_type(breach: &Breach, event: &Value) -> bool {
+    let key = breach.pointer.strip_prefix('/').unwrap_or_default();
+    breach.keyword == "pattern" && matches!(key, "type" | "eventType") && event.get(key).is_some()
+}
+
+/// The event types that a document schema defines. A definition counts if it requires its own name as the event's type.
+pub fn types_of<'s>(schema: &'s Value, type_key: &str) -> impl Iterator<Item = &'s str> {
+    let definitions = schema.get("$defs").and_then(Value::as_object);
+    let is_type = format!("/properties/{type_key}/const");
+    definitions.into_iter().flatten().filter_map(move |(name, definition)| {
+        (definition.pointer(&is_type).and_then(Value::as_str) == Some(name)).then_some(name.as_str())
+    })
+}

@@ -1,0 +1,91 @@
+//! Streams that a client resumed in the middle, for every contract: framegate's output, cut after any event.
+
+use crate::found;
+use crate::support::{json_contracts, recordings, translate};
+use framegate_translators::verify::{Located, Severity};
+use serde_json::Value;
+
+fn errors(found: Vec<Located>) -> Vec<(u64, &'static str)> {
+    let errors = found.into_iter().filter(|located| located.finding.severity == Severity::Error);
+    errors.map(|located| (located.record, located.finding.rule)).collect()
+}
+
+/// The first run of each recording, and the key of an event's cursor.
+fn runs(name: &'static str) -> Vec<(String, Vec<Value>)> {
+    let contract = framegate_translators::contracts::contract(name).unwrap();
+    let run_key = match name {
+        "frames.v1" => "session_id",
+        "frames.v2" => "stream_id",
+        "agent-manager.v1" => "runId",
+        "pixir.v1" => "session_id",
+        _ => "run_id",
+    };
+    let small = recordings().filter(|recording| recording.bytes.len() < 12_000);
+    let runs = small.filter_map(|recording| {
+        let bytes = translate(recording.runner, contract, &recording.bytes);
+        let lines = bytes.split(|byte| *byte == b'\n').filter(|line| !line.is_empty());
+        let mut events: Vec<Value> = lines.map(|line| framegate_translators::json::value(line).unwrap()).collect();
+        events.retain(|event| event.get("stream_kind").is_none_or(|kind| kind == "session"));
+        let run = events.first()?[run_key].clone();
+        events.retain(|event| event[run_key] == run);
+        Some((recording.name.clone(), events))
+    });
+    runs.filter(|(_, events)| events.len() > 4).take(40).collect()
+}
+
+#[test]
+fn a_stream_that_was_resumed_behind_any_event_passes() {
+    for contract in json_contracts() {
+        let key = (contract.verifier)().cursor_key().unwrap();
+        let mut cuts = 0;
+        for (name, events) in runs(contract.name) {
+            for at in 1..events.len() {
+                let rest = &events[at..];
+                let cursor = events[..at].iter().rev().find_map(|event| match &event[key] {
+                    Value::Null => None,
+                    Value::String(text) => Some(text.clone()),
+                    number => Some(number.to_string()),
+                });
+                let what = format!("{name} in {} behind event {at}", contract.name);
+                assert_eq!(errors(found(contract.name, rest, Some(None))), [], "{what}");
+                let Some(cursor) = cursor else { continue };
+                assert_eq!(errors(found(contract.name, rest, Some(Some(&cursor)))), [], "{what}, after {cursor}");
+                cuts += 1;
+            }
+        }
+        assert!(cuts > 100, "{}: {cuts}", contract.name);
+    }
+}
+
+#[test]
+fn what_the_client_had_or_lost_is_found() {
+    for contract in json_contracts() {
+        let key = (contract.verifier)().cursor_key().unwrap();
+        for (name, events) in runs(contract.name) {
+            let numbered: Vec<usize> = (0..events.len()).filter(|at| !events[*at][key].is_null()).collect();
+            let [.., one, two] = numbered[..] else { continue };
+            let cursor = |at: usize| match &events[at][key] {
+                Value::String(text) => text.clone(),
+                number => number.to_string(),
+            };
+            let what = format!("{name} in {}", contract.name);
+            // The last event that the client has is repeated.
+            let again = errors(found(contract.name, &events[one..], Some(Some(&cursor(one)))));
+            assert_eq!(again.first(), Some(&(1, "resume.repeat")), "{what}");
+            // The whole stream is repeated.
+            let all = errors(found(contract.name, &events, Some(Some(&cursor(one)))));
+            assert!(all.iter().any(|(_, rule)| *rule == "resume.repeat"), "{what}: {all:?}");
+            // An event after the cursor is missing. This cannot be detected if numbers need not be dense.
+            let Some(before) = numbered.iter().rev().nth(2) else { continue };
+            let lost = errors(found(contract.name, &events[one + 1..two + 1], Some(Some(&cursor(*before)))));
+            let is_dense = !["sse.v1", "pixir.v1"].contains(&contract.name);
+            assert_eq!(lost.iter().any(|(_, rule)| *rule == "sequence.gap"), is_dense, "{what}: {lost:?}");
+            // A resumed stream must still end.
+            let cut = found(contract.name, &events[1..events.len() - 1], Some(None));
+            let missed = cut.iter().any(|located| located.finding.rule == "end.missing");
+            // A log has no end, and a stream of v1 frames does not say whether it belongs to a run.
+            let need_not = ["pixir.v1", "frames.v1"].contains(&contract.name);
+            assert!(missed || need_not, "{what}: {cut:?}");
+        }
+    }
+}
