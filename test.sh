@@ -57,6 +57,8 @@ if command -v node >/dev/null && command -v npm >/dev/null; then
     fi
     ignored_clients eventsource
     ignored_clients openai_of_npm
+    ignored_clients openapi_typescript
+    ignored_clients ajv
     for browser in ${CHROMIUM:-} chromium chromium-headless-shell chromium-browser google-chrome; do
         if CHROMIUM=$(command -v "$browser"); then break; fi
     done
@@ -100,6 +102,8 @@ if command -v python3 >/dev/null && python3 -m pip --version >/dev/null 2>&1; th
     fi
     ignored_clients httpx_sse
     ignored_clients openai_of_python
+    ignored_clients openapi_spec_validator
+    ignored_clients openapi_python_client
 else
     not_done+=("python3 or pip is missing: httpx-sse and openai were NOT run against the proxy (https://www.python.org)")
 fi

@@ -1,8 +1,8 @@
-//! What durability costs: the same load into the memory log and into SQLite, as ratios of one run.
+//! Measures the cost of durability: the same load into the memory log and into SQLite, as ratios within one run.
 //!
-//! Rounds of all logs alternate, so that whatever else the machine does falls on all of them; the middle round counts. The
-//! load is recordings, fed in chunks by ingests at once, as uploads come over sockets. `cargo bench --bench durable`;
-//! `cargo test --benches` runs one short round.
+//! Rounds of all logs alternate, so that other load on the machine affects all equally; the median round counts. The load is
+//! recordings, fed in chunks by concurrent ingests, like uploads over sockets. Run with `cargo bench --bench durable`; `cargo
+//! test --benches` runs one short round.
 
 #![allow(
     missing_docs,
@@ -25,7 +25,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How much an upload brings at a time, as a socket does.
+/// The size of an upload's chunk, similar to a read from a socket.
 const CHUNK_BYTES: usize = 16 << 10;
 
 const LOADS: [(&str, &str); 4] = [

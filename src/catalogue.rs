@@ -1,34 +1,37 @@
-//! What the registries hold, for people and programs that choose: `GET /v1/contracts`, `framegate contracts` and `runners`.
+//! Lists the registries for users and programs: `GET /v1/contracts`, `framegate contracts` and `framegate runners`.
 //!
-//! In: the registries. Out: values that serialise. Never: an entry that is written down here and not there.
+//! Input: the registries. Output: serialisable values. Never: an entry that the registries do not have.
 
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
 use framegate_translators::runners::{RUNNERS, Surface};
 use serde::Serialize;
 
-/// A contract that clients can ask for.
+/// A contract that clients can request.
 #[derive(Debug, Serialize)]
 pub struct ContractEntry {
-    /// Its name with the version, as clients ask for it.
+    /// Its name with the version, as clients request it.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
-    /// The version that the name ends with, such as `v1`; null where the contract has none.
+    /// The version at the end of the name, such as `v1`; null if the contract has none.
     pub version: Option<&'static str>,
-    /// The document that it implements; null where it is the runner's own.
+    /// The document that it implements; null if the format is the runner's own.
     pub document: Option<&'static str>,
-    /// How its events stand on an SSE stream: `bare` (`data:` with an `id:`), `named` (also with `event:`) or `raw`.
+    /// How its events are framed on an SSE stream: `bare` (`data:` with an `id:`), `named` (also with `event:`) or `raw`.
     pub sse: &'static str,
-    /// The key of an event that is its cursor, and its `id:` on an SSE stream; null where records are counted.
+    /// The key of the cursor in an event; its value is the `id:` on an SSE stream. Null if records are counted instead.
     pub cursor: Option<&'static str>,
     /// The key that holds an event's type.
     pub type_key: &'static str,
-    /// Whether it has a log form (`framegate translate --as log`).
+    /// Whether the contract has a log form (`framegate translate --as log`).
     pub log: bool,
-    /// What to put into `Accept` for each form.
+    /// The `Accept` value for each form.
     pub media_types: Vec<String>,
-    /// Where one schema of all its events is; null where events are no JSON of ours.
+    /// The path of the schema that covers all its events; null if its events are not framegate's own JSON.
     pub schema: Option<String>,
+    /// The path of the schema of what its document allows, for events of any producer; null if its events are not framegate's
+    /// own JSON.
+    pub document_schema: Option<String>,
     /// Its event types.
     pub types: Vec<TypeEntry>,
 }
@@ -38,29 +41,29 @@ pub struct ContractEntry {
 pub struct TypeEntry {
     /// Its name.
     pub name: &'static str,
-    /// Where its schema is.
+    /// The path of its schema.
     pub schema: String,
 }
 
-/// A runner whose output is understood.
+/// A supported runner.
 #[derive(Debug, Serialize)]
 pub struct RunnerEntry {
     /// Its name.
     pub name: &'static str,
-    /// One line for people.
+    /// A one-line description.
     pub about: &'static str,
     /// Its name in frames.
     pub provider: &'static str,
-    /// The forms of its output.
+    /// The output formats.
     pub surfaces: Vec<SurfaceEntry>,
 }
 
-/// A form of a runner's output.
+/// An output format of a runner.
 #[derive(Debug, Serialize)]
 pub struct SurfaceEntry {
     /// Its name.
     pub name: &'static str,
-    /// What writes it.
+    /// The program or option that writes it.
     pub source: &'static str,
 }
 
@@ -74,8 +77,10 @@ fn contract(contract: &Contract) -> ContractEntry {
     let (sse, forms): (_, &[&str]) = match contract.sse {
         SseStyle::Bare => ("bare", &["text/event-stream", "application/x-ndjson", "application/json"]),
         SseStyle::Named => ("named", &["text/event-stream", "application/x-ndjson", "application/json"]),
-        // Records may be in any form, so there is no list of them.
-        SseStyle::Raw => ("raw", &["text/event-stream", "application/x-ndjson"]),
+        // Raw bytes, or numbered objects in the other media types.
+        SseStyle::Raw => {
+            ("bare", &["text/event-stream", "application/x-ndjson", "application/json", "application/octet-stream"])
+        }
     };
     let types = contract.schemas.iter().map(|file| file.kind);
     ContractEntry {
@@ -89,6 +94,7 @@ fn contract(contract: &Contract) -> ContractEntry {
         log: contract.log.is_some(),
         media_types: forms.iter().map(|form| format!("{form}; contract={name}")).collect(),
         schema: (!contract.schemas.is_empty()).then(|| format!("/schemas/{name}.json")),
+        document_schema: contract.document_schema.map(|_| format!("/schemas/{name}/document.json")),
         types: types.map(|kind| TypeEntry { name: kind, schema: format!("/schemas/{name}/{kind}.json") }).collect(),
     }
 }

@@ -1,15 +1,20 @@
-//! The clock: the only place that reads it, so that everything else is a function of what it is given.
+//! The clock. No other module reads the system time, so everything else is a function of its arguments.
 
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
+use tokio_rustls::rustls::pki_types::UnixTime;
+use tokio_rustls::rustls::time_provider::TimeProvider;
 use uuid::{NoContext, Timestamp, Uuid};
 
-/// Where the time comes from.
+/// A source of the current time.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Clock {
     /// The system's clock.
     System,
-    /// A clock that stands still, at Unix epoch milliseconds.
+    /// A clock that does not advance, in Unix epoch milliseconds.
     Fixed(u64),
+    /// A clock that showed this time (Unix epoch milliseconds) at this moment. Used to read a recording as if it were being
+    /// recorded now.
+    Since(u64, Moment),
 }
 
 impl Clock {
@@ -18,10 +23,13 @@ impl Clock {
         match self {
             Self::System => system_ms(),
             Self::Fixed(now_ms) => now_ms,
+            Self::Since(then_ms, moment) => {
+                then_ms.saturating_add(u64::try_from(moment.elapsed().as_millis()).unwrap_or(u64::MAX))
+            }
         }
     }
 
-    /// A new id that sorts by the time at which it was made; random beyond that.
+    /// A new UUIDv7: it sorts by creation time, and the rest is random.
     pub fn new_id(self) -> Uuid {
         let now_ms = self.now_ms();
         let nanos = u32::try_from(now_ms % 1000 * 1_000_000).unwrap_or_default();
@@ -29,48 +37,58 @@ impl Clock {
     }
 }
 
-/// A moment, to measure from.
+/// The time source for TLS. The default source of rustls panics if the time is before 1970.
+impl TimeProvider for Clock {
+    fn current_time(&self) -> Option<UnixTime> {
+        Some(UnixTime::since_unix_epoch(Duration::from_millis(self.now_ms())))
+    }
+}
+
+/// A point in time to measure from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Moment(Instant);
 
 impl Moment {
-    /// This one.
+    /// The current moment.
     pub fn now() -> Self {
         Self(Instant::now())
     }
 
-    /// How long ago it was.
+    /// The time that has elapsed since this moment.
     pub fn elapsed(self) -> Duration {
         self.0.elapsed()
     }
 }
 
-/// When something came: the time by a clock, and a moment to measure from, which goes on when that clock is set.
+/// When something arrived: the clock time, and a monotonic moment that is not affected when the system clock is set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Arrival {
     /// Unix epoch milliseconds.
     pub ms: u64,
-    /// The same moment, to measure from.
+    /// The same moment on the monotonic clock.
     pub moment: Moment,
 }
 
 impl Arrival {
-    /// Now, by that clock.
+    /// The arrival time now, read from `clock`.
     pub fn now(clock: Clock) -> Self {
         Self { ms: clock.now_ms(), moment: Moment::now() }
     }
 
-    /// How long it is until a deadline that was set by the clock of then (Unix epoch milliseconds).
+    /// The time left until a deadline. The deadline is in Unix epoch milliseconds of the clock that this arrival was read from.
     pub fn until(self, deadline_ms: u64) -> Duration {
         Duration::from_millis(deadline_ms.saturating_sub(self.ms)).saturating_sub(self.moment.elapsed())
     }
 }
 
-/// A clock before 1970 reads as 1970.
+/// The last millisecond of the year 9999, the latest date that contracts and HTTP can express.
+const LATEST_MS: u64 = 253_402_300_799_999;
+
+/// The system time, clamped to the years 1970 to 9999.
 #[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
 fn system_ms() -> u64 {
     let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    u64::try_from(since.as_millis()).unwrap_or(u64::MAX)
+    u64::try_from(since.as_millis()).unwrap_or(LATEST_MS).min(LATEST_MS)
 }
 
 #[cfg(test)]
@@ -81,6 +99,14 @@ mod tests {
     fn a_fixed_clock_stands_still_and_the_other_one_is_of_this_century() {
         assert_eq!(Clock::Fixed(7).now_ms(), 7);
         assert!(Clock::System.now_ms() > 1_700_000_000_000);
+    }
+
+    #[test]
+    fn a_clock_of_then_goes_on_from_then() {
+        let clock = Clock::Since(5_000, Moment::now());
+        let read = clock.now_ms();
+        assert!((5_000..60_000).contains(&read), "{read}");
+        assert!(clock.now_ms() >= read);
     }
 
     #[test]

@@ -1,18 +1,24 @@
-//! framegate: everything that waits, reads a clock, a file or a socket, around the sans-IO translators.
+//! framegate: everything that waits, or that reads a clock, a file or a socket. The translators that it wraps are sans-IO.
 
 pub mod artifacts;
 pub mod auth;
 pub mod catalogue;
 pub mod cli;
+pub mod client;
 pub mod clock;
 pub mod config;
+pub mod defaults;
 pub mod demo;
 pub mod gate;
+pub mod headers;
 pub mod http;
 pub mod ingest;
 pub mod log;
 pub mod nearest;
+pub mod network;
+pub mod policy;
 pub mod runs;
 pub mod stopping;
+pub mod storage;
 pub mod telemetry;
 pub mod upstream;

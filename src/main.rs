@@ -1,4 +1,4 @@
-//! The `framegate` command: reads its arguments, calls the library, chooses the exit code.
+//! The `framegate` command: parses its arguments, calls the library and returns the exit code.
 
 use clap::Parser;
 use framegate::cli::{Cli, EXIT_FAILED, is_closed_pipe};
@@ -12,10 +12,10 @@ static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 fn main() -> ExitCode {
     match framegate::cli::run(Cli::parse()) {
         Ok(code) => code,
-        // Whoever read our output has seen enough.
+        // The reader closed the pipe because it needs no more output.
         Err(error) if is_closed_pipe(&error) => ExitCode::SUCCESS,
         Err(error) => {
-            // Nobody is left to be told, should stderr be closed too.
+            // If stderr is closed too, the error cannot be reported.
             let _ = writeln!(std::io::stderr(), "error: {error:#}");
             ExitCode::from(EXIT_FAILED)
         }

@@ -1,6 +1,6 @@
-//! The name that somebody probably meant.
+//! Suggests a known name for a misspelled one.
 
-/// The known name that is nearest to `given`, if one is near enough to be worth a question.
+/// Returns the known name with the smallest edit distance to `given`, or `None` if none is close enough to suggest.
 pub fn nearest<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let given: Vec<char> = given.to_lowercase().chars().take(64).collect();
     known
@@ -11,7 +11,7 @@ pub fn nearest<'n>(given: &str, known: impl IntoIterator<Item = &'n str>) -> Opt
         .map(|(_, name)| name)
 }
 
-/// How many letters must be added, left out or changed to come from one to the other (Levenshtein).
+/// The Levenshtein distance: the number of letters to insert, delete or replace.
 fn edits(given: &[char], name: &str) -> usize {
     let mut row: Vec<usize> = (0..=given.len()).collect();
     for (at, letter) in name.chars().enumerate() {

@@ -1,37 +1,37 @@
-//! How far the proxy has come with stopping.
+//! The progress of a shutdown.
 //!
-//! In: the next phase. Out: the same to everybody who waits for it. Never: a step back.
+//! Input: the next phase. Output: the same phase for every waiter. Never: a step back.
 
 use tokio::sync::watch;
 
-/// How far the proxy has come with stopping.
+/// A phase of the shutdown.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Phase {
-    /// It does not stop.
+    /// The proxy is not shutting down.
     #[default]
     Serving,
-    /// New work is turned away; what comes in may come to its end.
+    /// New work is refused; ingests in progress may finish.
     Draining,
-    /// What still comes in is cut, and its runs closed.
+    /// Ingests that are still in progress are cut off, and their runs are closed.
     Cutting,
 }
 
-/// The phase, and those who wait for it to change.
+/// The current phase, and a channel that reports its changes.
 #[derive(Debug, Default)]
 pub struct Stopping(watch::Sender<Phase>);
 
 impl Stopping {
-    /// Whether new work is turned away.
+    /// Whether new work is refused.
     pub fn is_draining(&self) -> bool {
         *self.0.borrow() >= Phase::Draining
     }
 
-    /// Follows the phase.
+    /// Subscribes to the phase.
     pub fn phase(&self) -> watch::Receiver<Phase> {
         self.0.subscribe()
     }
 
-    /// This is how far it has come.
+    /// Moves to a later phase. An earlier phase is ignored.
     pub fn set(&self, phase: Phase) {
         self.0.send_if_modified(|now| {
             let goes_on = phase > *now;

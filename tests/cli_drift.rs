@@ -1,5 +1,5 @@
-//! `framegate check --runner` and `translate --from auto`, the built binary: whose output it is, and whether it still is what
-//! is known of it.
+//! `framegate check --runner` and `translate --from auto`, the built binary: which runner wrote the input, and whether it still
+//! matches what is known of the runner.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -48,7 +48,7 @@ fn auto_finds_out_whose_output_it_is_and_loses_nothing() {
 
 #[test]
 fn what_is_nobodys_is_an_error_that_names_everybody() {
-    for input in ["", "{\"a\":1}\n", "nonsense\n", &"{\"a\":1}\n".repeat(1000)] {
+    for input in ["\n", "{\"a\":1}\n", "nonsense\n", &"{\"a\":1}\n".repeat(1000)] {
         let ran = run(&["translate", "--from", "auto", "--to", "frames.v2"], input).exits(2);
         assert_eq!(ran.out, "");
         ran.says(&["the standard input", "claude-code, codex, opencode, open-responses", "--from"]);
@@ -60,13 +60,19 @@ fn a_wrong_runner_is_told_once_and_nothing_is_lost() {
     for (runner, surface, name) in OF_EACH {
         for (said, _, _) in OF_EACH {
             let file = path(runner, name);
-            let ran = run(&["translate", "--from", said, "--to", "frames.v2", &file], "").exits(0);
+            let code = if said == runner { 0 } else { 2 };
+            let ran = run(&["translate", "--from", said, "--to", "frames.v2", &file], "").exits(code);
             let told = ran.err.matches("this looks like").count();
             assert_eq!(told, usize::from(said != runner), "{name} as {said}: {}", ran.err);
             if said != runner {
-                let ran = ran.says(&[&format!("this looks like {runner} ({surface}): ")]);
+                let instead = format!("it looks like {runner} ({surface}); say --from {runner}, or --from auto");
+                let ran = ran.says(&[
+                    &format!("this looks like {runner} ({surface}): "),
+                    &format!("no run of {said} was found"),
+                    &instead,
+                ]);
                 let kept = ran.events().iter().filter(|event| event["type"] == "provider_event").count();
-                let raw = run(&["translate", "--from", said, "--to", "raw", &file], "").exits(0).out;
+                let raw = run(&["translate", "--from", said, "--to", "raw", &file], "").exits(2).out;
                 assert!(kept > 1, "{name} as {said}");
                 assert_eq!(raw.lines().count(), std::fs::read_to_string(&file).unwrap().lines().count());
             }
@@ -87,7 +93,7 @@ fn a_runner_that_does_not_drift_is_clean() {
         .prints(&["<testsuite name=\"framegate check open-responses\""]);
 }
 
-/// The clean recording with a field of every delta renamed, and one number that is a text now.
+/// The clean recording with a renamed field in every delta, and the number of deltas.
 fn drifted() -> (String, u64) {
     let text = std::fs::read_to_string(clean()).unwrap();
     let deltas = text.matches("\"type\":\"response.output_text.delta\"").count() as u64;

@@ -46,7 +46,7 @@ fn every_redaction_rule_is_listed_with_what_it_finds() {
         let name = rule["name"].as_str().unwrap();
         let expected: Vec<&str> = rule_names().filter(|(of, _)| *of == name).map(|(_, about)| about).collect();
         assert_eq!(rule["finds"], serde_json::json!(expected));
-        // Each name is one that can be switched off.
+        // Each name can be disabled.
         assert!(Rules::new(Settings { disabled: vec![name.to_owned()], ..Settings::default() }).is_ok());
     }
     assert_eq!(rules.iter().filter(|rule| rule["name"] == "github-token").count(), 1);
@@ -65,6 +65,22 @@ fn every_schema_is_printed_as_it_is() {
         let file = &contract.schemas[0];
         assert_eq!(run(&["schema", contract.name, file.kind], "").exits(0).out.trim_end(), file.text.trim_end());
     }
+}
+
+#[test]
+fn what_a_document_allows_is_printed_whole_and_by_type() {
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        let whole = run(&["schema", contract.name, "--document"], "").exits(0).out;
+        assert_eq!(whole.trim_end(), contract.document_schema.unwrap().text.trim_end());
+    }
+    let one = run(&["schema", "hecate.v1", "approval.requested", "--document"], "").exits(0).json();
+    let names: Vec<&String> = one["$defs"].as_object().unwrap().keys().collect();
+    assert_eq!(names, ["approval.requested", "event"]);
+    assert_eq!(one["$ref"], "#/$defs/approval.requested");
+    let data = &one["$defs"]["approval.requested"]["properties"]["data"];
+    assert_eq!(data["required"], serde_json::json!(["approval_id", "tool_call_id", "kind", "summary"]));
+    run(&["schema", "pixir.v1", "turn_faild", "--document"], "").exits(2).says(&["did you mean \"turn_failed\"?"]);
+    run(&["schema", "sse.v1", "--document", "--typescript"], "").exits(2);
 }
 
 #[test]

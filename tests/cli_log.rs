@@ -1,4 +1,4 @@
-//! `framegate log` on databases that a proxy made.
+//! `framegate log` on databases that a proxy wrote.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -14,7 +14,7 @@ use cli::{Ran, Scratch, bytes, path, run};
 use client::{Upload, get, post};
 use proxy::Proxy;
 
-/// A database with the runs of three recordings, made by a proxy that is gone.
+/// A database with the runs of three recordings, written by a proxy that has been killed.
 fn made(scratch: &Scratch) -> String {
     let db = format!("{}.db", scratch.missing());
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
@@ -43,6 +43,26 @@ fn runs_are_listed_and_shown() {
     assert_eq!(ids.len(), 5, "three turns, and two runs");
     let listed = log(&db, &["list", "--limit", "2"]).exits(0).prints(&["RUN", "codex", "completed", &ids[0], &ids[1]]);
     assert_eq!(listed.out.lines().count(), 3);
+    listed.says(&["2 of 5 runs are listed, the newest; --limit 5 lists all of them"]);
+    log(&db, &["list", "--json", "--limit", "1"]).exits(0).says(&["1 of 5 runs are listed"]);
+    assert_eq!(log(&db, &["list", "--limit", "5"]).exits(0).err, "");
+    assert_eq!(log(&db, &["list"]).exits(0).err, "");
+    // A prefix identifies a run if no other id has the same prefix.
+    let is_only = |front: &str| ids.iter().filter(|id| id.starts_with(front)).count() == 1;
+    for id in &ids {
+        let shortest = (4..=id.len()).map(|length| &id[..length]).find(|front| is_only(front)).unwrap();
+        for front in [shortest, &shortest.to_uppercase(), &shortest.replace('-', ""), &id.replace('-', "")] {
+            assert_eq!(log(&db, &["show", front]).exits(0).json()["run_id"], **id, "{front}");
+        }
+        let exported = log(&db, &["export", shortest, "--to", "frames.v2"]).exits(0);
+        assert_eq!(exported.out, log(&db, &["export", id, "--to", "frames.v2"]).exits(0).out);
+    }
+    let shared = &ids[0][..4];
+    let alike = ids.iter().filter(|id| id.starts_with(shared)).count();
+    assert!(alike > 1, "they were made at the same time");
+    let several = log(&db, &["show", shared]).exits(2);
+    several.says(&[&format!("is the beginning of {alike} ids: ")]);
+    log(&db, &["show", &ids[0][..3]]).exits(2).says(&["nor the beginning of one (4 digits or more)"]);
     let shown = log(&db, &["show", &ids[4]]).exits(0).json();
     assert_eq!(shown["run_id"], ids[4]);
     assert_eq!(shown["state"], "completed");
@@ -60,7 +80,9 @@ fn an_export_is_what_the_proxy_serves_also_while_it_runs() {
     for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
         for id in &ids {
             let path = format!("/v1/runs/{id}/events?contract={contract}");
-            let served = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
+            // `raw` as NDJSON wraps each record; the bytes themselves have a different media type.
+            let accept = if contract == "raw" { "application/octet-stream" } else { "application/x-ndjson" };
+            let served = get(proxy.address, &path, &[("accept", accept)]).text();
             let exported = log(&db, &["export", id, "--to", contract]).exits(0);
             assert!(exported.out == served, "{contract} {id}");
             assert!(!served.is_empty());
@@ -107,7 +129,7 @@ fn writing_commands_wait_for_nobody_and_are_refused_while_a_proxy_writes() {
     let file = scratch.file("none.ndjson", "");
     log(&db, &["prune", "--keep", "0"]).exits(2).says(&["in use by another framegate", &db]);
     log(&db, &["import", &file]).exits(2).says(&["in use by another framegate"]);
-    // In the middle of an upload, all is well too.
+    // There is no finding in the middle of an upload either.
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[("accept", "application/x-ndjson")]);
     upload.send(bytes("text_plain.partial.ndjson").split_inclusive(|byte| *byte == b'\n').next().unwrap());
     assert!(upload.answer().line().is_some());
@@ -128,8 +150,16 @@ fn what_is_wrong_with_a_database_is_found() {
     log(&db, &["verify"]).exits(0).prints(&["streams", "0 findings"]);
     for (harm, expected) in [
         ("DELETE FROM frames WHERE stream = 1 AND seq = 3", "frame 4 follows on 3 frames"),
-        ("UPDATE frames SET body = '{\"tool_begun\":{}}' WHERE stream = 1 AND seq = 2", "unknown variant `tool_begun`"),
-        ("UPDATE frames SET time_ms = 5 WHERE stream = 1 AND seq = 2", "the time runs backwards at frame 2"),
+        ("UPDATE frames SET body = replace(body, 'e', 'a') WHERE stream = 1 AND seq = 2", "the checksum of frame 2"),
+        ("UPDATE frames SET time_ms = time_ms + 1 WHERE stream = 1 AND seq = 2", "the checksum of frame 2"),
+        (
+            "UPDATE frames SET body = '{\"tool_begun\":{}}', checksum = NULL WHERE stream = 1 AND seq = 2",
+            "unknown variant `tool_begun`",
+        ),
+        (
+            "UPDATE frames SET time_ms = 5, checksum = NULL WHERE stream = 1 AND seq = 2",
+            "the time runs backwards at frame 2",
+        ),
         ("UPDATE streams SET frames = frames + 1 WHERE key = 1", "and its row says"),
         ("UPDATE streams SET ended = 0 WHERE key = 1", "is over by its frames, and goes on by its row"),
         ("UPDATE streams SET status = '{\"frames\":1}' WHERE key = 1", "and its status says 1"),
@@ -141,7 +171,7 @@ fn what_is_wrong_with_a_database_is_found() {
         ),
         ("INSERT INTO frames (stream, seq, time_ms, type, body) VALUES (99, 0, 0, 'x', '{}')", "belong to no stream"),
     ] {
-        // The proxy was killed: a part of the database is in the log beside it.
+        // The proxy was killed, so a part of the database is in the write-ahead log.
         let copy = scratch.missing() + "-harmed.db";
         let _ = std::fs::remove_file(&copy);
         log(&db, &["backup", &copy]).exits(0);
@@ -158,8 +188,8 @@ fn runs_are_pruned_by_number_and_by_age() {
     let scratch = Scratch::new("log-prune");
     let db = made(&scratch);
     let before = ids(&db);
-    log(&db, &["prune", "--older-than", "1h"]).exits(0).prints(&["0 runs and tasks dropped, 0 frames"]);
-    log(&db, &["prune", "--keep", "2"]).exits(0).prints(&["3 runs and tasks dropped"]);
+    log(&db, &["prune", "--older-than", "1h"]).exits(0).prints(&["0 runs, tasks and threads dropped, 0 frames"]);
+    log(&db, &["prune", "--keep", "2"]).exits(0).prints(&["runs, tasks and threads dropped"]);
     assert_eq!(ids(&db), before[..2]);
     log(&db, &["verify"]).exits(0).prints(&["0 findings"]);
     log(&db, &["prune", "--older-than", "0m"]).exits(0);
@@ -168,7 +198,7 @@ fn runs_are_pruned_by_number_and_by_age() {
     for age in ["", "5", "h", "-1h", "1.5h", "5 days", "99999999999999999999d", "é"] {
         log(&db, &["prune", &format!("--older-than={age}")]).exits(2).says(&["is no age, such as 90m, 12h or 30d"]);
     }
-    // A proxy goes on with what is left.
+    // A proxy can continue with the remaining database.
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);
     let text = std::fs::read(path("text_plain.partial.ndjson")).unwrap();
     assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &text).status, 201);

@@ -1,7 +1,7 @@
-//! `framegate translate`, the built binary: it holds no more for a long input than for a short one.
+//! `framegate translate`, the built binary: it uses no more memory for a long input than for a short one.
 //!
-//! The size is the most that the process ever held, as Linux tells it, with a fifth of the input taken and with all of it. The
-//! input comes over a pipe, which holds 64 KiB: by the time that something was written, what came before it was read.
+//! The test compares the peak memory of the process, as reported by Linux, after a fifth of the input and after all of it. The
+//! input is sent through a pipe, which holds 64 KiB: when a write completes, the input up to 64 KiB before it has been read.
 
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "test code")]
@@ -9,14 +9,14 @@
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
 
-/// So many steps an input has: each a few records of what ends again.
+/// The number of steps in an input. The records of a step end whatever they open.
 const STEPS: usize = 30_000;
-/// By how much what is held may differ: what one step leaves behind would have to be less than a hundred bytes.
+/// The tolerated difference. Memory that every step leaves behind would have to be less than a hundred bytes.
 const BOUND: u64 = 2 << 20;
 
 const SESSION: &str = r#""parent_tool_use_id":null,"session_id":"a2d54fc6-831a-4f18-8adb-000000000001","uuid":"c7d5a290-d430-47ed-b1d9-2e878fc115f2""#;
 
-/// How far the size grew from a fifth of the input to all of it, in bytes.
+/// The growth of the peak memory between a fifth of the input and all of it, in bytes.
 fn growth(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> String) -> u64 {
     let mut child = Command::new(env!("CARGO_BIN_EXE_framegate"))
         .args(["translate", "--from", runner, "--to", contract, "-"])
@@ -52,7 +52,7 @@ fn growth(runner: &str, contract: &str, before: &str, step: impl Fn(usize) -> St
     drop(input);
     assert!(child.wait().unwrap().success());
     assert!(reader.join().unwrap() > STEPS * 100, "each step was told");
-    // The kernel's count is off by some pages at times.
+    // The kernel's count is inexact by some pages.
     late.saturating_sub(early)
 }
 
@@ -158,7 +158,7 @@ fn for_responses_of_open_responses() {
     holds_no_more("open-responses", "frames.v1", "", step);
 }
 
-/// What is held is seen: a message that is not complete has to be, whole.
+/// The test can detect growth: an incomplete message must be held as a whole.
 #[test]
 fn but_for_a_text_that_is_not_complete() {
     let event = |event: &str| format!("{{\"type\":\"stream_event\",\"event\":{event},{SESSION}}}\n");

@@ -13,7 +13,7 @@ fn input() -> String {
 }
 
 fn translate(args: &[&str]) -> cli::Ran {
-    run(&[&["translate", "--from", "claude-code", "--log", "trace"], args].concat(), input()).exits(0)
+    run(&[&["translate", "--from", "claude-code", "--log", "trace"], args].concat(), input()).exits(2)
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! `framegate completions` and `framegate man`: made from the command line, for every command.
+//! `framegate completions` and `framegate man`: generated from the command line, for every command.
 
 #![allow(missing_docs, unreachable_pub, clippy::unwrap_used, clippy::panic, reason = "test code")]
 
@@ -52,4 +52,45 @@ fn there_is_a_page_for_framegate_and_for_each_command() {
     let wrong = framegate(&["man", "nothing"]);
     assert_eq!(wrong.status.code(), Some(2));
     assert!(String::from_utf8(wrong.stderr).unwrap().contains("serve"));
+    // Also for subcommands of commands.
+    let list = text(&["man", "log", "list"]);
+    assert!(list.contains(".TH framegate-log-list 1") && list.contains("\\-\\-limit"), "{list}");
+    let wrong = framegate(&["man", "log", "nothing"]);
+    assert!(
+        String::from_utf8(wrong.stderr).unwrap().contains("framegate-log has no command \"nothing\"; there is list")
+    );
+    let wrong = framegate(&["man", "serve", "nothing"]);
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("it has none"));
+}
+
+#[test]
+fn all_pages_are_written_at_once_and_say_the_exit_codes() {
+    let dir = std::env::temp_dir().join(format!("framegate-man-{}", std::process::id()));
+    std::fs::create_dir_all(&dir).unwrap();
+    text(&["man", "--dir", dir.to_str().unwrap()]);
+    let mut names: Vec<String> =
+        std::fs::read_dir(&dir).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap()).collect();
+    names.sort();
+    let page = |name: &str| std::fs::read_to_string(dir.join(name)).unwrap();
+    for name in [
+        "framegate.1",
+        "framegate-serve.1",
+        "framegate-run.1",
+        "framegate-log.1",
+        "framegate-log-list.1",
+        "framegate-log-prune.1",
+    ] {
+        assert!(names.iter().any(|known| known == name), "{name} is not in {names:?}");
+        assert!(page(name).contains(&format!(".TH {} 1", name.trim_end_matches(".1"))), "{name}");
+    }
+    assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
+    for (name, part) in
+        [("translate", "no run was found"), ("check", "no run was found"), ("run", "130"), ("serve", "78")]
+    {
+        // The help text is wrapped.
+        let help = text(&[name, "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(help.contains("Exit codes:") && help.contains(part), "{help}");
+        assert!(page(&format!("framegate-{name}.1")).contains(part), "{name}");
+    }
+    std::fs::remove_dir_all(&dir).unwrap();
 }

@@ -1,4 +1,4 @@
-//! `framegate translate`, the built binary: a filter that streams, loses nothing, and can be repeated.
+//! `framegate translate`, the built binary: a filter that streams, loses nothing, and is repeatable.
 
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
 
@@ -55,7 +55,7 @@ fn with_ids_and_time_given_the_output_is_a_function_of_the_input() {
         let again = ran(contract, &IDS, &input).exits(0);
         assert_eq!(once.out, again.out, "{contract}");
     }
-    let random = |more: &[&str]| ran("frames.v2", more, "{\"a\":1}\n").exits(0).events()[0]["id"].clone();
+    let random = |more: &[&str]| ran("frames.v2", more, "{\"a\":1}\n").exits(2).events()[0]["id"].clone();
     assert_ne!(random(&[]), random(&[]), "without ids each run has its own");
     assert_eq!(random(&["--run-id", "x"]), random(&["--run-id", "x"]));
     assert_ne!(random(&["--run-id", "x"]), random(&["--run-id", "y"]));
@@ -64,7 +64,7 @@ fn with_ids_and_time_given_the_output_is_a_function_of_the_input() {
 #[test]
 fn a_uuid_is_taken_as_it_is_and_any_other_text_stands_for_one() {
     let session =
-        |id: &str| ran("frames.v2", &["--session-id", id], "{\"a\":1}\n").exits(0).events()[0]["session_id"].clone();
+        |id: &str| ran("frames.v2", &["--session-id", id], "{\"a\":1}\n").exits(2).events()[0]["session_id"].clone();
     let uuid = "019a0000-0000-7000-8000-00000000000a";
     assert_eq!(session(uuid), json!(uuid));
     assert_eq!(session("é \u{1F600}"), session("é \u{1F600}"));
@@ -82,7 +82,7 @@ fn an_event_leaves_before_the_next_record_comes() {
             .unwrap();
         let mut stdin = child.stdin.take().unwrap();
         let mut stdout = child.stdout.take().unwrap();
-        // Half a record gives nothing, its other half everything.
+        // The first half of a record yields nothing, the second half everything.
         stdin.write_all(b"{\"n\":").unwrap();
         stdin.write_all(b"1}\n").unwrap();
         let mut got = Vec::new();
@@ -99,7 +99,7 @@ fn an_event_leaves_before_the_next_record_comes() {
         let mut rest = String::new();
         stdout.read_to_string(&mut rest).unwrap();
         assert!(rest.contains("\"data\":{\"n\":2}"), "{form}: {rest}");
-        assert!(child.wait().unwrap().success());
+        assert_eq!(child.wait().unwrap().code(), Some(2), "there is no run in it");
     }
 }
 
@@ -116,7 +116,7 @@ fn what_may_be_the_front_of_a_secret_waits_no_longer_than_it_may() {
         let record = json!({"type": "stream_event", "event": event, "session_id": "s", "parent_tool_use_id": null});
         writeln!(stdin, "{record}").unwrap();
     }
-    // Nothing more comes, and the input stays open: what waits must come by itself.
+    // The input stays open without more bytes: held text must be written after a timeout.
     let mut lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let said = lines.find(|line| line.contains("assistant_delta")).unwrap();
     assert!(said.contains("the key is "), "{said}");
@@ -154,33 +154,41 @@ fn a_log_holds_the_numbered_events_and_is_a_stream_of_its_own() {
     assert!(checked.out.starts_with("0 errors, "), "{}", checked.out);
     let sse = ran("pixir.v1", &[&["--as", "sse"], &IDS[..]].concat(), &input).exits(0);
     run(&["check", "--contract", "pixir.v1"], &sse.out).exits(0);
-    for (block, event) in sse.out.split_terminator("\n\n").zip(&all) {
-        let id = block.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or("null");
-        assert_eq!(id, event["seq"].to_string());
-    }
+    let ids = |block: &str| block.lines().find_map(|line| line.strip_prefix("id: ")).unwrap_or("null").to_owned();
+    let mut ids: Vec<String> = sse.out.split_terminator("\n\n").map(ids).collect();
+    // The terminal marker has no number, but its own cursor.
+    let last = numbered.last().unwrap();
+    assert_eq!(ids.pop(), Some(format!("{}.end", last["seq"])));
+    let seqs: Vec<String> = all.iter().map(|event| event["seq"].to_string()).collect();
+    assert_eq!(ids, seqs[..seqs.len() - 1]);
     ran("sse.v1", &["--as", "log"], "").exits(2).says(&["sse.v1 has no log form", "pixir.v1"]);
 }
 
 #[test]
 fn bad_records_do_not_fail_the_filter() {
-    let ran = ran("frames.v2", &IDS, b"{\"a\":1}\nnot json\n\xFF\n[]\n{\"cut\":").exits(0);
+    let result = format!(
+        "{}\n",
+        json!({"type": "result", "subtype": "success", "is_error": false, "session_id": "s", "result": "ok"})
+    );
+    let input = [&b"{\"a\":1}\nnot json\n\xFF\n[]\n"[..], result.as_bytes(), b"{\"cut\":"].concat();
+    let ran = ran("frames.v2", &IDS, input).exits(0);
     let events = ran.events();
     let statuses: Vec<&Value> = records(&events).into_iter().map(|event| &event["status"]).collect();
-    assert_eq!(statuses, ["event", "invalid_json", "invalid_json", "event", "invalid_json"]);
-    assert_eq!(ran.err, "");
+    assert_eq!(statuses, ["event", "invalid_json", "invalid_json", "event", "event", "invalid_json"]);
+    ran.says(&["stdin:2: record 2 at byte 8 cannot be read: not JSON", "stdin:6: record 6 at byte "]);
 }
 
 #[test]
 fn an_input_without_records_gives_an_empty_output() {
-    assert_eq!(ran("frames.v2", &[], "").exits(0).out, "");
-    assert_eq!(ran("frames.v2", &["--as", "sse"], "\n\n").exits(0).out, "");
-    assert_eq!(ran("frames.v2", &["--as", "list"], "").exits(0).json(), json!([]));
+    assert_eq!(ran("frames.v2", &[], "").exits(2).says(&["it is empty"]).out, "");
+    assert_eq!(ran("frames.v2", &["--as", "sse"], "\n\n").exits(2).says(&["it has no record"]).out, "");
+    assert_eq!(ran("frames.v2", &["--as", "list"], "").exits(2).json(), json!([]));
 }
 
 #[test]
 fn raw_gives_every_record_back() {
     for input in ["{\"b\": 1,  \"a\":1e2}\nnope\n", "event: x\ndata: {}\n\ndata: {\"a\":1}\n\n"] {
-        assert_eq!(ran("raw", &[], input).exits(0).out, input);
+        assert_eq!(ran("raw", &[], input).exits(2).out, input, "there is no run in it, and every byte of it");
     }
     ran("raw", &["--as", "sse"], "").exits(2).says(&["--as does not go with --to raw", "as the runner framed them"]);
 }
@@ -229,11 +237,11 @@ fn a_reader_that_leaves_ends_it_quietly() {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = BufReader::new(child.stdout.take().unwrap());
-    stdin.write_all(b"{\"n\":1}\n").unwrap();
+    stdin.write_all(b"{\"type\":\"keep_alive\"}\n").unwrap();
     stdout.read_line(&mut String::new()).unwrap();
     drop(stdout);
-    // The input goes on for as long as anybody reads it.
-    while stdin.write_all(b"{\"n\":2}\n").is_ok() {}
+    // The input continues as long as it is read.
+    while stdin.write_all(b"{\"type\":\"keep_alive\"}\n").is_ok() {}
     let output = child.wait_with_output().unwrap();
     assert_eq!((output.status.code(), String::from_utf8(output.stderr).unwrap().as_str()), (Some(0), ""));
 }
@@ -289,7 +297,7 @@ fn an_artifact_that_waited_for_the_time_is_there_when_it_is_told_of() {
     let dir = scratch.missing();
     let state = json!({"status": "completed", "input": {"command": "x"}, "output": "x".repeat(100_000), "title": "",
         "metadata": {}, "time": {"start": 1, "end": 2}});
-    // The piece may be a secret's beginning, so that its record waits for the next one.
+    // The piece may be the start of a secret, so its record waits for the next one.
     let record = json!({"type": "message.part.updated", "properties": {"delta": "ghp_q7ZkVx2mPt", "part": {"id": "p",
         "sessionID": "s", "messageID": "a", "type": "tool", "tool": "bash", "callID": "c", "state": state}}});
     let mut child = binary()
@@ -307,7 +315,7 @@ fn an_artifact_that_waited_for_the_time_is_there_when_it_is_told_of() {
     });
     let written = written.unwrap();
     let name = written["digest"].as_str().unwrap().strip_prefix("sha256:").unwrap();
-    // Nothing follows it yet.
+    // The artifact exists before the next record.
     assert_eq!(std::fs::read_to_string(format!("{dir}/{name}")).unwrap(), "x".repeat(100_000));
     drop(input);
     assert!(lines.any(|line| line.unwrap().contains("session_ended")));

@@ -1,8 +1,8 @@
-//! What a log on disk costs an ingest over HTTP, until it is acknowledged.
+//! Measures what a log on disk adds to an ingest over HTTP, up to the acknowledgement.
 //!
-//! One proxy for each kind of log, all of them there from the start; they take turns at the same requests, so that whatever
-//! else the machine does falls on all of them. The processor's time is that of the whole process from its first request to
-//! the end, with what it does behind the last answer.
+//! There is one proxy for each kind of log. All of them run from the start and take turns at the same requests, so that other
+//! load on the machine affects all equally. The processor time is that of the whole process from its first request to the end,
+//! including work after the last answer.
 
 use crate::proxy::Proxy;
 use crate::wire;
@@ -19,7 +19,7 @@ const LOADS: [(&str, &str); 4] = [
     ("open-responses", "fastresponses__text.sse"),
 ];
 
-/// What the rows are called, `log.kind`, and `log.fsync`.
+/// The name of the row, `log.kind`, and `log.fsync`.
 const LOGS: [(&str, &str, &str); 4] = [
     ("memory", "memory", "always"),
     ("sqlite never", "sqlite", "never"),
@@ -27,10 +27,10 @@ const LOGS: [(&str, &str, &str); 4] = [
     ("sqlite always", "sqlite", "always"),
 ];
 
-/// About how many bytes a request has.
+/// The approximate size of a request's body, in bytes.
 pub(crate) const REQUEST_BYTES: usize = 2 << 20;
 
-/// How long is waited for what is done behind the last answer: longer than the interval of syncs.
+/// The wait for work after the last answer. It is longer than the sync interval.
 const SETTLE: Duration = Duration::from_secs(2);
 
 pub(crate) fn ingests(scale: Scale) {
@@ -39,7 +39,7 @@ pub(crate) fn ingests(scale: Scale) {
         .map(|(runner, name)| {
             let dir = PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures");
             let recording = std::fs::read(dir.join(runner).join(name)).unwrap();
-            // Several runs, one behind the other.
+            // Several runs in a row.
             (*runner, recording.repeat(scale.request_bytes.div_ceil(recording.len())))
         })
         .collect();
@@ -59,7 +59,7 @@ fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
                 ("FRAMEGATE__LOG__KIND", kind),
                 ("FRAMEGATE__LOG__FSYNC", fsync),
                 ("FRAMEGATE__LOG__PATH", dir.join("framegate.db").to_str().unwrap()),
-                // Nothing is dropped while it is measured.
+                // Large enough that nothing is evicted during the measurement.
                 ("FRAMEGATE__LOG__MAX_BYTES", "17179869184"),
                 ("FRAMEGATE__LOG__MAX_RUNS", "1000000"),
             ])
@@ -67,7 +67,7 @@ fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
         .collect();
     let mut times: Vec<Vec<Duration>> = vec![Vec::new(); LOGS.len()];
     let before: Vec<Option<Duration>> = proxies.iter().map(Proxy::processor_time).collect();
-    // Sixteen at once make as much in one round as one in sixteen.
+    // One round with 16 clients makes as many requests as 16 rounds with one.
     for _ in 0..scale.durable_rounds.div_ceil(at_once) {
         for (proxy, times) in proxies.iter().zip(&mut times) {
             thread::scope(|scope| {
@@ -102,9 +102,9 @@ fn measure(scale: Scale, loads: &[(&'static str, Vec<u8>)], at_once: usize) {
     let _ = std::fs::remove_dir_all(&dir);
 }
 
-/// Each of the loads once; how long each took until it was acknowledged.
+/// Sends each load once. Returns how long each took to be acknowledged.
 fn requests(proxy: &Proxy, loads: &[(&'static str, Vec<u8>)], client: usize) -> Vec<Duration> {
-    // Not all clients with the same one.
+    // Start each client with a different load.
     let order = (0..loads.len()).map(|nth| &loads[(nth + client) % loads.len()]);
     order
         .map(|(runner, body)| {

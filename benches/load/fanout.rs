@@ -1,4 +1,4 @@
-//! One run to many clients.
+//! Measures the fan-out of one run to many clients.
 
 use crate::proxy::Proxy;
 use crate::wire::{Counter, Upload, request};
@@ -13,7 +13,7 @@ pub(crate) fn one_run_to_many(scale: Scale) {
     }
 }
 
-/// All clients are there before the run's first piece, and get it while it is ingested as fast as it is taken.
+/// All clients connect before the run's first piece, and receive it while it is ingested as fast as the proxy accepts it.
 fn live(scale: Scale, contract: &str) {
     let proxy = Proxy::start(&[]);
     let mut upload = Upload::start(proxy.address);
@@ -48,7 +48,7 @@ fn live(scale: Scale, contract: &str) {
                     loop {
                         let read = stream.read(&mut buffer).await.unwrap();
                         counter.take(&buffer[..read]);
-                        // The last chunk may come alone; no other one ends so.
+                        // The final chunk may be read on its own. No other chunk ends with these bytes.
                         if read == 0 || buffer[..read].ends_with(b"0\r\n\r\n") {
                             return counter.events;
                         }

@@ -1,4 +1,4 @@
-//! What a client costs that follows a run in which nothing happens.
+//! Measures the memory of a client that follows a run in which nothing happens.
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, events, read_until};
@@ -18,7 +18,7 @@ pub(crate) fn clients(scale: Scale) {
             read_until(&mut stream, b"\n\n");
             stream
         };
-        // What is there for any number of clients is there before.
+        // The first clients cause the allocations that do not depend on the number of clients.
         let first: Vec<_> = (0..4).map(|_| client()).collect();
         thread::sleep(Duration::from_millis(200));
         let before = proxy.resident();

@@ -1,5 +1,5 @@
-//! From a record's first byte written to its event's last byte read, at a steady pace; and what of that the proxy adds, which
-//! is the rest of what the same bytes take from the sender straight to the reader.
+//! Measures the time from writing a record's first byte to reading its event's last byte, at a steady pace. The proxy's share
+//! is that time minus the time that the same bytes take directly from the sender to the reader.
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, connect, events, read_until};
@@ -10,7 +10,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const PER_SECOND: u64 = 10_000;
-/// How many digits of nanoseconds stand between two marks in a piece of text.
+/// The number of digits, in nanoseconds, between two `@` marks in a piece of text.
 const DIGITS: usize = 15;
 
 pub(crate) fn one_run(scale: Scale) {
@@ -41,7 +41,7 @@ pub(crate) fn many_runs(scale: Scale) {
     added(straight, whole);
 }
 
-/// The median, and what one in a hundred and one in a thousand take longer than.
+/// The median, the 99th and the 99.9th percentile.
 type Quantiles = [Duration; 3];
 
 fn told(what: &str, mut times: Vec<u64>) -> Quantiles {
@@ -53,13 +53,13 @@ fn told(what: &str, mut times: Vec<u64>) -> Quantiles {
     quantiles
 }
 
-/// What is between the quantiles of the way without a proxy and of that through it.
+/// Prints the difference between the quantiles without and with the proxy.
 fn added(straight: Quantiles, whole: Quantiles) {
     let [half, most, nearly] = std::array::from_fn(|nth| whole[nth].saturating_sub(straight[nth]));
     row("of that, added", &format!("p50 {half:.0?}  p99 {most:.0?}  p99.9 {nearly:.0?}"));
 }
 
-/// Each record says when it was written; the event says it again.
+/// Each record contains the time at which it was written, and its event repeats it.
 fn measured(runs: usize, records: usize, settings: &[(&str, &str)]) -> Vec<u64> {
     let proxy = Proxy::start(settings);
     let start = Instant::now();
@@ -94,7 +94,7 @@ fn measured(runs: usize, records: usize, settings: &[(&str, &str)]) -> Vec<u64> 
     times
 }
 
-/// The same bytes in, and out at the other end of the same connection.
+/// Sends the same bytes directly to a reader on the other end of the connection.
 fn straight(records: usize) -> Vec<u64> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let mut sender = connect(listener.local_addr().unwrap());
@@ -106,7 +106,7 @@ fn straight(records: usize) -> Vec<u64> {
     reader.join().unwrap()
 }
 
-/// The same bytes in, through a thread that copies them to another socket.
+/// Sends the same bytes through a thread that copies them to another socket.
 fn relayed(records: usize) -> Vec<u64> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -128,12 +128,12 @@ fn relayed(records: usize) -> Vec<u64> {
     reader.join().unwrap()
 }
 
-/// Calls `send` at a steady pace, with a text that says when.
+/// Calls `send` at a steady pace, with a text that contains the current time.
 fn paced(records: usize, epoch: Instant, mut send: impl FnMut(usize, &str)) {
     let begin = Instant::now();
     for record in 0..records {
         let due = Duration::from_nanos(record as u64 * 1_000_000_000 / PER_SECOND);
-        // Sleeps end late by about as much as lies between two records: what is late then is sent at once.
+        // A sleep ends late by about the interval between two records. Late records are sent at once.
         if let Some(wait) = due.checked_sub(begin.elapsed()) {
             thread::sleep(wait);
         }
@@ -141,7 +141,7 @@ fn paced(records: usize, epoch: Instant, mut send: impl FnMut(usize, &str)) {
     }
 }
 
-/// How long each text took that is found in the stream, until its end, in nanoseconds.
+/// The transit time in nanoseconds of each time stamp that is found in the stream, until the stream ends.
 fn times(mut stream: TcpStream, epoch: Instant) -> Vec<u64> {
     let (mut found, mut held, mut buffer) = (Vec::new(), Vec::new(), [0; 65_536]);
     loop {

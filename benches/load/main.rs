@@ -1,10 +1,11 @@
-//! The built proxy under load: latency, fan-out, memory, resuming, what durability costs.
+//! Load tests of the built proxy: latency, fan-out, memory, resuming, and the cost of durability.
 //!
-//! The proxy is a process of its own, the load comes from this one over loopback, and the two share the machine's cores.
-//! Beside the latency stands a floor from the same run: the same records through a relay that only copies bytes. Memory is
-//! the resident set of the proxy's process (Linux only).
+//! The proxy is a separate process. The load comes from this process over loopback, so the two share the machine's cores. The
+//! latency is printed next to a floor from the same run: the same records through a relay that only copies bytes. Memory is the
+//! resident set of the proxy's process (Linux only).
 //!
-//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat|one-run|durable]...`; with `FRAMEGATE_BINARY`, of another build.
+//! `cargo bench --bench load [-- latency|runs|fanout|idle|stored|flat|one-run|durable]...`; `FRAMEGATE_BINARY` names another
+//! build to measure.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
@@ -17,7 +18,7 @@ mod records;
 mod stored;
 mod wire;
 
-/// How much of everything: the whole of it, or just enough to show that it works.
+/// The size of each part: for a measurement, or just enough to show that it works.
 #[derive(Clone, Copy)]
 pub(crate) struct Scale {
     pub(crate) seconds: u64,
@@ -45,7 +46,7 @@ const WHOLE: Scale = Scale {
     request_bytes: durable::REQUEST_BYTES,
 };
 
-/// What `cargo test --benches` runs, so that this cannot rot.
+/// The scale for `cargo test --benches`, which keeps this program working.
 const QUICK: Scale = Scale {
     seconds: 1,
     runs: 4,
@@ -59,7 +60,7 @@ const QUICK: Scale = Scale {
     request_bytes: 1 << 16,
 };
 
-/// A part of the load, and how it is asked for.
+/// A part of the load, and its name on the command line.
 type Part = (&'static str, fn(Scale));
 
 fn main() {
@@ -89,12 +90,12 @@ fn main() {
     }
 }
 
-/// What stands for a figure that this system does not give.
+/// The text for a figure that this system does not provide.
 pub(crate) fn not_told() -> String {
     "not measured: there is no /proc".to_owned()
 }
 
-/// One line of the table.
+/// Prints one line of the table.
 pub(crate) fn row(what: &str, value: &str) {
     println!("{what:<64} {value}");
 }

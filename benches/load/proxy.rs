@@ -1,4 +1,4 @@
-//! The proxy as a process, and what it costs.
+//! Runs the proxy as a process and reads its memory and processor time.
 
 use crate::wire;
 use std::io::{BufRead, BufReader};
@@ -6,14 +6,15 @@ use std::net::SocketAddr;
 use std::process::{Child, Command, Stdio};
 use std::time::Duration;
 
-/// The proxy's process; it ends with this value.
+/// The proxy's process. It is killed when this value is dropped.
 pub(crate) struct Proxy {
     child: Child,
     pub(crate) address: SocketAddr,
 }
 
 impl Proxy {
-    /// Starts with room for many connections, and these settings besides. `FRAMEGATE_BINARY` is another build to measure.
+    /// Starts a proxy with room for many connections and these additional settings. `FRAMEGATE_BINARY` names another build to
+    /// measure.
     pub(crate) fn start(settings: &[(&str, &str)]) -> Self {
         let built = || env!("CARGO_BIN_EXE_framegate").into();
         let mut child = Command::new(std::env::var_os("FRAMEGATE_BINARY").unwrap_or_else(built))
@@ -23,9 +24,13 @@ impl Proxy {
             .env("FRAMEGATE__SERVER__MAX_CONNECTIONS", "100000")
             .env("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS", "100000")
             .env("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS_PER_CLIENT", "100000")
+            .env("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS_PER_ADDRESS", "100000")
+            .env("FRAMEGATE__LIMITS__MAX_CONNECTIONS_PER_ADDRESS", "100000")
             .env("FRAMEGATE__INGEST__MAX_OPEN", "100000")
+            // The same recordings are ingested over and over.
+            .env("FRAMEGATE__INGEST__RECOGNISE_REPEATS", "false")
             .env("FRAMEGATE__TELEMETRY__FILTER", "error")
-            // Each one begins with nothing: a run of an earlier one is not what is measured.
+            // Every proxy starts with an empty log, so that earlier runs do not affect the measurement.
             .env("FRAMEGATE__LOG__KIND", "memory")
             .envs(settings.iter().copied())
             .stdin(Stdio::null())
@@ -38,24 +43,24 @@ impl Proxy {
         Self { child, address }
     }
 
-    /// The memory that it holds now, in bytes; `None` where the system does not say.
+    /// The resident set in bytes; `None` if the system does not report it.
     pub(crate) fn resident(&self) -> Option<u64> {
         let status = std::fs::read_to_string(format!("/proc/{}/status", self.child.id())).ok()?;
         let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:"))?;
         Some(line.split_whitespace().next()?.parse::<u64>().ok()? * 1024)
     }
 
-    /// The processor's time that it has used, in its own code and in the kernel's, to some hundredths of a second; `None`
-    /// where the system does not say.
+    /// The processor time in user and kernel mode, in steps of 10 ms; `None` if the system does not report it.
     pub(crate) fn processor_time(&self) -> Option<Duration> {
         let stat = std::fs::read_to_string(format!("/proc/{}/stat", self.child.id())).ok()?;
-        // The name in front may have spaces. Linux tells hundredths, whatever its own clock is.
+        // The process name before the fields may contain spaces. Linux always reports hundredths of a second here, whatever its
+        // internal tick is.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().collect();
         let ticks = |at: usize| fields.get(at).and_then(|ticks| ticks.parse::<u64>().ok());
         Some(Duration::from_millis(10 * (ticks(11)? + ticks(12)?)))
     }
 
-    /// The id of the newest run, once there is one.
+    /// Waits for a run, and returns the id of the newest one.
     pub(crate) fn newest_run(&self) -> String {
         loop {
             let list = wire::get_text(self.address, "/v1/runs?limit=1");
@@ -66,7 +71,7 @@ impl Proxy {
         }
     }
 
-    /// How many frames a run has.
+    /// The number of frames in a run.
     pub(crate) fn frames(&self, run: &str) -> u64 {
         let status = wire::get_text(self.address, &format!("/v1/runs/{run}"));
         let (_, rest) = status.split_once("\"frames\":").unwrap();
@@ -81,8 +86,8 @@ impl Drop for Proxy {
     }
 }
 
-/// Runs this program again with as many open files as the system lets it have; `true` where that was done. Without
-/// `unsafe` a process cannot raise its own limit, so a shell does it.
+/// Restarts this program with the maximum number of open files; returns `true` if it did. Without `unsafe` a process cannot
+/// raise its own limit, so a shell does it.
 pub(crate) fn raise_file_limit() -> bool {
     const RAISED: &str = "FRAMEGATE_LOAD_RAISED";
     if std::env::var_os(RAISED).is_some() {

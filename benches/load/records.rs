@@ -1,4 +1,4 @@
-//! A Claude Code run of any length: messages that come in pieces.
+//! Synthetic Claude Code runs of any length, whose messages consist of pieces.
 
 /// The records before the first piece.
 pub(crate) fn opening(session: usize) -> Vec<u8> {
@@ -10,7 +10,7 @@ pub(crate) fn opening(session: usize) -> Vec<u8> {
     out.into_bytes()
 }
 
-/// The end of the message before that one, and its beginning.
+/// The end of the current message and the start of the next one.
 pub(crate) fn next_message(session: usize, nth: usize) -> Vec<u8> {
     (message_ends(session) + &message_begins(session, nth)).into_bytes()
 }
@@ -25,14 +25,14 @@ fn message_ends(session: usize) -> String {
     event(session, r#"{"type":"content_block_stop","index":0}"#) + &event(session, r#"{"type":"message_stop"}"#)
 }
 
-/// One piece of text, which no other one is like.
+/// One piece of text. Callers make each text unique.
 pub(crate) fn piece(session: usize, text: &str) -> Vec<u8> {
     let delta =
         format!(r#"{{"type":"content_block_delta","index":0,"delta":{{"type":"text_delta","text":"{text}"}}}}"#);
     event(session, &delta).into_bytes()
 }
 
-/// The records behind the last piece.
+/// The records after the last piece.
 pub(crate) fn closing(session: usize) -> Vec<u8> {
     let mut out = message_ends(session);
     out += &format!(

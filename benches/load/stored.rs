@@ -1,11 +1,11 @@
-//! Long runs: what a frame costs, how soon a client goes on, and that the memory has a bound.
+//! Long runs: the memory of a frame, the time to resume, and that memory is bounded.
 
 use crate::proxy::Proxy;
 use crate::wire::{Upload, events, read_until};
 use crate::{Scale, not_told, records, row};
 use std::time::{Duration, Instant};
 
-/// How many records go into one piece of an upload.
+/// The number of records in one chunk of an upload.
 const AT_ONCE: usize = 200;
 
 pub(crate) fn frames_and_resuming(scale: Scale) {
@@ -27,7 +27,7 @@ pub(crate) fn frames_and_resuming(scale: Scale) {
         }
         let near_the_end = (frames - 10).to_string();
         resume(&proxy, &run, "frames.v2", &near_the_end, frames, "first reader");
-        // Text cursors count up: the first event says how they are written.
+        // Text cursors end in a number; the first event shows their form.
         let mut stream = events(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), None);
         let head = String::from_utf8(read_until(&mut stream, b"\n\n")).unwrap();
         drop(stream);
@@ -44,7 +44,7 @@ pub(crate) fn frames_and_resuming(scale: Scale) {
 fn resume(proxy: &Proxy, run: &str, contract: &str, cursor: &str, frames: u64, reader: &str) {
     let path = format!("/v1/runs/{run}/events?contract={contract}");
     let mut times: Vec<Duration> = Vec::new();
-    // The first reader is the first one only once.
+    // Only one request can be the first reader.
     for _ in 0..if reader == "first reader" { 1 } else { 9 } {
         let begin = Instant::now();
         let mut stream = events(proxy.address, &path, Some(cursor));
@@ -58,12 +58,12 @@ fn resume(proxy: &Proxy, run: &str, contract: &str, cursor: &str, frames: u64, r
     );
 }
 
-/// Ingests one run; gives the size of its records.
+/// Ingests one run; returns the size of its records.
 fn ingest(proxy: &Proxy, session: usize, records: usize) -> usize {
     ingest_watched(proxy, session, records, records, &mut || {})
 }
 
-/// The same, in messages of so many records, looked at behind each piece of the upload.
+/// The same, with messages of `in_message` records. Calls `look` after each chunk of the upload.
 fn ingest_watched(proxy: &Proxy, session: usize, records: usize, in_message: usize, look: &mut dyn FnMut()) -> usize {
     let mut upload = Upload::start(proxy.address);
     upload.send(&records::opening(session));
@@ -85,7 +85,7 @@ fn ingest_watched(proxy: &Proxy, session: usize, records: usize, in_message: usi
     bytes
 }
 
-/// Runs that come and go in a log that holds few of them.
+/// Runs are added to and evicted from a log that holds only a few of them.
 pub(crate) fn flat(scale: Scale) {
     let proxy = Proxy::start(&[("FRAMEGATE__LOG__MAX_BYTES", "67108864")]);
     let (records, mut sizes, begin) = (10_000, Vec::new(), Instant::now());
@@ -95,7 +95,7 @@ pub(crate) fn flat(scale: Scale) {
     }
     let took = begin.elapsed();
     let frames = scale.flat_runs as u64 * records as u64 * 2;
-    // The first tenth fills the log.
+    // The log is filled during the first tenth.
     let full = &sizes[sizes.len() / 10..];
     row(
         &format!("memory over {frames} frames in runs of 20,000, log.max_bytes 64 MiB"),
@@ -105,13 +105,13 @@ pub(crate) fn flat(scale: Scale) {
     );
 }
 
-/// How many frames of one run are kept while it goes on.
+/// How many frames are kept of a run while it is open.
 const KEPT: &str = "20000";
 
-/// How many records each of its messages has: what is in memory of a run has its longest message in it.
+/// The number of records in each message. The memory of a run includes its longest message.
 const IN_MESSAGE: usize = 10_000;
 
-/// One run that goes on and on, in a log that keeps the last frames of it.
+/// One very long run, in a log that keeps only its last frames.
 pub(crate) fn one_run(scale: Scale) {
     for kind in ["memory", "sqlite"] {
         let dir = std::env::temp_dir().join(format!("framegate-load-{}", std::process::id()));
@@ -133,7 +133,7 @@ pub(crate) fn one_run(scale: Scale) {
         let took = begin.elapsed();
         let run = proxy.newest_run();
         let frames = proxy.frames(&run);
-        // The first tenth fills what is kept. The halves behind it show whether it grows.
+        // The first tenth fills the log. Comparing the two halves after it shows whether memory grows.
         let full = &sizes[sizes.len() / 10..];
         let most = |sizes: &[u64]| sizes.iter().max().copied().unwrap_or_default();
         let (first, second) = full.split_at(full.len() / 2);

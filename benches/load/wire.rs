@@ -1,4 +1,4 @@
-//! Just enough HTTP for a load: requests are written as they are, answers are read as bytes.
+//! A minimal HTTP client for load: requests are written verbatim, answers are read as bytes.
 
 use std::io::{Read, Write};
 use std::net::{SocketAddr, TcpStream};
@@ -7,7 +7,7 @@ use std::time::Duration;
 pub(crate) fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
     stream.set_nodelay(true).unwrap();
-    // A load test that waits for ever says nothing.
+    // A load test that hangs would report nothing.
     stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
     stream
 }
@@ -18,14 +18,14 @@ pub(crate) fn request(address: SocketAddr, path: &str, last_event_id: Option<&st
     format!("GET {path} HTTP/1.1\r\nhost: {address}\r\naccept: text/event-stream\r\n{cursor}\r\n")
 }
 
-/// Asks for events; nothing was read yet.
+/// Requests events, and returns before reading the answer.
 pub(crate) fn events(address: SocketAddr, path: &str, last_event_id: Option<&str>) -> TcpStream {
     let mut stream = connect(address);
     stream.write_all(request(address, path, last_event_id).as_bytes()).unwrap();
     stream
 }
 
-/// Reads until that text was seen; gives all that was read.
+/// Reads until `text` has been seen; returns all bytes that were read.
 pub(crate) fn read_until(stream: &mut TcpStream, text: &[u8]) -> Vec<u8> {
     let (mut all, mut buffer) = (Vec::new(), [0; 4096]);
     loop {
@@ -38,7 +38,7 @@ pub(crate) fn read_until(stream: &mut TcpStream, text: &[u8]) -> Vec<u8> {
     }
 }
 
-/// A whole answer, head and body.
+/// Returns a whole answer, head and body.
 pub(crate) fn get_text(address: SocketAddr, path: &str) -> String {
     let mut stream = connect(address);
     write!(stream, "GET {path} HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\n\r\n").unwrap();
@@ -48,7 +48,7 @@ pub(crate) fn get_text(address: SocketAddr, path: &str) -> String {
     text
 }
 
-/// An ingest whose body is sent piece by piece.
+/// An ingest whose body is sent in chunks.
 pub(crate) struct Upload {
     stream: TcpStream,
     piece: Vec<u8>,
@@ -79,8 +79,8 @@ impl Upload {
     }
 }
 
-/// Counts server-sent events in bytes that come in any pieces: each ends in an empty line, and no chunk of the transfer
-/// coding has one.
+/// Counts server-sent events in bytes that are split anywhere. Each event ends in an empty line, and the framing of the chunked
+/// coding contains none.
 #[derive(Default)]
 pub(crate) struct Counter {
     pub(crate) events: u64,

@@ -1,4 +1,4 @@
-//! Events that break their schema, to find out what a breach costs.
+//! Events that break their schema, for measuring the cost of a violation.
 
 use crate::stages::{Counts, Encoders};
 use framegate_translators::contracts::Contract;
@@ -11,13 +11,13 @@ use std::hint::black_box;
 /// How many events of each type are checked.
 const OF_EACH_KIND: usize = 20;
 
-/// A way to break an event: its name, and what makes of a valid text a broken one.
+/// A way to break an event: its name, and a function that breaks the text of a valid event.
 pub(crate) type Way = (&'static str, fn(&str) -> Option<String>);
 
 /// The ways that are measured.
 pub(crate) const WAYS: [Way; 3] = [("time", spoil_time), ("missing", leave_time_out), ("surplus", add_field)];
 
-/// The time that every envelope has.
+/// The keys of the timestamp that every envelope has.
 const TIMES: [&str; 4] = ["\"timestamp_ms\":", "\"ts\":", "\"timestamp\":", "\"occurred_at\":"];
 
 /// An event as it is, and broken in one way.
@@ -27,7 +27,7 @@ pub(crate) struct Sample {
     pub(crate) broken: String,
 }
 
-/// Some events of each type; those that the way does break.
+/// Returns some events of each type, without those that `way` does not break.
 pub(crate) fn few_of_each_kind(
     frames: &[Vec<Frame>],
     contract: &'static Contract,
@@ -56,7 +56,7 @@ pub(crate) fn few_of_each_kind(
     samples
 }
 
-/// Makes a time of the envelope none: a string one of no format, a number one a truth.
+/// Makes the envelope's timestamp invalid: a string gets a wrong format, a number becomes a boolean.
 fn spoil_time(valid: &str) -> Option<String> {
     let (at, key) = TIMES.iter().find_map(|key| Some((valid.find(key)?, key)))?;
     let mut broken = valid.to_owned();
@@ -68,12 +68,12 @@ fn spoil_time(valid: &str) -> Option<String> {
     Some(broken)
 }
 
-/// Gives the time another name, so that it is missing and another field is there.
+/// Renames the timestamp, so that it is missing and an unknown field is present.
 fn leave_time_out(valid: &str) -> Option<String> {
     TIMES.iter().find(|key| valid.contains(**key)).map(|key| valid.replacen(key, "\"_\":", 1))
 }
 
-/// Adds a field, which breaks the schema of a closed object alone.
+/// Adds a field. This only breaks the schema of a closed object.
 fn add_field(valid: &str) -> Option<String> {
     Some(valid.replacen('{', "{\"_\":null,", 1))
 }

@@ -1,11 +1,12 @@
-//! How fast each stage is, beside two floors measured in the same run.
+//! Measures the throughput of each stage next to two floors from the same run.
 //!
-//! The floors are the least that a program can do: parse each record to a `serde_json::Value` and write it back, or to a struct
-//! that borrows from the text and copies what the record carries as the text that it is. Rounds of all stages take turns and
-//! each stage's figure is the median of its rounds, so that a noisy machine disturbs the figures but hardly the ratios.
+//! The floors are the least that any program must do. The first parses each record to a `serde_json::Value` and writes it back.
+//! The second parses it to a struct that borrows from the text, and copies the record's contents as raw text. The stages take
+//! turns in rounds, and each stage's figure is the median of its rounds, so that a noisy machine disturbs the figures but
+//! hardly the ratios.
 //!
-//! `cargo bench --bench throughput [-- RUNNER [STAGE]]`; how often a stage allocates tells
-//! `cargo bench -p framegate-translators --bench allocations`.
+//! `cargo bench --bench throughput [-- RUNNER [STAGE]]`. Allocations are counted by `cargo bench -p framegate-translators
+//! --bench allocations`.
 
 #![allow(clippy::unwrap_used, clippy::print_stdout, clippy::indexing_slicing, missing_docs, reason = "a benchmark")]
 
@@ -16,9 +17,8 @@ mod table;
 
 use breaches::{WAYS, check, few_of_each_kind};
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
-use framegate_translators::encode::Events;
+use framegate_translators::encode::{Events, write_ndjson, write_sse};
 use framegate_translators::frame::Frame;
-use framegate_translators::framing::{write_ndjson, write_sse};
 use framegate_translators::redact::{Rules, Settings};
 use framegate_translators::runners::{RUNNERS, Runner};
 use framegate_translators::schema::Schemas;
@@ -28,21 +28,21 @@ use std::rc::Rc;
 use std::sync::Arc;
 use table::{FLOOR, Stage};
 
-/// The program's own.
+/// The allocator that the program uses.
 #[cfg(feature = "jemalloc")]
 #[global_allocator]
 static ALLOCATOR: tikv_jemallocator::Jemalloc = tikv_jemallocator::Jemalloc;
 
 const ROUNDS: usize = 5;
-/// Bytes of input for each round; the recordings are repeated up to it.
+/// The input of each round, in bytes. The recordings are repeated up to this size.
 const INPUT_BYTES: usize = 50 << 20;
-/// Of so many of them the events are kept, for the stages that only check or write events.
+/// The part of the input whose events are kept for the stages that only check or write events.
 const KEPT_BYTES: usize = 8 << 20;
-/// What `cargo test --benches` goes through.
+/// The size of the input for `cargo test --benches`.
 const QUICK_BYTES: usize = 1 << 16;
 
 fn main() {
-    // `cargo test --benches` runs this too: one short round shows that it works.
+    // `cargo test --benches` runs this too; one short round shows that it works.
     let args: Vec<String> = std::env::args().skip(1).collect();
     let quick = !args.iter().any(|arg| arg == "--bench");
     let mut words = args.iter().filter(|arg| !arg.starts_with('-'));
@@ -53,7 +53,7 @@ fn main() {
     }
 }
 
-/// The recordings of a runner, each an input of its own, repeated up to a size.
+/// The recordings of a runner, each as a separate input, repeated up to a total size.
 fn corpus(runner: &Runner, size: usize) -> Vec<Vec<u8>> {
     let recordings = recordings(runner);
     let mut inputs = Vec::new();
@@ -88,7 +88,7 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
         Stage::new("decode to frames", bytes, || {
             inputs.iter().map(|input| count(stages::decode(ingest(runner), input))).sum()
         }),
-        // Beside the one above: the difference is redaction's share.
+        // The difference to the previous stage is the cost of redaction.
         Stage::new("redact and decode to frames", bytes, || {
             inputs.iter().map(|input| count(stages::decode(redacting(), input))).sum()
         }),
@@ -100,7 +100,7 @@ fn measure(runner: &'static Runner, inputs: &[Vec<u8>], rounds: usize, only: &st
     table::rounds(&mut stages, rounds);
     println!("{}: {} inputs, {:.1} MB, median of {rounds} rounds", runner.name, inputs.len(), bytes as f64 / 1e6);
     table::print(&stages);
-    // One short round says nothing of shares.
+    // A single short round says nothing about shares.
     if rounds > 1 {
         shares(&stages);
     }
@@ -132,7 +132,7 @@ fn stages_of<'a>(
             frames.iter().map(|frames| stages::encode(frames, contract, checks, &mut out)).sum()
         }));
     }
-    // The events of a part, for the stages that need no frames.
+    // The events of a part of the input, for the stages that need no frames.
     let mut kept_bytes = 0;
     let within = |input: &&Vec<u8>| {
         kept_bytes += input.len();
@@ -157,7 +157,7 @@ fn stages_of<'a>(
         let named = contract.sse == SseStyle::Named;
         events.iter().map(|events| serialise(events, &mut out, |event, out| write_sse(event, named, out))).sum()
     }));
-    // As the server has it: with redaction, and beside it without.
+    // The whole path as in the server, with redaction; then without.
     let mut out = Vec::new();
     stages.push(Stage::new(format!("whole path {name}"), bytes, move || {
         let redacting = || ingest(runner).redacting(rules.clone());
@@ -168,7 +168,7 @@ fn stages_of<'a>(
         inputs.iter().map(|input| stages::whole(ingest(runner), input, contract, checks, &mut out)).sum()
     }));
     if let Some(schemas) = checks {
-        // The same events, whole and with one thing wrong: what a breach costs beside a check that finds nothing.
+        // The same events, valid and with one error: the cost of a violation compared with a check that finds nothing.
         for way in WAYS {
             let samples = Rc::new(few_of_each_kind(frames, contract, schemas, way));
             let broken = samples.clone();
@@ -216,7 +216,7 @@ fn serialise(
     counts
 }
 
-/// Prints what part of the whole validation is, what a breach costs, and what one more contract costs.
+/// Prints the share of validation, the cost of a violation, and the cost of one more contract.
 fn shares(stages: &[Stage<'_>]) {
     let of = |what: &str, contract: &str| stages.iter().find(|stage| stage.name == format!("{what} {contract}"));
     let seconds = |what: &str, contract: &str| of(what, contract).map(Stage::seconds_a_megabyte);
@@ -233,7 +233,7 @@ fn shares(stages: &[Stage<'_>]) {
                 println!("a broken event ({way}) costs {ratio:.1} times a valid one in {name}");
             }
         }
-        // Beside the contract that writes least; that one beside the default.
+        // Compare with the contract that writes least. Compare that one with the default contract.
         let first = if name == "sse.v1" { "frames.v2" } else { "sse.v1" };
         if let (Some(checked), Some(whole)) = (checked, seconds("whole path", first)) {
             println!("{name} for the same frames beside {first} costs {:.2} of the first", checked / whole);

@@ -1,15 +1,15 @@
-//! Rounds of stages that take turns, and the table that comes of them.
+//! Runs stages in turns and prints the table of their figures.
 
 use crate::stages::Counts;
 use std::time::{Duration, Instant};
 
-/// What the names of the floors begin with; the first of them is what all stages are held against first.
+/// The prefix of the names of floors. There are two of them: the `Value` round trip, then the typed one.
 pub(crate) const FLOOR: &str = "floor: ";
 
-/// One thing that is timed.
+/// A stage that is timed.
 pub(crate) struct Stage<'a> {
     pub(crate) name: String,
-    /// How much input it goes through in one round.
+    /// The bytes of input in one round.
     bytes: usize,
     run: Box<dyn FnMut() -> Counts + 'a>,
     times: Vec<Duration>,
@@ -21,20 +21,20 @@ impl<'a> Stage<'a> {
         Self { name: name.into(), bytes, run: Box::new(run), times: Vec::new(), counts: Counts::default() }
     }
 
-    /// The seconds that it takes for a megabyte of input, in the middle one of its rounds.
+    /// The seconds for one megabyte of input, in the median round.
     pub(crate) fn seconds_a_megabyte(&self) -> f64 {
         let mut times = self.times.clone();
         times.sort_unstable();
         times[times.len() / 2].as_secs_f64() / (self.bytes as f64 / 1e6)
     }
 
-    /// The same for an event.
+    /// The seconds for one event, in the median round.
     pub(crate) fn seconds_an_event(&self) -> f64 {
         self.seconds_a_megabyte() * (self.bytes as f64 / 1e6) / self.counts.events.max(1) as f64
     }
 }
 
-/// Lets the stages take turns: what else the machine does falls on all of them.
+/// Runs the stages in turns, so that other load on the machine affects all of them equally.
 pub(crate) fn rounds(stages: &mut [Stage<'_>], rounds: usize) {
     for _ in 0..rounds {
         for stage in &mut *stages {
@@ -45,7 +45,7 @@ pub(crate) fn rounds(stages: &mut [Stage<'_>], rounds: usize) {
     }
 }
 
-/// Prints what each stage took, beside the floors of the same rounds.
+/// Prints each stage's figures next to the floors of the same rounds.
 pub(crate) fn print(stages: &[Stage<'_>]) {
     let floors: Vec<f64> =
         stages.iter().filter(|stage| stage.name.starts_with(FLOOR)).map(Stage::seconds_a_megabyte).collect();

@@ -1,18 +1,18 @@
-//! Artifacts in memory: bounded, gone with the process.
+//! Artifacts in memory: bounded, gone when the process ends.
 //!
-//! Where it is full, the artifacts that were written first go; those of a run go with the run.
+//! If the store is full, the oldest artifacts are removed. Those of a run are removed with the run.
 
 use super::{ArtifactStore, Key, StoreError};
-use crate::log::StreamId;
+use crate::storage::StreamId;
 use async_trait::async_trait;
 use framegate_translators::artifacts::Artifact;
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// About how many bytes an artifact takes besides its content.
+/// Approximate size of an artifact without its content, in bytes.
 const OVERHEAD: u64 = 512;
 
-/// See the module.
+/// A bounded artifact store in memory.
 #[derive(Debug)]
 pub struct MemoryStore {
     max_bytes: u64,
@@ -23,7 +23,7 @@ pub struct MemoryStore {
 struct Held {
     kept: HashMap<u128, Kept>,
     of_stream: HashMap<StreamId, Vec<u128>>,
-    /// In the order of writing, by number; what is not kept any more may still be named.
+    /// The artifacts in the order of writing, by number. May still name artifacts that were removed.
     order: VecDeque<(u64, u128)>,
     written: u64,
     bytes: u64,
@@ -37,13 +37,13 @@ struct Kept {
 }
 
 impl MemoryStore {
-    /// An empty store that keeps about `max_bytes`.
+    /// Creates an empty store that keeps about `max_bytes`.
     pub fn new(max_bytes: u64) -> Self {
         Self { max_bytes, held: Mutex::default() }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        // A panic under the lock would leave at worst a count that is off.
+        // If a panic poisoned the lock, at worst a counter is wrong.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -66,7 +66,7 @@ impl Held {
         }
     }
 
-    /// A stream refers to it no more.
+    /// Removes a stream's reference to an artifact.
     fn release(&mut self, key: u128, stream: StreamId) {
         let is_last = self.kept.get_mut(&key).is_some_and(|kept| {
             kept.streams.remove(&stream);

@@ -1,28 +1,29 @@
-//! Where artifacts are kept.
+//! Stores of artifacts.
 //!
-//! In: artifacts, before the frames that refer to them are readable. Out: an artifact by its hash, or by the front of it.
-//! Never: two copies of the same bytes, an artifact of a run that is no longer kept, a frame that waits for a reader.
+//! Input: artifacts, before the frames that refer to them are readable. Output: an artifact by its hash, or by the first part
+//! of its hash. Never: two copies of the same bytes, an artifact of a run that is no longer kept, or a frame that waits for a
+//! reader.
 
 mod memory;
 
 pub use memory::MemoryStore;
 
-use crate::log::{LogError, StreamId};
+use crate::storage::{LogError, StreamId};
 use async_trait::async_trait;
 use framegate_translators::artifacts::Artifact;
 use std::sync::Arc;
 
-/// What an artifact is asked for by.
+/// The key to look up an artifact.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Key {
     /// The SHA-256 of its bytes.
     Digest([u8; 32]),
-    /// The first 128 bits of it, most significant first: what a Hecate id spells.
+    /// The first 128 bits of the digest, most significant first. A Hecate id encodes these.
     Front(u128),
 }
 
 impl Key {
-    /// Reads `sha256:` and the digest in hex, the digest alone, or `art_` and a ULID; `None` where it is none of these.
+    /// Parses `sha256:` and the digest in hex, the digest alone, or `art_` and a ULID; `None` for anything else.
     pub fn parse(text: &str) -> Option<Self> {
         if let Some(front) = framegate_translators::contracts::hecate::ids::uuid_of("art_", text) {
             return Some(Self::Front(front.as_u128()));
@@ -36,7 +37,7 @@ impl Key {
         is_hex.then_some(Self::Digest(digest))
     }
 
-    /// The key under which both kinds find the same artifact.
+    /// The first 128 bits of the digest. Both kinds of key have them, so both find the same artifact.
     pub fn front(self) -> u128 {
         match self {
             Self::Front(front) => front,
@@ -44,7 +45,7 @@ impl Key {
         }
     }
 
-    /// Whether it is the key of that digest.
+    /// Whether the key belongs to that digest.
     pub fn fits(self, digest: &[u8; 32]) -> bool {
         match self {
             Self::Digest(own) => own == *digest,
@@ -53,60 +54,61 @@ impl Key {
     }
 }
 
-/// Why a store could not do what it was asked.
+/// Error of a store.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StoreError {
-    /// One artifact alone is more than the store may hold.
+    /// The artifact alone is larger than the store's limit.
     #[error(
         "an artifact of {bytes} bytes is more than the store may hold, which is {limit} (artifacts.max_total_bytes)"
     )]
     TooLarge {
-        /// The artifact's size.
+        /// The artifact's size in bytes.
         bytes: u64,
-        /// What the store may hold.
+        /// The store's limit in bytes.
         limit: u64,
     },
-    /// The database that they are kept in.
+    /// Error of the database that holds the artifacts.
     #[error(transparent)]
     Log(#[from] LogError),
 }
 
-/// Keeps artifacts.
+/// A store of artifacts.
 #[async_trait]
 pub trait ArtifactStore: Send + Sync + 'static {
-    /// Keeps an artifact. Bytes that are kept already are kept once, for each stream that refers to them.
+    /// Stores an artifact. Bytes that are already stored are stored only once, for all streams that refer to them.
     ///
     /// # Errors
-    /// Whatever keeps the store from keeping it.
+    /// The reason why it could not be stored.
     async fn put(&self, artifact: Arc<Artifact>) -> Result<(), StoreError>;
 
-    /// The artifact with that key, as the first stream told it; `None` where it is not kept, or not kept any more.
+    /// The artifact with that key, with the metadata of the first stream that had it; `None` if it is not kept, or not any
+    /// more.
     ///
     /// # Errors
-    /// Whatever keeps the store from being read.
+    /// The reason why the store cannot be read.
     async fn get(&self, key: Key) -> Result<Option<Arc<Artifact>>, StoreError>;
 
-    /// The streams that refer to the artifact with that key: whoever sees one of them sees it.
+    /// The streams that refer to the artifact with that key. A caller that may see one of them may see the artifact.
     ///
     /// # Errors
-    /// Whatever keeps the store from being read.
+    /// The reason why the store cannot be read.
     async fn streams(&self, key: Key) -> Result<Vec<StreamId>, StoreError>;
 
-    /// The stream's frames are gone: what no other stream refers to goes too.
+    /// Called when the stream's frames were dropped: removes its artifacts, unless another stream refers to them.
     ///
     /// # Errors
-    /// Whatever keeps the store from dropping it.
+    /// The reason why they could not be removed.
     async fn drop_run(&self, stream: StreamId) -> Result<(), StoreError>;
 
-    /// No frame of the stream that is kept refers to the artifacts with these digests any more: what no other stream refers to
-    /// goes.
+    /// Called when no kept frame of the stream refers to the artifacts with these digests any more: removes them, unless
+    /// another stream refers to them.
     ///
     /// # Errors
-    /// Whatever keeps the store from dropping it.
+    /// The reason why they could not be removed.
     async fn let_go(&self, stream: StreamId, digests: &[[u8; 32]]) -> Result<(), StoreError>;
 
-    /// How many bytes are kept, and how many artifacts; `None` where that is not known at little cost.
+    /// How many bytes and how many artifacts are kept; `None` if finding out is expensive.
     async fn usage(&self) -> Option<(u64, u64)> {
         None
     }

@@ -1,15 +1,15 @@
-//! Where tokens are read from.
+//! Reads tokens from files.
 //!
-//! In: `server.token_file`, one secret that may do everything, and `auth.tokens_file`, TOML that names tokens and says where
-//! each secret is. Out: [`Tokens`], or what is wrong, with the file and the token's name. Never: a secret in the TOML itself,
-//! which would end in a repository; a secret in a message.
+//! Input: `server.token_file`, one secret with every scope; and `auth.tokens_file`, TOML that names tokens and says where
+//! each secret is stored. Output: [`Tokens`], or an error with the file and the token's name. Never: a secret in the TOML
+//! itself, which might be committed to a repository; a secret in a message.
 //!
 //! ```toml
 //! [[token]]
 //! name = "dashboard"
 //! file = "dashboard.token"          # or env = "DASHBOARD_TOKEN"
 //! scopes = ["read"]                 # ingest, read, control, admin
-//! sessions = ["chat-1"]             # optional, as are runs and runners: what else there is does not exist for it
+//! sessions = ["chat-1"]             # optional, like runs and runners: the token does not see anything else
 //! ```
 
 use super::{Caller, Restriction, Scope, Tokens};
@@ -20,10 +20,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The shortest secret of a named token: what is shorter can be guessed.
+/// The shortest secret of a named token, in bytes: shorter ones can be guessed.
 const LEAST_SECRET: usize = 16;
 
-/// Tokens that cannot be used: the setting or the file, and what would be right. Never a secret.
+/// Why tokens cannot be used: the setting or the file, and what would be valid. Never contains a secret.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct AuthError {
@@ -56,10 +56,10 @@ struct Entry {
     runners: Option<Vec<String>>,
 }
 
-/// Adds the one token of `server.token_file`, with every scope.
+/// Adds the single token of `server.token_file`, with every scope.
 ///
 /// # Errors
-/// The file cannot be read, or holds no token.
+/// The file cannot be read, or does not contain a token.
 pub fn read_one(path: &Path, tokens: &mut Tokens) -> Result<(), AuthError> {
     let place = "server.token_file";
     let secret = secret_in(path).map_err(|message| wrong(place, message))?;
@@ -67,15 +67,15 @@ pub fn read_one(path: &Path, tokens: &mut Tokens) -> Result<(), AuthError> {
     tokens.add(&secret, caller).map_err(|twin| wrong(place, format!("has the same secret as the token {twin:?}")))
 }
 
-/// Adds the tokens that a file names. Paths in it begin at its own folder; `environment` looks variables up.
+/// Adds the tokens that a file names. Relative paths in it start at its own folder; `environment` looks up variables.
 ///
 /// # Errors
-/// The first thing that is wrong with it.
+/// The first problem found.
 pub fn read(path: &Path, environment: &dyn Fn(&str) -> Option<String>, tokens: &mut Tokens) -> Result<(), AuthError> {
     let shown = path.display().to_string();
     let place = || format!("auth.tokens_file, {shown}");
     let text = std::fs::read_to_string(path).map_err(|error| wrong(place(), format!("cannot be read: {error}")))?;
-    // The parser draws the line that it stumbled on, and a secret may have been pasted there: its place alone is told.
+    // The parser quotes the line of the error, which may contain a secret pasted by mistake. Report only its number.
     let document: Document = Toml::from_str(&text).map_err(|error: <Toml as Format>::Error| {
         let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
         let line = line.map(|line| format!(" in line {line}")).unwrap_or_default();
@@ -119,7 +119,7 @@ impl Entry {
             let all = Scope::ALL.map(Scope::as_str).join(", ");
             return Err(format!("has no scopes, so it may do nothing; there is {all}"));
         }
-        // An empty list would read as "nothing" to a person and as "everything" to a restriction.
+        // People read an empty list as "nothing"; a restriction reads it as "everything".
         let is_empty = |list: &Option<usize>| *list == Some(0);
         let lists = [
             ("sessions", self.sessions.as_ref().map(Vec::len)),
@@ -135,27 +135,28 @@ impl Entry {
                     .to_owned(),
             );
         }
-        let runners = self.runners.unwrap_or_default().iter().map(|name| provider(name)).collect::<Result<_, _>>()?;
+        let runners =
+            self.runners.unwrap_or_default().iter().map(|name| runner_name(name)).collect::<Result<_, _>>()?;
         let restriction =
             Restriction { sessions: self.sessions.unwrap_or_default(), runs: self.runs.unwrap_or_default(), runners };
         Ok((secret, Caller { name: self.name, scopes: self.scopes, restriction: Arc::new(restriction), version: 0 }))
     }
 }
 
-/// What the streams of a runner call it.
-fn provider(name: &str) -> Result<String, String> {
+/// The canonical name of a known runner.
+fn runner_name(name: &str) -> Result<String, String> {
     let known = || RUNNERS.iter().map(|runner| runner.name).collect::<Vec<_>>().join(", ");
     runner(name)
-        .map(|runner| runner.provider.to_owned())
+        .map(|runner| runner.name.to_owned())
         .ok_or_else(|| format!("there is no runner {name:?} (known: {})", known()))
 }
 
 const ONE_LINE: &str = "a token is one line of visible ASCII characters without spaces";
 
-/// The secret that a file holds on one line.
+/// Reads the secret that a file holds on one line.
 ///
 /// # Errors
-/// It cannot be read, or holds none; never a word of it.
+/// The file cannot be read or does not contain a token. The error never quotes its content.
 pub(crate) fn secret_in(path: &Path) -> Result<String, String> {
     let shown = path.display();
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
@@ -166,7 +167,7 @@ pub(crate) fn secret_in(path: &Path) -> Result<String, String> {
     }
 }
 
-/// The secret, where it can stand in a header.
+/// The secret in a text; `None` if it cannot be used in a header.
 pub(crate) fn one_line(text: &str) -> Option<&str> {
     let secret = text.trim();
     (!secret.is_empty() && secret.bytes().all(|byte| byte.is_ascii_graphic())).then_some(secret)
@@ -179,7 +180,7 @@ mod tests {
     const SECRET: &str = "0123456789abcdef0123456789abcdef";
 
     fn read_text(text: &str) -> Result<Tokens, String> {
-        // Tests run side by side.
+        // Tests run in parallel.
         let name = format!("framegate-tokens-{}-{}.toml", std::process::id(), crate::clock::Clock::System.new_id());
         let path = std::env::temp_dir().join(name);
         std::fs::write(&path, text).unwrap();
@@ -205,7 +206,7 @@ mod tests {
         .unwrap();
         let ui = tokens.caller(SECRET).unwrap();
         assert_eq!((&*ui.name, &*ui.scopes), ("ui", &[Scope::Read, Scope::Control][..]));
-        assert_eq!(ui.restriction.runners, ["openresponses"]);
+        assert_eq!(ui.restriction.runners, ["open-responses"]);
         assert_eq!(tokens.names().collect::<Vec<_>>(), ["ui", "ci"]);
     }
 

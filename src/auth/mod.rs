@@ -1,7 +1,8 @@
-//! Who may do what: tokens, their scopes, and what of the runs each of them sees.
+//! Authentication and authorisation: tokens, their scopes, and the runs that each token may see.
 //!
-//! In: the tokens' secrets, once; then what requests carry. Out: a [`Caller`]. Never: a secret kept (only its digest is), one
-//! in a message or a log line, a comparison whose time tells how much of a secret was right.
+//! Input: the secrets of the tokens, once; then the credentials of requests. Output: a [`Caller`]. Never: a stored secret
+//! (only its digest is kept); a secret in a message or a log line; a comparison whose time reveals how much of a secret was
+//! right.
 
 mod file;
 
@@ -9,13 +10,14 @@ pub use file::{AuthError, read, read_one};
 pub(crate) use file::{one_line, secret_in};
 
 use framegate_translators::frame::{Stream, StreamKind};
+use framegate_translators::runners::name_of;
 use serde::Deserialize;
 use sha2::{Digest, Sha256};
 use std::sync::{Arc, LazyLock};
 use subtle::{ConditionallySelectable, ConstantTimeEq};
 use uuid::Uuid;
 
-/// What a token may do.
+/// What a token permits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Scope {
@@ -23,9 +25,9 @@ pub enum Scope {
     Ingest,
     /// Read runs, events and artifacts.
     Read,
-    /// Answer approvals, stop runs, start them.
+    /// Start runs, stop them, and answer approvals.
     Control,
-    /// See and change the proxy itself.
+    /// Inspect and change the proxy itself.
     Admin,
 }
 
@@ -33,7 +35,7 @@ impl Scope {
     /// Every scope.
     pub const ALL: [Self; 4] = [Self::Ingest, Self::Read, Self::Control, Self::Admin];
 
-    /// The word that configurations have for it.
+    /// The spelling in configurations.
     pub fn as_str(self) -> &'static str {
         match self {
             Self::Ingest => "ingest",
@@ -44,33 +46,34 @@ impl Scope {
     }
 }
 
-/// Which runs somebody sees. A list that is empty leaves nothing out; of those that are not, every one must have the run.
+/// The runs that a caller sees. An empty list restricts nothing; every list that is not empty must contain the run.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Restriction {
     /// Sessions, by their UUID or by the runner's own id.
     pub sessions: Vec<String>,
     /// Runs, by their UUID.
     pub runs: Vec<Uuid>,
-    /// Runners, as the streams name them.
+    /// Runners, by their names.
     pub runners: Vec<String>,
 }
 
 impl Restriction {
-    /// Whether it leaves anything out.
+    /// True if it restricts nothing.
     pub fn is_open(&self) -> bool {
         self.sessions.is_empty() && self.runs.is_empty() && self.runners.is_empty()
     }
 
-    /// Whether the stream is seen: a run, a task of it, or, where no runs are named, what a session said outside of runs.
+    /// Whether the caller sees a stream: a run, a task of a run, or, if no runs are listed, the session's records outside
+    /// runs.
     pub fn admits(&self, stream: &Stream) -> bool {
         let run = match stream.kind {
             StreamKind::Session => Some(stream.id),
             _ => stream.origin_run,
         };
-        self.admits_run(run, stream.session.id, &stream.session.name, stream.provider)
+        self.admits_run(run, stream.session.id, &stream.session.name, name_of(stream.provider))
     }
 
-    /// The same of a run at a glance.
+    /// The same check for the parts of a run's identity.
     pub fn admits_run(&self, run: Option<Uuid>, session: Uuid, session_name: &str, runner: &str) -> bool {
         let of_session =
             |known: &String| (!session_name.is_empty() && known == session_name) || known.parse() == Ok(session);
@@ -80,27 +83,27 @@ impl Restriction {
     }
 }
 
-/// Somebody who sends requests.
+/// The sender of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Caller {
-    /// The token's name; of whoever needs none, `anonymous`.
+    /// The token's name; `anonymous` if no token is needed.
     pub name: String,
-    /// What it may do.
+    /// What the caller may do.
     pub scopes: Vec<Scope>,
-    /// What it sees.
+    /// The runs that the caller sees.
     pub restriction: Arc<Restriction>,
-    /// Tells secrets of the same name apart, and nothing else of them.
+    /// Distinguishes tokens of the same name with different secrets; reveals nothing else about the secret.
     version: u64,
 }
 
 impl Caller {
-    /// Whoever asks where nobody needs a token: may do everything.
+    /// The caller when no tokens are configured: may do everything.
     pub fn anonymous() -> Arc<Self> {
         static ANONYMOUS: LazyLock<Arc<Caller>> = LazyLock::new(|| Arc::new(Caller::everything("anonymous")));
         ANONYMOUS.clone()
     }
 
-    /// Whoever asks for what is open to all: may do nothing else.
+    /// The caller of public paths without a token: has no scope.
     pub fn nobody() -> Arc<Self> {
         static NOBODY: LazyLock<Arc<Caller>> =
             LazyLock::new(|| Arc::new(Caller { scopes: Vec::new(), ..Caller::everything("nobody") }));
@@ -112,36 +115,36 @@ impl Caller {
         Self { name: name.to_owned(), scopes: Scope::ALL.to_vec(), restriction: Arc::default(), version: 0 }
     }
 
-    /// Whether it may do that.
+    /// Whether the caller has this scope.
     pub fn may(&self, scope: Scope) -> bool {
         self.scopes.contains(&scope)
     }
 }
 
-/// A token, as it is compared.
+/// A token in the form used for comparison.
 #[derive(Clone, Debug)]
 struct Known {
-    /// SHA-256 of the secret. Equal lengths, so that not even the secret's length leaks.
+    /// SHA-256 of the secret. All digests have the same length, so not even the length of the secret leaks.
     digest: [u8; 32],
     caller: Arc<Caller>,
 }
 
-/// All tokens.
+/// All configured tokens.
 #[derive(Clone, Debug, Default)]
 pub struct Tokens {
     known: Vec<Known>,
 }
 
 impl Tokens {
-    /// Whether there are none, so that nobody needs one.
+    /// Whether no tokens are configured, so that none is needed.
     pub fn is_empty(&self) -> bool {
         self.known.is_empty()
     }
 
-    /// Adds a token. `Err` names the one that has the same secret, or the same name.
+    /// Adds a token.
     ///
     /// # Errors
-    /// The name of the token that is in the way.
+    /// The name of the existing token with the same secret or the same name.
     pub fn add(&mut self, secret: &str, mut caller: Caller) -> Result<(), String> {
         let digest: [u8; 32] = Sha256::digest(secret).into();
         let twin = self.known.iter().find(|known| known.digest == digest || known.caller.name == caller.name);
@@ -158,7 +161,7 @@ impl Tokens {
         self.known.iter().map(|known| known.caller.name.as_str())
     }
 
-    /// Whose secret it is. Every token is compared to its end, found or not.
+    /// The caller whose secret this is. Every digest is compared in full, whether or not a match was found.
     pub fn caller(&self, secret: &str) -> Option<Arc<Caller>> {
         let given: [u8; 32] = Sha256::digest(secret).into();
         let mut found = 0u32;
@@ -169,7 +172,7 @@ impl Tokens {
         self.known.get(place).map(|known| known.caller.clone())
     }
 
-    /// Whether a caller is what it was: the same secret, the same rights.
+    /// Whether a caller is unchanged: the same secret and the same rights.
     pub fn still_has(&self, caller: &Caller) -> bool {
         if self.is_empty() {
             return *caller == *Caller::anonymous();

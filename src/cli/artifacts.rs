@@ -1,6 +1,6 @@
-//! Artifacts as files: one for each content, named by its SHA-256.
+//! Writes artifacts to files, one for each distinct content, named by its SHA-256.
 //!
-//! In: artifacts. Out: `DIR/DIGEST`, whole or not there. Never: a file written twice, a name that the input chose.
+//! Input: artifacts. Output: `DIR/DIGEST`, complete or absent. Never: a file written twice, a name that the input chose.
 
 use anyhow::Context;
 use framegate_translators::artifacts::Artifact;
@@ -14,17 +14,17 @@ pub(super) struct ArtifactFiles {
 }
 
 impl ArtifactFiles {
-    /// The directory, which is made where it is not there.
+    /// Opens the directory, and creates it if it does not exist.
     ///
     /// # Errors
-    /// It cannot be made.
+    /// The directory cannot be created.
     pub(super) fn open(directory: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(directory)
             .with_context(|| format!("--artifacts: cannot make the directory {}", directory.display()))?;
         Ok(Self { directory: directory.to_owned() })
     }
 
-    /// Writes what is not there yet.
+    /// Writes the artifacts that do not exist yet.
     ///
     /// # Errors
     /// A file cannot be written.
@@ -36,7 +36,7 @@ impl ArtifactFiles {
             if path.exists() {
                 continue;
             }
-            // Under another name first: whoever finds the file finds all of it.
+            // Write to a temporary name first, so that a reader never sees a partial file.
             let part = self.directory.join(format!(".{name}.{}", std::process::id()));
             fs::write(&part, &artifact.content)
                 .and_then(|()| fs::rename(&part, &path))

@@ -1,7 +1,8 @@
-//! What a translation says on stderr: the five warnings of each run, and events that break their schemas.
+//! What a translation reports on stderr: the five warnings for each run, events that break their schemas, and a summary.
 //!
-//! In: frames and their events, on their way out. Out: log lines with places and rules; the events, or what the gate puts in
-//! their place. Never: an event's payload.
+//! Input: frames and their events, on their way out. Output: log lines with positions and rules, one for each kind of warning
+//! in a run; the events, or the gate's replacements. Never: an event's payload in a log line, more lines for an input than were
+//! requested.
 
 use super::output::EventWriter;
 use crate::config::GateMode;
@@ -10,34 +11,70 @@ use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EventRef;
 use framegate_translators::frame::{Frame, StreamKind};
 use framegate_translators::gate::Verdict;
-use framegate_translators::pipeline::is_last;
+use framegate_translators::pipeline::{Tally, is_last};
+use framegate_translators::runners::name_of;
 use framegate_translators::schema::Breach;
-use framegate_translators::warnings::Watch;
-use std::collections::HashMap;
-use std::io::Write;
+use framegate_translators::warnings::{Warning, Watch};
+use std::collections::{BTreeMap, HashMap};
+use std::io::{IsTerminal, Write};
 use uuid::Uuid;
 
-/// What is said on stderr while events pass.
+/// Reports problems on stderr while events pass.
 pub(super) struct Diagnostics {
     contract: &'static Contract,
     gate: Gate,
-    runs: HashMap<Uuid, Watch>,
+    runs: HashMap<Uuid, Watched>,
+    /// The maximum number of lines of one kind for one input.
+    most: u64,
+    /// The number of lines about warnings for the current input.
+    warning_lines: u64,
+    /// The number of lines about broken events for the current input.
+    breach_lines: u64,
+    events: u64,
     warnings: u64,
     breaches: u64,
     withheld: u64,
+    records: Tally,
+}
+
+/// The warnings of one run.
+#[derive(Default)]
+struct Watched {
+    watch: Watch,
+    /// The first warning of each kind, with the count of that kind.
+    found: BTreeMap<&'static str, Found>,
+}
+
+struct Found {
+    runner: &'static str,
+    seq: u64,
+    message: &'static str,
+    count: u64,
 }
 
 impl Diagnostics {
-    /// Nothing has passed yet.
+    /// Creates the diagnostics. At most `most` lines of one kind are reported for one input; the others are counted.
     ///
     /// # Errors
-    /// A schema that is none; the built-in contracts have no such.
-    pub(super) fn new(contract: &'static Contract, mode: GateMode) -> anyhow::Result<Self> {
+    /// A schema that cannot be compiled. The schemas of the built-in contracts can.
+    pub(super) fn new(contract: &'static Contract, mode: GateMode, most: u64) -> anyhow::Result<Self> {
         let gate = Gate::only(mode, contract).map_err(anyhow::Error::msg)?;
-        Ok(Self { contract, gate, runs: HashMap::new(), warnings: 0, breaches: 0, withheld: 0 })
+        Ok(Self {
+            contract,
+            gate,
+            runs: HashMap::new(),
+            most,
+            warning_lines: 0,
+            breach_lines: 0,
+            events: 0,
+            warnings: 0,
+            breaches: 0,
+            withheld: 0,
+            records: Tally::default(),
+        })
     }
 
-    /// Looks at a frame and its events, and hands the events on.
+    /// Inspects a frame and its events, and passes the events on.
     pub(super) fn pass<W: Write>(
         &mut self,
         frame: &Frame,
@@ -47,6 +84,7 @@ impl Diagnostics {
         self.watch(frame);
         let gate = self.gate.of(self.contract);
         for event in events {
+            self.events += 1;
             let verdict = gate::pass(gate.as_ref(), frame, event, &mut |event| writer.event(event));
             let (withheld, breaches) = match &verdict {
                 Verdict::Kept => continue,
@@ -55,7 +93,12 @@ impl Diagnostics {
             };
             self.breaches += 1;
             self.withheld += u64::from(withheld);
-            tell(frame, event.kind, withheld, breaches);
+            for breach in breaches {
+                if self.breach_lines < self.most {
+                    tell(frame, event.kind, withheld, breach);
+                }
+                self.breach_lines += 1;
+            }
         }
     }
 
@@ -64,41 +107,107 @@ impl Diagnostics {
             return;
         }
         let run = frame.stream.id;
-        for warning in self.runs.entry(run).or_default().frame(frame) {
+        let watched = self.runs.entry(run).or_default();
+        for warning in watched.watch.frame(frame) {
             self.warnings += 1;
-            let runner = frame.stream.provider;
-            tracing::warn!(%run, runner, seq = frame.seq, code = warning.code(), "{}", warning.message());
+            watched.add(warning, frame);
         }
-        if is_last(frame) {
-            self.runs.remove(&run);
+        if is_last(frame)
+            && let Some(watched) = self.runs.remove(&run)
+        {
+            self.warn(run, watched);
         }
     }
 
-    /// The input is over.
-    pub(super) fn sum_up(&self, records: u64) {
-        let (warnings, breaches, withheld) = (self.warnings, self.breaches, self.withheld);
+    /// Writes one line for each kind of warning in a run that has ended.
+    fn warn(&mut self, run: Uuid, watched: Watched) {
+        for (code, Found { runner, seq, message, count }) in watched.found {
+            if self.warning_lines < self.most {
+                tracing::warn!(%run, runner, seq, code, count, "{message}{}", times(count));
+            }
+            self.warning_lines += 1;
+        }
+    }
+
+    /// Ends one input, whose records are counted in `tally`.
+    pub(super) fn end_input(&mut self, tally: &Tally) {
+        let left: Vec<(Uuid, Watched)> = self.runs.drain().collect();
+        left.into_iter().for_each(|(run, watched)| self.warn(run, watched));
+        let said = [(&mut self.warning_lines, "warnings"), (&mut self.breach_lines, "breaches of schemas")];
+        for (lines, what) in said {
+            let more = std::mem::take(lines).saturating_sub(self.most);
+            if more > 0 {
+                tracing::warn!("{more} more {what} are not told one by one (--max-reports)");
+            }
+        }
+        let Tally { records, invalid, unknown, markers, runs } = *tally;
+        self.records.records += records;
+        self.records.invalid += invalid;
+        self.records.unknown += unknown;
+        self.records.markers += markers;
+        self.records.runs += runs;
+    }
+
+    /// Reports the totals of all inputs. If stderr is a terminal, also prints them on one line.
+    pub(super) fn sum_up(&self) {
+        let Self { events, warnings, breaches, withheld, .. } = *self;
+        let Tally { records, invalid, unknown, runs, .. } = self.records;
         if breaches > 0 {
             tracing::warn!(records, warnings, breaches, withheld, "done, with events that break their schemas");
         } else {
-            tracing::info!(records, warnings, breaches, "done");
+            tracing::info!(runs, records, invalid, unknown, events, warnings, breaches, "done");
         }
+        if std::io::stderr().is_terminal() {
+            let _ = writeln!(std::io::stderr(), "framegate: {}", self.summary());
+        }
+    }
+
+    /// The totals on one line.
+    fn summary(&self) -> String {
+        let counted = |count: u64, what: &str| format!("{count} {what}{}", if count == 1 { "" } else { "s" });
+        let Tally { records, invalid, unknown, runs, .. } = self.records;
+        let mut text = format!("{}, {}", counted(runs, "run"), counted(records, "record"));
+        let bad = [(invalid, "not JSON"), (unknown, "of unknown types")];
+        let bad: Vec<String> =
+            bad.iter().filter(|(count, _)| *count > 0).map(|(n, what)| format!("{n} {what}")).collect();
+        if !bad.is_empty() {
+            text.push_str(&format!(" ({})", bad.join(", ")));
+        }
+        text.push_str(&format!(", {}", counted(self.events, "event")));
+        for (count, what) in [(self.warnings, "warning"), (self.breaches, "broken event")] {
+            if count > 0 {
+                text.push_str(&format!(", {}", counted(count, what)));
+            }
+        }
+        text
     }
 }
 
-fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breaches: &[Breach]) {
-    for breach in breaches {
-        tracing::warn!(
-            stream = %frame.stream.id,
-            runner = frame.stream.provider,
-            seq = frame.seq,
-            event_type,
-            withheld,
-            pointer = breach.pointer,
-            rule = breach.keyword,
-            "the event breaks its schema: {}",
-            breach.message
-        );
+impl Watched {
+    fn add(&mut self, warning: Warning, frame: &Frame) {
+        let runner = name_of(frame.stream.provider);
+        let first = || Found { runner, seq: frame.seq, message: warning.message(), count: 0 };
+        self.found.entry(warning.code()).or_insert_with(first).count += 1;
     }
+}
+
+/// The count in words, if it is greater than one.
+fn times(count: u64) -> String {
+    if count > 1 { format!(" ({count} times in this run, first here)") } else { String::new() }
+}
+
+fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breach: &Breach) {
+    tracing::warn!(
+        stream = %frame.stream.id,
+        runner = name_of(frame.stream.provider),
+        seq = frame.seq,
+        event_type,
+        withheld,
+        pointer = breach.pointer,
+        rule = breach.keyword,
+        "the event breaks its schema: {}",
+        breach.message
+    );
 }
 
 #[cfg(test)]
@@ -138,16 +247,16 @@ mod tests {
         }
     }
 
-    /// Subscribers of two threads see each other's first use of a log line, so only one is there at a time.
+    /// Subscribers in two threads can affect each other's first use of a log line, so these tests run one at a time.
     static ONE_AT_A_TIME: Mutex<()> = Mutex::new(());
 
-    /// Passes one event; gives the log, the output, and the counts.
+    /// Passes one event; returns the log, the output, and the counts.
     fn pass(mode: GateMode, frame: &Frame, payload: &str) -> (Vec<serde_json::Value>, String, (u64, u64)) {
         let _guard = ONE_AT_A_TIME.lock().unwrap_or_else(PoisonError::into_inner);
         let (log, mut out) = (Sink::default(), Vec::new());
         let to = log.clone();
         let subscriber = tracing_subscriber::fmt().json().flatten_event(true).with_writer(move || to.clone()).finish();
-        let mut diagnostics = Diagnostics::new(&V2, mode).unwrap();
+        let mut diagnostics = Diagnostics::new(&V2, mode, 20).unwrap();
         let mut writer = EventWriter::new(&mut out, &V2, Form::Ndjson);
         tracing::subscriber::with_default(subscriber, || {
             let event = EventRef {
@@ -158,6 +267,7 @@ mod tests {
                 outline: Outline::default(),
             };
             diagnostics.pass(frame, &mut std::iter::once(event), &mut writer);
+            diagnostics.end_input(&Tally::default());
         });
         writer.finish().unwrap();
         let log = log.0.lock().unwrap_or_else(PoisonError::into_inner);
@@ -200,5 +310,6 @@ mod tests {
         assert_eq!(log[0]["code"], "message.empty_content");
         assert_eq!(log[0]["run"], Uuid::from_u128(7).to_string());
         assert_eq!((log[0]["runner"].as_str(), log[0]["seq"].as_u64()), (Some("codex"), Some(5)));
+        assert_eq!((log.len(), log[0]["count"].as_u64()), (1, Some(1)));
     }
 }

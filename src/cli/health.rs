@@ -1,16 +1,16 @@
-//! `framegate health [URL]`: asks a proxy whether it lives, for container runtimes and scripts that have no HTTP client.
+//! `framegate health [URL]`: probes a proxy, for container runtimes and scripts that have no HTTP client.
 //!
-//! Without a URL it is the proxy that the configuration describes, at its port on this machine, over TLS where it has a
-//! certificate. That certificate is then the one that is trusted, whatever name is in it. A proxy takes up another one a while
-//! after it is there, and not where it cannot be used; so at a loopback address another certificate is a warning, and no token is
-//! sent. Never: an answer taken from another machine that has not proved who it is, where it speaks TLS; a token sent to whoever
-//! has not.
+//! Without a URL, the command probes the proxy that the configuration describes: at its port on this machine, over TLS if it
+//! has a certificate. The command then trusts exactly that certificate, whatever name it contains. A running proxy loads a new
+//! certificate with some delay, and does not load an unusable one. At a loopback address, a different certificate is therefore
+//! only a warning, and no token is sent. Never: a TLS answer accepted from another machine that has not proved its identity; a
+//! token sent to such a server.
 //!
-//! Exit code 0: it answers with 2xx. 1: it answers with something else, or not at all, or not in time.
+//! Exit code 0: the proxy answers with 2xx. Exit code 1: it answers with another status, or not in time, or not at all.
 
 use super::{EXIT_CLEAN, EXIT_FINDINGS};
+use crate::client::roots;
 use crate::config::Sources;
-use crate::upstream::client::roots;
 use anyhow::{Context, anyhow, bail};
 use http_body_util::{BodyExt, Empty};
 use hyper::body::Bytes;
@@ -34,10 +34,10 @@ use tokio_rustls::rustls::{ClientConfig, DigitallySignedStruct, Error as RustlsE
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// Where to ask, http:// or https://; without a path, /healthz [default: where the configured proxy listens]
+    /// The URL to probe, http:// or https://; without a path, /healthz [default: where the configured proxy listens]
     #[arg(value_name = "URL")]
     url: Option<String>,
-    /// The configuration file, for a proxy that no URL names [default: config.toml, if it is there]
+    /// The configuration file, if no URL is given [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE", conflicts_with = "url")]
     config: Option<PathBuf>,
     /// A file with the certificates to trust, as PEM [default: those of the machine]
@@ -84,7 +84,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Ok(ExitCode::from(if status.is_success() { EXIT_CLEAN } else { EXIT_FINDINGS }))
         }
         Err(error) => {
-            // Not EXIT_FAILED: container runtimes know 0 and 1 alone.
+            // Not EXIT_FAILED: container runtimes only know 0 and 1.
             let _ = writeln!(std::io::stderr(), "error: {url}: {error:#}");
             Ok(ExitCode::from(EXIT_FINDINGS))
         }
@@ -103,20 +103,20 @@ fn url(text: &str) -> anyhow::Result<Uri> {
     format!("{scheme}://{authority}{path}").parse().with_context(|| format!("{text:?} is no URL"))
 }
 
-/// How much of an answer is shown, in bytes.
+/// The number of bytes of an answer that are shown.
 const SHOWN: usize = 16 << 10;
 
-/// Whom to believe.
+/// How a server proves its identity.
 enum Trust<'a> {
-    /// Those whose certificate is signed by one of that file, or of the machine, for the name that is asked.
+    /// By a certificate for the requested name, signed by a root in this file. `None` means the roots of the machine.
     Roots(Option<&'a Path>),
-    /// The one who has this certificate.
+    /// By having exactly this certificate.
     Certificate(PathBuf),
-    /// Whoever answers on this machine. That it has another certificate than this one is worth a warning.
+    /// Any server on this machine is accepted. A different certificate than this one causes a warning.
     Here(PathBuf),
 }
 
-/// An address at which this machine reaches what listens there.
+/// The address at which this machine reaches the listener: an unspecified address becomes the loopback address.
 fn here(mut listen: SocketAddr) -> SocketAddr {
     match listen.ip() {
         IpAddr::V4(ip) if ip.is_unspecified() => listen.set_ip(Ipv4Addr::LOCALHOST.into()),
@@ -152,15 +152,15 @@ fn warn(message: &str) {
     let _ = writeln!(std::io::stderr(), "warning: {message}");
 }
 
-/// What is said of a server that does not have it.
+/// The message about a server with a different certificate.
 const ANOTHER: &str = "it has another certificate than the configured one";
 
-/// Believes the one who has a certificate, whatever is in it.
+/// Accepts exactly one certificate, whatever it contains.
 #[derive(Debug)]
 struct OnlyThis {
-    /// `None` where that cannot be read.
+    /// `None` if the file cannot be read.
     certificate: Option<CertificateDer<'static>>,
-    /// It is on this machine, and is believed whatever it has.
+    /// The server is on this machine and is accepted with any certificate.
     is_here: bool,
     provider: Arc<CryptoProvider>,
 }

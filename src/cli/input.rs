@@ -1,20 +1,30 @@
-//! What a filter reads: a file, or the standard input.
+//! The input of a filter: a file, or the standard input.
+//!
+//! Input: a path. Output: chunks of bytes as they arrive, and whether more is available. Never: bytes in a form that no runner
+//! writes (compressed, UTF-16). These are an error that names the command that converts them to text.
 
+use framegate_translators::foreign::{Foreign, Front};
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use rustix::io::Errno;
-use std::fs::File;
+use std::fs::{File, FileType};
 use std::io::{self, ErrorKind, Read, StdinLock};
 use std::os::fd::{AsFd, BorrowedFd};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// What is asked of the input at a time; whatever is there comes at once.
+/// The size of a read. A read returns as soon as any bytes are available.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// An input that is open.
+/// An open input.
 pub(super) struct Input {
     source: Source,
     chunk: Vec<u8>,
+    /// The bytes that were read ahead, and how many of them `next` has returned.
+    ahead: (Vec<u8>, usize),
+    front: Front,
+    path: PathBuf,
+    /// The framegate command that reads the input, for error messages.
+    command: &'static str,
 }
 
 enum Source {
@@ -24,9 +34,15 @@ enum Source {
 
 impl Source {
     fn read(&mut self, chunk: &mut [u8]) -> io::Result<usize> {
-        match self {
-            Self::Stdin(stdin) => stdin.read(chunk),
-            Self::File(file) => file.read(chunk),
+        loop {
+            let read = match self {
+                Self::Stdin(stdin) => stdin.read(chunk),
+                Self::File(file) => file.read(chunk),
+            };
+            match read {
+                Err(error) if error.kind() == ErrorKind::Interrupted => {}
+                done => return done,
+            }
         }
     }
 
@@ -43,48 +59,123 @@ pub(super) fn is_stdin(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
-/// The path for people.
+/// The path as shown to users.
 pub(super) fn shown(path: &Path) -> String {
     if is_stdin(path) { "the standard input".to_owned() } else { path.display().to_string() }
 }
 
+/// The path as the prefix of a message about a position in the input.
+pub(super) fn name_of(path: &Path) -> String {
+    if is_stdin(path) { "stdin".to_owned() } else { path.display().to_string() }
+}
+
 impl Input {
-    /// Opens it.
+    /// Opens the input for a framegate command.
     ///
     /// # Errors
-    /// The system's error.
-    pub(super) fn open(path: &Path) -> io::Result<Self> {
+    /// The system's error, or an error if the path is a directory.
+    pub(super) fn open(path: &Path, command: &'static str) -> io::Result<Self> {
         let source = if is_stdin(path) { Source::Stdin(io::stdin().lock()) } else { Source::File(File::open(path)?) };
-        Ok(Self { source, chunk: vec![0; CHUNK_BYTES] })
+        if kind_of(source.as_fd()).is_some_and(|kind| kind.is_dir()) {
+            let files = path.join("*");
+            let message = format!("it is a directory; name the files in it, such as {}", files.display());
+            return Err(io::Error::new(ErrorKind::IsADirectory, message));
+        }
+        let path = path.to_owned();
+        Ok(Self { source, chunk: vec![0; CHUNK_BYTES], ahead: (Vec::new(), 0), front: Front::default(), path, command })
     }
 
-    /// Waits for the next bytes or the end; says whether there is anything. What [`Input::next`] has asked for is larger than
-    /// the buffer of the standard input, so nothing that was read waits in there.
+    /// Whether the whole input exists already: it is a file, not a pipe that another process may still write to.
+    pub(super) fn is_whole(&self) -> bool {
+        kind_of(self.source.as_fd()).is_some_and(|kind| kind.is_file())
+    }
+
+    /// Whether the input has been empty so far.
+    pub(super) fn is_empty(&self) -> bool {
+        self.front.is_empty()
+    }
+
+    /// Whether its first bytes show that it is not text.
+    pub(super) fn is_binary(&self) -> bool {
+        self.front.is_binary()
+    }
+
+    /// Reads ahead until `enough` returns true, or `most` bytes were read. [`Input::next`] returns these bytes again.
+    ///
+    /// # Errors
+    /// As for [`Input::next`].
+    pub(super) fn look_ahead(&mut self, most: usize, mut enough: impl FnMut(&[u8]) -> bool) -> io::Result<()> {
+        while self.ahead.0.len() < most {
+            let start = self.ahead.0.len();
+            self.ahead.0.resize(start + CHUNK_BYTES, 0);
+            let room = self.ahead.0.get_mut(start..).unwrap_or_default();
+            let read = self.source.read(room);
+            self.ahead.0.truncate(start + *read.as_ref().unwrap_or(&0));
+            let new = self.ahead.0.get(start..).unwrap_or_default();
+            if read? == 0 || enough(new) {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Waits until bytes or the end of the input can be read; returns false on timeout. Polling the descriptor is sufficient:
+    /// [`Input::next`] reads more at once than the buffer of the standard input holds, so no bytes are left in that buffer.
     ///
     /// # Errors
     /// The system's error.
     pub(super) fn wait(&self, patience: Duration) -> io::Result<bool> {
+        if self.ahead.1 < self.ahead.0.len() {
+            return Ok(true);
+        }
         let mut waiting = [PollFd::from_borrowed_fd(self.source.as_fd(), PollFlags::IN)];
         let patience = Timespec::try_from(patience).map_err(|_| io::Error::from(ErrorKind::InvalidInput))?;
         match poll(&mut waiting, Some(&patience)) {
             Ok(ready) => Ok(ready > 0),
-            // As if it had come early: whoever waits looks at the time again.
+            // Treated as an early timeout: the caller checks the time again.
             Err(Errno::INTR) => Ok(false),
             Err(error) => Err(error.into()),
         }
     }
 
-    /// The next bytes, as soon as there are any; none at the end.
+    /// Returns the next bytes as soon as there are any; an empty slice at the end.
     ///
     /// # Errors
-    /// The system's error.
+    /// The system's error, or an error if the bytes have a form that no runner writes.
     pub(super) fn next(&mut self) -> io::Result<&[u8]> {
-        loop {
-            match self.source.read(&mut self.chunk) {
-                Ok(length) => return Ok(self.chunk.get(..length).unwrap_or_default()),
-                Err(error) if error.kind() == ErrorKind::Interrupted => {}
-                Err(error) => return Err(error),
-            }
+        let Self { source, chunk, ahead: (held, given), front, path, command } = self;
+        let next = if *given < held.len() {
+            let from = std::mem::replace(given, held.len().min(*given + CHUNK_BYTES));
+            held.get(from..*given).unwrap_or_default()
+        } else {
+            *held = Vec::new();
+            *given = 0;
+            let length = source.read(chunk)?;
+            chunk.get(..length).unwrap_or_default()
+        };
+        match front.look(next) {
+            Some(foreign) => Err(io::Error::new(ErrorKind::InvalidData, remedy(&foreign, path, command))),
+            None => Ok(next),
         }
     }
+}
+
+fn kind_of(source: BorrowedFd<'_>) -> Option<FileType> {
+    Some(File::from(source.try_clone_to_owned().ok()?).metadata().ok()?.file_type())
+}
+
+/// Says what the input is, and which command makes it readable.
+fn remedy(foreign: &Foreign, path: &Path, command: &str) -> String {
+    let Some(reader) = foreign.reader else { return format!("it is {foreign}; runners write JSON or event streams") };
+    if is_stdin(path) {
+        return format!("it is {foreign}: … | {reader} | framegate {command} …");
+    }
+    format!("it is {foreign}: {reader} {} | framegate {command} …", quoted(path))
+}
+
+/// The path, quoted for a shell.
+fn quoted(path: &Path) -> String {
+    let text = path.display().to_string();
+    let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_./+:@%,=".contains(letter);
+    if text.chars().all(is_plain) && !text.is_empty() { text } else { format!("'{}'", text.replace('\'', "'\\''")) }
 }

@@ -1,11 +1,11 @@
-//! `framegate contracts`, `runners`, `schema` and `rules`: what the registries hold.
+//! `framegate contracts`, `runners`, `schema` and `rules`: print the contents of the registries.
 
 use super::names::{self, ContractName};
 use crate::catalogue;
 use crate::nearest::nearest;
-use anyhow::bail;
+use anyhow::anyhow;
 use framegate_translators::contracts::CONTRACTS;
-use framegate_translators::publish::{bundle, typescript};
+use framegate_translators::publish::{bundle, document_of, typescript};
 use framegate_translators::redact::rule_names;
 use framegate_translators::runners::RUNNERS;
 use serde::Serialize;
@@ -30,6 +30,9 @@ pub(super) struct SchemaArgs {
     /// Print TypeScript declarations of all types
     #[arg(long, conflicts_with = "kind")]
     typescript: bool,
+    /// Print what the contract's document allows for events of any producer, instead of what framegate writes
+    #[arg(long, conflicts_with = "typescript")]
+    document: bool,
 }
 
 pub(super) fn contracts(args: &TableArgs) -> anyhow::Result<ExitCode> {
@@ -55,7 +58,7 @@ pub(super) fn rules(args: &TableArgs) -> anyhow::Result<ExitCode> {
         name: &'static str,
         finds: Vec<&'static str>,
     }
-    // A name that stands for several formats is one rule: it is switched off as one.
+    // Several formats can share a name. They form one rule, because they are switched off together.
     let mut rules: Vec<Rule> = Vec::new();
     for (name, about) in rule_names() {
         match rules.iter_mut().find(|rule| rule.name == name) {
@@ -69,16 +72,17 @@ pub(super) fn rules(args: &TableArgs) -> anyhow::Result<ExitCode> {
 pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     let contract = args.contract.0;
     let mut out = io::stdout().lock();
-    if let Some(kind) = &args.kind {
+    if let Some(document) = contract.document_schema.filter(|_| args.document) {
+        let text = match &args.kind {
+            None => document.text.to_owned(),
+            Some(kind) => document_of(&document, contract.type_key, kind)
+                .map_err(|known| unknown_type(contract.name, kind, &known))?,
+        };
+        writeln!(out, "{}", text.trim_end())?;
+    } else if let Some(kind) = &args.kind {
         let Some(file) = contract.schemas.iter().find(|file| file.kind == kind) else {
-            let known: Vec<&str> = contract.schemas.iter().map(|file| file.kind).collect();
-            let hint = nearest(kind, known.iter().copied()).map(|name| format!(", did you mean {name:?}?"));
-            bail!(
-                "{} has no event type {kind:?}{} (known: {})",
-                contract.name,
-                hint.unwrap_or_default(),
-                known.join(", ")
-            );
+            let known: Vec<String> = contract.schemas.iter().map(|file| file.kind.to_owned()).collect();
+            return Err(unknown_type(contract.name, kind, &known));
         };
         writeln!(out, "{}", file.text.trim_end())?;
     } else if args.typescript {
@@ -88,6 +92,11 @@ pub(super) fn schema(args: &SchemaArgs) -> anyhow::Result<ExitCode> {
     }
     out.flush()?;
     Ok(ExitCode::SUCCESS)
+}
+
+fn unknown_type(contract: &str, kind: &str, known: &[String]) -> anyhow::Error {
+    let hint = nearest(kind, known.iter().map(String::as_str)).map(|name| format!(", did you mean {name:?}?"));
+    anyhow!("{contract} has no event type {kind:?}{} (known: {})", hint.unwrap_or_default(), known.join(", "))
 }
 
 fn print_json(list: &impl Serialize) -> anyhow::Result<ExitCode> {

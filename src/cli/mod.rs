@@ -1,19 +1,23 @@
-//! The command line: what is typed, and which command it means.
+//! The command line: its arguments and its commands.
 //!
 //! A new command is a module with its arguments and a `run`, a variant of `Command` and an arm of [`run`].
 
 mod artifacts;
+mod bad;
 mod check;
 mod diagnostics;
 mod frame_log;
 mod health;
 mod input;
+mod lines;
 mod list;
 mod names;
 mod output;
 mod run;
+mod run_end;
 mod serve;
 mod shell;
+mod threads;
 mod translate;
 
 use crate::config::{LogFormat, Telemetry};
@@ -21,14 +25,17 @@ use clap::{Args, Parser, Subcommand};
 use std::io::ErrorKind;
 use std::process::ExitCode;
 
-/// The input was read and nothing is wrong with it.
+/// The input was read and no problem was found.
 pub const EXIT_CLEAN: u8 = 0;
-/// `check` found something wrong.
+/// `check` found problems.
 pub const EXIT_FINDINGS: u8 = 1;
-/// The work could not be done: arguments that are none, a file that cannot be read.
+/// The work could not be done: invalid arguments, or a file that cannot be read.
 pub const EXIT_FAILED: u8 = 2;
 
-/// Reads what coding agents say, and says it in the contract that a client understands.
+/// The proxy cannot start with its configuration. Retrying is useless until the configuration changes (`EX_CONFIG`).
+pub const EXIT_CONFIGURATION: u8 = 78;
+
+/// Reads the output of coding agents, and emits it in the contract that a client understands.
 #[derive(Debug, Parser)]
 #[command(name = "framegate", version, about, arg_required_else_help = true)]
 pub struct Cli {
@@ -51,7 +58,7 @@ struct LogArgs {
 }
 
 impl LogArgs {
-    /// The flags on top of other settings.
+    /// The flags on top of `settings`.
     fn over(&self, settings: &Telemetry) -> Telemetry {
         Telemetry {
             format: self.log_format.unwrap_or(settings.format),
@@ -64,23 +71,23 @@ impl LogArgs {
 enum Command {
     /// Run the proxy
     Serve(serve::Args),
-    /// Start a runner, translate what it says, pass its exit status on
+    /// Start a runner, translate its output, and pass its exit status on
     Run(run::Args),
     /// Translate a runner's output to a contract's events, record by record
     Translate(translate::Args),
     /// Check a stream of events against its contract: schemas, order, pairing
     Check(check::Args),
-    /// Look into a frame log, copy it, tidy it up
+    /// Inspect a frame log, copy it, clean it up
     Log(frame_log::Args),
-    /// List the contracts that clients can ask for
+    /// List the contracts that clients can request
     Contracts(list::TableArgs),
     /// List the runners whose output is understood
     Runners(list::TableArgs),
     /// Print the JSON Schema of an event type or of a whole contract, or its TypeScript declarations
     Schema(list::SchemaArgs),
-    /// List the rules by which secrets are found, with what each finds: names for redaction.disabled_rules
+    /// List the rules that detect secrets, and what each one finds: names for redaction.disabled_rules
     Rules(list::TableArgs),
-    /// Ask a running proxy whether it lives
+    /// Ask a running proxy whether it is healthy
     Health(health::Args),
     /// Print the completions of a shell
     Completions(shell::CompletionsArgs),
@@ -88,12 +95,13 @@ enum Command {
     Man(shell::ManArgs),
 }
 
-/// Does what was asked for.
+/// Runs the command.
 ///
 /// # Errors
-/// What kept it from being done; [`is_closed_pipe`] tells the error that is none.
+/// Returns the command's failure. [`is_closed_pipe`] recognises a broken pipe, which is not a failure.
 pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
-    // A filter on a terminal is quiet; what it is asked for goes to stdout. The proxy reads its settings first.
+    // The default filter is quiet on stderr; a command's results go to stdout. `serve` reads its settings first and sets up
+    // logging itself.
     if !matches!(cli.command, Command::Serve(_)) {
         let quiet = Telemetry { filter: "warn".to_owned(), ..Telemetry::default() };
         crate::telemetry::init(&cli.log.over(&quiet))?;
@@ -114,7 +122,7 @@ pub fn run(cli: Cli) -> anyhow::Result<ExitCode> {
     }
 }
 
-/// Whether the error is only that nobody reads our output any more.
+/// Whether the error is only a broken pipe: the reader of our output has closed it.
 pub fn is_closed_pipe(error: &anyhow::Error) -> bool {
     error
         .chain()

@@ -1,6 +1,6 @@
-//! Names on the command line: contracts and runners, from the registries.
+//! Parses the names of contracts and runners on the command line.
 //!
-//! A name that is none is answered with the nearest one and the list of all.
+//! An unknown name is an error that suggests the nearest name and lists all of them.
 
 use anyhow::Context;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -43,13 +43,23 @@ fn contract_of(fits: fn(&Contract) -> bool) -> impl TypedValueParser<Value = Con
         .try_map(|name| framegate_translators::contracts::contract(&name).map(ContractName).context("not registered"))
 }
 
-/// Who wrote an input.
+/// Which runner wrote an input.
 #[derive(Clone, Copy, Debug)]
 pub(super) enum From {
     /// This runner.
     Runner(RunnerName),
-    /// Whoever it is: the input shows it.
+    /// Detected from the input.
     Auto,
+}
+
+impl From {
+    /// The named runner; `None` for `auto`.
+    pub(super) fn runner(self) -> Option<&'static Runner> {
+        match self {
+            Self::Runner(runner) => Some(runner.0),
+            Self::Auto => None,
+        }
+    }
 }
 
 /// A runner, or `auto`.

@@ -1,14 +1,13 @@
-//! Events to a stream of bytes, in the form that was asked for.
+//! Writes events to a byte stream in the requested form.
 //!
-//! In: events in order. Out: bytes, as soon as they are complete. Never: more than one write's worth held back; a write
-//! after one that failed.
+//! Input: events in order. Output: bytes, as soon as they are complete. Never: more than `HELD_BYTES` and one event held back;
+//! a write after a failed one.
 
 use framegate_translators::contracts::{Contract, SseStyle};
-use framegate_translators::encode::EventRef;
-use framegate_translators::framing::{write_ndjson, write_raw, write_sse};
+use framegate_translators::encode::{EventRef, write_ndjson, write_raw, write_sse};
 use std::io::{self, Write};
 
-/// How events stand in the output.
+/// The framing of events in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(super) enum Form {
     /// One event a line
@@ -32,7 +31,7 @@ pub(super) struct EventWriter<W> {
 enum Layout {
     Raw,
     Ndjson,
-    /// Only the events of which the function says that they stay.
+    /// Only the events for which the function returns true.
     Log(fn(EventRef<'_>) -> bool),
     Sse {
         named: bool,
@@ -43,11 +42,11 @@ enum Layout {
     },
 }
 
-/// What is held back at most before it is written; the rest of a chunk's events follows.
+/// The buffer is written as soon as it reaches this size.
 const HELD_BYTES: usize = 256 << 10;
 
 impl<W: Write> EventWriter<W> {
-    /// A writer at the start of its output.
+    /// Creates a writer. An envelope's opening goes into the buffer.
     pub(super) fn new(out: W, contract: &Contract, form: Form) -> Self {
         let mut held = Vec::new();
         let layout = match (contract.sse, form) {
@@ -55,7 +54,7 @@ impl<W: Write> EventWriter<W> {
             (_, Form::Ndjson) => Layout::Ndjson,
             (_, Form::Log) => contract.log.map_or(Layout::Ndjson, Layout::Log),
             (style, Form::Sse) => Layout::Sse { named: style == SseStyle::Named },
-            // Hecate's lists stand in an envelope.
+            // Lists of hecate.v1 have an envelope.
             (_, Form::List) if contract.name.starts_with("hecate.") => {
                 held.extend_from_slice(b"{\"object\":\"list\",\"data\":[");
                 Layout::List { close: "]}", empty: true }
@@ -68,7 +67,7 @@ impl<W: Write> EventWriter<W> {
         Self { out, held, layout, result: Ok(()) }
     }
 
-    /// Takes the next event. Whether it could be written shows at the next [`flush`](Self::flush).
+    /// Appends an event. The next [`flush`](Self::flush) returns the error if a write failed.
     pub(super) fn event(&mut self, event: EventRef<'_>) {
         if self.result.is_err() {
             return;
@@ -80,7 +79,8 @@ impl<W: Write> EventWriter<W> {
             Layout::Log(_) => write_ndjson(event, &mut self.held),
             Layout::Sse { named } => write_sse(event, *named, &mut self.held),
             Layout::List { empty, .. } => {
-                // The comma comes with the next event, so that this one need not wait to learn if it is the last.
+                // The comma is written before the next event, so that an event need not wait until it is known whether it is
+                // the last.
                 let lead: &[u8] = if std::mem::take(empty) { b"\n" } else { b",\n" };
                 self.held.extend_from_slice(lead);
                 self.held.extend_from_slice(event.payload);
@@ -91,17 +91,17 @@ impl<W: Write> EventWriter<W> {
         }
     }
 
-    /// Writes what is held.
+    /// Writes the buffered events.
     ///
     /// # Errors
-    /// The output's error, now or since the last flush.
+    /// The output's error, from this flush or from a write since the last flush.
     pub(super) fn flush(&mut self) -> io::Result<()> {
         std::mem::replace(&mut self.result, Ok(()))?;
         self.write()?;
         self.out.flush()
     }
 
-    /// The events are over.
+    /// Ends the output after the last event.
     ///
     /// # Errors
     /// The output's error.

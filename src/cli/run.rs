@@ -1,11 +1,12 @@
-//! `framegate run`: starts a runner as `serve` does, and writes its translation as it goes.
+//! `framegate run`: starts a runner in the same way as `serve`, and writes its translation while it runs.
 //!
-//! In: the name of a configured upstream or of a preset, a prompt. Out: each event as soon as its record is in; the runner's
-//! exit status. Never: a question that waits for ever (nobody is there to answer: rules and the time-out decide), a runner
-//! that is left behind.
+//! Input: the name of a configured upstream or of a preset, and a prompt. Output: each event as soon as its record is read; the
+//! runner's standard error; the runner's exit status, or a status other than 0 if its run failed. Never: a question that waits
+//! for ever (no user can answer, so the rules and the timeout decide), a runner that is left running.
 
-use super::EXIT_FAILED;
 use super::names::{self, ContractName};
+use super::run_end::Ending;
+use super::serve::encoder_options;
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Preset, Upstream as Configured};
 use crate::config::{Config, Sources, unknown};
@@ -14,37 +15,40 @@ use crate::log::MemoryLog;
 use crate::runs::{IngestFollower, Runs, Wire};
 use crate::stopping::Phase;
 use crate::upstream::Host;
-use crate::upstream::command::{CommandUpstream, Exit, Launched};
+use crate::upstream::command::{CommandUpstream, Launched};
 use anyhow::{Context, anyhow, bail};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
 use framegate_translators::host::{Opening, Wish};
+use framegate_translators::ledger::EndHold;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::watch;
 use tokio_util::task::AbortOnDropHandle;
 use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(super) struct Args {
-    /// A configured upstream of kind "command", or a preset: claude-code, codex-exec, codex-app-server, opencode-run
+    /// A configured upstream of kind "command", or a preset: claude-code (or claude), codex-exec (or codex), codex-app-server,
+    /// opencode-run (or opencode)
     upstream: String,
-    /// What the runner is to do; - or nothing: the standard input
+    /// The task for the runner; - or nothing: the standard input
     prompt: Option<String>,
     /// The contract of the output
     #[arg(long, value_name = "CONTRACT", value_parser = names::contract(), default_value = "frames.v2")]
     to: ContractName,
-    /// How events stand in the output
+    /// The framing of events in the output
     #[arg(long = "as", value_name = "FORM", default_value = "ndjson")]
     form: Form,
-    /// The session that goes on, in the runner's spelling
+    /// The session to continue, in the runner's spelling
     #[arg(long, value_name = "ID")]
     session: Option<String>,
-    /// The directory that the runner works in [default: the upstream's, else this one]
+    /// The directory that the runner works in [default: the upstream's, else the current one]
     #[arg(long, value_name = "DIR")]
     cwd: Option<PathBuf>,
     /// The model
@@ -53,12 +57,24 @@ pub(super) struct Args {
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
+    /// Also emit the user's messages and attachments in hecate.v1, whose core does not have them
+    #[arg(long)]
+    user_messages: bool,
     /// The configuration file [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
 }
 
-/// How events stand in the output.
+/// The exit codes in `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0     the run is completed, and the runner left with 0
+  1     the runner left with 0, and its run failed or was broken off
+  2     there was no run; the runner could not be started; wrong arguments
+  130   it was interrupted by Ctrl-C (143: by SIGTERM)
+  other the runner's own; 128 and the signal's number where one ended it";
+
+/// The framing of events in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 enum Form {
     /// One event a line
@@ -87,7 +103,11 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     };
     let log = Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs));
     let gate = Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?;
-    let runs = Arc::new(Runs::new(log, gate).with_view_bytes(config.server.view_bytes));
+    let runs = Runs::new(log, gate)
+        .with_view_bytes(config.server.view_bytes)
+        .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
+        .with_open_tools(config.ingest.max_open_tools);
+    let runs = Arc::new(runs);
     let host = Host {
         records_per_run: config.limits.max_records_per_run,
         ahead_bytes: config.ingest.ahead_bytes,
@@ -98,19 +118,23 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..Host::new(runs.clone())
     };
     let upstream = CommandUpstream::new(&configured, settings, host.clone())
-        .with_context(|| format!("there is no runner {:?}", configured.runner))?;
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
-    let exit = runtime.block_on(async {
+        .with_context(|| format!("there is no runner {:?}", configured.runner))?
+        .relaying_stderr();
+    let runtime = super::threads::runtime(0)?;
+    let code = runtime.block_on(async {
         let launched = upstream.launch(opening, Arc::<Restriction>::default())?;
-        let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
+        let mut options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
+        options.user_messages |= args.user_messages;
         let wire = if args.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-        let follower = launched.ingested.follow(runs, args.to.0, options, wire);
-        follow(launched, follower, &host).await
+        let ingested = launched.ingested.clone();
+        let follower = ingested.follow(runs.clone(), args.to.0, options, wire);
+        let ending = follow(launched, follower, &host).await?;
+        anyhow::Ok(ending.tell(&runs, &ingested.entries()).await)
     })?;
-    Ok(code_of(&exit))
+    Ok(ExitCode::from(code))
 }
 
-/// The upstream of that name, as it is configured, or as its preset has it.
+/// Returns the configured upstream of that name, or the preset of that name.
 fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command)> {
     let name = args.upstream.as_str();
     let found = config.upstream.iter().find(|upstream| upstream.name == name).cloned();
@@ -125,19 +149,25 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
     let Kind::Command(settings) = &configured.kind else {
         bail!("the upstream {name:?} starts no program: its kind is another one");
     };
-    // One prompt is all that comes: the runner may leave when it is done.
-    let settings = Command { linger_ms: 0, ..Command::clone(settings) };
+    // There is only one prompt, so the runner may exit when it is done. It gets the whole environment of the caller, who could
+    // have started it directly.
+    let pass_environment = settings.pass_environment.clone().or_else(|| Some(vec!["*".to_owned()]));
+    let settings = Command { linger_ms: 0, pass_environment, ..Command::clone(settings) };
     Ok((configured, settings))
 }
 
-const PRESETS: [(&str, Preset); 4] = [
+/// The names of the presets; a program's own name is an alias.
+const PRESETS: [(&str, Preset); 7] = [
     ("claude-code", Preset::ClaudeCode),
     ("codex-exec", Preset::CodexExec),
     ("codex-app-server", Preset::CodexAppServer),
     ("opencode-run", Preset::OpencodeRun),
+    ("claude", Preset::ClaudeCode),
+    ("codex", Preset::CodexExec),
+    ("opencode", Preset::OpencodeRun),
 ];
 
-/// A preset without settings. Whoever calls us is where the runner may work.
+/// A preset without settings. The runner may work in the directory that the caller names.
 fn preset(name: &str, args: &Args) -> Option<Configured> {
     let (name, preset) = PRESETS.iter().find(|(known, _)| *known == name)?;
     let directories = args.cwd.as_deref().and_then(|path| path.canonicalize().ok()).into_iter().collect();
@@ -151,21 +181,24 @@ fn absolute(path: &std::path::Path) -> anyhow::Result<String> {
     path.into_os_string().into_string().map_err(|path| anyhow!("{} is no Unicode text", path.display()))
 }
 
-/// Writes what comes until it is over. The first signal interrupts the run, the second one ends the runner.
-async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -> anyhow::Result<Exit> {
+/// Writes events until the runner has ended. The first signal interrupts the run, the second one ends the runner.
+async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -> anyhow::Result<Ending> {
     let Launched { ingested, run, exit } = launched;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
     let (stopping, links) = (host.stopping.clone(), host.links.clone());
     let (begun, mut known) = watch::channel(None::<Uuid>);
+    let first_signal = Arc::new(OnceLock::new());
+    let came = first_signal.clone();
     let signals = AbortOnDropHandle::new(tokio::spawn(async move {
         let mut told = false;
         loop {
-            tokio::select! {
-                _ = interrupt.recv() => {}
-                _ = terminate.recv() => {}
-            }
-            // What is kept of a run is printed before its task tells of it.
+            let signal = tokio::select! {
+                _ = interrupt.recv() => SIGINT,
+                _ = terminate.recv() => SIGTERM,
+            };
+            let _ = came.set(signal);
+            // The run's frames can be printed before `run` resolves. Wait for it if a run has begun.
             let has_begun = ingested.entries().iter().any(|entry| entry.stream.kind == StreamKind::Session);
             let run = match known.wait_for(|run| run.is_some() || !has_begun).await {
                 Ok(run) => *run,
@@ -186,27 +219,28 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
                 begun.send_replace(Some(run));
                 None
             }
-            Ok(Err(error)) => Some(error),
+            Ok(Err(error)) => Some(error.to_string()),
             Err(_) => None,
         }
     };
     let written = async {
         let written = write(&mut follower).await;
         if written.is_err() {
-            // Nobody reads on: the runner's work is for nobody.
+            // The output is closed, so the runner's work is of no use.
             host.stopping.set(Phase::Cutting);
         }
         written
     };
-    let (written, failed) = tokio::join!(written, begins);
+    let (written, no_run) = tokio::join!(written, begins);
     let exit = exit.await.map_err(|_| anyhow!("the runner could not be driven"))?;
     drop(signals);
     written?;
-    if let Some(failed) = failed {
-        let _ = writeln!(std::io::stderr(), "framegate: {failed}");
-    }
-    Ok(exit)
+    Ok(Ending { exit, signal: first_signal.get().copied(), no_run })
 }
+
+/// The numbers of the signals that interrupt a run.
+const SIGINT: u8 = 2;
+const SIGTERM: u8 = 15;
 
 async fn write(follower: &mut IngestFollower) -> anyhow::Result<()> {
     let mut out = std::io::stdout();
@@ -217,14 +251,4 @@ async fn write(follower: &mut IngestFollower) -> anyhow::Result<()> {
         out.flush().context("cannot write")?;
     }
     Ok(())
-}
-
-/// The runner's exit status, as a shell gives it.
-fn code_of(exit: &Exit) -> ExitCode {
-    use std::os::unix::process::ExitStatusExt;
-    if let Some(cut) = &exit.cut {
-        let _ = writeln!(std::io::stderr(), "framegate: {cut}");
-    }
-    let code = exit.status.and_then(|status| status.code().or_else(|| status.signal().map(|signal| 128 + signal)));
-    code.and_then(|code| u8::try_from(code).ok()).map_or(ExitCode::from(EXIT_FAILED), ExitCode::from)
 }

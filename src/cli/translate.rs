@@ -1,71 +1,92 @@
 //! `framegate translate`: a filter from a runner's output to a contract's events.
 //!
-//! In: bytes, as they come. Out: each event as soon as its record is in; diagnostics on stderr. Never: memory that grows
-//! with the length of the input, a hole where the gate withheld an event.
+//! Input: bytes, as they arrive. Output: each event as soon as its record is read; diagnostics on stderr. Never: memory that
+//! grows with the length of the input, a gap in the sequence when the gate withholds an event.
 
-use super::EXIT_CLEAN;
 use super::artifacts::ArtifactFiles;
+use super::bad::{BadRecords, no_run};
 use super::diagnostics::Diagnostics;
 use super::input::{Input, shown};
 use super::names::{self, ContractName, From};
 use super::output::{EventWriter, Form};
-use crate::clock::{Arrival, Clock};
-use crate::config::GateMode;
-use crate::ingest::{Whose, unknown};
+use super::serve::encoder_options;
+use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
+use crate::clock::{Arrival, Clock, Moment};
+use crate::config::{GateMode, Redaction, Sources};
+use crate::ingest::Whose;
 use anyhow::{Context, bail};
 use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
-use framegate_translators::pipeline::{Ingest, Translator};
+use framegate_translators::ledger::EndHold;
+use framegate_translators::pipeline::{Ingest, Tally, Translator};
 use framegate_translators::recognise::Window;
-use framegate_translators::redact::{Rules, Settings};
+use framegate_translators::redact::Rules;
 use framegate_translators::sequence::{Identity, uuid_of};
-use std::io;
-use std::path::PathBuf;
+use framegate_translators::when::FirstTime;
+use std::io::{self, Write};
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
+use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(super) struct Args {
-    /// Who wrote the input; auto finds it out from the first records
+    /// The runner that wrote the input; auto detects it from the first records
     #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto())]
     from: From,
     /// The contract of the output
     #[arg(long, value_name = "CONTRACT", value_parser = names::contract())]
     to: ContractName,
-    /// How events stand in the output [default: ndjson]
+    /// The framing of events in the output [default: ndjson]
     #[arg(long = "as", value_name = "FORM")]
     form: Option<Form>,
-    /// The id of the first run: a UUID, or any text that stands for one [default: a new one]
+    /// The id of the first run: a UUID, or any text, from which a UUID is derived [default: a new one]; the ids of later runs
+    /// and files are derived from it
     #[arg(long, value_name = "ID")]
     run_id: Option<String>,
-    /// The id of the first session: a UUID, or any text that stands for one [default: the runner's own]
+    /// The id of the first session: a UUID, or any text, from which a UUID is derived [default: the runner's own]
     #[arg(long, value_name = "ID")]
     session_id: Option<String>,
-    /// The time, in milliseconds since 1970, for records that tell none; the clock then stands still
+    /// The time, in milliseconds since 1970, for records without one; the clock then stands still. Without this option, a file
+    /// starts at the first time in its records, and a pipe starts now
     #[arg(long, value_name = "N")]
     epoch_ms: Option<u64>,
     /// Also emit what the contract calls experimental
     #[arg(long)]
     experimental: bool,
+    /// Also emit the user's messages and attachments in hecate.v1, whose core does not have them
+    #[arg(long)]
+    user_messages: bool,
     /// Write large outputs, patches and images to this directory, by their SHA-256, with a preview in the events; without it
     /// nothing is cut
     #[arg(long, value_name = "DIR")]
     artifacts: Option<PathBuf>,
-    /// What becomes of an event that breaks its schema: off (not looked at), warn (sent, and told on stderr), enforce (told, and
-    /// withheld: the contract's own error or gap event is written in its place)
-    #[arg(long, alias = "validate", value_name = "MODE", default_value = "warn", hide_possible_values = true)]
-    gate: GateMode,
-    /// Redact secrets before anything is made of them [default, except for --to raw]
+    /// What to do with an event that breaks its schema: off (do not check), warn (send it, and report it on stderr), enforce
+    /// (report it, and withhold it: the contract's own error or gap event is written in its place) [default: as configured,
+    /// else warn]
+    #[arg(long, alias = "validate", value_name = "MODE", hide_possible_values = true)]
+    gate: Option<GateMode>,
+    /// Redact secrets before events are made [default, except for --to raw]
     #[arg(long, overrides_with = "no_redact")]
     redact: bool,
-    /// Leave secrets where they are [default for --to raw, which gives every record back byte for byte]
+    /// Do not redact secrets [default for --to raw, which returns every record byte for byte]
     #[arg(long, overrides_with = "redact")]
     no_redact: bool,
-    /// The file to read; - is the standard input
-    #[arg(default_value = "-")]
-    file: PathBuf,
+    /// Exit with 1 if a record could not be read: not JSON, too large, of an unknown type
+    #[arg(long)]
+    strict: bool,
+    /// How many bad records of a file, warnings and broken events are reported one by one; the rest are counted
+    #[arg(long, value_name = "N", default_value_t = 20, value_parser = clap::value_parser!(u64).range(0..=1_000_000))]
+    max_reports: u64,
+    /// The configuration file, for [redaction], [gate], [hecate] and the limits of [ingest] [default: config.toml, if it is there]
+    #[arg(long, value_name = "FILE")]
+    config: Option<PathBuf>,
+    /// The files to read, one after the other, each a separate input; - is the standard input
+    #[arg(value_name = "FILE", default_value = "-")]
+    files: Vec<PathBuf>,
 }
 
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
@@ -81,81 +102,189 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             CONTRACTS.iter().filter(|other| other.log.is_some()).map(|other| other.name).collect();
         bail!("{} has no log form (contracts that have one: {})", contract.name, with_log.join(", "));
     }
-    let cannot_read = || format!("cannot read {}", shown(&args.file));
-    let mut input = Input::open(&args.file).with_context(cannot_read)?;
-    let clock = args.epoch_ms.map_or(Clock::System, Clock::Fixed);
-    let identity = Identity {
-        run_id: args.run_id.as_deref().map_or_else(|| Clock::System.new_id(), uuid_of),
-        session_id: args.session_id.as_deref().map(uuid_of),
-    };
-    let ingest = match args.from {
-        From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
-        From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
-    };
+    let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     let store = args.artifacts.as_deref().map(ArtifactFiles::open).transpose()?;
-    let ingest = if store.is_some() { ingest.with_artifacts(Bounds::default()) } else { ingest };
-    // `raw` is what a recording is checked and kept with: there, losing nothing is what is asked for.
+    // `raw` is used to check and store recordings, so by default it loses nothing.
     let redacts = args.redact || (!args.no_redact && contract.sse != SseStyle::Raw);
-    let ingest = if redacts { ingest.redacting(Arc::new(Rules::new(Settings::default())?)) } else { ingest };
+    // `--redact` enables redaction whatever the configuration says.
+    let redaction = Redaction { enabled: args.redact || config.redaction.enabled, ..config.redaction.clone() };
+    let rules = if redacts { redaction.rules()?.map(Arc::new) } else { None };
+    let (record_bytes, preview_bytes) = (config.ingest.max_record_bytes, config.ingest.preview_bytes);
+    let options = EncoderOptions { experimental: args.experimental, ..encoder_options(&config) };
     let options = EncoderOptions {
-        experimental: args.experimental,
-        artifacts: args.artifacts.is_some(),
-        ..EncoderOptions::default()
+        artifacts: options.artifacts || args.artifacts.is_some(),
+        user_messages: options.user_messages || args.user_messages,
+        ..options
     };
-    let mut translator = Translator::new(ingest, contract, options);
-    let mut diagnostics = Diagnostics::new(contract, args.gate)?;
-    let mut whose = Whose::default();
+    let job = Job { args, limits: Limits { record_bytes, preview_bytes }, rules, options, store };
+    let mut diagnostics = Diagnostics::new(contract, args.gate.unwrap_or(config.gate.mode), args.max_reports)?;
     let mut writer = EventWriter::new(io::stdout().lock(), contract, args.form.unwrap_or(Form::Ndjson));
-    let mut fed = Arrival::now(clock);
-    let read = loop {
-        // What waits for the next record does not wait longer than it may. A clock that stands still makes the output a
-        // function of the input alone: there, nothing goes by time.
-        if args.epoch_ms.is_none()
-            && let Some(deadline) = translator.ingest().deadline()
-        {
-            match input.wait(fed.until(deadline)) {
-                Ok(true) => {}
-                Ok(false) => {
-                    // By the clock of the last bytes: the system's may have been set since.
-                    translator.flush(deadline, &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
-                    settle(&mut translator, &mut whose, store.as_ref())?;
-                    writer.flush().context("cannot write")?;
-                    continue;
-                }
-                Err(error) => break Err(error),
+    let (mut failed, mut bad) = (false, false);
+    for (nth, path) in args.files.iter().enumerate() {
+        match job.file(nth, path, &mut diagnostics, &mut writer)? {
+            Ok(tally) => bad |= tally.bad() > 0,
+            Err(why) => {
+                failed = true;
+                // If stderr is closed, the message cannot be delivered.
+                let _ = writeln!(io::stderr(), "error: {why}");
             }
         }
-        let chunk = match input.next() {
-            Ok([]) => break Ok(()),
-            Ok(chunk) => chunk,
-            Err(error) => break Err(error),
-        };
-        fed = Arrival::now(clock);
-        translator.feed(chunk, fed.ms, &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
-        settle(&mut translator, &mut whose, store.as_ref())?;
-        if translator.ingest().is_unknown() {
-            break Ok(());
-        }
-        writer.flush().context("cannot write")?;
-    };
-    // An input that breaks off is ended like one that is over: whoever reads the output gets every run closed.
-    translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, &mut writer));
-    settle(&mut translator, &mut whose, store.as_ref())?;
-    if translator.ingest().is_unknown() {
-        read.with_context(cannot_read)?;
-        bail!("{}: {}; say whose it is with --from", shown(&args.file), unknown());
     }
     writer.finish().context("cannot write")?;
-    diagnostics.sum_up(translator.records());
-    read.with_context(cannot_read)?;
-    Ok(ExitCode::from(EXIT_CLEAN))
+    diagnostics.sum_up();
+    Ok(ExitCode::from(match (failed, bad && args.strict) {
+        (true, _) => EXIT_FAILED,
+        (false, true) => EXIT_FINDINGS,
+        (false, false) => EXIT_CLEAN,
+    }))
 }
 
-/// What follows from what was translated last: nobody is told of an artifact much before it is there.
-fn settle(translator: &mut Translator, whose: &mut Whose, store: Option<&ArtifactFiles>) -> anyhow::Result<()> {
-    whose.tell(translator.ingest());
-    match store {
-        Some(store) => store.write(&translator.ingest().take_artifacts()),
-        None => Ok(()),
+/// The settings that apply to every file.
+struct Job<'a> {
+    args: &'a Args,
+    limits: Limits,
+    rules: Option<Arc<Rules>>,
+    options: EncoderOptions,
+    store: Option<ArtifactFiles>,
+}
+
+impl Job<'_> {
+    /// Translates one file to its end. Returns the counts of its records, or why it could not be read.
+    ///
+    /// # Errors
+    /// The output failed, which ends the whole command.
+    fn file<W: Write>(
+        &self,
+        nth: usize,
+        path: &Path,
+        diagnostics: &mut Diagnostics,
+        writer: &mut EventWriter<W>,
+    ) -> anyhow::Result<Result<Tally, String>> {
+        let cannot_read = |error: &io::Error| format!("cannot read {}: {error}", shown(path));
+        let mut input = match Input::open(path, "translate") {
+            Ok(input) => input,
+            Err(error) => return Ok(Err(cannot_read(&error))),
+        };
+        let clock = match self.clock(&mut input) {
+            Ok(clock) => clock,
+            Err(error) => return Ok(Err(cannot_read(&error))),
+        };
+        let mut translator = Translator::new(self.ingest(nth, input.is_whole()), self.args.to.0, self.options.clone());
+        let (mut whose, mut bad) = (Whose::default(), BadRecords::new(path, self.args.max_reports));
+        let mut fed = Arrival::now(clock);
+        let read = loop {
+            // What is held for the next record must not wait past its deadline. With `--epoch-ms` the output is a function of
+            // the input alone, so no timer runs.
+            if self.args.epoch_ms.is_none()
+                && let Some(deadline) = translator.ingest().deadline()
+            {
+                match input.wait(fed.until(deadline)) {
+                    Ok(true) => {}
+                    Ok(false) => {
+                        // Uses the clock time of the last bytes: the system clock may have been set since.
+                        translator.flush(deadline, &mut |frame, events| diagnostics.pass(frame, events, writer));
+                        self.settle(&mut translator, &mut whose, &mut bad)?;
+                        writer.flush().context("cannot write")?;
+                        continue;
+                    }
+                    Err(error) => break Err(error),
+                }
+            }
+            let chunk = match input.next() {
+                Ok([]) => break Ok(()),
+                Ok(chunk) => chunk,
+                Err(error) => break Err(error),
+            };
+            fed = Arrival::now(clock);
+            bad.feed(chunk);
+            translator.feed(chunk, fed.ms, &mut |frame, events| diagnostics.pass(frame, events, writer));
+            self.settle(&mut translator, &mut whose, &mut bad)?;
+            if translator.ingest().is_unknown() {
+                break Ok(());
+            }
+            writer.flush().context("cannot write")?;
+        };
+        // An input that breaks off is finished like a complete one, so that every run in the output is closed.
+        translator.finish(clock.now_ms(), &mut |frame, events| diagnostics.pass(frame, events, writer));
+        self.settle(&mut translator, &mut whose, &mut bad)?;
+        writer.flush().context("cannot write")?;
+        let tally = translator.ingest().tally();
+        bad.end(&tally);
+        diagnostics.end_input(&tally);
+        if let Err(error) = read {
+            return Ok(Err(cannot_read(&error)));
+        }
+        // A run that was decoded from another runner's records does not count as a run.
+        if tally.runs == 0 || whose.mistaken().is_some() {
+            let read_as = translator.ingest().runner();
+            let why = no_run(&input, read_as, &tally, whose.mistaken(), bad.first());
+            return Ok(Err(format!("cannot read {}: {why}", shown(path))));
+        }
+        Ok(Ok(tally))
+    }
+
+    /// Chooses the clock for a file: a recording starts at the first time in its records.
+    fn clock(&self, input: &mut Input) -> io::Result<Clock> {
+        if let Some(epoch_ms) = self.args.epoch_ms {
+            return Ok(Clock::Fixed(epoch_ms));
+        }
+        let mut found = None;
+        if input.is_whole() {
+            let mut first = FirstTime::new(self.args.from.runner(), None, self.limits);
+            input.look_ahead(LOOK_AHEAD_BYTES, |bytes| {
+                found = first.feed(bytes);
+                found.is_some()
+            })?;
+            found = found.or_else(|| first.finish());
+        }
+        Ok(found.map_or(Clock::System, |ms| Clock::Since(ms, Moment::now())))
+    }
+
+    fn ingest(&self, nth: usize, is_whole: bool) -> Ingest {
+        let args = self.args;
+        let run_id = args.run_id.as_deref().map_or_else(|| Clock::System.new_id(), |id| nth_id(id, nth));
+        // Only the first file belongs to the given session. A further file has its own session.
+        let session_id = args.session_id.as_deref().filter(|_| nth == 0).map(uuid_of);
+        let identity = Identity { run_id, session_id };
+        let ingest = match args.from {
+            From::Runner(runner) => Ingest::new(runner.0, None, self.limits, identity),
+            From::Auto => Ingest::auto(None, self.limits, identity, Window::default()),
+        };
+        // A file is complete, and a fixed clock has no timers. Neither is live.
+        let is_live = args.epoch_ms.is_none() && !is_whole;
+        let ingest = ingest.holding_ends(if is_live { EndHold::default() } else { EndHold::Input });
+        let ingest = if self.store.is_some() { ingest.with_artifacts(Bounds::default()) } else { ingest };
+        match &self.rules {
+            Some(rules) => ingest.redacting(rules.clone()),
+            None => ingest,
+        }
+    }
+
+    /// Handles the results of the last call. Artifacts are written before the events that name them are flushed.
+    fn settle(&self, translator: &mut Translator, whose: &mut Whose, bad: &mut BadRecords) -> anyhow::Result<()> {
+        whose.tell(translator.ingest());
+        bad.tell(translator.ingest().take_bad());
+        match &self.store {
+            Some(store) => store.write(&translator.ingest().take_artifacts()),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The exit codes in `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   each file was read and has a run; records that could not be read are told on stderr
+  1   with --strict: a record could not be read
+  2   a file could not be read, is compressed, empty or another runner's, or no run was found in it; wrong arguments";
+
+/// How many bytes of a file are read ahead to find its first time.
+const LOOK_AHEAD_BYTES: usize = 1 << 20;
+
+/// The id of the first run in a file: the given id for the first file, an id derived from it for later ones.
+fn nth_id(id: &str, nth: usize) -> Uuid {
+    match nth {
+        0 => uuid_of(id),
+        nth => uuid_of(&format!("{}/file/{nth}", uuid_of(id))),
     }
 }

@@ -1,7 +1,8 @@
-//! `[approvals]` and `[[approvals.rule]]`: what is decided without asking anybody, and what where nobody answers.
+//! `[approvals]` and `[[approvals.rule]]`: requests that are decided without asking a client, and the decision if no client
+//! answers.
 //!
-//! In: the section, and the tables of rules as the file has them. Out: rules whose every pattern can be used, in the order of
-//! the file. Never: a rule that is silently left out, or that means more than it says because a word of it was not known.
+//! Input: the section, and the tables of rules in the file. Output: valid rules, in the order of the file. Never: a rule that
+//! is silently left out, or that matches more than intended because one of its keys is unknown.
 
 use super::error::{Problem, unknown};
 use super::source::{misfit, sections};
@@ -9,15 +10,15 @@ use figment::value::{Dict, Value};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 
-/// What is decided of the questions that runners ask.
+/// How runners' approval requests are decided.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Approvals {
-    /// How long somebody may take to answer.
+    /// How long clients may take to answer a request.
     pub timeout_ms: u64,
-    /// What an unanswered question's answer is.
+    /// The decision on an unanswered request.
     pub unanswered: Unanswered,
-    /// Questions that are decided by rule, the first one that fits. They stand in the file alone.
+    /// Rules that decide requests; the first match wins. They can only be configured in the file.
     #[serde(skip)]
     pub rule: Vec<Rule>,
 }
@@ -28,52 +29,52 @@ impl Default for Approvals {
     }
 }
 
-/// What an unanswered question's answer is.
+/// The decision on an unanswered request.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Unanswered {
-    /// No.
+    /// The request is denied.
     #[default]
     Deny,
-    /// Yes.
+    /// The request is allowed.
     Allow,
 }
 
-/// What a rule says.
+/// The decision of a rule.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Verdict {
     /// The tool may run.
     Allow,
-    /// It may not.
+    /// The tool may not run.
     Deny,
-    /// Somebody is asked.
+    /// The clients are asked.
     #[default]
     Ask,
 }
 
-/// One rule. What is empty fits everything.
+/// One rule. An empty field matches everything.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Rule {
-    /// Its name, for the frames that tell of it.
+    /// Its name, for the frames that report its decisions.
     pub name: String,
-    /// The upstream that it is for.
+    /// The upstream that it applies to.
     pub upstream: String,
-    /// A regular expression that the whole of the tool's name fits.
+    /// A regular expression that must match the whole name of the tool.
     pub tool: String,
-    /// Regular expressions that the whole of these arguments fit.
+    /// Regular expressions by argument; each must match the whole argument.
     pub arguments: BTreeMap<String, String>,
-    /// What it says.
+    /// The decision.
     pub decision: Verdict,
-    /// Why, for the runner and its model to read.
+    /// The reason, for the runner and its model.
     pub reason: String,
 }
 
-/// How many rules there may be: each is tried on each question.
+/// The maximum number of rules: each is tried for each request.
 const MAX_RULES: usize = 1000;
 
-/// Reads the tables; what is wrong is added to `problems`, `spell` says where it stands.
+/// Reads the tables of rules. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Rule> {
     let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
     let Value::Array(_, tables) = tables else {
@@ -141,18 +142,18 @@ fn one(table: &Dict, report: &mut dyn FnMut(&str, String)) -> Option<Rule> {
 }
 
 impl Rule {
-    /// The rule, made ready for use.
+    /// Compiles the rule.
     ///
     /// # Errors
-    /// A pattern that is none.
-    pub fn made(&self) -> Result<crate::upstream::Rule, crate::upstream::RuleError> {
-        use crate::upstream::Verdict as Made;
+    /// An invalid pattern.
+    pub fn made(&self) -> Result<crate::policy::Rule, crate::policy::RuleError> {
+        use crate::policy::Verdict as Made;
         let verdict = match self.decision {
             Verdict::Allow => Made::Allow,
             Verdict::Deny => Made::Deny,
             Verdict::Ask => Made::Ask,
         };
-        let mut made = crate::upstream::Rule::new(&self.name, verdict);
+        let mut made = crate::policy::Rule::new(&self.name, verdict);
         if !self.upstream.is_empty() {
             made = made.of_upstream(&self.upstream);
         }
@@ -167,12 +168,12 @@ impl Rule {
 }
 
 impl Approvals {
-    /// What is decided, made ready for use.
+    /// Compiles the rules and the other settings.
     ///
     /// # Errors
-    /// A pattern that is none.
-    pub fn policy(&self) -> Result<crate::upstream::Policy, crate::upstream::RuleError> {
-        Ok(crate::upstream::Policy {
+    /// An invalid pattern.
+    pub fn policy(&self) -> Result<crate::policy::Policy, crate::policy::RuleError> {
+        Ok(crate::policy::Policy {
             rules: self.rule.iter().map(Rule::made).collect::<Result<_, _>>()?,
             timeout_ms: self.timeout_ms,
             allow_unanswered: self.unanswered == Unanswered::Allow,
@@ -206,7 +207,7 @@ mod tests {
         let approvals = Approvals { rule: rules, unanswered: Unanswered::Allow, ..Approvals::default() };
         let policy = approvals.policy().unwrap();
         let args = framegate_translators::json::to_raw(&serde_json::json!({"command": "rm -rf /"}));
-        assert_eq!(policy.rule("codex", "Bash", &args).unwrap().verdict(), crate::upstream::Verdict::Deny);
+        assert_eq!(policy.rule("codex", "Bash", &args).unwrap().verdict(), crate::policy::Verdict::Deny);
         assert_eq!(policy.rule("claude", "Read", &args).unwrap().reason(), Some("why not"));
         assert!(policy.rule("codex", "Read", &args).is_none());
         assert!(policy.allow_unanswered);

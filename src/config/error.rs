@@ -1,23 +1,38 @@
-//! What is wrong with a configuration, told so that it can be put right.
+//! Problems in a configuration, with enough context to fix them.
 
 use crate::nearest::nearest;
+use figment::providers::{Format, Toml};
 use std::fmt::Write;
 
-/// A configuration that cannot be used: everything that is wrong with it.
+/// A configuration that cannot be used, with all its problems.
 #[derive(Debug, thiserror::Error)]
 #[error("the configuration cannot be used: {}", .problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))]
 pub struct ConfigError {
-    /// At least one.
+    /// The problems; at least one.
     pub problems: Vec<Problem>,
 }
 
-/// One thing that is wrong.
+impl ConfigError {
+    /// Adds a hint if the default file has none of framegate's sections: it may belong to another program.
+    pub(super) fn of_default_file(mut self, text: &str) -> Self {
+        let ours = super::source::sections(&super::Config::default());
+        let is_ours = |key: &String| ours.contains_key(key) || key == super::load::UPSTREAM;
+        let parsed: Result<figment::value::Dict, _> = Toml::from_str(text);
+        if !text.trim().is_empty() && !parsed.is_ok_and(|file| file.keys().any(is_ours)) {
+            let message = "if this file is another program's, name framegate's with --config FILE (/dev/null: none)";
+            self.problems.push(Problem { place: super::DEFAULT_FILE.to_owned(), message: message.to_owned() });
+        }
+        self
+    }
+}
+
+/// One problem in a configuration.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{place}: {message}")]
 pub struct Problem {
     /// The source and the key: `config.toml, server.listen`, or `FRAMEGATE__SERVER__LISTEN`.
     pub place: String,
-    /// What is wrong, and what would be right.
+    /// The problem, and what would be correct.
     pub message: String,
 }
 
@@ -27,7 +42,7 @@ impl From<Problem> for ConfigError {
     }
 }
 
-/// Says that there is no such thing, which one may have been meant, and which ones there are.
+/// A message that `given` is unknown, with the nearest known name and a list of all known names.
 pub(crate) fn unknown<'n>(what: &str, given: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
     let mut message = format!("there is no {what} {given:?}");
     if let Some(name) = nearest(given, known.clone()) {

@@ -1,4 +1,4 @@
-//! The sources of the configuration, put on top of each other.
+//! Loads the sources of the configuration and merges them.
 
 use super::Config;
 use super::approvals;
@@ -13,31 +13,31 @@ use std::ffi::OsString;
 use std::io::ErrorKind;
 use std::path::{Path, PathBuf};
 
-/// What every variable of ours begins with.
+/// The prefix of framegate's environment variables.
 pub(super) const ENV_PREFIX: &str = "FRAMEGATE__";
 
-/// The one key of the file that is no section: a list of tables.
+/// The only top-level key of the file that is not a section: it holds a list of tables.
 pub(super) const UPSTREAM: &str = "upstream";
 
-/// The file that is read where none is named; it may be missing.
+/// The file that is read if none is named; it may be missing.
 pub const DEFAULT_FILE: &str = "config.toml";
 
-/// Where settings come from, the weakest first.
+/// The sources of settings, lowest precedence first.
 #[derive(Clone, Debug, Default)]
 pub struct Sources {
-    /// A file that must be there; without it, [`DEFAULT_FILE`] is read if it is there.
+    /// A file that must exist; `None`: [`DEFAULT_FILE`], if it exists.
     pub file: Option<PathBuf>,
-    /// Environment variables; those without our prefix are passed over.
+    /// Environment variables; those without the prefix are ignored.
     pub environment: Vec<(String, String)>,
-    /// Settings of the command line, as `section.key` and its text.
+    /// Settings of the command line, as `section.key` and text.
     pub flags: Vec<(String, String)>,
 }
 
 impl Sources {
-    /// A named file, or the default one, and these environment variables (`std::env::vars_os()`).
+    /// Collects the sources: a named file or the default one, and the given environment variables (`std::env::vars_os()`).
     ///
     /// # Errors
-    /// A variable of ours whose value is no Unicode text.
+    /// One of framegate's variables is not valid Unicode.
     pub fn new(
         file: Option<PathBuf>,
         environment: impl IntoIterator<Item = (OsString, OsString)>,
@@ -53,10 +53,10 @@ impl Sources {
         Ok(Self { file, environment: ours, flags: Vec::new() })
     }
 
-    /// Reads the sources.
+    /// Reads and merges the sources.
     ///
     /// # Errors
-    /// All that is wrong with them.
+    /// All problems in the sources.
     pub fn load(&self) -> Result<Config, ConfigError> {
         let default = Path::new(DEFAULT_FILE);
         let (path, needed) = self.file.as_deref().map_or((default, false), |path| (path, true));
@@ -66,12 +66,12 @@ impl Sources {
             Err(error) if error.kind() == ErrorKind::NotFound && !needed => String::new(),
             Err(error) => return Err(Problem { place: name, message: format!("cannot be read: {error}") }.into()),
         };
-        self.load_with(name, &text)
+        self.load_with(name, &text).map_err(|error| if needed { error } else { error.of_default_file(&text) })
     }
 
     fn load_with(&self, name: String, text: &str) -> Result<Config, ConfigError> {
         let mut file: Dict = Toml::from_str(text).map_err(|error| {
-            // The parser draws the line and its place; the rest of the message stands on one line.
+            // The parser's message spans lines, because it shows the line and the position. It is used as it is.
             Problem { place: name.clone(), message: format!("is no TOML: {}", error.to_string().trim_end()) }
         })?;
         let defaults = sections(&Config::default());
@@ -111,7 +111,7 @@ impl Sources {
     }
 }
 
-/// The tables of rules, which are no settings of their section.
+/// Removes the tables of rules, which are not settings of their section.
 fn take_rules(file: &mut Dict) -> Option<Value> {
     match file.get_mut("approvals") {
         Some(Value::Dict(_, approvals)) => approvals.remove("rule"),
@@ -119,7 +119,7 @@ fn take_rules(file: &mut Dict) -> Option<Value> {
     }
 }
 
-/// The source of a key's value, and the key as the source spells it.
+/// The source of a key's value, with the key as the source spells it.
 fn place_of(figment: &Figment, key: &str) -> String {
     let keys: Vec<&str> = key.split('.').collect();
     figment
@@ -130,9 +130,7 @@ fn place_of(figment: &Figment, key: &str) -> String {
 pub(super) fn message_of(key: &str, kind: &Kind) -> String {
     match kind {
         Kind::UnknownVariant(given, known) => unknown("value", given, known.iter().copied()),
-        _ if key == "server.listen" => {
-            "is no address and port, such as \"127.0.0.1:8080\" or \"[::1]:8080\"".to_owned()
-        }
+        _ if key == "server.listen" => super::listen::WRONG.to_owned(),
         other => other.to_string(),
     }
 }
@@ -224,7 +222,7 @@ mod tests {
             ("server = 1", vec!["config.toml, server: is a section; its keys are allowed_hosts, "]),
             ("[server]\nmax_connections = 0", vec!["server.max_connections: 0 is out of range", "from 1 to 1000000"]),
             ("[server]\nmax_connections = -1", vec!["-1 is out of range"]),
-            ("[server]\nmax_connections = 1.5", vec!["1.5 is no whole number; the default is 1024"]),
+            ("[server]\nmax_connections = 1.5", vec!["1.5 is no whole number; the default is 4096"]),
             ("[server]\nmax_connections = \"7\"", vec!["\"7\" is no whole number"]),
             ("[server]\nlisten = 8080", vec!["server.listen: 8080 is no text; put it in quotes"]),
             ("[server]\nlisten = \"localhost\"", vec!["config.toml, server.listen: is no address and port, such as"]),
@@ -261,7 +259,9 @@ mod tests {
             ),
             (
                 "[redaction]\ndisabled_rules = [\"jtw\"]",
-                vec!["redaction.disabled_rules: there is no rule \"jtw\" (rules: aws-access-key-id"],
+                vec![
+                    "redaction.disabled_rules: there is no rule \"jtw\"; `framegate rules` lists those that there are",
+                ],
             ),
             ("[redaction]\nkeys = [\"*\"]", vec!["redaction.keys: \"*\" names no key"]),
             ("[redaction]\nhold_ms = 60001", vec!["redaction.hold_ms: 60001 is out of range"]),

@@ -1,10 +1,13 @@
 //! The configuration: defaults, then `config.toml`, then the environment, then flags.
 //!
-//! In: the sources, as they were found. Out: a [`Config`] whose every value is in its range, or all that is wrong with the
-//! sources at once, each with its place and with what would be right. Never: a key that is silently ignored, a secret.
+//! Input: the sources. Output: a [`Config`] in which every value is in its range, or a list of all problems in the sources,
+//! each with its position and a correct alternative. Never: a key that is silently ignored, a secret.
 
+mod agreement;
 pub mod approvals;
 mod error;
+pub mod filter;
+mod listen;
 mod load;
 mod otlp;
 mod ranges;
@@ -24,37 +27,37 @@ use std::collections::BTreeMap;
 use std::net::{Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 
-/// Every setting.
+/// All settings.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Config {
     /// The HTTP server.
     pub server: Server,
-    /// Who may use it.
+    /// Who may use the server.
     pub auth: Auth,
     /// Transport layer security.
     pub tls: Tls,
-    /// How much each client gets.
+    /// Limits for each client.
     pub limits: Limits,
-    /// What comes in.
+    /// The ingest of runners' output.
     pub ingest: Ingest,
-    /// What is taken out of it before it is kept.
+    /// The redaction of secrets before records are stored.
     pub redaction: Redaction,
-    /// What is kept.
+    /// The frame log.
     pub log: Log,
-    /// What is stored beside the frames.
+    /// Artifacts, which are stored next to the frames.
     pub artifacts: Artifacts,
-    /// What is decided of the questions that runners ask.
+    /// How runners' approval requests are decided.
     pub approvals: approvals::Approvals,
-    /// What is checked on the way out.
+    /// The schema check of outgoing events.
     pub gate: Gate,
-    /// What `hecate.v1` tells.
+    /// The optional content of `hecate.v1`.
     pub hecate: Hecate,
-    /// What framegate says about itself.
+    /// framegate's own log output.
     pub telemetry: Telemetry,
-    /// Where spans are sent.
+    /// The OTLP collector for spans.
     pub otlp: Otlp,
-    /// The runners that it reaches out to. They stand in the file alone.
+    /// The runners that the proxy starts or connects to. They can only be configured in the file.
     #[serde(skip)]
     pub upstream: Vec<upstream::Upstream>,
 }
@@ -63,43 +66,52 @@ pub struct Config {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Server {
-    /// The address and port that it listens on.
+    /// The address and port to listen on.
+    #[serde(deserialize_with = "listen::read")]
     pub listen: SocketAddr,
-    /// Host names that a request may ask for; empty: those of the loopback address and of `listen`.
+    /// Host names that a request may name. Empty: those of the loopback address and of `listen`.
     pub allowed_hosts: Vec<String>,
-    /// Pages that may use the proxy from a browser, as exact origins; empty: those of the proxy's own hosts alone.
+    /// Exact origins of pages that may use the proxy from a browser. Empty: only the proxy's own hosts.
     pub cors_origins: Vec<String>,
-    /// How many connections may be open at once.
+    /// Proxies whose `X-Forwarded-For`, `-Proto` and `-Host` are trusted, as addresses or networks.
+    pub trusted_proxies: Vec<String>,
+    /// The maximum number of open connections.
     pub max_connections: usize,
-    /// How many requests one HTTP/2 connection may have open at once.
+    /// The number of connections beyond that which are reserved for probes.
+    pub reserved_connections: usize,
+    /// The size of the kernel's send buffer for each connection, in bytes; 0 leaves it to the system.
+    pub send_buffer_bytes: usize,
+    /// The idle time after which TCP keepalive probes a connection; 0: never.
+    pub tcp_keepalive_ms: u64,
+    /// The maximum number of concurrent requests on one HTTP/2 connection.
     pub http2_max_streams: u32,
-    /// How long an HTTP/2 connection may be silent before it is asked whether it still lives.
+    /// The idle time after which an HTTP/2 connection is pinged.
     pub http2_ping_ms: u64,
-    /// How long it may take to say so.
+    /// The time allowed for the answer to the ping.
     pub http2_ping_timeout_ms: u64,
-    /// How long a client may take to send the head of a request.
+    /// The time a client may take to send the head of a request.
     pub header_read_timeout_ms: u64,
-    /// The largest head of a request.
+    /// The maximum size of a request's head.
     pub max_header_bytes: usize,
-    /// The largest body of a request; 0 is without a limit.
+    /// The maximum size of a request's body; 0: no limit.
     pub max_body_bytes: u64,
-    /// How many bytes of events the readers of one stream in one contract share.
+    /// The bytes of encoded events that the readers of one stream in one contract share.
     pub view_bytes: usize,
-    /// How long an event stream is silent before a comment is sent.
+    /// The silence on an event stream after which a comment is sent.
     pub heartbeat_ms: u64,
-    /// How long a client is told to wait before it connects again to an event stream.
+    /// The delay before a client reconnects to an event stream (the SSE `retry` field).
     pub sse_retry_ms: u64,
-    /// How long open ingests may go on after the server was told to stop.
+    /// How long open ingests may continue after the server was asked to stop.
     pub shutdown_grace_ms: u64,
-    /// How long clients may take after that to read what is left.
+    /// How long clients may take after that to read the remaining events.
     pub shutdown_flush_ms: u64,
-    /// How many events a page has where the client does not say.
+    /// The number of events in a page if the client does not specify it.
     pub page_limit_default: usize,
-    /// How many events a page has at most.
+    /// The maximum number of events in a page.
     pub page_limit_max: usize,
-    /// The contract of a client that does not ask for one.
+    /// The contract for clients that do not request one.
     pub default_contract: String,
-    /// A file with the token that clients must send; empty: none is asked for.
+    /// A file with the token that clients must send. Empty: no token is required.
     pub token_file: PathBuf,
 }
 
@@ -107,7 +119,7 @@ pub struct Server {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Auth {
-    /// A file that names tokens, their scopes and where their secrets are; empty: none.
+    /// A file that lists tokens, their scopes and the locations of their secrets. Empty: none.
     pub tokens_file: PathBuf,
 }
 
@@ -115,81 +127,107 @@ pub struct Auth {
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Tls {
-    /// The certificate and those above it, as PEM; empty: no TLS.
+    /// The certificate chain, as PEM. Empty: no TLS.
     pub certificate_file: PathBuf,
     /// The certificate's private key, as PEM.
     pub key_file: PathBuf,
-    /// How long a client may take for the handshake.
+    /// The time a client may take for the handshake.
     pub handshake_timeout_ms: u64,
-    /// How often the files are looked at for a new certificate; 0: never.
+    /// How often the files are checked for a new certificate; 0: never.
     pub reload_interval_ms: u64,
-    /// How long browsers are to ask for TLS alone, by `Strict-Transport-Security`; 0: it is not sent.
+    /// How long browsers must use only TLS, sent as `Strict-Transport-Security`; 0: the header is not sent.
     pub hsts_seconds: u64,
 }
 
-/// How much each client gets. A client is a token; without tokens, everybody is one.
+/// Limits for each client. A client is a token; without tokens, all callers are one client.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Limits {
-    /// How many requests each client may make in a second, in the long run; 0 is without a limit.
+    /// The sustained rate of requests for each client, per second; 0: no limit.
     pub requests_per_second: u64,
-    /// How many requests it may make at once after a pause.
+    /// How many requests a client may make at once after a pause.
     pub request_burst: u64,
-    /// How many bytes each client's ingests are read in a second, in the long run; 0 is without a limit.
+    /// The sustained rate at which each client's ingests are read, in bytes per second; 0: no limit.
     pub ingest_bytes_per_second: u64,
     /// How many bytes are read at once after a pause.
     pub ingest_burst_bytes: u64,
-    /// How many event streams may be open at once.
+    /// The maximum number of open event streams.
     pub max_event_streams: usize,
-    /// How many event streams of one client may be open at once.
+    /// The maximum number of open event streams for each token.
     pub max_event_streams_per_client: usize,
-    /// How many runs may be open at once.
+    /// The maximum number of open event streams for each address.
+    pub max_event_streams_per_address: usize,
+    /// The maximum number of open ingests for each token.
+    pub max_ingests_per_client: usize,
+    /// The maximum number of open ingests for each address.
+    pub max_ingests_per_address: usize,
+    /// The maximum number of open connections for each address.
+    pub max_connections_per_address: usize,
+    /// The maximum number of open runs.
     pub max_open_runs: usize,
-    /// How many records one run may have.
+    /// The maximum number of records in one run.
     pub max_records_per_run: u64,
 }
 
-/// What comes in.
+/// The ingest of runners' output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Ingest {
-    /// The largest record; a larger one is reported, not read.
+    /// The maximum size of a record. A larger one is reported and not decoded.
     pub max_record_bytes: usize,
     /// How much of a larger record is kept for the report.
     pub preview_bytes: usize,
-    /// How long a runner may say nothing; 0 is for ever.
+    /// The time an ingest may take to send its first bytes; 0: no limit.
+    pub start_timeout_ms: u64,
+    /// The time a runner may then be silent; 0: no limit.
     pub idle_timeout_ms: u64,
-    /// How many ingests may be open at once.
+    /// The maximum ratio of decompressed to compressed bytes of a body.
+    pub max_compression_ratio: u64,
+    /// The maximum decompressed size of a body; 0: no limit.
+    pub max_decompressed_bytes: u64,
+    /// The maximum number of open ingests.
     pub max_open: usize,
-    /// How many bytes of frames and artifacts one ingest may make ahead of the append that is under way; 0 is none.
+    /// The maximum number of open tool calls in one ingest. Beyond it, the oldest call is closed.
+    pub max_open_tools: usize,
+    /// How many bytes of frames and artifacts one ingest may produce while an append is in progress; 0: none.
     pub ahead_bytes: u64,
-    /// Whether each record is compared with what is known of its runner.
+    /// How long the end of a run waits for records that follow it.
+    pub end_hold_ms: u64,
+    /// Whether a run whose records are already in the log is stored only once.
+    pub recognise_repeats: bool,
+    /// The number of idempotency keys of finished ingests that are remembered.
+    pub max_idempotency_keys: usize,
+    /// How long each idempotency key is remembered.
+    pub idempotency_key_ms: u64,
+    /// Whether each record is compared with the known schemas of its runner.
     pub drift: bool,
 }
 
-/// What is taken out of what comes in.
+/// The redaction of secrets in ingested records.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Redaction {
     /// Whether secrets are redacted.
     pub enabled: bool,
-    /// Keys whose values are secrets.
+    /// The keys whose values are secrets.
     pub keys: Vec<String>,
-    /// More secrets: a name, and the regular expression that finds them.
+    /// Further secrets: a name, and the regular expression that matches them.
     pub patterns: BTreeMap<String, String>,
-    /// Rules that are not used.
+    /// The names of rules that are switched off.
     pub disabled_rules: Vec<String>,
-    /// How long a record waits for what may be the rest of a secret.
+    /// How long a record is held for text that may complete a secret.
     pub hold_ms: u64,
-    /// How many bytes of records wait.
+    /// How long it is held if the text already looks like a secret.
+    pub hold_secret_ms: u64,
+    /// The maximum number of bytes of held records.
     pub hold_bytes: usize,
 }
 
 impl Redaction {
-    /// What is redacted; `None` where nothing is.
+    /// Compiles the redaction rules; `None` if redaction is off.
     ///
     /// # Errors
-    /// A pattern, a rule's name or a key that is none.
+    /// An invalid pattern, rule name or key.
     pub fn rules(&self) -> Result<Option<Rules>, SettingsError> {
         if !self.enabled {
             return Ok(None);
@@ -199,6 +237,7 @@ impl Redaction {
             patterns: self.patterns.clone().into_iter().collect(),
             disabled: self.disabled_rules.clone(),
             hold_ms: self.hold_ms,
+            hold_secret_ms: self.hold_secret_ms,
             hold_bytes: self.hold_bytes,
         })
         .map(Some)
@@ -207,49 +246,49 @@ impl Redaction {
 
 impl Default for Redaction {
     fn default() -> Self {
-        let Settings { keys, patterns, disabled, hold_ms, hold_bytes } = Settings::default();
+        let Settings { keys, patterns, disabled, hold_ms, hold_secret_ms, hold_bytes } = Settings::default();
         let patterns = patterns.into_iter().collect();
-        Self { enabled: true, keys, patterns, disabled_rules: disabled, hold_ms, hold_bytes }
+        Self { enabled: true, keys, patterns, disabled_rules: disabled, hold_ms, hold_secret_ms, hold_bytes }
     }
 }
 
-/// What is kept.
+/// The frame log.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Log {
-    /// Where frames are kept.
+    /// The kind of storage.
     pub kind: LogKind,
     /// The database file of kind `sqlite`.
     pub path: PathBuf,
-    /// When what is written is synced to the disk.
+    /// When writes are synced to the disk.
     pub fsync: FsyncKind,
-    /// How often, where `fsync` is `interval`.
+    /// The interval if `fsync` is `interval`.
     pub fsync_interval_ms: u64,
-    /// How many appends may wait to be written.
+    /// The maximum number of appends that wait to be written.
     pub queue_appends: usize,
-    /// How many connections read the database at once.
+    /// The number of connections that read the database concurrently.
     pub read_connections: usize,
-    /// How many bytes of the latest frames of kind `sqlite` are in memory too; 0 is none.
+    /// For kind `sqlite`: the bytes of the latest frames that are also held in memory; 0: none.
     pub recent_bytes: u64,
-    /// Whether the database is checked for damage before it is used.
+    /// Whether the database is checked for damage when it is opened.
     pub check_on_open: bool,
-    /// How many runs that are over are kept.
+    /// The maximum number of ended runs that are kept.
     pub max_runs: usize,
-    /// How many bytes of frames are kept.
+    /// The maximum number of bytes of frames that are kept.
     pub max_bytes: u64,
-    /// How large the database file may become; 0 is as large as the disk has room.
+    /// The maximum size of the database file; 0: limited only by the disk.
     pub max_file_bytes: u64,
-    /// For how long runs that are over are kept; 0 is as long as there is room.
+    /// How long ended runs are kept; 0: as long as there is room.
     pub max_age_hours: u64,
-    /// How many frames of one run are kept, also while it is open; 0 is all.
+    /// The maximum number of frames kept for one run, also while it is open; 0: all.
     pub run_max_frames: u64,
-    /// How many bytes of frames of one run are kept; 0 is all.
+    /// The maximum number of bytes of frames kept for one run; 0: all.
     pub run_max_bytes: u64,
-    /// For how many hours frames of one run are kept; 0 is as long as the run.
+    /// How many hours the frames of one run are kept; 0: as long as the run.
     pub run_max_age_hours: u64,
 }
 
-/// Where frames are kept.
+/// The kind of storage for frames.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum LogKind {
@@ -260,88 +299,90 @@ pub enum LogKind {
     Sqlite,
 }
 
-/// When what is written is synced to the disk.
+/// When writes are synced to the disk.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum FsyncKind {
-    /// Before it is acknowledged.
+    /// Before an append is acknowledged.
     #[default]
     Always,
-    /// Every so often.
+    /// At a fixed interval.
     Interval,
-    /// Whenever the operating system does it.
+    /// Only when the operating system does it.
     Never,
 }
 
-/// What is stored beside the frames.
+/// The artifact store.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Artifacts {
-    /// Whether anything is.
+    /// Whether artifacts are stored.
     pub enabled: bool,
-    /// How much of a tool's output stream, or of a diff, may stand in frames, in bytes.
+    /// The maximum size of a tool's output stream, or of a diff, that stays inline in frames, in bytes.
     pub inline_bytes: usize,
-    /// How much of something larger stands in frames, in bytes.
+    /// The size of the inline preview of something larger, in bytes.
     pub preview_bytes: usize,
-    /// How large an artifact may be, in bytes.
+    /// The maximum size of an artifact, in bytes.
     pub max_bytes: usize,
-    /// How much output of tools that run one ingest holds, in bytes.
+    /// The maximum output of running tools that one ingest holds, in bytes.
     pub max_open_bytes: usize,
-    /// How many bytes of artifacts are kept.
+    /// The maximum total size of the stored artifacts, in bytes.
     pub max_total_bytes: u64,
 }
 
-/// What `hecate.v1` tells.
+/// The optional content of `hecate.v1`.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Hecate {
-    /// What a run may cost, in millionths of a US dollar; 0 is no budget.
+    /// The budget of a run, in millionths of a US dollar; 0: no budget.
     pub task_budget_micros_usd: u64,
-    /// Whether thinking is told.
+    /// Whether thinking is emitted.
     pub thinking: bool,
-    /// Whether artifacts and edits are told.
+    /// Whether artifacts and edits are emitted.
     pub artifacts: bool,
+    /// Whether the user's messages and attachments are emitted.
+    pub user_messages: bool,
 }
 
-/// What is checked on the way out.
+/// The schema check of outgoing events.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Gate {
-    /// What becomes of an event that breaks its schema.
+    /// What happens to an event that breaks its schema.
     pub mode: GateMode,
 }
 
-/// What becomes of an event that breaks its schema.
+/// What happens to an event that breaks its schema.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum GateMode {
-    /// Events are not looked at.
+    /// Events are not checked.
     Off,
-    /// It is sent, told on stderr and counted.
+    /// It is sent, reported on stderr and counted.
     #[default]
     Warn,
-    /// It is withheld, told on stderr and counted; the contract's own error or gap event is sent in its place.
+    /// It is withheld, reported on stderr and counted; the contract's own error or gap event is sent in its place.
     Enforce,
 }
 
-/// What framegate says about itself.
+/// framegate's own log output.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Telemetry {
-    /// How log lines are written.
+    /// The format of log lines.
     pub format: LogFormat,
-    /// Which log lines are written.
+    /// The filter that selects log lines.
     pub filter: String,
 }
 
-/// How log lines are written.
+/// The format of log lines.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize, clap::ValueEnum)]
 #[serde(rename_all = "lowercase")]
 pub enum LogFormat {
-    /// For people.
+    /// Human-readable text.
     #[default]
     Text,
-    /// One JSON object a line.
+    /// One JSON object on each line.
     Json,
 }
 
@@ -351,14 +392,18 @@ impl Default for Server {
             listen: SocketAddr::from((Ipv4Addr::LOCALHOST, 8080)),
             allowed_hosts: Vec::new(),
             cors_origins: Vec::new(),
-            max_connections: 1024,
+            trusted_proxies: Vec::new(),
+            max_connections: 4096,
+            reserved_connections: 32,
+            send_buffer_bytes: 65_536,
+            tcp_keepalive_ms: 60_000,
             http2_max_streams: 128,
             http2_ping_ms: 20_000,
             http2_ping_timeout_ms: 10_000,
             header_read_timeout_ms: 10_000,
             max_header_bytes: 65_536,
             max_body_bytes: 0,
-            view_bytes: crate::runs::VIEW_BYTES,
+            view_bytes: crate::defaults::VIEW_BYTES,
             heartbeat_ms: 15_000,
             sse_retry_ms: 2000,
             shutdown_grace_ms: 10_000,
@@ -390,8 +435,12 @@ impl Default for Limits {
             request_burst: 100,
             ingest_bytes_per_second: 0,
             ingest_burst_bytes: 1 << 20,
-            max_event_streams: 10_000,
-            max_event_streams_per_client: 10_000,
+            max_event_streams: 3000,
+            max_event_streams_per_client: 1500,
+            max_event_streams_per_address: 1500,
+            max_ingests_per_client: 256,
+            max_ingests_per_address: 256,
+            max_connections_per_address: 2048,
             max_open_runs: 10_000,
             max_records_per_run: 10_000_000,
         }
@@ -404,9 +453,17 @@ impl Default for Ingest {
         Self {
             max_record_bytes: limits.record_bytes,
             preview_bytes: limits.preview_bytes,
-            idle_timeout_ms: 0,
-            max_open: 256,
-            ahead_bytes: crate::ingest::AHEAD_BYTES,
+            start_timeout_ms: 60_000,
+            idle_timeout_ms: 86_400_000,
+            max_compression_ratio: 200,
+            max_decompressed_bytes: 4 << 30,
+            max_open: 512,
+            max_open_tools: framegate_translators::ledger::MAX_OPEN_TOOLS,
+            ahead_bytes: crate::defaults::AHEAD_BYTES,
+            end_hold_ms: framegate_translators::ledger::END_HOLD_MS,
+            recognise_repeats: true,
+            max_idempotency_keys: 10_000,
+            idempotency_key_ms: 86_400_000,
             drift: true,
         }
     }
@@ -421,7 +478,7 @@ impl Default for Log {
             fsync_interval_ms: 1000,
             queue_appends: 256,
             read_connections: 4,
-            // Enough for many runs that are read live, and for the marks that one of them is due.
+            // Enough for many runs that are read live, and for the marks that one of them needs.
             recent_bytes: 8 << 20,
             check_on_open: false,
             max_runs: 10_000,

@@ -1,4 +1,4 @@
-//! `[otlp]`: the collector that spans of runs, turns and tools are sent to.
+//! `[otlp]`: the collector that receives spans of runs, turns and tools.
 
 use hyper::Uri;
 use hyper::header::{CONTENT_LENGTH, CONTENT_TYPE, HOST, HeaderName, TRANSFER_ENCODING};
@@ -6,29 +6,29 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::PathBuf;
 
-/// Where spans are sent, and what bounds that.
+/// The OTLP collector, and the limits of the export.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Otlp {
-    /// The URL that takes traces; empty: none are sent.
+    /// The URL that accepts traces. Empty: none are sent.
     pub endpoint: String,
-    /// Who vouches for the collector, as PEM; empty: those whom the machine trusts.
+    /// The root certificates for the collector, as PEM. Empty: those of the machine.
     pub ca_file: PathBuf,
-    /// Headers of each request whose values stand in files.
+    /// Additional request headers; the values are read from files.
     pub header_files: BTreeMap<String, PathBuf>,
-    /// Headers of each request whose values stand in environment variables.
+    /// Additional request headers; the values are read from environment variables.
     pub header_env: BTreeMap<String, String>,
-    /// How long it may take to connect.
+    /// The timeout for connecting.
     pub connect_timeout_ms: u64,
-    /// How long the collector may take to answer.
+    /// The timeout for an answer.
     pub timeout_ms: u64,
-    /// How many spans that are over wait to be sent; one more is dropped.
+    /// The maximum number of finished spans in the queue. Further spans are dropped.
     pub queue_spans: usize,
-    /// How many spans are sent at once.
+    /// The maximum number of spans in one request.
     pub batch_spans: usize,
-    /// How long a span waits for others.
+    /// How long a span waits for others to be sent with it.
     pub interval_ms: u64,
-    /// How many spans may be open at once; one more is not told of.
+    /// The maximum number of open spans. Further spans are not reported.
     pub max_open_spans: usize,
 }
 
@@ -49,12 +49,12 @@ impl Default for Otlp {
     }
 }
 
-/// What a build without the feature says of an endpoint.
+/// The error for an endpoint in a build without the feature.
 const NOT_BUILT: &str =
     "names a collector, and this framegate was built without OpenTelemetry: cargo build --release --features otel";
 
 impl Otlp {
-    /// What no single value shows: the key to name, and what is wrong with it.
+    /// Checks constraints between settings. Adds the key to report and the problem.
     pub(super) fn cross_check(&self, found: &mut Vec<(&'static str, String)>) {
         if self.batch_spans > self.queue_spans {
             let message = format!("{} is more than otlp.queue_spans, which is {}", self.batch_spans, self.queue_spans);

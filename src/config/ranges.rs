@@ -1,13 +1,18 @@
-//! What each setting may be, alone and beside the others.
+//! The valid range of each setting, and the constraints between settings.
 //!
-//! In: a configuration. Out: the settings that contradict each other. Never: a range that only one of the sources is held to.
+//! Input: a configuration. Output: the settings that contradict each other. Never: a range that applies to only one of the
+//! sources.
 
 use super::{Artifacts, Config, Server, error};
+use crate::network::Network;
 use framegate_translators::redact::SettingsError;
 
-/// The bounds of every number: key, least, most.
+/// The bounds of every number: key, minimum, maximum.
 pub(super) const RANGES: &[(&str, u64, u64)] = &[
     ("server.max_connections", 1, 1_000_000),
+    ("server.reserved_connections", 0, 100_000),
+    ("server.send_buffer_bytes", 0, 1 << 30),
+    ("server.tcp_keepalive_ms", 0, 86_400_000),
     ("server.http2_max_streams", 1, 100_000),
     ("server.http2_ping_ms", 100, 3_600_000),
     ("server.http2_ping_timeout_ms", 100, 600_000),
@@ -20,10 +25,14 @@ pub(super) const RANGES: &[(&str, u64, u64)] = &[
     ("limits.ingest_burst_bytes", 1, 1 << 50),
     ("limits.max_event_streams", 1, 100_000_000),
     ("limits.max_event_streams_per_client", 1, 100_000_000),
+    ("limits.max_event_streams_per_address", 1, 100_000_000),
+    ("limits.max_ingests_per_client", 1, 1_000_000),
+    ("limits.max_ingests_per_address", 1, 1_000_000),
+    ("limits.max_connections_per_address", 1, 1_000_000),
     ("limits.max_open_runs", 1, 100_000_000),
     ("limits.max_records_per_run", 1, 1 << 50),
     ("server.header_read_timeout_ms", 100, 600_000),
-    // The HTTP library refuses to work with less.
+    // The HTTP library does not accept less.
     ("server.max_header_bytes", 8192, 16 << 20),
     ("server.max_body_bytes", 0, 1 << 50),
     ("server.view_bytes", 0, 4 << 30),
@@ -34,11 +43,19 @@ pub(super) const RANGES: &[(&str, u64, u64)] = &[
     ("server.page_limit_default", 1, 100_000),
     ("server.page_limit_max", 1, 100_000),
     ("ingest.max_record_bytes", 1024, 4 << 30),
+    ("ingest.max_open_tools", 16, 1_000_000),
     ("ingest.preview_bytes", 0, 1 << 20),
+    ("ingest.start_timeout_ms", 0, 604_800_000),
     ("ingest.idle_timeout_ms", 0, 604_800_000),
+    ("ingest.max_compression_ratio", 1, 1_000_000),
+    ("ingest.max_decompressed_bytes", 0, 1 << 50),
     ("ingest.max_open", 1, 1_000_000),
     ("ingest.ahead_bytes", 0, 1 << 30),
+    ("ingest.end_hold_ms", 0, 10_000),
+    ("ingest.max_idempotency_keys", 0, 1_000_000),
+    ("ingest.idempotency_key_ms", 0, 2_678_400_000),
     ("redaction.hold_ms", 0, 60_000),
+    ("redaction.hold_secret_ms", 0, 60_000),
     ("redaction.hold_bytes", 1024, 64 << 20),
     ("log.fsync_interval_ms", 10, 3_600_000),
     ("log.queue_appends", 1, 65_536),
@@ -67,7 +84,7 @@ pub(super) const RANGES: &[(&str, u64, u64)] = &[
 ];
 
 impl Config {
-    /// What no single value shows: the key to name, and what is wrong with it.
+    /// Checks constraints between settings. Returns the key to report and the problem.
     pub(super) fn cross_check(&self) -> Vec<(&'static str, String)> {
         let mut found = Vec::new();
         let Server { page_limit_default, page_limit_max, default_contract, allowed_hosts, .. } = &self.server;
@@ -87,6 +104,9 @@ impl Config {
                 "{wrong:?} is no origin, such as \"https://ui.example\": scheme, host and port alone, no \"*\""
             );
             found.push(("server.cors_origins", message));
+        }
+        if let Some(error) = self.server.trusted_proxies.iter().find_map(|text| text.parse::<Network>().err()) {
+            found.push(("server.trusted_proxies", error.to_string()));
         }
         let (has_certificate, has_key) = (is_set(&self.tls.certificate_file), is_set(&self.tls.key_file));
         if has_certificate && !has_key {
@@ -109,7 +129,7 @@ impl Config {
         for (key, value, other, most) in [
             ("artifacts.preview_bytes", preview_bytes, "artifacts.inline_bytes", inline_bytes as u64),
             ("artifacts.inline_bytes", inline_bytes, "artifacts.max_bytes", max_bytes as u64),
-            // An artifact takes a little more than its bytes.
+            // An artifact occupies slightly more than its size.
             ("artifacts.max_bytes", max_bytes, "half of artifacts.max_total_bytes", max_total_bytes / 2),
         ] {
             if value as u64 > most {
@@ -124,7 +144,7 @@ impl Config {
             };
             found.push((key, error.to_string()));
         }
-        if let Err(error) = crate::telemetry::filter(&self.telemetry.filter) {
+        if let Err(error) = super::filter::filter(&self.telemetry.filter) {
             found.push(("telemetry.filter", error.to_string()));
         }
         self.otlp.cross_check(&mut found);
@@ -136,7 +156,7 @@ fn is_set(path: &std::path::Path) -> bool {
     !path.as_os_str().is_empty()
 }
 
-/// Whether a browser would send it as an `Origin` (RFC 6454, section 6.2): in lower case, without a path.
+/// Whether a browser would send this text as an `Origin` (RFC 6454, section 6.2): in lower case, without a path.
 fn is_origin(text: &str) -> bool {
     let is_of_name = |letter: char| letter.is_ascii_lowercase() || letter.is_ascii_digit() || "-._:[]".contains(letter);
     text.split_once("://").is_some_and(|(scheme, host)| {

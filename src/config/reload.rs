@@ -1,41 +1,46 @@
-//! What a running proxy takes up of a new configuration, and what needs a restart.
+//! Which settings a running proxy can change, and which need a restart.
 //!
-//! In: the configuration that is used, and a new one. Out: the keys that changed. Never: a value, which may be a path to a
+//! Input: the active configuration, and a new one. Output: the keys that changed. Never: a value, since it may be the path of a
 //! secret's file.
 
 use super::source::sections;
 use super::{Config, Limits, Tls};
 use figment::value::Dict;
 
-/// The settings that a running proxy takes up; every other one needs a restart.
+/// The settings that a running proxy can change; all others need a restart.
 const RELOADED: &[&str] = &[
     "auth.tokens_file",
     "limits.ingest_burst_bytes",
     "limits.ingest_bytes_per_second",
+    "limits.max_connections_per_address",
     "limits.max_event_streams",
+    "limits.max_event_streams_per_address",
     "limits.max_event_streams_per_client",
+    "limits.max_ingests_per_address",
+    "limits.max_ingests_per_client",
     "limits.request_burst",
     "limits.requests_per_second",
     "server.allowed_hosts",
     "server.cors_origins",
     "server.token_file",
+    "server.trusted_proxies",
     "telemetry.filter",
     "tls.certificate_file",
     "tls.hsts_seconds",
     "tls.key_file",
 ];
 
-/// The keys that two configurations differ in, in order.
+/// The keys in which two configurations differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Changes {
-    /// Those that a running proxy takes up.
+    /// Those that a running proxy can change.
     pub reloaded: Vec<String>,
-    /// Those that wait for a restart.
+    /// Those that need a restart.
     pub restart: Vec<String>,
 }
 
 impl Config {
-    /// This configuration, with what a running proxy takes up of `new`.
+    /// This configuration, with the settings of `new` that a running proxy can change.
     #[must_use]
     pub fn reloaded(&self, new: Self) -> Self {
         let switches_tls =
@@ -45,6 +50,7 @@ impl Config {
         config.server.allowed_hosts = new.server.allowed_hosts;
         config.server.cors_origins = new.server.cors_origins;
         config.server.token_file = new.server.token_file;
+        config.server.trusted_proxies = new.server.trusted_proxies;
         config.telemetry.filter = new.telemetry.filter;
         let Limits { max_open_runs, max_records_per_run, .. } = self.limits;
         config.limits = Limits { max_open_runs, max_records_per_run, ..new.limits };
@@ -55,11 +61,11 @@ impl Config {
         config
     }
 
-    /// What is other in `new`.
+    /// The settings that differ in `new`.
     pub fn changes(&self, new: &Self) -> Changes {
         let (new_upstream, new_rules) = (&new.upstream, &new.approvals.rule);
         let (old, new) = (sections(self), sections(new));
-        // TLS is there or not from the start on: its files alone can be others.
+        // TLS cannot be switched on or off while the proxy runs; only its files can change.
         let has_tls = |sections: &Dict| value(sections, "tls", "certificate_file") != Some("");
         let switches_tls = has_tls(&old) != has_tls(&new);
         let mut changes = Changes::default();

@@ -1,7 +1,7 @@
-//! One source of settings, and whether what it says fits.
+//! One source of settings, and the check of its values.
 //!
-//! In: settings as a file, the environment or flags have them. Out: the same with the types that the defaults have, and
-//! what does not fit. The default's type decides how text is read, so that a host name of digits stays text.
+//! Input: settings from a file, the environment or the command line. Output: the same settings with the types of the defaults,
+//! and the values that do not fit. The default's type decides how text is parsed, so that a host name of digits stays text.
 
 use super::error::{Problem, unknown};
 use figment::value::{Dict, Map, Num, Tag, Value};
@@ -12,7 +12,7 @@ use figment::{Metadata, Profile, Provider};
 pub(super) struct Source {
     name: String,
     settings: Dict,
-    /// How the source spells a key.
+    /// How the source spells a key, for messages.
     spell: fn(name: &str, key: &str) -> String,
 }
 
@@ -29,12 +29,12 @@ impl Provider for Source {
 }
 
 impl Source {
-    /// A file's settings.
+    /// Creates a source from a file's settings.
     pub(super) fn file(name: String, settings: Dict) -> Self {
         Self { name, settings, spell: |name, key| format!("{name}, {key}") }
     }
 
-    /// `FRAMEGATE__SECTION__KEY` variables; others are passed over.
+    /// Creates a source from `FRAMEGATE__SECTION__KEY` variables; other variables are ignored.
     pub(super) fn environment(variables: &[(String, String)], defaults: &Dict) -> Self {
         let settings = variables.iter().filter_map(|(name, text)| {
             let key = name.strip_prefix(super::load::ENV_PREFIX)?;
@@ -45,13 +45,13 @@ impl Source {
         Self { name: "the environment".to_owned(), settings: nested(settings, defaults), spell }
     }
 
-    /// Settings of the command line, as `section.key` and its text.
+    /// Creates a source from the settings of the command line, given as `section.key` and text.
     pub(super) fn flags(flags: &[(String, String)], defaults: &Dict) -> Self {
         let settings = nested(flags.iter().cloned(), defaults);
         Self { name: "the command line".to_owned(), settings, spell: |name, key| format!("{name}, {key}") }
     }
 
-    /// Everything that the defaults do not have, or have with another type. What is reported is taken out.
+    /// Removes and reports everything that the defaults do not have, or have with another type.
     pub(super) fn take_misfits(&mut self, defaults: &Dict, problems: &mut Vec<Problem>) {
         let (name, spell) = (self.name.clone(), self.spell);
         let mut report = |key: String, message: String| {
@@ -88,10 +88,10 @@ impl Source {
     }
 }
 
-/// The bounds of a number: key, least, most.
+/// The bounds of a number: key, minimum, maximum.
 type Range = (&'static str, u64, u64);
 
-/// What is wrong with a value, beside a default of the right type.
+/// The problem with a value, or `None` if it fits. `default` has the right type.
 pub(super) fn misfit(path: &str, value: &Value, default: &Value, ranges: &[Range]) -> Option<String> {
     match (default, value) {
         (Value::Num(..), Value::Num(_, number)) if whole(*number).is_some() => {
@@ -116,7 +116,7 @@ fn whole(number: Num) -> Option<i128> {
     number.to_i128().or_else(|| number.to_u128().and_then(|number| i128::try_from(number).ok()))
 }
 
-/// A value for a message: short, and without what is inside.
+/// A value for a message: short, and without the contents of tables and lists.
 fn shown(value: &Value) -> String {
     match value {
         Value::String(_, text) => format!("{:?}", text.chars().take(64).collect::<String>()),
@@ -132,7 +132,7 @@ fn shown(value: &Value) -> String {
     }
 }
 
-/// Texts under dotted keys, as sections with values of the types that the defaults have.
+/// Converts texts under dotted keys to sections whose values have the types of the defaults.
 fn nested(settings: impl Iterator<Item = (String, String)>, defaults: &Dict) -> Dict {
     let mut sections = Dict::new();
     for (path, text) in settings {
@@ -151,7 +151,7 @@ fn nested(settings: impl Iterator<Item = (String, String)>, defaults: &Dict) -> 
     sections
 }
 
-/// Text, read as the default's type where it can be; else it stays text, and is reported as a misfit.
+/// Parses text as the default's type. If that fails it stays text, and is reported as a misfit later.
 fn typed(text: String, default: Option<&Value>) -> Value {
     match default {
         Some(Value::Num(..)) => text.trim().parse::<i64>().map_or_else(|_| Value::from(text), Value::from),
@@ -161,7 +161,7 @@ fn typed(text: String, default: Option<&Value>) -> Value {
     }
 }
 
-/// `a, b` or `["a", "b"]`.
+/// Parses a list: `a, b` or `["a", "b"]`.
 fn list(text: &str) -> Value {
     let text = text.trim();
     let inner = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')).unwrap_or(text);
@@ -169,7 +169,7 @@ fn list(text: &str) -> Value {
     Value::Array(Tag::Default, items.map(Value::from).collect())
 }
 
-/// The settings of a value that is serialised to sections; nothing else comes here.
+/// The sections of a serialisable value. Empty if it does not serialise to a table; that does not happen.
 pub(super) fn sections(value: &impl serde::Serialize) -> Dict {
     match Value::serialize(value) {
         Ok(Value::Dict(_, sections)) => sections,

@@ -1,7 +1,7 @@
-//! The gate of live streams: each event against its schema, as `[gate] mode` says.
+//! The gate for live streams: checks each event against its schema, as `[gate] mode` says.
 //!
-//! In: events on their way to a view. Out: events for the view, and what was wrong. Never: an event checked where the mode is
-//! `off`; different events for two readers of one view.
+//! Input: events on their way to a view. Output: events for the view, and the violations found. Never: an event checked in mode
+//! `off`, or different events for two readers of one view.
 
 use crate::config::GateMode;
 use framegate_translators::contracts::{CONTRACTS, Contract};
@@ -11,25 +11,25 @@ use framegate_translators::gate::{self, Verdict};
 use framegate_translators::schema::Schemas;
 use std::collections::HashMap;
 
-/// The mode, and the compiled schemas of every contract that has some.
+/// The mode, and the compiled schemas of every contract that has schemas.
 pub struct Gate {
     mode: GateMode,
     schemas: HashMap<&'static str, Schemas>,
 }
 
 impl Gate {
-    /// A gate of that mode.
+    /// Creates a gate for all contracts.
     ///
     /// # Errors
-    /// A built-in schema that does not compile, which the tests rule out.
+    /// A built-in schema does not compile; the tests rule this out.
     pub fn new(mode: GateMode) -> Result<Self, String> {
         Self::over(mode, CONTRACTS.iter())
     }
 
-    /// A gate for the events of one contract.
+    /// Creates a gate for the events of one contract.
     ///
     /// # Errors
-    /// As [`Gate::new`].
+    /// See [`Gate::new`].
     pub fn only(mode: GateMode, contract: &'static Contract) -> Result<Self, String> {
         Self::over(mode, std::iter::once(contract))
     }
@@ -42,20 +42,20 @@ impl Gate {
         Ok(Self { mode, schemas })
     }
 
-    /// A gate for one contract with schemas of the test's own: encoders give no reason to withhold anything.
+    /// A gate for one contract with schemas from a test. With the built-in schemas, no encoder's event would be withheld.
     #[cfg(test)]
     pub(crate) fn with_schemas(mode: GateMode, contract: &Contract, schemas: Schemas) -> Self {
         Self { mode, schemas: HashMap::from([(contract.name, schemas)]) }
     }
 
-    /// What passes the events of a contract; `None` where they are not checked.
+    /// The gate for the events of a contract; `None` if they are not checked.
     pub fn of(&self, contract: &'static Contract) -> Option<gate::Gate<'_>> {
         let schemas = self.schemas.get(contract.name)?;
         Some(gate::Gate::new(contract, schemas, self.mode == GateMode::Enforce))
     }
 }
 
-/// Passes an event of a contract that is checked, or is not.
+/// Passes an event through the gate, or directly to the sink if there is none.
 pub fn pass(
     gate: Option<&gate::Gate<'_>>,
     frame: &Frame,

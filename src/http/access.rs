@@ -1,39 +1,43 @@
-//! What somebody must be allowed to ask for a path.
+//! The scope that each path requires.
 //!
-//! In: a request's method, path and `Authorization`. Out: who asks, where the path may be asked for by it. Never: a path that
-//! is answered without a line in [`access_of`], a token taken from anywhere but the header (URLs end in logs and histories).
+//! Input: a request's method, path and `Authorization`. Output: the caller, if it may request the path. Never: an endpoint
+//! without a line in [`access_of`]; a token taken from anywhere but the header (URLs end up in logs and histories).
 
-use super::Shared;
 use super::live::Live;
 use super::problem::Problem;
 use super::routes::{Endpoint, Found};
+use super::shared::Shared;
 use crate::auth::{Caller, Scope};
 use hyper::header::{self, AUTHORIZATION, HeaderValue};
 use hyper::{HeaderMap, Request, StatusCode};
 use std::sync::Arc;
 
-/// What a path asks of whoever asks for it.
+/// What a path requires of its caller.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Access {
-    /// Nothing: whoever watches over the process has no token.
+    /// Nothing: process monitors have no token.
     Open,
-    /// A token with that scope, where there are tokens.
+    /// A token with this scope, if tokens are configured.
     Needs(Scope),
 }
 
 const READ: Access = Access::Needs(Scope::Read);
 
-/// What an endpoint asks. A new one does not compile without a line here.
+/// The access that an endpoint requires. The match is exhaustive, so a new endpoint needs a line here.
 fn access_of(endpoint: Endpoint) -> Access {
     match endpoint {
         Endpoint::Ingest => Access::Needs(Scope::Ingest),
-        // They cost, or change what is kept elsewhere.
-        Endpoint::ResponseCreate | Endpoint::ResponseCancel | Endpoint::ResponseDelete => Access::Needs(Scope::Control),
+        // They cost money, or change what the upstream keeps.
+        Endpoint::ResponseCreate
+        | Endpoint::ResponseCancel
+        | Endpoint::ResponseDelete
+        | Endpoint::ResponseCompact
+        | Endpoint::ResponseTokens => Access::Needs(Scope::Control),
         Endpoint::StartRun | Endpoint::Approval | Endpoint::Interrupt | Endpoint::SessionMessages => {
             Access::Needs(Scope::Control)
         }
         Endpoint::Health | Endpoint::Ready => Access::Open,
-        // It tells of everybody's runs.
+        // It covers the runs of all callers.
         Endpoint::Metrics => Access::Needs(Scope::Admin),
         Endpoint::Runs
         | Endpoint::Upstreams
@@ -44,6 +48,8 @@ fn access_of(endpoint: Endpoint) -> Access {
         | Endpoint::Artifact
         | Endpoint::Response
         | Endpoint::ResponseInput
+        | Endpoint::Models
+        | Endpoint::Model
         | Endpoint::Contracts
         | Endpoint::Schema
         | Endpoint::NativeSseStream
@@ -55,7 +61,7 @@ fn access_of(endpoint: Endpoint) -> Access {
     }
 }
 
-/// Finds out who asks, and whether it may.
+/// Identifies the caller, and checks whether it may make the request.
 ///
 /// # Errors
 /// 401, 403 or 429.
@@ -67,7 +73,7 @@ pub(super) fn admit<B>(
 ) -> Result<Arc<Caller>, Problem> {
     let access = match found {
         Found::Route(route, _) => Some(access_of(route.endpoint)),
-        // Whoever may ask is told that there is nothing to be had.
+        // An unknown path still needs a valid token: only such callers learn that it does not exist.
         Found::Path(_) | Found::Nothing => None,
     };
     if access == Some(Access::Open) {
@@ -90,7 +96,7 @@ pub(super) fn admit<B>(
     }
 }
 
-/// Whoever has the request's token (RFC 6750, section 2.1).
+/// The caller that the request's token belongs to (RFC 6750, section 2.1).
 fn caller(headers: &HeaderMap, shared: &Shared, live: &Live) -> Result<Arc<Caller>, Problem> {
     if live.tokens.is_empty() {
         return Ok(Caller::anonymous());
@@ -101,9 +107,10 @@ fn caller(headers: &HeaderMap, shared: &Shared, live: &Live) -> Result<Arc<Calle
     if let Some(caller) = secret.and_then(|secret| live.tokens.caller(secret)) {
         return Ok(caller);
     }
-    // Whoever guesses is slowed down like everybody else; all of them are one client, of a name that no token has.
+    // Failed attempts count against a rate limit too, so that guessing is slow. They share one meter, with a name that no
+    // token has.
     shared.meters.of("").request(&live.rates)?;
-    // RFC 6750, section 3.1: whoever gave no token is not told of an error.
+    // RFC 6750, section 3.1: without a token, the challenge contains no error.
     let challenge = match first {
         None => "Bearer realm=\"framegate\"",
         Some(_) => "Bearer realm=\"framegate\", error=\"invalid_token\"",
@@ -129,7 +136,7 @@ mod tests {
             let access = access_of(route.endpoint);
             let is_probe = matches!(route.path, "/healthz" | "/readyz");
             assert_eq!(access == Access::Open, is_probe, "{}", route.path);
-            // Reading does nothing, so nothing that does something may be had for it.
+            // Endpoints with an effect must need more than the scope `read`.
             let reads = route.method == Method::GET && !is_probe && route.path != "/metrics";
             assert_eq!(access == READ, reads, "{}", route.path);
         }

@@ -1,12 +1,12 @@
-//! `GET /v1/artifacts/{artifact_id}`: an artifact's bytes.
+//! `GET /v1/artifacts/{artifact_id}`: the bytes of an artifact.
 //!
-//! In: `sha256:` and the digest, the digest alone, or a Hecate id. Out: the bytes with their type and an `ETag` that is their
-//! hash. Never: anything that a browser runs: what an agent wrote is a stranger's, so only pictures without scripts and plain
-//! text are shown, everything else is a download of unknown type, all of it in a sandbox.
+//! Input: `sha256:` and the digest, the digest alone, or a Hecate id. Output: the bytes with their type, and an `ETag` with
+//! their hash. Never: content that a browser executes. The output of an agent is untrusted: only images without scripts and
+//! plain text are displayed, anything else is a download without a specific type, and everything is sandboxed.
 
-use super::Shared;
-use super::body::{Body, empty, full};
 use super::problem::Problem;
+use super::reply::{Body, empty, full};
+use super::shared::Shared;
 use crate::artifacts::{Key, StoreError};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::Stream;
@@ -15,14 +15,14 @@ use hyper::header::{self, HeaderMap, HeaderValue};
 use hyper::{Request, Response, StatusCode};
 use std::sync::Arc;
 
-/// Pictures that hold no scripts.
+/// Image types that cannot contain scripts.
 const PICTURES: &[&str] = &["image/png", "image/jpeg", "image/gif", "image/webp", "image/avif", "image/bmp"];
 
-/// Text of ours: what it says it is.
+/// Text types that framegate itself produces, with the `Content-Type` to send.
 const TEXTS: &[(&str, &str)] =
     &[("text/plain", "text/plain; charset=utf-8"), ("text/x-diff", "text/x-diff; charset=utf-8")];
 
-/// An artifact's bytes, shared by all who fetch them.
+/// The bytes of an artifact, shared by all requests for it.
 struct Content(Arc<Artifact>);
 
 impl AsRef<[u8]> for Content {
@@ -31,7 +31,7 @@ impl AsRef<[u8]> for Content {
     }
 }
 
-/// Answers with the bytes, or 304 where the client has them.
+/// Responds with the bytes, or with 304 if the client has them.
 pub(super) async fn content(
     request: &Request<Incoming>,
     artifact_id: &str,
@@ -43,10 +43,7 @@ pub(super) async fn content(
     if shared.runs.artifacts().is_none() {
         return Err(Problem::not_found("artifacts are switched off (artifacts.enabled)"));
     }
-    let found = find(key, shared).await.map_err(|error| {
-        tracing::error!(%error, "an artifact could not be read");
-        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the artifact could not be read")
-    })?;
+    let found = find(key, shared).await.map_err(|error| unreadable(&error))?;
     let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is not kept any more"));
     let artifact = found.ok_or_else(unknown)?.artifact;
     let etag = format!("\"{}\"", artifact.id());
@@ -60,7 +57,7 @@ pub(super) async fn content(
     if let Ok(etag) = HeaderValue::from_str(&etag) {
         headers.insert(header::ETAG, etag);
     }
-    // The bytes of a hash never change; who may read them does.
+    // The bytes of a hash never change. The permission to read them may, hence `private`.
     headers.insert(header::CACHE_CONTROL, HeaderValue::from_static("private, max-age=31536000, immutable"));
     headers.insert(
         header::CONTENT_SECURITY_POLICY,
@@ -76,14 +73,20 @@ pub(super) async fn content(
     Ok(response)
 }
 
-/// An artifact, and a stream that refers to it and that the caller sees.
+/// An artifact, with a stream that refers to it and that the caller may see.
 pub(super) struct Found {
     pub(super) artifact: Arc<Artifact>,
     pub(super) seen_in: Arc<Stream>,
 }
 
-/// The artifact with that key; `None` where there is none, or none that the caller sees. The same bytes are stored once, so
-/// that any of the streams that refer to them will do.
+/// 500 if the store fails. The store's error is logged and not shown to the client.
+pub(super) fn unreadable(error: &StoreError) -> Problem {
+    tracing::error!(%error, "an artifact could not be read");
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the artifact could not be read; the proxy's log says why")
+}
+
+/// Finds an artifact by key; `None` if there is none, or none that the caller may see. Identical bytes are stored once, so
+/// any stream that refers to them grants access.
 pub(super) async fn find(key: Key, shared: &Shared) -> Result<Option<Found>, StoreError> {
     let Some(store) = shared.runs.artifacts() else { return Ok(None) };
     let Some(artifact) = store.get(key).await? else { return Ok(None) };
@@ -96,7 +99,7 @@ pub(super) async fn find(key: Key, shared: &Shared) -> Result<Option<Found>, Sto
     Ok(seen.map(|entry| Found { seen_in: entry.stream.clone(), artifact }))
 }
 
-/// The type that is safe to say, and whether it is shown or saved.
+/// The type that is safe to send, and whether the content is displayed or downloaded.
 fn shown_as(artifact: &Artifact) -> (&'static str, String) {
     let mime = artifact.mime.to_ascii_lowercase();
     if let Some(picture) = PICTURES.iter().find(|picture| **picture == mime) {
@@ -110,7 +113,7 @@ fn shown_as(artifact: &Artifact) -> (&'static str, String) {
     ("application/octet-stream", format!("attachment; filename=\"{name}\""))
 }
 
-/// Whether `If-None-Match` names what the client would get (RFC 9110: a weak comparison).
+/// Whether `If-None-Match` matches the current entity (RFC 9110, weak comparison).
 fn is_known(headers: &HeaderMap, etag: &str) -> bool {
     let tags = headers.get_all(header::IF_NONE_MATCH).into_iter().filter_map(|value| value.to_str().ok());
     tags.flat_map(|value| value.split(','))

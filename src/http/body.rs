@@ -1,13 +1,13 @@
-//! Response bodies: a whole text, or a stream that is pulled as fast as the client reads.
+//! Response bodies that are streams, produced as fast as the client reads.
 //!
-//! An event stream of server-sent events begins with `retry:`, is never silent for longer than the heartbeat, and says so in
-//! a comment where it ends because the proxy stops. Streams of `raw` are the runner's own bytes: only heartbeats are added.
+//! A stream of server-sent events begins with `retry:`, is never silent for longer than the heartbeat interval, and says so
+//! in a comment if it ends because the proxy stops. A stream of `raw` consists of the runner's own bytes; only heartbeats are
+//! added.
 
-use super::Shared;
-use super::limits::StreamSlot;
-use super::live::Live;
+use super::lease::Lease;
 use super::negotiate::{Form, Negotiated};
-use crate::auth::Caller;
+use super::reply::{Body, Torn};
+use super::shared::Shared;
 use crate::clock::Moment;
 use crate::log::LogError;
 use crate::runs::{FeedFollower, Follower, IngestFollower, Lag, Wire};
@@ -15,36 +15,17 @@ use crate::telemetry::metrics::ClientMeter;
 use bytes::Bytes;
 use framegate_translators::contracts::SseStyle;
 use futures_util::stream;
-use http_body_util::combinators::UnsyncBoxBody;
-use http_body_util::{BodyExt, Full, StreamBody};
+use http_body_util::{BodyExt, StreamBody};
 use hyper::body::Frame;
 use std::collections::VecDeque;
-use std::convert::Infallible;
 use std::pin::Pin;
-use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::watch;
 use tokio::time::{Instant, Sleep};
 
-/// What we answer with.
-pub(super) type Body = UnsyncBoxBody<Bytes, Torn>;
+/// How long the connection may write pending bytes before a reset.
+pub(super) const BEFORE_RESET: Duration = Duration::from_millis(50);
 
-/// An answer has no good end: its connection (HTTP/2: its stream) is broken off, so that the client sees it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the answer ends before it is whole")]
-pub(super) struct Torn;
-
-/// A text that is there already.
-pub(super) fn full(text: impl Into<Bytes>) -> Body {
-    Full::new(text.into()).map_err(|never: Infallible| match never {}).boxed_unsync()
-}
-
-/// Nothing.
-pub(super) fn empty() -> Body {
-    full(Bytes::new())
-}
-
-/// Something that gives events until it is over.
+/// Produces events until its input ends.
 pub(super) enum Source {
     /// One stream.
     Run(Box<Follower>),
@@ -54,7 +35,7 @@ pub(super) enum Source {
     Feed(Box<FeedFollower>, Wire),
 }
 
-/// Bytes for the wire, and how many events they are.
+/// Bytes to send, with the number of events in them.
 struct Piece {
     chunks: Vec<Bytes>,
     events: u64,
@@ -89,67 +70,39 @@ impl Source {
         }
     }
 
-    /// Whether it ended although more could have come.
+    /// Whether it ended although more events could have followed.
     fn was_cut(&self) -> bool {
         match self {
             Self::Run(follower) => follower.was_cut(),
             Self::Ingest(follower) => follower.was_cut(),
-            // A feed has no end of its own.
-            Self::Feed(..) => true,
+            Self::Feed(follower, _) => follower.was_cut(),
         }
-    }
-}
-
-/// What an open event stream holds: its place among those that may be open, and its reader's rights.
-#[derive(Debug)]
-pub(super) struct Lease {
-    slot: StreamSlot,
-    caller: Arc<Caller>,
-    live: watch::Receiver<Arc<Live>>,
-}
-
-impl Lease {
-    pub(super) fn new(slot: StreamSlot, caller: Arc<Caller>, live: watch::Receiver<Arc<Live>>) -> Self {
-        Self { slot, caller, live }
-    }
-
-    /// The place alone, for an answer that is nobody else's to read.
-    pub(super) fn into_slot(self) -> StreamSlot {
-        self.slot
-    }
-
-    /// Waits until the reader's token is gone, or may do or see something else.
-    async fn revoked(&mut self) {
-        let caller = &self.caller;
-        let is_other = |live: &Arc<Live>| !live.tokens.still_has(caller);
-        // The sender lives as long as the server.
-        let _ = self.live.wait_for(is_other).await;
     }
 }
 
 struct Pull {
     source: Source,
     lease: Lease,
-    /// What is sent when nothing else is: `None` on wires that have no comments.
+    /// Sends comments during silence; `None` on wires without comments.
     heartbeat: Option<Heartbeat>,
-    /// What is sent last where the source was cut.
+    /// Sent last if the source was cut.
     goodbye: Option<Bytes>,
     ready: VecDeque<Bytes>,
     meter: ClientMeter,
     is_over: bool,
-    /// Whether an event was sent; before, a comment may not end the block that the stream began with.
+    /// Whether an event was sent. Until then, a comment must not end the block that the stream's first line opened.
     has_begun: bool,
 }
 
 /// Why a stream ends before its source does.
 enum Gone {
-    /// Its reader may not read it any more.
+    /// The reader may no longer read it.
     Revoked,
     Log(LogError),
 }
 
-/// Says when a stream was silent for too long. Its timer is set once for each time that it may run out, not for each event:
-/// a timer of the runtime costs a lock, which all streams would want for every event.
+/// Detects that a stream was silent for too long. The timer is reset only when it fires, not for each event: resetting a
+/// runtime timer takes a lock, which all streams would contend for on every event.
 struct Heartbeat {
     every: Duration,
     last_sent: Instant,
@@ -161,7 +114,7 @@ impl Heartbeat {
         Self { every, last_sent: Instant::now(), timer: Box::pin(tokio::time::sleep(every)) }
     }
 
-    /// Waits until nothing was sent for that long.
+    /// Waits until nothing was sent for one interval.
     async fn due(&mut self) {
         loop {
             self.timer.as_mut().await;
@@ -174,12 +127,12 @@ impl Heartbeat {
     }
 }
 
-/// Streams events to a client, as long as the lease holds.
+/// Streams events to a client while the lease is valid.
 pub(super) fn events(source: Source, negotiated: &Negotiated, shared: &Shared, lease: Lease) -> Body {
     events_behind((Bytes::new(), 0), source, negotiated, shared, lease)
 }
 
-/// The same, behind events that are said before: their bytes, and how many they are.
+/// Streams events after others that are already encoded: their bytes, and their number.
 pub(super) fn events_behind(
     (first, count): (Bytes, u64),
     source: Source,
@@ -192,9 +145,10 @@ pub(super) fn events_behind(
     let retry_ms = shared.settings.sse_retry.as_millis();
     let is_ours = is_sse && negotiated.contract.sse != SseStyle::Raw;
     let goodbye = Bytes::from_static(b": the proxy is stopping; connect again to go on after the last event\n\n");
-    let meter =
-        shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), source.lag().clone());
-    // A line of the first event's block: clients that take a block without data for an event are not rare.
+    let lag = source.lag().clone();
+    let lag = move || lag.frames();
+    let meter = shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), lag);
+    // A line of the first event's block, because many clients treat a block without data as an event.
     let mut ready: VecDeque<Bytes> = is_ours.then(|| Bytes::from(format!("retry: {retry_ms}\n"))).into_iter().collect();
     let has_first = !first.is_empty();
     if has_first {
@@ -211,22 +165,33 @@ pub(super) fn events_behind(
         meter,
         is_over: false,
     };
-    StreamBody::new(stream::unfold(pull, async |mut pull| {
-        let chunk = pull.next().await?;
-        Some((Ok(Frame::data(chunk)), pull))
+    StreamBody::new(stream::unfold(Some(pull), async |pull| {
+        let mut pull = pull?;
+        match pull.next().await {
+            Ok(chunk) => Some((Ok(Frame::data(chunk?)), Some(pull))),
+            // Break off the connection (HTTP/2: the stream), so that the reader does not take this for the end.
+            Err(torn) => {
+                // The connection has time to write the head and the body so far: an HTTP/2 reset discards what is still queued.
+                tokio::time::sleep(BEFORE_RESET).await;
+                Some((Err(torn), None))
+            }
+        }
     }))
     .boxed_unsync()
 }
 
 impl Pull {
     /// The next bytes; `None` at the end.
-    async fn next(&mut self) -> Option<Bytes> {
+    ///
+    /// # Errors
+    /// The body breaks off before it is complete.
+    async fn next(&mut self) -> Result<Option<Bytes>, Torn> {
         loop {
             if let Some(chunk) = self.ready.pop_front() {
-                return Some(chunk);
+                return Ok(Some(chunk));
             }
             if self.is_over {
-                return None;
+                return Ok(None);
             }
             let (source, lease) = (&mut self.source, &mut self.lease);
             let next = async {
@@ -250,7 +215,7 @@ impl Pull {
                     heartbeat.last_sent = Instant::now();
                     let Some(next) = next else {
                         let comment: &[u8] = if self.has_begun { b": heartbeat\n\n" } else { b": heartbeat\n" };
-                        return Some(Bytes::from_static(comment));
+                        return Ok(Some(Bytes::from_static(comment)));
                     };
                     next
                 }
@@ -266,11 +231,16 @@ impl Pull {
                     self.is_over = true;
                     self.ready.extend(self.goodbye.take().filter(|_| self.source.was_cut()));
                 }
-                Err(Gone::Revoked) => return None,
+                Err(Gone::Revoked) => return Err(Torn),
                 Err(Gone::Log(error)) => {
-                    // The client reconnects with its cursor; the log's own error is ours to know.
-                    tracing::error!(%error, "a reader could not read the log");
-                    return None;
+                    // The client reconnects with its cursor. The log's error is not shown to it.
+                    match error {
+                        LogError::Dropped { .. } | LogError::Gone { .. } => {
+                            tracing::info!(%error, "an answer is broken off: its reader was behind what is kept");
+                        }
+                        _ => tracing::error!(%error, "an answer is broken off: the log could not be read"),
+                    }
+                    return Err(Torn);
                 }
             }
         }

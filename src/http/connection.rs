@@ -1,31 +1,38 @@
-//! One connection: TLS where it is on, then HTTP/1.1 or HTTP/2.
+//! One connection: its permit, TLS if enabled, then HTTP/1.1 or HTTP/2.
 //!
-//! In: a socket. Out: answered requests. Never: a client that is waited for without a limit before its first request, more
-//! streams or larger heads on one HTTP/2 connection than the settings say.
+//! Input: a socket. Output: answered requests. Never: an unlimited wait for a client before its first request; more streams
+//! or larger heads on one HTTP/2 connection than the settings allow; a probe kept out by other connections.
 //!
-//! With TLS, ALPN says which version it is; without, the first bytes do (RFC 9113, section 3.3: the client knows beforehand).
+//! A connection that finds no permit receives a reserved one for a short time. Probes are answered there; every other request
+//! gets 503 with `Retry-After`.
+//!
+//! With TLS, ALPN selects the HTTP version. Without TLS, the first bytes do (RFC 9113, section 3.3: prior knowledge).
 
-use super::Shared;
+use super::places::{Bounds, Client, Kind, Place, Tally};
 use super::router::answer;
+use super::shared::Shared;
+use super::visit::Visit;
 use hyper::body::Incoming;
 use hyper::server::conn::{http1, http2};
 use hyper::service::service_fn;
 use hyper_util::rt::{TokioExecutor, TokioIo, TokioTimer};
 use hyper_util::server::graceful::Watcher;
 use std::io;
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, ReadBuf};
 use tokio::net::TcpStream;
+use tokio::sync::Semaphore;
 use tokio_rustls::TlsAcceptor;
 use tokio_rustls::rustls::ServerConfig;
 
-/// What an HTTP/2 client begins with (RFC 9113, section 3.4).
+/// The preface of an HTTP/2 client (RFC 9113, section 3.4).
 const PREFACE: &[u8] = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n";
 
-/// How many bytes one HTTP/2 stream may hold that the client does not take: about what a reader takes at a time.
+/// How many unsent bytes one HTTP/2 stream may hold: about what a reader takes at a time.
 const SEND_BUFFER: usize = 64 * 1024;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -34,41 +41,113 @@ enum Version {
     Http2,
 }
 
-/// Serves the connection until it ends, or until `watcher` tells it to.
-///
-/// Each step is a future in a box of its own: most connections idle, and one keeps only the room of what it is at.
-pub(super) async fn serve(stream: TcpStream, shared: Arc<Shared>, watcher: Watcher) {
-    let tls = shared.control.live().tls.as_ref().map(|tls| tls.config.clone());
-    match tls {
-        Some(config) => Box::pin(secured(stream, config, shared, watcher)).await,
-        None => {
-            if let Some((stream, version)) = Box::pin(begun(stream, &shared)).await {
-                Box::pin(speak(stream, version, shared, watcher)).await;
+/// How long a connection may hold a reserved permit.
+const RESERVED_TIME: Duration = Duration::from_secs(5);
+
+/// How long a connection with a reserved permit may take to begin a request.
+const RESERVED_HEAD: Duration = Duration::from_millis(500);
+
+/// How many connections may wait for each reserved permit.
+const WAITING: usize = 4;
+
+/// Admits connections.
+pub(super) struct Door {
+    shared: Arc<Shared>,
+    places: Arc<Tally>,
+    reserved: Arc<Semaphore>,
+}
+
+/// The permit that a connection holds.
+pub(super) enum Entered {
+    Place(Place),
+    /// A position in the queue for the reserved permits.
+    Waiting(Place),
+}
+
+impl Door {
+    pub(super) fn new(shared: Arc<Shared>) -> Self {
+        let reserved = Arc::new(Semaphore::new(shared.settings.reserved_connections));
+        Self { places: shared.meters.places.clone(), reserved, shared }
+    }
+
+    /// Acquires a permit for a connection; `None` if there is none and the queue is full.
+    pub(super) fn enter(&self, peer: IpAddr) -> Option<Entered> {
+        let (client, live) = (Client::at(peer), self.shared.control.live());
+        let all = self.shared.settings.max_connections;
+        // A trusted proxy holds the connections of all its clients.
+        let is_proxy = live.trusted_proxies.iter().any(|network| network.has(peer));
+        let per_address = if is_proxy { all } else { live.rates.connections_per_address };
+        let bounds = Bounds { all, per_token: all, per_address };
+        if let Ok(place) = self.places.take(Kind::Connection, &client, bounds) {
+            return Some(Entered::Place(place));
+        }
+        // One address may take at most half of the queue.
+        let all = self.shared.settings.reserved_connections.saturating_mul(WAITING);
+        let bounds = Bounds { all, per_token: all, per_address: all.div_ceil(2) };
+        self.places.take(Kind::Reserved, &client, bounds).ok().map(Entered::Waiting)
+    }
+
+    /// Serves a connection until it ends or `watcher` requests a shutdown.
+    pub(super) async fn serve(self: Arc<Self>, stream: TcpStream, peer: IpAddr, entered: Entered, watcher: Watcher) {
+        match entered {
+            Entered::Place(place) => {
+                serve(stream, self.shared.clone(), peer, false, watcher).await;
+                drop(place);
+            }
+            Entered::Waiting(place) => {
+                let waited = tokio::time::timeout(RESERVED_TIME, self.reserved.acquire()).await;
+                if let Ok(Ok(permit)) = waited {
+                    let served = Box::pin(serve(stream, self.shared.clone(), peer, true, watcher));
+                    let _ = tokio::time::timeout(RESERVED_TIME, served).await;
+                    drop(permit);
+                }
+                drop(place);
             }
         }
     }
 }
 
-async fn secured(stream: TcpStream, config: Arc<ServerConfig>, shared: Arc<Shared>, watcher: Watcher) {
+/// Each step is boxed separately: most connections are idle, and an idle connection keeps only the memory of its current
+/// step.
+async fn serve(stream: TcpStream, shared: Arc<Shared>, peer: IpAddr, is_reserved: bool, watcher: Watcher) {
+    let tls = shared.control.live().tls.as_ref().map(|tls| tls.config.clone());
+    let visit = Visit { peer, is_secure: tls.is_some(), is_reserved };
+    match tls {
+        Some(config) => Box::pin(secured(stream, config, shared, visit, watcher)).await,
+        None => {
+            if let Some((stream, version)) = Box::pin(begun(stream, &shared, visit)).await {
+                Box::pin(speak(stream, version, shared, visit, watcher)).await;
+            }
+        }
+    }
+}
+
+/// How long the client may take to begin; `limit` applies to connections without a reserved permit.
+fn patience(limit: Duration, visit: Visit) -> Duration {
+    if visit.is_reserved { limit.min(RESERVED_HEAD) } else { limit }
+}
+
+async fn secured(stream: TcpStream, config: Arc<ServerConfig>, shared: Arc<Shared>, visit: Visit, watcher: Watcher) {
     let handshake = Box::pin(TlsAcceptor::from(config).accept(stream));
-    match within(shared.settings.tls_handshake, &shared.closing, handshake).await {
+    match within(patience(shared.settings.tls_handshake, visit), &shared.closing, handshake).await {
         Some(Ok(stream)) => {
             let is_http2 = stream.get_ref().1.alpn_protocol() == Some(b"h2");
             let version = if is_http2 { Version::Http2 } else { Version::Http1 };
-            Box::pin(speak(stream, version, shared, watcher)).await;
+            Box::pin(speak(stream, version, shared, visit, watcher)).await;
         }
         Some(Err(error)) => tracing::debug!(%error, "a TLS handshake failed"),
         None => {}
     }
 }
 
-/// The connection with the version that its first bytes tell.
-async fn begun(stream: TcpStream, shared: &Shared) -> Option<(Begun, Version)> {
-    let outcome = within(shared.settings.header_read_timeout, &shared.closing, Begun::read(stream)).await?;
+/// The connection, with the HTTP version that its first bytes select.
+async fn begun(stream: TcpStream, shared: &Shared, visit: Visit) -> Option<(Begun, Version)> {
+    let outcome =
+        within(patience(shared.settings.header_read_timeout, visit), &shared.closing, Begun::read(stream)).await?;
     outcome.inspect_err(|error| tracing::debug!(%error, "a connection ended before its first request")).ok()
 }
 
-/// What a connection does before its first request; `None` where that takes too long, or the server stops.
+/// Runs a step before the first request; `None` if it takes too long or the server stops.
 async fn within<F: Future>(
     limit: Duration,
     stopping: &tokio_util::sync::CancellationToken,
@@ -85,28 +164,33 @@ async fn within<F: Future>(
     }
 }
 
-async fn speak<S>(stream: S, version: Version, shared: Arc<Shared>, watcher: Watcher)
+async fn speak<S>(stream: S, version: Version, shared: Arc<Shared>, visit: Visit, watcher: Watcher)
 where
     S: AsyncRead + AsyncWrite + Unpin + Send + 'static,
 {
     let settings = shared.settings.clone();
-    // In a box of its own: the connection keeps the room of what it answers with, and an event stream lasts.
-    let service = service_fn(move |request: hyper::Request<Incoming>| Box::pin(answer(request, shared.clone())));
+    // Boxed because the connection keeps the memory of its response future, and an event stream lasts long.
+    let service = service_fn(move |request: hyper::Request<Incoming>| Box::pin(answer(request, visit, shared.clone())));
     let stream = TokioIo::new(stream);
     let ended = match version {
         Version::Http1 => {
             let connection = http1::Builder::new()
                 .timer(TokioTimer::new())
-                .header_read_timeout(settings.header_read_timeout)
+                // The responses set their own date, which works with any clock.
+                .auto_date_header(false)
+                .keep_alive(!visit.is_reserved)
+                .header_read_timeout(patience(settings.header_read_timeout, visit))
                 .max_buf_size(settings.max_header_bytes.max(8192))
                 .half_close(true)
                 .serve_connection(stream, service);
             Box::pin(watcher.watch(connection)).await
         }
         Version::Http2 => {
-            // Streams that are opened and reset at once are counted by the library, which closes the connection for it.
+            // The library counts streams that are opened and reset immediately, and closes the connection if there are too
+            // many.
             let connection = http2::Builder::new(TokioExecutor::new())
                 .timer(TokioTimer::new())
+                .auto_date_header(false)
                 .max_concurrent_streams(settings.http2_max_streams)
                 .max_header_list_size(u32::try_from(settings.max_header_bytes).unwrap_or(u32::MAX))
                 .max_send_buf_size(SEND_BUFFER)
@@ -121,17 +205,17 @@ where
     }
 }
 
-/// A stream of which the first bytes were read; they are read again first.
+/// A stream whose first bytes were read; it replays them first.
 struct Begun {
     stream: TcpStream,
     front: [u8; PREFACE.len()],
-    /// Of `front`: the next to give out, and the end.
+    /// Positions in `front`: the next byte to return, and the end.
     given: usize,
     end: usize,
 }
 
 impl Begun {
-    /// Reads as much as it takes to know the version.
+    /// Reads as many bytes as are needed to determine the version.
     async fn read(mut stream: TcpStream) -> io::Result<(Self, Version)> {
         let mut front = [0; PREFACE.len()];
         let mut end = 0;
@@ -156,8 +240,8 @@ impl AsyncRead for Begun {
                 let taken = rest.get(..rest.len().min(into.remaining())).unwrap_or_default();
                 into.put_slice(taken);
                 this.given += taken.len();
-                // What came with it in the same read: a reader that gets a part first makes its buffer twice as large. An
-                // error here is the next read's.
+                // Also read from the socket in the same call: a reader that first receives only a part doubles its buffer. An
+                // error here recurs at the next read.
                 if this.given == this.end {
                     let _ = Pin::new(&mut this.stream).poll_read(context, into);
                 }

@@ -1,15 +1,14 @@
-//! What clients say to runs that go on: answers to questions, interruptions, further prompts.
+//! Messages from clients to runs in progress: answers to questions, interruptions, further prompts.
 //!
-//! In: small JSON requests. Out: what became of it, once it was passed on. Never: a word to a run that its sender may not see;
-//! an answer told as given before it was.
+//! Input: small JSON requests. Output: the outcome, once the message was passed on. Never: a message to a run that the sender
+//! may not see; an answer reported as given before it was passed on.
 
-use super::Shared;
-use super::body::Body;
 use super::limits::later;
 use super::order;
 use super::percent;
 use super::problem::Problem;
-use super::router::json_response;
+use super::reply::{Body, json_response};
+use super::shared::Shared;
 use crate::upstream::{Link, SayError};
 use framegate_translators::frame::{Decision, Name, StreamKind};
 use framegate_translators::host::{Answer, Unsayable, Wish};
@@ -19,11 +18,11 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The largest answer, in bytes.
+/// Size limit for an answer, in bytes.
 const MAX_ANSWER: usize = 1 << 20;
-/// The largest message, in bytes: as for the prompt of a new run.
+/// Size limit for a message, in bytes: the same as for the prompt of a new run.
 const MAX_MESSAGE: usize = 16 << 20;
-/// How long a runner may take to read what is said to it before the client is told that it does not.
+/// How long a runner may take to read a message before the client receives an error.
 const PATIENCE: Duration = Duration::from_secs(30);
 
 #[derive(Clone, Copy, Debug, Deserialize)]
@@ -37,7 +36,7 @@ enum Word {
     Cancelled,
 }
 
-/// One question's answer: a word, or several.
+/// The answer to one question: one text, or several.
 #[derive(Debug, Deserialize)]
 #[serde(untagged)]
 enum Words {
@@ -75,7 +74,7 @@ where
     let form = "{\"decision\": \"approved\", \"rejected\" or \"cancelled\", \"reason\"?, \"scope\"?, \"answers\"?}";
     let approval_id =
         percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval's id is no UTF-8 text"))?;
-    // Whether there is such a run is told before the body is looked at.
+    // Look up the run first: an unknown run is reported without reading the body.
     let (run, link) = link_of(run_id, shared)?;
     let given: Answered = order::read(request, MAX_ANSWER, form, shared).await?;
     let decision = match given.decision {
@@ -106,7 +105,7 @@ where
     Ok(json_response(&Told { run_id: run, approval_id: &approval_id, decision, by: &shared.caller.name }))
 }
 
-/// `POST /v1/runs/{run_id}/interrupt`: 202, and the run's last event tells how it ended.
+/// `POST /v1/runs/{run_id}/interrupt`: 202. The run's last event reports how it ended.
 pub(super) async fn interrupt(run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
     let (run, link) = link_of(run_id, shared)?;
     say(&link, Wish::Interrupt, shared).await?;
@@ -117,7 +116,7 @@ pub(super) async fn interrupt(run_id: &str, shared: &Shared) -> Result<Response<
     Ok(accepted(&Told { run_id: run }))
 }
 
-/// `POST /v1/sessions/{session_id}/messages`: 202, and the session's events tell the run that it begins.
+/// `POST /v1/sessions/{session_id}/messages`: 202. The session's events report the run that the message begins.
 pub(super) async fn message<B>(
     request: Request<B>,
     session_id: &str,
@@ -151,7 +150,7 @@ where
     Ok(accepted(&Told { session_id: session }))
 }
 
-/// The link of a run that the caller sees.
+/// The link of a run that the caller may see.
 fn link_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Link), Problem> {
     let id = Uuid::try_parse(run_id)
         .map_err(|_| Problem::bad_request("the run id must be a UUID, as GET /v1/runs gives it"))?;
@@ -182,7 +181,7 @@ fn problem_of(error: &SayError) -> Problem {
     let detail = error.to_string();
     let status = match error {
         SayError::NoQuestion(_) => StatusCode::NOT_FOUND,
-        // The runner settled it meanwhile.
+        // `NoQuestion` of the dialogue: the runner settled the question in the meantime.
         SayError::Gone
         | SayError::AtWork
         | SayError::Leaving

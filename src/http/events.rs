@@ -1,14 +1,14 @@
 //! Runs over HTTP: their list, their status, their events.
 
-use super::Shared;
-use super::body::{Body, Source, events_behind};
+use super::body::{Source, events_behind};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
-use super::percent;
 use super::problem::Problem;
-use super::router::{json_response, no_content};
+use super::query::{self, Query};
+use super::reply::{Body, json_response, no_content};
+use super::shared::Shared;
 use crate::log::LogError;
 use crate::runs::{Ask, Entry, Follower, Reader, RunStatus, Wire};
-use framegate_translators::contracts::{Contract, SseStyle, sse};
+use framegate_translators::contracts::{Contract, SseStyle, raw, sse};
 use framegate_translators::encode::EventId;
 use framegate_translators::frame::StreamKind;
 use hyper::body::Incoming;
@@ -19,65 +19,11 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Every form that events come in.
-const FORMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json];
+/// Every form of events.
+const FORMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json, Form::Bytes];
 
-/// The query of a request, as far as event paths know it.
-#[derive(Debug, Default)]
-pub(super) struct Query {
-    pub(super) contract: Option<String>,
-    pub(super) experimental: bool,
-    pub(super) after: Option<String>,
-    pub(super) limit: Option<usize>,
-    pub(super) session_id: Option<Uuid>,
-    pub(super) task_id: Option<String>,
-    event_type: Option<String>,
-    runner: Option<String>,
-    state: Option<String>,
-    skip: usize,
-}
-
-impl Query {
-    /// The types of events that are asked for; `None`: all.
-    pub(super) fn event_types(&self) -> Option<Vec<String>> {
-        let list = self.event_type.as_deref().filter(|list| !list.is_empty())?;
-        Some(list.split(',').map(|kind| kind.trim().to_owned()).collect())
-    }
-}
-
-/// Reads the query.
-pub(super) fn options_of(request: &Request<Incoming>) -> Result<Query, Problem> {
-    let mut query = Query::default();
-    for pair in request.uri().query().unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
-        let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
-        let value = percent::of_query(value)
-            .ok_or_else(|| Problem::bad_request(format!("the value of {key:?} is not percent-encoded UTF-8")))?;
-        let number = |value: &str| {
-            value.parse::<usize>().map_err(|_| Problem::bad_request(format!("{key} must be a whole number, 0 or more")))
-        };
-        match key {
-            "contract" => query.contract = Some(value),
-            "experimental" => query.experimental = matches!(value.as_str(), "1" | "true"),
-            "after" | "after_sequence" => query.after = Some(value),
-            "limit" => match number(&value)? {
-                0 => return Err(Problem::bad_request("limit must be 1 or more")),
-                limit => query.limit = Some(limit),
-            },
-            "skip" => query.skip = number(&value)?,
-            "session_id" => query.session_id = Some(id_of("session_id", &value)?),
-            "task_id" => query.task_id = Some(value),
-            "event_type" => query.event_type = Some(value),
-            "runner" => query.runner = Some(value),
-            "state" => query.state = Some(value),
-            _ => {
-                let known =
-                    "contract, experimental, after, limit, skip, session_id, task_id, event_type, runner, state";
-                return Err(Problem::bad_request(format!("there is no parameter {key:?}; there is {known}")));
-            }
-        }
-    }
-    Ok(query)
-}
+/// The forms for a request with a `limit`: if `Accept` allows several, a page is preferred.
+const PAGE_FIRST: &[Form] = &[Form::Json, Form::Sse, Form::Ndjson, Form::Bytes];
 
 fn id_of(what: &str, text: &str) -> Result<Uuid, Problem> {
     Uuid::try_parse(text).map_err(|_| Problem::bad_request(format!("{what} must be a UUID, as GET /v1/runs gives it")))
@@ -89,28 +35,33 @@ fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
     shared.find_any(id).ok_or_else(unknown)
 }
 
-/// What a request asks for, with every form and the configured default.
+/// What a request asks for, with all forms and the configured default contract.
 pub(super) fn wanted_of<'r>(request: &'r Request<Incoming>, query: &'r Query, shared: &'r Shared) -> Wanted<'r> {
     Wanted {
         contract: query.contract.as_deref(),
         experimental: query.experimental,
+        user_messages: query.user_messages,
         options: &shared.settings.encoder,
         accept: request.headers().get(header::ACCEPT).and_then(|accept| accept.to_str().ok()),
         default: shared.settings.default_contract,
         native: false,
-        forms: FORMS,
+        forms: if query.limit.is_some() && query.contract.as_deref() != Some(raw::RAW.name) {
+            PAGE_FIRST
+        } else {
+            FORMS
+        },
     }
 }
 
 /// `GET /v1/runs`: newest first.
 pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
-    let query = options_of(request)?;
+    let query = Query::read(request.uri().query(), query::OF_RUNS)?;
     let restriction = &shared.caller.restriction;
     let filter = |status: &RunStatus| {
         restriction.admits_run(Some(status.run_id), status.session_id, &status.session_name, status.runner)
             && query.session_id.is_none_or(|id| status.session_id == id)
-            && query.runner.as_deref().is_none_or(|runner| status.runner == runner)
-            && query.state.as_deref().is_none_or(|state| json!(status.state) == state)
+            && query.runner.is_none_or(|runner| status.runner == runner)
+            && query.state.is_none_or(|state| status.state == state)
     };
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
     let mut runs = shared.runs.list(&filter, query.skip, limit + 1);
@@ -126,7 +77,8 @@ pub(super) fn list(request: &Request<Incoming>, shared: &Shared) -> Result<Respo
 }
 
 /// `GET /v1/runs/{run_id}`.
-pub(super) fn status(run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
+pub(super) fn status(request: &Request<Incoming>, run_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
+    Query::read(request.uri().query(), query::NONE)?;
     let entry = run_of(run_id, shared)?;
     let status = entry.status().clone();
     Ok(json_response(&status))
@@ -138,7 +90,7 @@ pub(super) async fn of_run(
     run_id: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let query = options_of(request)?;
+    let query = Query::read(request.uri().query(), query::OF_RUN)?;
     let negotiated = negotiate(wanted_of(request, &query, &shared))
         .map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
     let entry = run_of(run_id, &shared)?;
@@ -166,7 +118,7 @@ pub(super) async fn native_sse(
         Some(entry) => entry,
     };
     let answer = async {
-        let query = options_of(request)?;
+        let query = Query::read(request.uri().query(), query::OF_RUN)?;
         let wanted =
             Wanted { default: &sse::V1, native: true, forms: &[Form::Sse], ..wanted_of(request, &query, &shared) };
         let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
@@ -196,34 +148,42 @@ pub(super) async fn events_of(
         let kind = entry.stream.kind.as_str();
         return Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
-            format!("{} has no events for a {kind} stream; frames.v2 and raw have", contract.name),
+            format!("{} has no events for a {kind} stream; frames.v1, frames.v2 and raw have", contract.name),
         ));
     };
     let cursor = cursor_of(request, query, contract)?;
+    if matches!(cursor, Some(EventId::Closing(_))) && negotiated.form != Form::Json && entry.tail().borrow().ended {
+        return Ok(no_content());
+    }
     let from = first_event(&cursor, &mut reader, &shared).await?;
     match negotiated.form {
         Form::Json => page(query, &mut reader, from, &negotiated, &shared).await,
-        Form::Sse | Form::Ndjson => follow(reader, from, cursor.is_some(), &negotiated, shared).await,
+        Form::Sse | Form::Ndjson | Form::Bytes => {
+            follow(reader, from, cursor.is_some(), query.limit, &negotiated, shared).await
+        }
     }
 }
 
-/// A stream of a run's events from that number on. `resumed` says that the client had some of them.
+/// Streams a run's events from number `from` on, at most `limit` of them if set. `resumed` says that the client has a cursor.
 pub(super) async fn follow(
     reader: Reader,
     from: u64,
     resumed: bool,
+    limit: Option<usize>,
     negotiated: &Negotiated,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
     let entry = reader.entry().clone();
-    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from);
-    // A browser's EventSource stops reconnecting when it gets 204.
+    let mut follower = Follower::new(shared.runs.clone(), reader, wire, from).within(limit);
+    // On 204, a browser's EventSource stops reconnecting.
     if resumed && follower.is_over().await.map_err(|error| unreadable(&error))? {
         return Ok(no_content());
     }
+    // Begin before the head is sent, while an error can still have its own status.
+    follower.begin().await.map_err(|error| unreadable(&error))?;
     let lease = shared.stream()?;
-    // What still waits for an answer is said again to a client that had it, or asks for what follows.
+    // Questions that still wait for an answer are repeated to a client that resumes.
     let repeated = match resumed {
         true => shared.runs.repeated(&entry, negotiated.contract, &negotiated.options, from, wire).await,
         false => Ok(Default::default()),
@@ -239,12 +199,15 @@ pub(super) fn unreadable(error: &LogError) -> Problem {
     if matches!(error, LogError::Gone { .. } | LogError::Untold { .. }) {
         return Problem::new(StatusCode::GONE, error.to_string());
     }
+    if let LogError::Dropped { .. } = error {
+        return Problem::not_found(format!("{error}; GET /v1/runs lists the runs that are"));
+    }
     tracing::error!(%error, "the log could not be read");
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; the proxy's log says why")
 }
 
-/// The cursor: `?after=` and `Last-Event-ID`. A browser that reconnects sends both, the query as it was at first: the newer
-/// one of the two goes.
+/// The cursor from `?after=` and `Last-Event-ID`. A browser that reconnects sends both, with the query unchanged since its
+/// first request. The later of the two applies.
 pub(super) fn cursor_of(
     request: &Request<Incoming>,
     query: &Query,
@@ -262,13 +225,16 @@ pub(super) fn cursor_of(
             return Err(Problem::bad_request(detail));
         }
     };
-    // A browser sends what it was sent; anything else is from another stream, and says nothing.
+    // A browser returns an id that it received here. Any other text belongs to another stream and is ignored.
+    if let Some(number) = header.and_then(EventId::closing) {
+        return Ok(Some(EventId::Closing(number)));
+    }
     let seen = header.and_then(|id| id.parse().ok());
     Ok(after.max(seen).map(EventId::Number))
 }
 
-/// The number of the first event to send. An unknown text cursor means all of them, as `sse.v1` has it. Where that event is
-/// not kept any more and the contract has no event that says so, the answer does: 410, with the cursor to go on from.
+/// The number of the first event to send. An unknown text cursor means all events, as in `sse.v1`. If the event is no longer
+/// kept and the contract has no event that reports this, the result is 410 with the cursor to continue from.
 pub(super) async fn first_event(
     cursor: &Option<EventId>,
     reader: &mut Reader,
@@ -284,7 +250,7 @@ pub(super) async fn first_event(
     let behind = match &last {
         Some(EventId::Number(number)) => format!(", and the events behind {number} are there"),
         Some(EventId::Text(id)) => format!(", and the events behind {id} are there"),
-        Some(EventId::None) | None => String::new(),
+        Some(EventId::None | EventId::Closing(_)) | None => String::new(),
     };
     Err(Problem::new(
         StatusCode::GONE,
@@ -292,7 +258,8 @@ pub(super) async fn first_event(
     ))
 }
 
-/// One page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null where there is no more now.
+/// Responds with one page: `{"object":"list","data":[…],"next":CURSOR|null,"ended":BOOL}`. `next` is null if there are no
+/// more events now.
 async fn page(
     query: &Query,
     reader: &mut Reader,
@@ -300,15 +267,11 @@ async fn page(
     negotiated: &Negotiated,
     shared: &Shared,
 ) -> Result<Response<Body>, Problem> {
-    if negotiated.contract.sse == SseStyle::Raw {
-        let detail = "raw records are no JSON list; ask for application/x-ndjson or text/event-stream";
-        return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
-    }
     let Gathered { events, last_id, more, ended } = gather(query, reader, from, shared).await?;
     let next = last_id.filter(|_| more).map(|id| match id {
         EventId::Number(number) => json!(number),
         EventId::Text(text) => json!(text),
-        EventId::None => serde_json::Value::Null,
+        EventId::None | EventId::Closing(_) => serde_json::Value::Null,
     });
     #[derive(serde::Serialize)]
     struct Page {
@@ -330,7 +293,7 @@ pub(super) struct Gathered {
     ended: bool,
 }
 
-/// Takes a page of events. It ends with an event that has a cursor, even where it grows beyond `limit` for it.
+/// Reads a page of events. It ends with an event that has a cursor, even if it exceeds `limit` for that.
 pub(super) async fn gather(
     query: &Query,
     reader: &mut Reader,
@@ -368,7 +331,7 @@ pub(super) async fn gather(
     Ok(Gathered { events, last_id, more, ended: tail.ended && !more })
 }
 
-/// The headers of an event stream: nobody on the way may hold it back or change it.
+/// The headers of an event stream: intermediaries must not buffer or change it.
 pub(super) fn stream_headers(response: &mut Response<Body>, negotiated: &Negotiated) {
     content_type(response, negotiated);
     let headers = response.headers_mut();

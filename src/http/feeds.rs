@@ -1,16 +1,17 @@
-//! Feeds: the events of all runs of a session, or of every run, and of those that are still to come.
+//! Feeds: the events of all runs of a session, or of all runs, including future ones.
 //!
-//! In: a scope, a contract, a cursor. Out: a stream that does not end by itself, or a page of what is there. Never: 204 (a
-//! feed is not over), a contract whose events are no JSON of ours.
+//! Input: a scope, a contract, a cursor. Output: a stream without an end of its own, or a page of the available events.
+//! Never: 204 (a feed does not end); a contract whose events are not JSON in framegate's own form.
 
-use super::Shared;
-use super::body::{Body, Source, events_behind};
-use super::events::{Query, options_of, stream_headers, unreadable, wanted_of};
+use super::body::{Source, events_behind};
+use super::events::{stream_headers, unreadable, wanted_of};
 use super::negotiate::{Form, Negotiated, negotiate};
 use super::problem::Problem;
-use super::router::json_response;
+use super::query::{self, Query};
+use super::reply::{Body, json_response};
+use super::shared::Shared;
 use crate::runs::{FeedEvent, FeedFollower, Position, Scope, Wire};
-use framegate_translators::contracts::SseStyle;
+use framegate_translators::contracts::raw::RAW;
 use hyper::body::Incoming;
 use hyper::header::{CONTENT_TYPE, HeaderValue};
 use hyper::{Request, Response, StatusCode};
@@ -20,8 +21,8 @@ use uuid::Uuid;
 
 /// `GET /v1/events`.
 pub(super) async fn of_all(request: &Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Problem> {
-    let query = options_of(request)?;
-    neutral(request, &query, scope(query.session_id, &query, &shared), shared).await
+    let query = Query::read(request.uri().query(), query::OF_ALL)?;
+    neutral(request, &query, query.session_id, shared).await
 }
 
 /// `GET /v1/sessions/{session_id}/events`.
@@ -30,41 +31,38 @@ pub(super) async fn of_session(
     session_id: &str,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
-    let query = options_of(request)?;
+    let query = Query::read(request.uri().query(), query::OF_SESSION)?;
     let id = Uuid::try_parse(session_id)
         .map_err(|_| Problem::bad_request("the session id must be a UUID, as GET /v1/runs gives it"))?;
     if !shared.runs.knows_session(id, &shared.caller.restriction) {
         return Err(Problem::not_found(format!("there is no session {id}; GET /v1/runs names those that are kept")));
     }
-    neutral(request, &query, scope(Some(id), &query, &shared), shared).await
-}
-
-/// What the caller asks for, within what it sees.
-fn scope(session: Option<Uuid>, query: &Query, shared: &Shared) -> Scope {
-    Scope { session, types: query.event_types(), restriction: shared.caller.restriction.clone() }
+    neutral(request, &query, Some(id), shared).await
 }
 
 async fn neutral(
     request: &Request<Incoming>,
     query: &Query,
-    scope: Scope,
+    session: Option<Uuid>,
     shared: Arc<Shared>,
 ) -> Result<Response<Body>, Problem> {
     let negotiated = negotiate(wanted_of(request, query, &shared))
         .map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
+    let types = query.event_types(negotiated.contract)?;
+    let scope = Scope { session, types, restriction: shared.caller.restriction.clone() };
     let is_page = negotiated.form == Form::Json;
     let mut follower = follower(request, query, scope, &negotiated, &shared)?;
     if !is_page {
-        return stream(follower, &negotiated, &shared).await;
+        return stream(follower.within(query.limit), &negotiated, &shared).await;
     }
     #[derive(serde::Serialize)]
     struct Page {
         object: &'static str,
         data: Vec<Box<RawValue>>,
-        /// The cursor of the last event, to ask for what follows it, now or later; absent where there is none yet.
+        /// The cursor of the last event, to request the events after it, now or later; absent if there are no events yet.
         #[serde(skip_serializing_if = "Option::is_none")]
         cursor: Option<String>,
-        /// The same where there is more now.
+        /// The same cursor if more events are available now; otherwise null.
         next: Option<String>,
     }
     let found = page(&mut follower, query, &shared).await?;
@@ -79,7 +77,7 @@ async fn neutral(
     Ok(response)
 }
 
-/// A reader of the feed from the request's cursor on.
+/// A reader of the feed that starts at the request's cursor.
 pub(super) fn follower(
     request: &Request<Incoming>,
     query: &Query,
@@ -88,7 +86,7 @@ pub(super) fn follower(
     shared: &Shared,
 ) -> Result<FeedFollower, Problem> {
     let contract = negotiated.contract;
-    if contract.sse == SseStyle::Raw {
+    if contract.name == RAW.name {
         let detail = format!(
             "a feed is of many runs, and {} has no way to tell whose a record is; ask for one run's at \
              GET /v1/runs/{{run_id}}/events, or for frames.v2, whose provider_event frames hold every record",
@@ -100,22 +98,22 @@ pub(super) fn follower(
     Ok(FeedFollower::new(shared.runs.clone(), scope, contract, negotiated.options.clone(), at))
 }
 
-/// Where the request goes on. A browser that reconnects has `Last-Event-ID` besides the query that it began with: the header
-/// is the newer one. One that says nothing here is from another stream, or another process, and starts over.
+/// The position at which the request starts. A browser that reconnects sends `Last-Event-ID` and its original query; the
+/// header is newer. A header that is not a feed cursor belongs to another stream and is ignored.
 fn position_of(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Result<Position, Problem> {
     let header = request.headers().get("last-event-id").and_then(|id| id.to_str().ok());
-    if let Some(Ok(Some(position))) = header.map(|cursor| shared.runs.feed_position(cursor)) {
+    if let Some(Ok(position)) = header.map(|cursor| shared.runs.feed_position(cursor)) {
         return Ok(position);
     }
     match query.after.as_deref() {
         None => Ok(Position::default()),
-        Some(cursor) => shared.runs.feed_position(cursor).map(Option::unwrap_or_default).map_err(|_| {
+        Some(cursor) => shared.runs.feed_position(cursor).map_err(|_| {
             Problem::bad_request("after must be the id of an event of a feed, as it gave it, or \"latest\"")
         }),
     }
 }
 
-/// The reader's events as a stream.
+/// Streams the reader's events.
 pub(super) async fn stream(
     mut follower: FeedFollower,
     negotiated: &Negotiated,
@@ -130,7 +128,7 @@ pub(super) async fn stream(
     Ok(response)
 }
 
-/// What is there, as much as one page has.
+/// The available events, up to one page.
 async fn page(follower: &mut FeedFollower, query: &Query, shared: &Shared) -> Result<Vec<FeedEvent>, Problem> {
     let limit = query.limit.unwrap_or(shared.settings.page_default).min(shared.settings.page_max);
     let mut found = Vec::new();

@@ -1,22 +1,23 @@
-//! What is turned away whoever asks: a head that is too large, a Host that is not ours, a page of somebody else's.
+//! Checks before authentication: the size of the head, Host, and Origin.
 //!
-//! Host and Origin keep web pages out that were let in by a browser (DNS rebinding, cross-site requests).
+//! The checks of Host and Origin keep out web pages that a browser lets through (DNS rebinding, cross-site requests).
 
-use super::Settings;
 use super::cors;
 use super::live::Live;
 use super::problem::Problem;
+use super::settings::Settings;
+use super::visit::{Visit, is_origin_of};
 use hyper::header::{HOST, ORIGIN};
-use hyper::{Request, StatusCode};
+use hyper::{Request, StatusCode, Version};
 use std::net::IpAddr;
 
-/// Lets a request through, or says why not.
+/// Admits a request, or returns why not.
 ///
 /// # Errors
 /// 400, 403, 421 or 431.
-pub(super) fn admit<B>(request: &Request<B>, settings: &Settings, live: &Live) -> Result<(), Problem> {
+pub(super) fn admit<B>(request: &Request<B>, visit: Visit, settings: &Settings, live: &Live) -> Result<(), Problem> {
     let (headers, authority) = (request.headers(), request.uri().authority().map(|authority| authority.as_str()));
-    // The HTTP library refuses what does not fit its buffer; but that grows by steps beyond the limit.
+    // The HTTP library refuses heads that exceed its buffer, but that buffer grows in steps beyond the limit.
     if head_bytes(request) > settings.max_header_bytes {
         let detail = format!("the head has more than {} bytes (server.max_header_bytes)", settings.max_header_bytes);
         return Err(Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail));
@@ -30,24 +31,30 @@ pub(super) fn admit<B>(request: &Request<B>, settings: &Settings, live: &Live) -
     if hosts.next().is_some() {
         return Err(Problem::bad_request("there is more than one Host header"));
     }
-    // HTTP/2 has `:authority` instead, or besides: whatever is said must be ours.
-    if [host, authority].into_iter().flatten().any(|host| !known_host(host, settings, live)) {
+    // RFC 9112, section 3.2.
+    if host.is_none() && request.version() == Version::HTTP_11 {
+        return Err(Problem::bad_request("a request of HTTP/1.1 needs a Host header"));
+    }
+    // HTTP/2 has `:authority` instead of, or besides, `Host`, and a trusted proxy forwards the requested host. All must be
+    // allowed.
+    let asked = visit.host(headers, request.uri(), live);
+    if [host, authority, asked].into_iter().flatten().any(|host| !known_host(host, settings, live)) {
         let detail = "this host name is not served here; set server.allowed_hosts to serve it";
         return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, detail));
     }
     if let Some(origin) = headers.get(ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
-        let host_of_origin = origin.split_once("://").map(|(_, host)| host);
-        let is_own = host_of_origin.is_some_and(|origin| known_host(origin, settings, live));
+        let is_own = asked.is_some_and(|host| is_origin_of(origin, visit.scheme(headers, live), host));
         if !is_own && !cors::allows(origin, live) {
-            let detail = "this Origin may not use the proxy; set server.cors_origins to let it";
+            let detail = "this Origin may not use the proxy: its scheme, host and port are not those that the request was \
+                          sent to; name it in server.cors_origins (serve --cors ORIGIN) to let it";
             return Err(Problem::new(StatusCode::FORBIDDEN, detail));
         }
     }
     Ok(())
 }
 
-/// The size of a request's head, as it is written without needless white space.
+/// The size of a request's head when written without optional white space.
 fn head_bytes<B>(request: &Request<B>) -> usize {
     let uri = request.uri();
     let target = uri.scheme_str().map_or(0, |scheme| scheme.len() + "://".len())
@@ -57,7 +64,7 @@ fn head_bytes<B>(request: &Request<B>) -> usize {
     request.method().as_str().len() + target + "  HTTP/1.1\r\n".len() + fields.sum::<usize>() + "\r\n".len()
 }
 
-/// Whether a `host[:port]` is one of ours: loopback, or allowed by name.
+/// Whether a `host[:port]` is loopback, the listening address, or an allowed name.
 fn known_host(host: &str, settings: &Settings, live: &Live) -> bool {
     let name = match host.strip_prefix('[') {
         Some(rest) => rest.split(']').next().unwrap_or_default(),
@@ -89,7 +96,8 @@ mod tests {
             cors_origins: vec!["https://ui.example".to_owned()],
             ..Live::default()
         };
-        let problem = admit(&request(pairs), &Settings::default(), &live).err()?;
+        let visit = Visit { peer: IpAddr::from([127, 0, 0, 1]), is_secure: false, is_reserved: false };
+        let problem = admit(&request(pairs), visit, &Settings::default(), &live).err()?;
         Some(problem.into_response().status().as_u16())
     }
 
@@ -102,7 +110,13 @@ mod tests {
             (&[("host", "gate.example:443")], None),
             (&[("host", "evil.example")], Some(421)),
             (&[("host", "127.0.0.1.evil.example")], Some(421)),
-            (&[("host", "localhost"), ("origin", "http://localhost:3000")], None),
+            (&[("host", "localhost"), ("origin", "http://localhost:3000")], Some(403)),
+            (&[("host", "localhost:8080"), ("origin", "http://localhost:8080")], None),
+            (&[("host", "localhost"), ("origin", "http://localhost")], None),
+            (&[("host", "localhost:8080"), ("origin", "https://localhost:8080")], Some(403)),
+            (&[("host", "gate.example"), ("origin", "http://gate.example")], None),
+            (&[("host", "localhost"), ("origin", "http://gate.example")], Some(403)),
+            (&[], Some(400)),
             (&[("host", "localhost"), ("origin", "https://evil.example")], Some(403)),
             (&[("host", "localhost"), ("origin", "null")], Some(403)),
             (&[("host", "localhost"), ("origin", "https://ui.example")], None),

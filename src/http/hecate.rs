@@ -1,16 +1,16 @@
 //! The native paths of `hecate.v1` (`spec/hecate-v1.md`).
 //!
-//! In: Hecate ids, or UUIDs. Out: a run's events as a stream or `{"object":"list","data":[…]}`, the cross-run feed, an
-//! artifact's object; errors as `{"error":{"message"}}`. Never: a run under a task that it is not of.
+//! Input: Hecate ids, or UUIDs. Output: a run's events as a stream or as `{"object":"list","data":[…]}`, the feed of all
+//! runs, the object of an artifact; errors as `{"error":{"message"}}`. Never: a run under a task that it does not belong to.
 
-use super::Shared;
 use super::artifacts::{self, Found};
-use super::body::Body;
-use super::events::{Query, cursor_of, first_event, follow, gather, options_of, wanted_of};
+use super::events::{cursor_of, first_event, follow, gather, wanted_of};
 use super::feeds;
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
-use super::router::json_response;
+use super::query::{self, Query};
+use super::reply::{Body, json_response};
+use super::shared::Shared;
 use crate::artifacts::Key;
 use crate::runs::Scope;
 use framegate_translators::artifacts::ArtifactKind;
@@ -24,7 +24,7 @@ use serde_json::{Value, json};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// Answers, with errors in the origin's form.
+/// Turns an error into a response in the form of Hecate's document.
 pub(super) fn answered(answer: Result<Response<Body>, Problem>) -> Response<Body> {
     answer.unwrap_or_else(|mut problem| {
         let mut response = json_response(&json!({"error": {"message": problem.detail()}}));
@@ -34,12 +34,13 @@ pub(super) fn answered(answer: Result<Response<Body>, Problem>) -> Response<Body
     })
 }
 
-/// A UUID, or an id that spells one behind `prefix`.
+/// Parses a UUID, or an id that encodes one after `prefix`.
 fn id_of(prefix: &str, text: &str) -> Option<Uuid> {
     ids::uuid_of(prefix, text).or_else(|| Uuid::try_parse(text).ok())
 }
 
-/// Stream or list. The document has both on one path, the list with a `limit`: where `Accept` leaves it open, that decides.
+/// Chooses stream or list. The document has both on one path. If `Accept` allows both, a `limit` in the query selects the
+/// list.
 fn negotiated(request: &Request<Incoming>, query: &Query, shared: &Shared) -> Result<Negotiated, Problem> {
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or("*/*");
     let prefers_list = query.limit.is_some() && !accept.contains("text/event-stream");
@@ -59,7 +60,7 @@ pub(super) async fn of_run(
     let entry = run
         .filter(|entry| id_of("task_", task_id) == Some(entry.stream.session.id))
         .ok_or_else(|| Problem::not_found(format!("there is no run {run_id} of task {task_id}")))?;
-    let query = options_of(request)?;
+    let query = Query::read(request.uri().query(), query::OF_HECATE_RUN)?;
     let negotiated = negotiated(request, &query, &shared)?;
     let mut reader = shared
         .runs
@@ -72,7 +73,7 @@ pub(super) async fn of_run(
         let page = gather(&query, &mut reader, from, &shared).await?;
         return Ok(json_response(&List { object: "list", data: page.events }));
     }
-    follow(reader, from, cursor.is_some(), &negotiated, shared).await
+    follow(reader, from, cursor.is_some(), query.limit, &negotiated, shared).await
 }
 
 #[derive(serde::Serialize)]
@@ -81,28 +82,29 @@ struct List {
     data: Vec<Box<serde_json::value::RawValue>>,
 }
 
-/// `GET /hecate/v1/events/stream`: every run's events. Sequences count within a run, so the cursor here is the feed's own.
+/// `GET /hecate/v1/events/stream`: the events of all runs. Sequences count within a run, so this path uses the feed's cursor.
 pub(super) async fn of_all(request: &Request<Incoming>, shared: &Shared) -> Result<Response<Body>, Problem> {
-    let query = options_of(request)?;
+    let query = Query::read(request.uri().query(), query::OF_HECATE_ALL)?;
     let session = match query.task_id.as_deref() {
         None => None,
         Some(task) => Some(id_of("task_", task).ok_or_else(|| Problem::bad_request("task_id is no task's id"))?),
     };
     let wanted = Wanted { default: &V1, native: true, forms: &[Form::Sse], ..wanted_of(request, &query, shared) };
     let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
-    let scope = Scope { session, types: query.event_types(), restriction: shared.caller.restriction.clone() };
+    let scope = Scope {
+        session,
+        types: query.event_types(negotiated.contract)?,
+        restriction: shared.caller.restriction.clone(),
+    };
     let follower = feeds::follower(request, &query, scope, &negotiated, shared)?;
-    feeds::stream(follower, &negotiated, shared).await
+    feeds::stream(follower.within(query.limit), &negotiated, shared).await
 }
 
-/// `GET /hecate/v1/artifacts/{artifact_id}`: the artifact's object. A patch stands in it; other content is fetched by the
-/// same id from `/v1/artifacts/{artifact_id}`.
+/// `GET /hecate/v1/artifacts/{artifact_id}`: the object of an artifact. A patch is included in it. Other content is available
+/// under the same id at `/v1/artifacts/{artifact_id}`.
 pub(super) async fn artifact(artifact_id: &str, shared: &Shared) -> Result<Response<Body>, Problem> {
     let found = match Key::parse(artifact_id) {
-        Some(key) => artifacts::find(key, shared).await.unwrap_or_else(|error| {
-            tracing::error!(%error, "an artifact could not be read");
-            None
-        }),
+        Some(key) => artifacts::find(key, shared).await.map_err(|error| artifacts::unreadable(&error))?,
         None => None,
     };
     let found =
@@ -112,7 +114,7 @@ pub(super) async fn artifact(artifact_id: &str, shared: &Shared) -> Result<Respo
 
 fn object(found: &Found) -> Value {
     let artifact = &found.artifact;
-    // What another run said of the same bytes is not this caller's to know.
+    // The stored metadata is from the first stream with these bytes. Callers who see them only elsewhere must not see it.
     let is_first = found.seen_in == artifact.stream;
     let at = rfc3339_millis(artifact.created_at_ms);
     let mut data = json!({
@@ -133,7 +135,7 @@ fn object(found: &Found) -> Value {
     }
     if let (ArtifactKind::Patch, Some(patched), true) = (artifact.kind, &artifact.patched, is_first) {
         let diff = String::from_utf8_lossy(&artifact.content);
-        // Runners tell a change once it is made: it was proposed and applied at once, and nobody takes it back here.
+        // Runners report changes after making them: the patch was proposed and applied at once, and is never reverted here.
         fields.extend([
             ("status".to_owned(), Value::from("applied")),
             ("target_path".to_owned(), Value::from(&*patched.path)),
@@ -146,7 +148,7 @@ fn object(found: &Found) -> Value {
     data
 }
 
-/// What a unified diff adds and takes away. Only lines of hunks count: a heading looks like one.
+/// Counts what a unified diff adds and removes. Only lines within hunks count, because file headers look like changes.
 fn stats(diff: &str) -> Value {
     let (mut hunks, mut additions, mut deletions) = (0u64, 0u64, 0u64);
     let (mut old_left, mut new_left) = (0u64, 0u64);
@@ -177,7 +179,7 @@ fn stats(diff: &str) -> Value {
     json!({"additions": additions, "deletions": deletions, "hunks": hunks})
 }
 
-/// The lengths in `@@ -1,2 +3,4 @@`; one that is left out is 1.
+/// The lengths in `@@ -1,2 +3,4 @@`; an omitted length is 1.
 fn hunk(line: &str) -> Option<(u64, u64)> {
     let mut ranges = line.strip_prefix("@@ -")?.split(' ');
     let length = |range: &str| range.split_once(',').map_or(Some(1), |(_, length)| length.parse().ok());

@@ -1,33 +1,42 @@
-//! `POST /v1/ingest/{runner}`: a runner's output comes in; where the client accepts a stream, its translation goes out in
-//! the same exchange, else the list of runs that were made. `auto` stands for whichever runner the first records show; where
-//! they show none, that is told (422), and nothing is kept.
+//! `POST /v1/ingest/{runner}`: ingests a runner's output. If the client accepts a stream, the response is the live
+//! translation; otherwise it is the list of the runs that were created. With the runner `auto`, the first records decide
+//! which runner it is. If they match none, the request is answered with 422 and nothing is kept.
 
-use super::body::{self, Body, events};
-use super::events::{options_of, stream_headers, wanted_of};
-use super::limits::{Meter, later};
-use super::live::Control;
+use super::body::{self, events};
+use super::events::{stream_headers, wanted_of};
+use super::idempotency::{Claim, Claimed, Counts, Digest, Made};
+use super::lease::Lease;
+use super::limits::{SOON, later};
+use super::negotiate::Wanted;
 use super::negotiate::{Form, Negotiated, negotiate};
+use super::places::Full;
 use super::problem::Problem;
-use super::router::json_response;
-use super::{Shared, negotiate::Wanted};
-use crate::ingest::{Beyond, Bounds as IngestBounds, Ingest, Source, Stopped, pump, until_known};
-use crate::runs::{RunStatus, Wire};
-use crate::stopping::Phase;
-use crate::telemetry::metrics::IngestMeter;
+use super::query::{self, Query};
+use super::reply::{Body, json_response};
+use super::shared::Shared;
+use super::silent::{Seat, Slot};
+use super::upload::{Form as Written, Upload};
+use crate::clock::Moment;
+use crate::ingest::{Beyond, Bounds, Ingest, Seen, Stopped, pump, until_known};
+use crate::runs::{Ingested, RunStatus, Wire};
+use framegate_translators::foreign::Foreign;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Framing;
-use framegate_translators::runners::{RUNNERS, runner};
-use http_body_util::BodyExt;
-use hyper::body::{Bytes, Incoming};
-use hyper::header::{ACCEPT, CONTENT_TYPE};
+use framegate_translators::pipeline::Tally;
+use framegate_translators::runners::{RUNNERS, Runner, runner};
+use framegate_translators::when::FirstTime;
+use hyper::body::Incoming;
+use hyper::header::{ACCEPT, CONTENT_LENGTH, CONTENT_TYPE, HeaderValue};
 use hyper::{HeaderMap, Request, Response, StatusCode};
 use std::sync::Arc;
-use std::time::Duration;
-use tokio::sync::{oneshot, watch};
+use tokio::sync::oneshot;
 use tracing::Instrument;
 
-/// The forms of a live answer.
-const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson];
+/// The header of a response that was replayed for an `Idempotency-Key`.
+const REPLAYED: &str = "idempotency-replayed";
+
+/// The forms of a live response.
+const STREAMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Bytes];
 
 pub(super) async fn ingest(
     request: Request<Incoming>,
@@ -43,107 +52,211 @@ pub(super) async fn ingest(
     let restriction = &shared.caller.restriction;
     if let Some(runner) = runner
         && !restriction.runners.is_empty()
-        && !restriction.runners.iter().any(|known| known == runner.provider)
+        && !restriction.runners.iter().any(|known| known == runner.name)
     {
         return Err(problem_of(&Stopped::Beyond(Beyond::NotYours)));
     }
-    let Ok(permit) = shared.ingests.clone().try_acquire_owned() else {
-        let detail = format!("{} ingests are open, which is the limit; try again later", shared.settings.max_ingests);
-        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON));
-    };
+    let form = Written::of(request.headers(), &shared.settings)?;
     let stream = live_answer(&request, &shared)?;
+    let claim = shared.idempotency_keys.claim(request.headers(), &shared.caller.name, name)?;
+    let seat = seat(&shared)?;
     let framing = framing_of(request.headers());
+    let limits = shared.settings.limits;
+    let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
+    // A body of known length was recorded before it was sent: its clock starts at the first time found in its records.
+    let is_complete = request.headers().contains_key(CONTENT_LENGTH);
+    let first_time = is_complete.then(|| FirstTime::new(runner, framing, limits));
+    let body = Upload::new(request.into_body(), form, seat, meter, &shared);
+    let (claimed, mut body) = match claim {
+        None => (None, body),
+        Some(Claim::New(claimed)) => (Some(claimed), body.digesting()),
+        Some(Claim::Made(made)) => return again(body.digesting(), &made, stream, &shared).await,
+    };
+    let ingest = begin(runner, framing, is_complete, &shared);
+    let ingested = ingest.ingested();
+    let span = tracing::info_span!("ingest", runner = name);
+    // Both kinds of ingest run in a task of their own, so that a client that leaves does not abort them halfway.
+    let Some(negotiated) = stream else {
+        let taking_in = {
+            let ingested = ingested.clone();
+            async move {
+                let done = pump(body.dated(ingest, first_time).await, &mut body).await;
+                let digest = body.digest();
+                body.end(done.as_ref().err());
+                if let (Some(claimed), Ok(seen)) = (claimed, &done) {
+                    remember(claimed, digest, seen, &ingested);
+                }
+                done
+            }
+        };
+        let seen = tokio::spawn(taking_in.instrument(span)).await.unwrap_or(Err(Stopped::Inside));
+        let seen = seen.map_err(|stopped| problem_of(&stopped))?;
+        if seen.is_nothing() {
+            return Err(nothing(&seen, name));
+        }
+        return Ok(made(counts(&seen, &ingested), &ingested));
+    };
+    let lease = shared.stream()?;
+    // A streamed response begins only once the runner is known, so that a refusal can still have its own status.
+    let (known, is_known) = oneshot::channel();
+    let taking_in = {
+        let ingested = ingested.clone();
+        async move {
+            let ingest = body.dated(ingest, first_time).await;
+            let ingest = match until_known(ingest, &mut body).await {
+                Ok(ingest) => ingest,
+                Err(stopped) => {
+                    body.end(Some(&stopped));
+                    return drop(known.send(Err(stopped)));
+                }
+            };
+            let _ = known.send(Ok(()));
+            let done = match ingest {
+                Some(ingest) => pump(ingest, &mut body).await.map(Some),
+                None => Ok(None),
+            };
+            if let Err(stopped) = &done {
+                tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
+            }
+            let digest = body.digest();
+            body.end(done.as_ref().err());
+            if let (Some(claimed), Ok(Some(seen))) = (claimed, &done) {
+                remember(claimed, digest, seen, &ingested);
+            }
+        }
+    };
+    tokio::spawn(taking_in.instrument(span));
+    is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(|stopped| problem_of(&stopped))?;
+    Ok(followed(&ingested, &negotiated, lease, &shared))
+}
+
+/// Creates the ingest of a request. Without a runner, the ingest recognises it from the first records.
+fn begin(runner: Option<&Runner>, framing: Option<Framing>, is_complete: bool, shared: &Shared) -> Ingest {
     let (runs, limits) = (shared.runs.clone(), shared.settings.limits);
     let ingest = match runner {
         Some(runner) => Ingest::new(runs, runner, framing, limits),
         None => Ingest::auto(runs, framing, limits),
     };
-    let ingest = ingest.within(IngestBounds {
+    let ingest = ingest.within(Bounds {
         open_runs: shared.open_runs.clone(),
         records_per_run: shared.settings.max_records_per_run,
         ahead_bytes: shared.settings.ingest_ahead_bytes,
-        restriction: restriction.clone(),
+        restriction: shared.caller.restriction.clone(),
     });
     let ingest = if shared.settings.drift { ingest.watching_drift() } else { ingest };
-    let ingest = match &shared.settings.redaction {
+    let ingest = if shared.settings.recognise_repeats { ingest.recognising_repeats(is_complete) } else { ingest };
+    match &shared.settings.redaction {
         Some(rules) => ingest.redacting(rules.clone()),
         None => ingest,
+    }
+}
+
+/// Stores the result of an ingest for the next request with its key. Nothing is stored if the body contained nothing
+/// readable.
+fn remember(claimed: Claimed, digest: Digest, seen: &Seen, ingested: &Ingested) {
+    if !seen.is_nothing() {
+        let streams = ingested.entries().iter().map(|entry| entry.id()).collect();
+        claimed.done(Made { digest, counts: counts(seen, ingested), streams });
+    }
+}
+
+/// Answers a request whose key belongs to a finished ingest: with the runs of that ingest that are still kept.
+///
+/// # Errors
+/// 422 if the body differs from the first one.
+async fn again(
+    mut body: Upload,
+    before: &Made,
+    stream: Option<Negotiated>,
+    shared: &Shared,
+) -> Result<Response<Body>, Problem> {
+    let digest = body.read_out().await;
+    body.end(digest.as_ref().err());
+    if digest.map_err(|stopped| problem_of(&stopped))? != before.digest {
+        let detail = "this Idempotency-Key was used with another body; send another body with another key";
+        return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
+    }
+    let ingested = Ingested::default();
+    let kept = before.streams.iter().filter_map(|id| shared.runs.find(*id)).filter(|entry| shared.sees(entry));
+    kept.for_each(|entry| ingested.repeat(&entry));
+    ingested.wake(0, Moment::now(), true);
+    let mut response = match stream {
+        None => made(Counts { repeated_runs: runs_of(&ingested).len() as u64, ..before.counts }, &ingested),
+        Some(negotiated) => followed(&ingested, &negotiated, shared.stream()?, shared),
     };
-    let ingested = ingest.ingested();
-    let span = tracing::info_span!("ingest", runner = name);
-    let meter = shared.runs.metrics().ingest(runner.map_or(AUTO, |runner| runner.name));
-    let bounds = Bounds { idle: shared.settings.ingest_idle, bytes: shared.settings.max_body_bytes };
-    let (phase, rates) = (shared.stopping.phase(), shared.meters.of(&shared.caller.name));
-    let control = shared.control.clone();
-    let mut body = Upload { body: request.into_body(), bounds, taken: 0, phase, meter, rates, control };
-    let Some(negotiated) = stream else {
-        // In a task of its own, so that a client that leaves cannot stop it half way.
-        let done = async move {
-            let done = pump(ingest, &mut body).await;
-            body.end(done.as_ref().err());
-            drop(permit);
-            done
-        };
-        let done = tokio::spawn(done.instrument(span));
-        let outcome = done.await.unwrap_or(Err(Stopped::Inside));
-        let runs: Vec<RunStatus> = ingested
-            .entries()
-            .iter()
-            .filter(|entry| entry.stream.kind == StreamKind::Session)
-            .map(|entry| entry.status().clone())
-            .collect();
-        return match outcome {
-            Ok(records) => {
-                #[derive(serde::Serialize)]
-                struct Made {
-                    records: u64,
-                    runs: Vec<RunStatus>,
-                }
-                let mut response = json_response(&Made { records, runs });
-                *response.status_mut() = StatusCode::CREATED;
-                Ok(response)
-            }
-            Err(stopped) => Err(problem_of(&stopped)),
-        };
-    };
-    let lease = shared.stream()?;
-    // Whoever streams the answer gets none before it is known that there is one.
-    // In a task of its own, so that a client that leaves cannot stop it half way.
-    let (known, is_known) = oneshot::channel();
-    let taking_in = async move {
-        let ingest = match until_known(ingest, &mut body).await {
-            Ok(ingest) => ingest,
-            Err(stopped) => {
-                body.end(Some(&stopped));
-                return drop(known.send(Err(stopped)));
-            }
-        };
-        let _ = known.send(Ok(()));
-        let done = match ingest {
-            Some(ingest) => pump(ingest, &mut body).await.map(|_| ()),
-            None => Ok(()),
-        };
-        if let Err(stopped) = &done {
-            tracing::warn!(reason = stopped.reason(), "an ingest stopped before its end");
-        }
-        body.end(done.as_ref().err());
-        drop(permit);
-    };
-    tokio::spawn(taking_in.instrument(span));
-    is_known.await.unwrap_or(Err(Stopped::Inside)).map_err(|stopped| problem_of(&stopped))?;
-    let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
-    let options = negotiated.options.clone();
-    let follower = ingested.follow(shared.runs.clone(), negotiated.contract, options, wire);
-    let mut response = Response::new(events(body::Source::Ingest(Box::new(follower)), &negotiated, &shared, lease));
-    stream_headers(&mut response, &negotiated);
+    *response.status_mut() = StatusCode::OK;
+    response.headers_mut().insert(REPLAYED, HeaderValue::from_static("true"));
     Ok(response)
 }
 
-/// What the client wants to see of the translation; `None` where it names no stream.
+/// The JSON response to an ingest: 201, or 200 if the log already had all its runs.
+fn made(counts: Counts, ingested: &Ingested) -> Response<Body> {
+    #[derive(serde::Serialize)]
+    struct Answer {
+        #[serde(flatten)]
+        counts: Counts,
+        runs: Vec<RunStatus>,
+    }
+    let runs = runs_of(ingested);
+    let is_known = !runs.is_empty() && counts.repeated_runs >= runs.len() as u64;
+    let mut response = json_response(&Answer { counts, runs });
+    *response.status_mut() = if is_known { StatusCode::OK } else { StatusCode::CREATED };
+    response
+}
+
+fn runs_of(ingested: &Ingested) -> Vec<RunStatus> {
+    let entries = ingested.entries();
+    let runs = entries.iter().filter(|entry| entry.stream.kind == StreamKind::Session);
+    runs.map(|entry| entry.status().clone()).collect()
+}
+
+fn counts(seen: &Seen, ingested: &Ingested) -> Counts {
+    let Tally { records, invalid, unknown, .. } = seen.tally;
+    Counts {
+        records,
+        invalid_records: invalid,
+        unknown_records: unknown,
+        repeated_runs: ingested.repeated().len() as u64,
+        looks_like: seen.mistaken.map(|other| other.runner.name),
+    }
+}
+
+/// The live response to an ingest: the events of its streams.
+fn followed(ingested: &Ingested, negotiated: &Negotiated, lease: Lease, shared: &Shared) -> Response<Body> {
+    let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
+    let follower = ingested.follow(shared.runs.clone(), negotiated.contract, negotiated.options.clone(), wire);
+    let mut response = Response::new(events(body::Source::Ingest(Box::new(follower)), negotiated, shared, lease));
+    stream_headers(&mut response, negotiated);
+    response
+}
+
+/// Acquires the permits for an ingest. If there are none, an ingest that has sent nothing for a while is displaced.
+fn seat(shared: &Shared) -> Result<Seat, Problem> {
+    let (client, live) = (shared.client(), shared.control.live());
+    loop {
+        let place = match shared.meters.ingest(&client, &live.rates) {
+            Ok(place) => place,
+            Err((full, problem)) => match shared.silent.make_room(full, &client, SOON) {
+                true => continue,
+                false => return Err(problem),
+            },
+        };
+        if let Ok(permit) = shared.ingests.clone().try_acquire_owned() {
+            return Ok(shared.silent.begin(client, Slot { _permit: permit, _place: place }));
+        }
+        if !shared.silent.make_room(Full::All, &client, SOON) {
+            let limit = shared.settings.max_ingests;
+            let detail = format!("{limit} ingests are open, which is the limit (ingest.max_open); try again later");
+            return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON));
+        }
+    }
+}
+
+/// The form in which the client wants the translation; `None` if it does not ask for a stream.
 fn live_answer(request: &Request<Incoming>, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
-    let query = options_of(request)?;
+    let query = Query::read(request.uri().query(), query::OF_INGEST)?;
     let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
-    let asks = accept.contains("text/event-stream") || accept.contains("application/x-ndjson");
+    let asks = STREAMS.iter().any(|form| accept.contains(form.media_type()));
     if !asks && query.contract.is_none() {
         return Ok(None);
     }
@@ -160,16 +273,23 @@ fn framing_of(headers: &HeaderMap) -> Option<Framing> {
     }
 }
 
-/// The name that stands for whichever runner the input shows.
+/// The runner name that selects recognition by content.
 const AUTO: &str = "auto";
 
-/// What the client is told of an ingest that stopped before its end.
+/// The problem to report for an ingest that stopped before its end.
 fn problem_of(stopped: &Stopped) -> Problem {
     let status = match stopped {
-        Stopped::Unknown => return Problem::new(StatusCode::UNPROCESSABLE_ENTITY, stopped.reason()),
+        Stopped::Unknown(seen) => {
+            return seen_in(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, stopped.reason()), seen);
+        }
+        Stopped::Foreign(foreign) => return unreadable(foreign),
         Stopped::Broken(_) => StatusCode::BAD_REQUEST,
         Stopped::Idle(_) => StatusCode::REQUEST_TIMEOUT,
-        Stopped::TooLarge(_) | Stopped::Beyond(Beyond::Records(_)) => StatusCode::PAYLOAD_TOO_LARGE,
+        Stopped::Undecodable(_) => StatusCode::BAD_REQUEST,
+        Stopped::Charset(_) => StatusCode::UNSUPPORTED_MEDIA_TYPE,
+        Stopped::TooLarge(_) | Stopped::TooDense(_) | Stopped::Beyond(Beyond::Records(_)) => {
+            StatusCode::PAYLOAD_TOO_LARGE
+        }
         Stopped::Log(error) if error.is_full() => StatusCode::INSUFFICIENT_STORAGE,
         Stopped::Beyond(Beyond::NotYours) => StatusCode::FORBIDDEN,
         Stopped::Log(_) | Stopped::Beyond(_) | Stopped::Stopping => StatusCode::SERVICE_UNAVAILABLE,
@@ -177,86 +297,45 @@ fn problem_of(stopped: &Stopped) -> Problem {
     };
     let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", stopped.reason());
     match stopped {
-        Stopped::Beyond(Beyond::OpenRuns) => later(status, detail, SOON),
+        Stopped::Beyond(Beyond::OpenRuns) | Stopped::Stopping => later(status, detail, SOON),
         _ => Problem::new(status, detail),
     }
 }
 
-/// When whoever found no place may come back. Nobody knows; places are given back one by one.
-const SOON: Duration = Duration::from_secs(1);
-
-/// How long an ingest waits before it looks at the rates again, which may be others by then.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
-
-/// A chunk that is no longer than this, in bytes, is copied: the connection can read the next one into the same buffer then,
-/// which is many times as large.
-const COPIED: usize = 2 << 10;
-
-/// What bounds the body of an ingest.
-#[derive(Clone, Copy)]
-struct Bounds {
-    idle: Option<Duration>,
-    bytes: Option<u64>,
+/// The problem to report for a body in which nothing was recognised.
+fn nothing(seen: &Seen, runner: &str) -> Problem {
+    let told = seen.told();
+    let detail = match seen.mistaken {
+        Some(other) => {
+            let path = format!("/v1/ingest/{}, or to /v1/ingest/{AUTO}", other.runner.name);
+            format!("nothing in the body is the output of {runner} ({told}); it looks like {other}: send it to {path}")
+        }
+        None => format!("nothing in the body could be read as the output of {runner} ({told})"),
+    };
+    seen_in(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail), seen)
 }
 
-/// The body of an ingest.
-struct Upload {
-    body: Incoming,
-    bounds: Bounds,
-    taken: u64,
-    phase: watch::Receiver<Phase>,
-    meter: IngestMeter,
-    rates: Arc<Meter>,
-    control: Control,
-}
-
-impl Upload {
-    /// Nothing more is read.
-    fn end(self, stopped: Option<&Stopped>) {
-        self.meter.end(stopped.map_or(FINISHED, Stopped::code));
+/// Adds the counts that a successful response has too.
+fn seen_in(problem: Problem, seen: &Seen) -> Problem {
+    let Tally { records, invalid, unknown, .. } = seen.tally;
+    let problem = problem.and("records", records).and("invalid_records", invalid).and("unknown_records", unknown);
+    match seen.mistaken {
+        Some(other) => problem.and("looks_like", other.runner.name),
+        None => problem,
     }
 }
 
-impl Source for Upload {
-    async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
-        // What was read too fast is waited for before more is read; other ingests of the client may add to it meanwhile.
-        while let Some(wait) = self.rates.ingest_wait(&self.control.live().rates) {
-            tokio::select! {
-                biased;
-                _ = self.phase.wait_for(|phase| *phase >= Phase::Cutting) => return Err(Stopped::Stopping),
-                () = tokio::time::sleep(wait.min(LONGEST_WAIT)) => {}
-            }
+/// The problem to report for a body that is not the text of a runner.
+fn unreadable(foreign: &Foreign) -> Problem {
+    let how = match foreign.reader {
+        Some("gzip -dc") => {
+            "say so with Content-Encoding: gzip, or send its text: gzip -dc FILE | curl -T - …".to_owned()
         }
-        loop {
-            let next = async {
-                match self.bounds.idle {
-                    None => Ok(self.body.frame().await),
-                    Some(limit) => tokio::time::timeout(limit, self.body.frame()).await,
-                }
-            };
-            let frame = tokio::select! {
-                biased;
-                _ = self.phase.wait_for(|phase| *phase >= Phase::Cutting) => return Err(Stopped::Stopping),
-                frame = next => frame.map_err(|_| Stopped::Idle("ingest.idle_timeout_ms"))?,
-            };
-            match frame {
-                None => return Ok(None),
-                Some(Err(_)) => return Err(Stopped::Broken("the client's connection broke".to_owned())),
-                Some(Ok(frame)) => {
-                    let Ok(chunk) = frame.into_data() else { continue };
-                    self.taken += chunk.len() as u64;
-                    self.meter.bytes(chunk.len());
-                    self.rates.took(chunk.len(), &self.control.live().rates);
-                    return match self.bounds.bytes.filter(|limit| self.taken > *limit) {
-                        Some(limit) => Err(Stopped::TooLarge(limit)),
-                        None if chunk.len() <= COPIED => Ok(Some(Bytes::copy_from_slice(&chunk))),
-                        None => Ok(Some(chunk)),
-                    };
-                }
-            }
+        Some("zstd -dc") => {
+            "say so with Content-Encoding: zstd, or send its text: zstd -dc FILE | curl -T - …".to_owned()
         }
-    }
+        Some(reader) => format!("send its text: {reader} FILE | curl -T - …"),
+        None => "runners write JSON or event streams".to_owned(),
+    };
+    Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body is {foreign}; {how}"))
 }
-
-/// The word for an ingest whose input came to its end.
-const FINISHED: &str = "finished";

@@ -1,49 +1,67 @@
-//! How much each client gets: requests and ingest bytes in a second, event streams at a time.
+//! Limits for each client: requests and ingest bytes per second, and open event streams.
 //!
-//! In: a request, a chunk of an ingest, a stream that begins. Out: go on, wait, or come back later. Never: memory that grows
-//! with anything but the number of tokens, a rate that forgets what was taken because the configuration was read again.
+//! Input: a request, a chunk of an ingest, a stream that begins. Output: continue, wait, or retry later. Never: memory that
+//! grows with anything but the number of tokens and of open requests; a rate that is reset when the configuration is
+//! reloaded.
 //!
-//! A rate is a bucket that fills steadily up to its burst. A request takes one from it, or is refused. A chunk is there
-//! already when it is counted, so it may leave the bucket in debt, and the next one is read when that is paid: that is the
-//! back-pressure, and it holds for all ingests of a client together.
+//! A rate is a token bucket, filled steadily up to its burst. A request takes one unit or is refused. A chunk has already
+//! arrived when it is counted, so it may leave the bucket in debt. The next chunk is read once the debt is paid. This is the
+//! backpressure, and it covers all ingests of a client together.
 
+use super::places::{Bounds, Client, Full, Kind, Place, Tally};
 use super::problem::Problem;
 use hyper::{StatusCode, header};
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// How much each client gets.
+/// The limits for clients.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rates {
-    /// Requests in a second; `None`: as many as it likes.
+    /// Requests per second; `None`: unlimited.
     pub requests: Option<Rate>,
-    /// Bytes of ingests in a second; `None`: as many as it likes.
+    /// Ingest bytes per second; `None`: unlimited.
     pub ingest_bytes: Option<Rate>,
-    /// Event streams at a time, of all clients.
+    /// Open event streams of all clients.
     pub streams: usize,
-    /// Event streams at a time, of one client.
+    /// Open event streams of one token.
     pub streams_per_client: usize,
+    /// Open event streams of one address.
+    pub streams_per_address: usize,
+    /// Open ingests of one token.
+    pub ingests_per_client: usize,
+    /// Open ingests of one address.
+    pub ingests_per_address: usize,
+    /// Open connections of one address.
+    pub connections_per_address: usize,
 }
 
 impl Default for Rates {
     fn default() -> Self {
-        Self { requests: None, ingest_bytes: None, streams: 10_000, streams_per_client: 10_000 }
+        Self {
+            requests: None,
+            ingest_bytes: None,
+            streams: 3000,
+            streams_per_client: 1500,
+            streams_per_address: 1500,
+            ingests_per_client: 256,
+            ingests_per_address: 256,
+            connections_per_address: 2048,
+        }
     }
 }
 
-/// So many in a second in the long run, and so many at once after a pause.
+/// A sustained rate, with a burst after a pause.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Rate {
-    /// In a second; above 0.
+    /// Units per second; above 0.
     pub per_second: u64,
-    /// At once; above 0.
+    /// Units at once; above 0.
     pub burst: u64,
 }
 
-/// A bucket.
+/// A token bucket.
 #[derive(Clone, Copy, Debug)]
 struct Bucket {
     level: f64,
@@ -61,7 +79,7 @@ impl Bucket {
         self.at = now;
     }
 
-    /// Takes one; else gives how long it takes until there is one.
+    /// Takes one unit; otherwise returns how long until one is available.
     fn take(&mut self, rate: Rate, now: Instant) -> Result<(), Duration> {
         self.fill(rate, now);
         if self.level >= 1.0 {
@@ -71,25 +89,24 @@ impl Bucket {
         Err(Duration::from_secs_f64((1.0 - self.level) / rate.per_second as f64))
     }
 
-    /// How long it takes until the debt is paid; `None` where there is none.
+    /// How long until the debt is paid; `None` if there is no debt.
     fn debt(&mut self, rate: Rate, now: Instant) -> Option<Duration> {
         self.fill(rate, now);
         (self.level < 0.0).then(|| Duration::from_secs_f64(-self.level / rate.per_second as f64))
     }
 }
 
-/// What one client has taken.
+/// The usage of one client.
 #[derive(Debug)]
 pub(super) struct Meter {
     requests: Mutex<Bucket>,
     ingest_bytes: Mutex<Bucket>,
-    streams: AtomicUsize,
 }
 
 impl Meter {
     fn new(now: Instant) -> Self {
         let full = || Mutex::new(Bucket::full(now));
-        Self { requests: full(), ingest_bytes: full(), streams: AtomicUsize::new(0) }
+        Self { requests: full(), ingest_bytes: full() }
     }
 
     /// Counts a request.
@@ -112,7 +129,7 @@ impl Meter {
         bucket.level -= bytes as f64;
     }
 
-    /// How long an ingest is to wait before it reads on; `None`: it need not.
+    /// How long an ingest must wait before it reads on; `None` if it need not wait.
     pub(super) fn ingest_wait(&self, rates: &Rates) -> Option<Duration> {
         locked(&self.ingest_bytes).debt(rates.ingest_bytes?, Instant::now())
     }
@@ -122,21 +139,21 @@ fn locked(bucket: &Mutex<Bucket>) -> MutexGuard<'_, Bucket> {
     bucket.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// A refusal that says when to come back: whole seconds, one at least.
+/// A refusal with `Retry-After`, in whole seconds and at least one.
 pub(super) fn later(status: StatusCode, detail: String, wait: Duration) -> Problem {
     let seconds = wait.as_secs_f64().ceil().clamp(1.0, 86_400.0) as u64;
     Problem::new(status, detail).with(header::RETRY_AFTER, seconds.into())
 }
 
-/// The meters of all clients, and the streams of all of them.
+/// The meters of all clients, and the permits that they hold.
 #[derive(Debug, Default)]
 pub(super) struct Meters {
     by_name: Mutex<HashMap<String, Arc<Meter>>>,
-    streams: Arc<AtomicUsize>,
+    pub(super) places: Arc<Tally>,
 }
 
 impl Meters {
-    /// A client's meter. Names are those of tokens, so there are no more meters than there were tokens.
+    /// The meter of a client. Names are token names, so there are never more meters than there have been tokens.
     pub(super) fn of(&self, name: &str) -> Arc<Meter> {
         let mut by_name = self.by_name.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(meter) = by_name.get(name) {
@@ -147,66 +164,48 @@ impl Meters {
         meter
     }
 
-    /// A place for an event stream, for as long as it is held.
+    /// A permit for an event stream, valid until it is dropped.
     ///
     /// # Errors
-    /// 429 where the client has too many, 503 where all have.
-    pub(super) fn stream(&self, meter: &Arc<Meter>, rates: &Rates) -> Result<StreamSlot, Problem> {
-        let soon = Duration::from_secs(1);
-        let mine = Place::take(Counter::Client(meter.clone()), rates.streams_per_client).ok_or_else(|| {
-            let limit = rates.streams_per_client;
-            let detail = format!(
-                "{limit} event streams are open, which is a client's limit (limits.max_event_streams_per_client)"
-            );
-            later(StatusCode::TOO_MANY_REQUESTS, detail, soon)
-        })?;
-        let all = Place::take(Counter::All(self.streams.clone()), rates.streams).ok_or_else(|| {
-            let detail =
-                format!("{} event streams are open, which is the limit (limits.max_event_streams)", rates.streams);
-            later(StatusCode::SERVICE_UNAVAILABLE, detail, soon)
-        })?;
-        Ok(StreamSlot { _mine: mine, _all: all })
+    /// 429 if the client has too many streams open, 503 if all clients together have.
+    pub(super) fn stream(&self, client: &Client, rates: &Rates) -> Result<Place, Problem> {
+        let Rates { streams: all, streams_per_client: per_token, streams_per_address: per_address, .. } = *rates;
+        let taken = self.places.take(Kind::Stream, client, Bounds { all, per_token, per_address });
+        taken.map_err(|full| {
+            let (status, limit, whose, setting) = match full {
+                Full::Token => (TOO_MANY, per_token, "a token's", "limits.max_event_streams_per_client"),
+                Full::Address => (TOO_MANY, per_address, "an address's", "limits.max_event_streams_per_address"),
+                Full::All => (StatusCode::SERVICE_UNAVAILABLE, all, "the", "limits.max_event_streams"),
+            };
+            later(status, format!("{limit} event streams are open, which is {whose} limit ({setting})"), SOON)
+        })
+    }
+
+    /// A permit for an ingest, valid until it is dropped. The limit across all clients is enforced elsewhere.
+    ///
+    /// # Errors
+    /// The limit that was reached, and a 429 problem.
+    pub(super) fn ingest(&self, client: &Client, rates: &Rates) -> Result<Place, (Full, Problem)> {
+        let Rates { ingests_per_client: per_token, ingests_per_address: per_address, .. } = *rates;
+        let bounds = Bounds { all: usize::MAX, per_token, per_address };
+        self.places.take(Kind::Ingest, client, bounds).map_err(|full| {
+            let (limit, whose, setting) = match full {
+                Full::Token => (per_token, "a token's", "limits.max_ingests_per_client"),
+                _ => (per_address, "an address's", "limits.max_ingests_per_address"),
+            };
+            let detail = format!("{limit} ingests are open, which is {whose} limit ({setting}); try again later");
+            (full, later(TOO_MANY, detail, SOON))
+        })
     }
 }
 
-/// An event stream's place; given back when dropped.
-#[derive(Debug)]
-pub(super) struct StreamSlot {
-    _mine: Place,
-    _all: Place,
-}
+/// The permit that an open event stream holds.
+pub(super) type StreamSlot = Place;
 
-#[derive(Debug)]
-enum Counter {
-    Client(Arc<Meter>),
-    All(Arc<AtomicUsize>),
-}
+const TOO_MANY: StatusCode = StatusCode::TOO_MANY_REQUESTS;
 
-impl Counter {
-    fn count(&self) -> &AtomicUsize {
-        match self {
-            Self::Client(meter) => &meter.streams,
-            Self::All(count) => count,
-        }
-    }
-}
-
-#[derive(Debug)]
-struct Place(Counter);
-
-impl Place {
-    fn take(counter: Counter, limit: usize) -> Option<Self> {
-        let more = |open: usize| (open < limit).then_some(open + 1);
-        counter.count().fetch_update(Ordering::Relaxed, Ordering::Relaxed, more).ok()?;
-        Some(Self(counter))
-    }
-}
-
-impl Drop for Place {
-    fn drop(&mut self) {
-        self.0.count().fetch_sub(1, Ordering::Relaxed);
-    }
-}
+/// When a client without a permit should retry. This is a guess: permits are released one by one.
+pub(super) const SOON: Duration = Duration::from_secs(1);
 
 #[cfg(test)]
 mod tests {
@@ -223,7 +222,7 @@ mod tests {
         assert!((wait.as_secs_f64() - 0.1).abs() < 1e-6, "{wait:?}");
         assert!(bucket.take(RATE, start + Duration::from_millis(101)).is_ok());
         assert!(bucket.take(RATE, start + Duration::from_millis(102)).is_err());
-        // A long pause gives no more than the burst.
+        // A long pause allows no more than the burst.
         let later = start + Duration::from_secs(3600);
         assert_eq!((0..10).filter(|_| bucket.take(RATE, later).is_ok()).count(), 3);
     }
@@ -243,8 +242,12 @@ mod tests {
     fn places_are_given_back() {
         let meters = Meters::default();
         let rates = Rates { streams: 2, streams_per_client: 1, ..Rates::default() };
-        let (one, two, three) = (meters.of("one"), meters.of("two"), meters.of("three"));
-        let status = |outcome: Result<StreamSlot, Problem>| outcome.err().map(|problem| problem.status().as_u16());
+        let client = |name: &str| {
+            let address = std::net::IpAddr::from([127, 0, 0, 1]);
+            Client { token: Some(Arc::from(name)), ..Client::at(address) }
+        };
+        let (one, two, three) = (client("one"), client("two"), client("three"));
+        let status = |outcome: Result<Place, Problem>| outcome.err().map(|problem| problem.status().as_u16());
         let held = meters.stream(&one, &rates).unwrap();
         assert_eq!(status(meters.stream(&one, &rates)), Some(429));
         let _other = meters.stream(&two, &rates).unwrap();

@@ -1,34 +1,38 @@
-//! What a running server can be told anew: names, origins, tokens, rates, the certificate.
+//! The settings that can change while the server runs: names, origins, tokens, rates, the certificate.
 //!
-//! In: a [`Live`] at the start, another one whenever the configuration or the certificate's files change. Out: the same to
-//! every request and every open stream. Never: half of a change, a change that opens the server to everybody.
+//! Input: a [`Live`] at the start, and a new one whenever the configuration or the certificate files change. Output: the
+//! current one, for every request and every open stream. Never: a partial change; a change that opens the server to
+//! everybody.
 
-use super::ServeError;
+use super::error::ServeError;
 use super::limits::Rates;
 use super::tls::Tls;
 use crate::auth::Tokens;
+use crate::network::Network;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use tokio::sync::watch;
 
-/// See the module.
+/// The settings of a server that can change while it runs.
 #[derive(Clone, Debug, Default)]
 pub struct Live {
-    /// Host names besides loopback that may be asked for, and that pages may come from.
+    /// Host names besides loopback that requests and page origins may use.
     pub allowed_hosts: Vec<String>,
-    /// Pages elsewhere that may use the proxy, as exact origins.
+    /// Other origins whose pages may use the proxy, compared exactly.
     pub cors_origins: Vec<String>,
-    /// Who may do what; without tokens everybody may do everything, and only loopback is listened on.
+    /// Proxies whose forwarding headers are trusted.
+    pub trusted_proxies: Vec<Network>,
+    /// The tokens. Without any, every client may do everything, and only loopback addresses can be listened on.
     pub tokens: Tokens,
-    /// How much each client gets.
+    /// The limits for clients.
     pub rates: Rates,
     /// The certificate; `None`: no TLS.
     pub tls: Option<Tls>,
-    /// How long browsers are to ask for TLS alone, in seconds; 0: they are not told. Without TLS it says nothing.
+    /// The `max-age` of `Strict-Transport-Security`, in seconds; 0: not sent. Without TLS it has no effect.
     pub hsts_seconds: u64,
 }
 
-/// Changes a running server.
+/// Changes the settings of a running server.
 #[derive(Clone, Debug)]
 pub struct Control {
     listen: SocketAddr,
@@ -42,10 +46,10 @@ impl Control {
         Ok(control)
     }
 
-    /// From now on, this is what holds. Streams of tokens that are gone, or may do or see something else now, end.
+    /// Replaces the settings. Streams whose tokens were removed or have other rights now end.
     ///
     /// # Errors
-    /// Everybody could reach the server without a token; what held goes on to hold.
+    /// The server would be reachable from other machines without a token; the previous settings stay.
     pub fn set(&self, live: Live) -> Result<(), ServeError> {
         if !self.listen.ip().is_loopback() && live.tokens.is_empty() {
             return Err(ServeError::Open(self.listen));
@@ -54,17 +58,17 @@ impl Control {
         Ok(())
     }
 
-    /// Another certificate, everything else as it is.
+    /// Replaces the certificate and keeps everything else.
     pub(super) fn set_tls(&self, tls: Tls) {
         self.live.send_modify(|live| *live = Arc::new(Live { tls: Some(tls), ..Live::clone(live) }));
     }
 
-    /// What holds now.
+    /// The current settings.
     pub(super) fn live(&self) -> Arc<Live> {
         self.live.borrow().clone()
     }
 
-    /// What holds, and when that changes.
+    /// The current settings, with notification of changes.
     pub(super) fn watch(&self) -> watch::Receiver<Arc<Live>> {
         self.live.subscribe()
     }

@@ -1,46 +1,50 @@
-//! Which contract, on which wire: `?contract=`, then the `Accept` header, then the default.
+//! Chooses the contract and the wire format: `?contract=`, then the `Accept` header, then the default.
 //!
-//! In: a request's query and `Accept` values. Out: the contract, its options and the wire, or why nothing fits. Never: a
-//! contract that the client did not ask for while it asked for another.
+//! Input: the query and `Accept` values of a request. Output: the contract, its options and the form, or why nothing matches.
+//! Never: another contract than the one that the client requested.
 
 use crate::telemetry::metrics::WIRES;
-use framegate_translators::contracts::{CONTRACTS, Contract, contract};
+use framegate_translators::contracts::{CONTRACTS, Contract, contract, raw};
 use framegate_translators::encode::EncoderOptions;
 
-/// What a client gets.
+/// The result of a negotiation.
 #[derive(Clone)]
 pub(super) struct Negotiated {
     /// The contract.
     pub(super) contract: &'static Contract,
-    /// Its options.
+    /// The encoder options.
     pub(super) options: EncoderOptions,
-    /// The form.
+    /// The form of the response.
     pub(super) form: Form,
 }
 
-/// The form of an answer.
+/// The form of a response.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Form {
-    /// Server-sent events, replayed and then live.
+    /// Server-sent events: replay, then live.
     Sse,
-    /// One event a line, replayed and then live.
+    /// One event per line: replay, then live.
     Ndjson,
     /// One page of events.
     Json,
+    /// The runner's own bytes.
+    Bytes,
 }
 
 impl Form {
-    fn media_type(self) -> &'static str {
+    /// The media type.
+    pub(super) fn media_type(self) -> &'static str {
         match self {
             Self::Sse => "text/event-stream",
             Self::Ndjson => "application/x-ndjson",
             Self::Json => "application/json",
+            Self::Bytes => "application/octet-stream",
         }
     }
 }
 
 impl Form {
-    /// Its name in metrics; a page is no stream, and has none of its own.
+    /// The wire label in metrics. Pages and bytes have no label of their own: they count as NDJSON, as sequences of records.
     pub(super) fn wire_name(self) -> &'static str {
         let [sse, ndjson] = WIRES;
         if self == Self::Sse { sse } else { ndjson }
@@ -48,38 +52,42 @@ impl Form {
 }
 
 impl Negotiated {
-    /// The answer's `Content-Type`.
+    /// The `Content-Type` of the response.
     pub(super) fn content_type(&self) -> String {
         let experimental = if self.options.experimental { "; experimental=1" } else { "" };
-        format!("{}; contract={}{experimental}", self.form.media_type(), self.contract.name)
+        let user_messages = if self.options.user_messages { "; user_messages=1" } else { "" };
+        format!("{}; contract={}{experimental}{user_messages}", self.form.media_type(), self.contract.name)
     }
 }
 
 /// What a request asks for.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Wanted<'r> {
-    /// The `contract` of the query.
+    /// The `contract` parameter of the query.
     pub(super) contract: Option<&'r str>,
     /// Whether the query asks for experimental groups.
     pub(super) experimental: bool,
-    /// What every client gets.
+    /// Whether the query asks for the user's messages.
+    pub(super) user_messages: bool,
+    /// The options that apply to every client.
     pub(super) options: &'r EncoderOptions,
-    /// The `Accept` header, several joined by commas; `None` where there is none.
+    /// The `Accept` header, several joined by commas; `None` if absent.
     pub(super) accept: Option<&'r str>,
     /// The contract of a native path, or the configured default.
     pub(super) default: &'static Contract,
-    /// The path belongs to the default contract, which is therefore the only one.
+    /// Whether the path belongs to the default contract, which is then the only one available.
     pub(super) native: bool,
-    /// The forms that the path has, the preferred one first.
+    /// The forms that the path offers, the preferred one first.
     pub(super) forms: &'r [Form],
 }
 
-/// Chooses.
+/// Chooses the contract and the form.
 ///
 /// # Errors
-/// What a person is told, with the list of what there is.
+/// An explanation for people, with the list of available forms and contracts.
 pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
     let mut base = EncoderOptions { experimental: wanted.experimental, ..wanted.options.clone() };
+    base.user_messages |= wanted.user_messages;
     let by_query = match wanted.contract {
         Some(name) => Some(contract(name).ok_or_else(|| format!("there is no contract {name:?}; {}", offer(wanted)))?),
         None => None,
@@ -89,7 +97,7 @@ pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
     }
     let header = wanted.accept.map(str::trim).filter(|accept| !accept.is_empty()).unwrap_or("*/*");
     let mut ranges: Vec<Range<'_>> = header.split(',').filter_map(Range::parse).collect();
-    // Stable: of equal weight the more specific first, then the one that stands first.
+    // The sort is stable. Among equal weights, the more specific range is first, then the one listed first.
     ranges.sort_by(|one, other| other.rank().total_cmp(&one.rank()));
     for range in ranges.iter().filter(|range| range.q > 0.0) {
         let Some(form) = wanted.forms.iter().copied().find(|form| range.matches(*form)) else { continue };
@@ -113,9 +121,18 @@ pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
             (Some(by_query), _) => by_query,
             (None, Some(named)) if wanted.native && named.name != wanted.default.name => continue,
             (None, Some(named)) => named,
+            // Only `raw` has this form.
+            (None, None) if form == Form::Bytes => &raw::RAW,
             (None, None) => wanted.default,
         };
+        let chosen = match (chosen.name == raw::RAW.name, form) {
+            (true, Form::Bytes) => &raw::RAW,
+            (true, _) => &raw::NUMBERED,
+            (false, Form::Bytes) => continue,
+            (false, _) => chosen,
+        };
         base.experimental |= range.experimental;
+        base.user_messages |= range.user_messages;
         return Ok(Negotiated { contract: chosen, options: base, form });
     }
     Err(format!("nothing that Accept names is here; {}", offer(wanted)))
@@ -128,7 +145,8 @@ fn offer(wanted: Wanted<'_>) -> String {
     } else {
         CONTRACTS.iter().map(|contract| contract.name).collect()
     };
-    format!("there is {} with contract={}", forms.join(", "), contracts.join(", "))
+    let bytes = if wanted.forms.contains(&Form::Bytes) { " (application/octet-stream with raw alone)" } else { "" };
+    format!("there is {} with contract={}{bytes}", forms.join(", "), contracts.join(", "))
 }
 
 /// One media range of an `Accept` header.
@@ -137,6 +155,7 @@ struct Range<'r> {
     media: &'r str,
     contract: Option<&'r str>,
     experimental: bool,
+    user_messages: bool,
     q: f32,
 }
 
@@ -144,7 +163,7 @@ impl<'r> Range<'r> {
     fn parse(text: &'r str) -> Option<Self> {
         let mut parts = text.split(';').map(str::trim);
         let media = parts.next().filter(|media| media.contains('/') || *media == "*")?;
-        let mut range = Self { media, contract: None, experimental: false, q: 1.0 };
+        let mut range = Self { media, contract: None, experimental: false, user_messages: false, q: 1.0 };
         for part in parts {
             let (key, value) = part.split_once('=')?;
             let value = value.trim().trim_matches('"');
@@ -152,6 +171,7 @@ impl<'r> Range<'r> {
                 "q" => range.q = value.parse().ok().filter(|q| (0.0..=1.0).contains(q))?,
                 "contract" => range.contract = Some(value),
                 "experimental" => range.experimental = matches!(value, "1" | "true"),
+                "user_messages" => range.user_messages = matches!(value, "1" | "true"),
                 _ => {}
             }
         }
@@ -173,7 +193,7 @@ impl<'r> Range<'r> {
         }
     }
 
-    /// Whether a range with weight 0 shuts a form out.
+    /// Whether this range, with weight 0, excludes a form.
     fn refuses(&self, form: Form) -> bool {
         self.contract.is_none() && self.matches(form)
     }
@@ -189,12 +209,13 @@ impl<'r> Range<'r> {
 mod tests {
     use super::*;
 
-    const ALL: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json];
+    const ALL: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json, Form::Bytes];
 
     fn ask(query: Option<&str>, accept: Option<&str>) -> Result<(String, Form), String> {
         let wanted = Wanted {
             contract: query,
             experimental: false,
+            user_messages: false,
             options: &EncoderOptions::default(),
             accept,
             default: contract("frames.v2").unwrap(),
@@ -223,6 +244,11 @@ mod tests {
             (None, Some("text/event-stream;q=0, */*"), ("frames.v2", Form::Ndjson)),
             (None, Some("application/*"), ("frames.v2", Form::Ndjson)),
             (Some("sse.v1"), Some("text/event-stream; contract=raw"), ("sse.v1", Form::Sse)),
+            (Some("raw"), Some("application/octet-stream"), ("raw", Form::Bytes)),
+            (None, Some("application/octet-stream"), ("raw", Form::Bytes)),
+            (Some("raw"), Some("application/json"), ("raw", Form::Json)),
+            (Some("raw"), None, ("raw", Form::Sse)),
+            (Some("sse.v1"), Some("application/octet-stream, */*;q=0.1"), ("sse.v1", Form::Sse)),
         ] {
             assert_eq!(ask(query, accept), Ok((expected.0.to_owned(), expected.1)), "{query:?} {accept:?}");
         }
@@ -235,6 +261,8 @@ mod tests {
             (None, Some("text/html")),
             (None, Some("text/event-stream; contract=sse.v9")),
             (None, Some("*/*;q=0")),
+            (Some("sse.v1"), Some("application/octet-stream")),
+            (None, Some("application/octet-stream; contract=frames.v1")),
         ] {
             let message = ask(query, accept).unwrap_err();
             assert!(message.contains("agent-manager.v1"), "{message}");
@@ -246,6 +274,7 @@ mod tests {
         let wanted = Wanted {
             contract: None,
             experimental: false,
+            user_messages: false,
             options: &EncoderOptions::default(),
             accept: Some("text/event-stream; contract=raw"),
             default: contract("sse.v1").unwrap(),

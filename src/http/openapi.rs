@@ -1,14 +1,15 @@
-//! `GET /openapi.json`: the interface in OpenAPI 3.1, made of the table of routes.
+//! `GET /openapi.json`: the API in OpenAPI 3.1, generated from the route table.
 //!
-//! In: the routes, the contracts, what is said here of each endpoint. Out: one document, always the same. Never: a path that
-//! is not served, a copy of an event's schema: those are referred to where they are published.
+//! Input: the routes, the contracts with their schemas, and the descriptions of the endpoints here. Output: one constant
+//! document without external references. Never: a path that is not served.
 
 mod control;
+mod events;
 mod responses;
 mod shapes;
 mod upstreams;
 
-use super::body::{Body, full};
+use super::reply::{Body, full};
 use super::routes::{Endpoint, ROUTES, Route};
 use bytes::Bytes;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle};
@@ -20,7 +21,7 @@ use std::sync::LazyLock;
 
 static DOCUMENT: LazyLock<Bytes> = LazyLock::new(|| document().to_string().into());
 
-/// Answers with the document.
+/// Responds with the document.
 pub(super) fn answer() -> Response<Body> {
     let mut response = Response::new(full(DOCUMENT.clone()));
     response
@@ -55,13 +56,13 @@ fn document() -> Value {
         "components": {
             "securitySchemes": {"bearer": {"type": "http", "scheme": "bearer"}},
             "parameters": shapes::parameters(),
-            "schemas": shapes::schemas(),
+            "schemas": merged(&[shapes::schemas(), events::schemas()]),
             "responses": shapes::responses(),
         },
     })
 }
 
-/// The names in a pattern's braces.
+/// The parameter names in a path pattern.
 fn names(path: &str) -> impl Iterator<Item = &str> {
     path.split('/').filter_map(|segment| segment.strip_prefix('{')?.strip_suffix('}'))
 }
@@ -78,6 +79,7 @@ fn path_parameters(route: &Route) -> Value {
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
             "approval_id" => ("A question, as the run's status and events name it.", json!({"type": "string"})),
+            "model" => ("A model, by the name that the upstream has for it.", json!({"type": "string"})),
             "response_id" => ("A response, by the id that the upstream gave it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {
@@ -94,7 +96,7 @@ fn path_parameters(route: &Route) -> Value {
     names(route.path).map(parameter).collect()
 }
 
-/// What a route does. The arms are all there are: an endpoint that is not described does not compile.
+/// Describes a route. The match is exhaustive, so an endpoint without a description does not compile.
 fn operation(route: &Route) -> Value {
     let problems = |codes: &[u16]| problems(codes, "Problem");
     let (id, summary, answers, query): (&str, &str, Value, &[&str]) = match route.endpoint {
@@ -105,15 +107,18 @@ fn operation(route: &Route) -> Value {
                  out in the same exchange.",
                 merged(&[
                     json!({"201": body("The input is over, and this was made of it.", "application/json", "Made"),
-                        "200": streams("The translation, live.", false)}),
-                    problems(&[400, 404, 406, 408, 413, 422, 503, 507]),
+                        "200": made_before(streams("The translation, live.", false))}),
+                    problems(&[400, 404, 406, 408, 409, 413, 415, 422, 429, 503, 507]),
                 ]),
-                &["contract", "experimental"],
+                &["contract", "experimental", "user_messages", "idempotency_key"],
             );
-            let schema = json!({"type": "string", "description": "Records, as the runner writes them."});
-            let body = json!({"requestBody": {"required": true, "content": {
-                "application/x-ndjson": {"schema": schema}, "text/event-stream": {"schema": schema},
-                "*/*": {"schema": schema}}}});
+            // Client generators omit operations whose bodies have unknown media types.
+            let schema =
+                json!({"type": "string", "format": "binary", "description": "Records, as the runner writes them."});
+            let about = "The runner's output. `Content-Type` may say how its records are told apart: \
+                `application/x-ndjson` or `text/event-stream`; of any other type, the first bytes show it.";
+            let body = json!({"requestBody": {"required": true, "description": about,
+                "content": {"application/octet-stream": {"schema": schema}}}});
             return merged(&[operation, body]);
         }
         Endpoint::StartRun => return upstreams::start_run(),
@@ -140,26 +145,36 @@ fn operation(route: &Route) -> Value {
                 json!({"200": streams("The events.", true), "204": {"description": "The run is over and was read."}}),
                 problems(&[400, 404, 406, 410, 500]),
             ]),
-            &["contract", "experimental", "after", "limit", "last_event_id"],
+            &["contract", "experimental", "user_messages", "after", "limit", "last_event_id"],
         ),
         Endpoint::SessionEvents => (
             "getSessionEvents",
             "The events of a session's runs, and of those to come.",
             merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 404, 406, 500])]),
-            &["contract", "experimental", "feed_after", "limit", "event_type", "last_event_id"],
+            &["contract", "experimental", "user_messages", "feed_after", "limit", "event_type", "last_event_id"],
         ),
         Endpoint::AllEvents => (
             "getAllEvents",
             "The events of every run, and of those to come.",
             merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 406, 500])]),
-            &["contract", "experimental", "feed_after", "limit", "session_id", "event_type", "last_event_id"],
+            &[
+                "contract",
+                "experimental",
+                "user_messages",
+                "feed_after",
+                "limit",
+                "session_id",
+                "event_type",
+                "last_event_id",
+            ],
         ),
         Endpoint::Artifact => (
             "getArtifact",
             "An artifact's bytes.",
             merged(&[
                 json!({"200": {"description": "The bytes.", "headers": {"ETag": shapes::etag()},
-                    "content": {"*/*": {"schema": {"description": "As the artifact is."}}}}, "304": not_modified()}),
+                    "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary",
+                        "description": "Of the artifact's own media type."}}}}, "304": not_modified()}),
                 problems(&[400, 404, 500]),
             ]),
             &["if_none_match"],
@@ -168,7 +183,11 @@ fn operation(route: &Route) -> Value {
         | Endpoint::Response
         | Endpoint::ResponseInput
         | Endpoint::ResponseCancel
-        | Endpoint::ResponseDelete => return responses::operation(route.endpoint),
+        | Endpoint::ResponseDelete
+        | Endpoint::ResponseCompact
+        | Endpoint::ResponseTokens
+        | Endpoint::Models
+        | Endpoint::Model => return responses::operation(route.endpoint),
         Endpoint::Contracts => (
             "listContracts",
             "Every contract and runner that there is.",
@@ -215,13 +234,13 @@ fn operation(route: &Route) -> Value {
                 json!({"200": hecate_events(), "204": {"description": "The run is over and was read."}}),
                 self::problems(&[400, 404, 406, 410, 500], "HecateError"),
             ]),
-            &["experimental", "after_sequence", "limit", "last_event_id"],
+            &["experimental", "user_messages", "after_sequence", "limit", "last_event_id"],
         ),
         Endpoint::HecateAllEvents => (
             "streamAllAsHecateV1",
             "Every run's events in `hecate.v1`.",
             merged(&[json!({"200": native_stream("hecate.v1")}), self::problems(&[400, 406, 500], "HecateError")]),
-            &["experimental", "feed_after", "task_id", "event_type", "last_event_id"],
+            &["experimental", "user_messages", "feed_after", "limit", "task_id", "event_type", "last_event_id"],
         ),
         Endpoint::HecateArtifact => (
             "getHecateArtifact",
@@ -266,12 +285,12 @@ fn operation(route: &Route) -> Value {
 fn described(id: &str, summary: &str, answers: Value, query: &[&str]) -> Value {
     let parameters: Vec<Value> =
         query.iter().map(|name| json!({"$ref": format!("#/components/parameters/{name}")})).collect();
-    // Whoever is not let in is told so before anything else; an answer of the endpoint's own goes before.
+    // The checks before the endpoint come first; an entry of the endpoint for the same status replaces theirs.
     let answers = merged(&[problems(&[401, 403, 421, 431], "Problem"), answers]);
     json!({"operationId": id, "summary": summary, "parameters": parameters, "responses": answers})
 }
 
-/// Several objects as one.
+/// Merges several objects into one; later fields win.
 fn merged(parts: &[Value]) -> Value {
     let fields = parts.iter().filter_map(Value::as_object).flatten();
     Value::Object(fields.map(|(key, value)| (key.clone(), value.clone())).collect())
@@ -293,12 +312,24 @@ fn not_modified() -> Value {
 
 fn event_schema(contract: &Contract) -> Value {
     if contract.sse == SseStyle::Raw {
-        return json!({"description": "The runner's own record."});
+        let nullable = |kind: &str, about: &str| json!({"type": [kind, "null"], "description": about});
+        return json!({
+            "type": "object",
+            "description": "One record of the runner.",
+            "required": ["record", "status", "event_name", "data", "raw"],
+            "properties": {
+                "record": {"type": "integer", "minimum": 0, "description": "Its number in the run: the cursor."},
+                "status": {"enum": ["event", "done", "invalid_json"], "description": "What it was."},
+                "event_name": nullable("string", "The `event:` value of a server-sent event."),
+                "data": nullable("object", "The record's JSON object, as it came."),
+                "raw": nullable("string", "The record's text, where `data` alone cannot give it back."),
+            },
+        });
     }
-    json!({"$ref": format!("/schemas/{}.json", contract.name)})
+    events::reference(contract)
 }
 
-/// A stream is no JSON document: it is text, each event of which is one.
+/// The schema of a stream. A stream is not a JSON document but a text in which each event is one.
 fn stream_schema(contract: &Contract) -> Value {
     json!({
         "type": "string",
@@ -308,6 +339,16 @@ fn stream_schema(contract: &Contract) -> Value {
     })
 }
 
+/// The 200 response of an ingest: a stream, or the JSON response if every run was already kept.
+fn made_before(stream: Value) -> Value {
+    let part = |key: &str| stream.get(key).cloned().unwrap_or_default();
+    let whole = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Made"}}});
+    let replayed = json!({"Idempotency-Replayed": {"schema": {"const": "true"},
+        "description": "The `Idempotency-Key` belongs to an earlier request, whose runs these are."}});
+    json!({"description": "The translation, live; as JSON where the log had every run of the body already.",
+        "content": merged(&[part("content"), whole]), "headers": merged(&[part("headers"), replayed])})
+}
+
 /// Every contract on every wire.
 fn streams(about: &str, has_pages: bool) -> Value {
     let mut content = Map::new();
@@ -315,9 +356,14 @@ fn streams(about: &str, has_pages: bool) -> Value {
         for media in ["text/event-stream", "application/x-ndjson"] {
             content.insert(format!("{media}; contract={}", contract.name), json!({"schema": stream_schema(contract)}));
         }
-        if has_pages && contract.sse != SseStyle::Raw {
-            let schema = json!({"allOf": [{"$ref": "#/components/schemas/EventPage"}],
-                "properties": {"data": {"items": event_schema(contract)}}});
+        if contract.sse == SseStyle::Raw {
+            let bytes = json!({"type": "string", "format": "binary",
+                "description": "The runner's own bytes, as it framed them; blank lines and line ends may differ."});
+            content.insert(format!("application/octet-stream; contract={}", contract.name), json!({"schema": bytes}));
+        }
+        if has_pages {
+            let schema = json!({"type": "object", "allOf": [{"$ref": "#/components/schemas/EventPage"}],
+                "properties": {"data": {"type": "array", "items": event_schema(contract)}}});
             content.insert(format!("application/json; contract={}", contract.name), json!({"schema": schema}));
         }
     }
@@ -335,7 +381,8 @@ fn native_stream(name: &str) -> Value {
 
 fn hecate_events() -> Value {
     let stream = native_stream("hecate.v1");
-    let data = json!({"type": "array", "items": {"$ref": "/schemas/hecate.v1.json"}});
+    let item = CONTRACTS.iter().find(|contract| contract.name == "hecate.v1").map(events::reference);
+    let data = json!({"type": "array", "items": item});
     let list = json!({"application/json": {"schema": {"type": "object", "required": ["object", "data"],
         "properties": {"object": {"const": "list"}, "data": data}}}});
     let content = stream.get("content").cloned().unwrap_or_default();
@@ -380,14 +427,14 @@ mod tests {
     }
 
     #[test]
-    fn whatever_is_referred_to_within_the_document_is_there() {
+    fn whatever_is_referred_to_is_in_the_document() {
         fn walk(document: &Value, value: &Value, seen: &mut usize) {
             match value {
                 Value::Object(fields) => {
-                    if let Some(pointer) =
-                        fields.get("$ref").and_then(Value::as_str).and_then(|to| to.strip_prefix('#'))
-                    {
-                        assert!(document.pointer(pointer).is_some(), "{pointer}");
+                    if let Some(reference) = fields.get("$ref").and_then(Value::as_str) {
+                        let pointer = reference.strip_prefix('#');
+                        let found = pointer.and_then(|pointer| document.pointer(pointer));
+                        assert!(found.is_some(), "{reference}");
                         *seen += 1;
                     }
                     fields.values().for_each(|value| walk(document, value, seen));
@@ -399,5 +446,21 @@ mod tests {
         let (document, mut seen) = (document(), 0);
         walk(&document, &document, &mut seen);
         assert!(seen > ROUTES.len(), "{seen}");
+    }
+
+    #[test]
+    fn no_list_is_without_the_schema_of_its_items() {
+        fn walk(value: &Value, place: &str) {
+            if let Value::Object(fields) = value {
+                let is_list = fields.get("type").is_some_and(|kind| kind == "array");
+                assert!(!is_list || fields.contains_key("items"), "{place}");
+            }
+            match value {
+                Value::Object(fields) => fields.iter().for_each(|(key, value)| walk(value, &format!("{place}/{key}"))),
+                Value::Array(items) => items.iter().for_each(|value| walk(value, place)),
+                _ => {}
+            }
+        }
+        walk(&document(), "");
     }
 }

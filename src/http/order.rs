@@ -1,25 +1,28 @@
-//! Small JSON requests: what somebody wants done.
+//! Reads small JSON requests.
 //!
-//! In: a body. Out: what it says, or what is wrong with it. Never: more of it read than may be, or for longer than that.
+//! Input: a body. Output: its value, or what is wrong with it. Never: more bytes read than the limit; an unbounded wait.
 
-use super::Shared;
+use super::coding::{Bounds, Coding, decoded};
 use super::problem::Problem;
+use super::shared::Shared;
 use http_body_util::{BodyExt, Limited};
 use hyper::body::{Body as HttpBody, Bytes};
 use hyper::{Request, StatusCode};
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 
-/// How long the client may take for it.
+/// How long the client may take to send the body.
 const PATIENCE: Duration = Duration::from_secs(60);
 
-/// Reads a request of at most `most` bytes, or `server.max_body_bytes` where that is less; `form` says what is right.
+/// Reads a body of at most `most` bytes, or `server.max_body_bytes` if that is less. `form` describes the valid form for
+/// errors.
 pub(super) async fn read<T, B>(request: Request<B>, most: usize, form: &str, shared: &Shared) -> Result<T, Problem>
 where
     T: DeserializeOwned,
     B: HttpBody<Data = Bytes>,
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
+    let coding = Coding::of(request.headers())?;
     let limit = shared.settings.max_body_bytes.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(most);
     let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit.min(most)).collect()).await;
     let body = match body {
@@ -28,6 +31,14 @@ where
             return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is too large, or broke off"));
         }
         Ok(Ok(body)) => body.to_bytes(),
+    };
+    let body = match coding {
+        None => body,
+        Some(coding) => {
+            let bounds = Bounds { bytes: Some(limit.min(most) as u64), ratio: shared.settings.max_compression };
+            let decoded = decoded(coding, &body, bounds);
+            decoded.map_err(|error| Problem::bad_request(error.to_string()))?.into()
+        }
     };
     serde_json::from_slice(&body)
         .map_err(|error| Problem::bad_request(format!("the body is none of the form {form}: {error}")))

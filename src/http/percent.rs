@@ -1,14 +1,14 @@
-//! What was escaped with percent signs.
+//! Decodes percent-encoding.
 //!
-//! In: a segment of a path, or a word of a query. Out: the text as it was. Never: half an escape, or bytes that are no UTF-8,
-//! taken for text.
+//! Input: a path segment, or a word of a query. Output: the decoded text. Never: an incomplete escape, or bytes that are not
+//! UTF-8, accepted as text.
 
-/// A segment of a path; `None` where it is none.
+/// Decodes a path segment; `None` if it is not valid.
 pub(super) fn of_path(segment: &str) -> Option<String> {
     decoded(segment, false)
 }
 
-/// A word of a query, in which a plus is a space; `None` where it is none.
+/// Decodes a word of a query, in which a plus is a space; `None` if it is not valid.
 pub(super) fn of_query(word: &str) -> Option<String> {
     decoded(word, true)
 }

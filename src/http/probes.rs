@@ -1,31 +1,33 @@
-//! `GET /healthz` and `GET /readyz`: whether the process lives, and whether work may be sent to it.
+//! `GET /healthz` and `GET /readyz`: whether the process is alive, and whether it accepts work.
 //!
-//! In: the state of the proxy. Out: 200, or 503 with every reason. Never: a secret, a name of a run, a frame.
+//! Input: the state of the proxy. Output: 200, or 503 with every reason. Never: a secret, the name of a run, or a frame.
 
-use super::Shared;
-use super::body::Body;
-use super::router::json_response;
+use super::limits::SOON;
+use super::reply::{Body, json_response};
+use super::shared::Shared;
+use crate::upstream::{Connection, ConnectionState};
 use hyper::{Response, StatusCode};
 use serde::Serialize;
 use serde_json::json;
 use std::time::Duration;
 
-/// `GET /healthz`: whoever reads this is told that the process answers.
+/// `GET /healthz`: always 200, as evidence that the process responds.
 pub(super) fn health() -> Response<Body> {
     json_response(&json!({"status": "ok"}))
 }
 
-/// How long the log may take to say whether it can be written.
+/// How long the log may take to report whether it is writable.
 const PATIENCE: Duration = Duration::from_secs(2);
 
-/// Why no work may be sent.
+/// Why the proxy is not ready, or what is degraded.
 #[derive(Debug, Serialize)]
 struct Reason {
     code: &'static str,
     detail: String,
 }
 
-/// `GET /readyz`: 200 where the log takes frames and the proxy is not stopping, else 503 with the reasons.
+/// `GET /readyz`: 200 if the log accepts frames, the required feeds are connected, ingests are available and the proxy is not
+/// stopping; otherwise 503 with the reasons. A feed that is not connected is listed in either case.
 pub(super) async fn ready(shared: &Shared) -> Response<Body> {
     let mut reasons = Vec::new();
     if shared.stopping.is_draining() {
@@ -37,14 +39,31 @@ pub(super) async fn ready(shared: &Shared) -> Response<Body> {
         Err(_) => Some(format!("the log did not answer within {} ms", PATIENCE.as_millis())),
     };
     reasons.extend(not_writable.map(|detail| Reason { code: "log_not_writable", detail }));
-    if shared.ingests.available_permits() == 0 && !shared.stopping.is_draining() {
+    let is_full = shared.ingests.available_permits() == 0 && !shared.silent.has_room(SOON);
+    if is_full && !shared.stopping.is_draining() {
         let detail = format!("{} ingests are open, which is the limit (ingest.max_open)", shared.settings.max_ingests);
         reasons.push(Reason { code: "ingests_full", detail });
     }
-    if reasons.is_empty() {
-        return json_response(&json!({"status": "ready"}));
+    let is_ready = reasons.is_empty() && feeds(shared).all(|(_, connection)| !connection.is_required);
+    reasons.extend(feeds(shared).map(|(name, connection)| Reason {
+        code: "upstream_not_connected",
+        detail: format!("the feed of upstream {name:?} is {}; GET /v1/upstreams says why", connection.state.as_str()),
+    }));
+    if is_ready {
+        let told = if reasons.is_empty() {
+            json!({"status": "ready"})
+        } else {
+            json!({"status": "ready", "reasons": reasons})
+        };
+        return json_response(&told);
     }
     let mut response = json_response(&json!({"status": "not_ready", "reasons": reasons}));
     *response.status_mut() = StatusCode::SERVICE_UNAVAILABLE;
     response
+}
+
+/// The feeds that are not connected.
+fn feeds(shared: &Shared) -> impl Iterator<Item = (&str, Connection)> {
+    let all = shared.upstreams.iter().filter_map(|upstream| Some((upstream.name(), upstream.connection()?)));
+    all.filter(|(_, connection)| connection.state != ConnectionState::Connected)
 }

@@ -1,44 +1,56 @@
 //! Errors for clients: RFC 9457 problem documents.
 
-use super::body::{Body, full};
+use super::reply::{Body, full};
 use hyper::header::{self, HeaderName, HeaderValue};
 use hyper::{Response, StatusCode};
 use serde::Serialize;
+use serde_json::{Map, Value};
 
 /// What is wrong with a request.
 #[derive(Debug, Serialize)]
 pub(super) struct Problem {
-    /// Always `about:blank`: the status says what kind of problem it is.
+    /// Always `about:blank`: the status defines the kind of problem.
     r#type: &'static str,
     title: &'static str,
     status: u16,
     /// What was wrong, and what would be right.
     detail: String,
-    /// What the answer's head says besides.
+    /// Extension members.
+    #[serde(flatten)]
+    members: Map<String, Value>,
+    /// Additional headers of the response.
     #[serde(skip)]
     headers: Vec<(HeaderName, HeaderValue)>,
 }
 
 impl Problem {
-    /// A problem with that status.
+    /// A problem with this status.
     pub(super) fn new(status: StatusCode, detail: impl Into<String>) -> Self {
         Self {
             r#type: "about:blank",
             title: status.canonical_reason().unwrap_or("Error"),
             status: status.as_u16(),
             detail: detail.into(),
+            members: Map::new(),
             headers: Vec::new(),
         }
     }
 
-    /// The same, with another header.
+    /// Adds a response header.
     #[must_use]
     pub(super) fn with(mut self, name: HeaderName, value: HeaderValue) -> Self {
         self.headers.push((name, value));
         self
     }
 
-    /// Adds what the head of its answer says besides.
+    /// Adds an extension member.
+    #[must_use]
+    pub(super) fn and(mut self, name: &str, value: impl Into<Value>) -> Self {
+        self.members.insert(name.to_owned(), value.into());
+        self
+    }
+
+    /// Moves the additional headers to a response.
     pub(super) fn extend(&mut self, response: &mut Response<Body>) {
         response.headers_mut().extend(self.headers.drain(..));
     }
@@ -53,7 +65,7 @@ impl Problem {
         Self::new(StatusCode::NOT_FOUND, detail)
     }
 
-    /// Its status.
+    /// The HTTP status.
     pub(super) fn status(&self) -> StatusCode {
         StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR)
     }
@@ -63,7 +75,7 @@ impl Problem {
         &self.detail
     }
 
-    /// The answer.
+    /// The response.
     pub(super) fn into_response(mut self) -> Response<Body> {
         let text = serde_json::to_vec(&self).unwrap_or_default();
         let mut response = Response::new(full(text));

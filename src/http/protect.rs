@@ -1,10 +1,20 @@
-//! The headers that every answer has, whatever it is, so that a browser makes no more of it than it should.
+//! The headers of every response that restrict what a browser does with it.
 
 use super::live::Live;
+use crate::clock::Clock;
 use hyper::header::{self, HeaderMap, HeaderValue};
+use std::time::{Duration, UNIX_EPOCH};
 
-/// Adds them. An answer with a policy of its own (an artifact, a page) keeps it.
+/// Adds the headers. A response with its own Content-Security-Policy, such as an artifact, keeps it.
 pub(super) fn protect(headers: &mut HeaderMap, live: &Live) {
+    // RFC 9110, section 6.6.1: a server without a usable clock sends no date.
+    let now_ms = Clock::System.now_ms();
+    if now_ms > 0
+        && !headers.contains_key(header::DATE)
+        && let Ok(date) = HeaderValue::from_str(&httpdate::fmt_http_date(UNIX_EPOCH + Duration::from_millis(now_ms)))
+    {
+        headers.insert(header::DATE, date);
+    }
     headers.insert(header::X_CONTENT_TYPE_OPTIONS, HeaderValue::from_static("nosniff"));
     headers.insert("cross-origin-resource-policy", HeaderValue::from_static("same-origin"));
     headers.insert(header::REFERRER_POLICY, HeaderValue::from_static("no-referrer"));

@@ -1,12 +1,15 @@
-//! From requests to endpoints: the guard, then the table of routes, then whoever answers.
+//! Dispatches requests: first the guard, then the route table, then the endpoint.
 
-use super::body::{Body, empty, full};
+use super::limits::{SOON, later};
 use super::live::Live;
 use super::problem::Problem;
+use super::reply::{Body, full, json_response, no_content};
 use super::routes::{Endpoint, Found, all_methods, allowed, find};
+use super::shared::Shared;
+use super::visit::Visit;
 use super::{
-    Shared, access, artifacts, control, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect,
-    responses, run_status, schemas, upstreams,
+    access, artifacts, control, cors, events, feeds, guard, hecate, ingest, openapi, probes, protect, responses,
+    run_status, schemas, upstreams,
 };
 use crate::auth::Caller;
 use crate::catalogue;
@@ -17,9 +20,14 @@ use hyper::{Method, Request, Response, StatusCode, Version};
 use serde_json::json;
 use std::convert::Infallible;
 use std::sync::Arc;
+use std::time::Duration;
 
-/// Answers a request, whatever it is.
-pub(super) async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Response<Body>, Infallible> {
+/// Answers any request.
+pub(super) async fn answer(
+    request: Request<Incoming>,
+    visit: Visit,
+    shared: Arc<Shared>,
+) -> Result<Response<Body>, Infallible> {
     let method = request.method().clone();
     let path = request.uri().path().to_owned();
     let found = find(&method, &path);
@@ -30,36 +38,50 @@ pub(super) async fn answer(request: Request<Incoming>, shared: Arc<Shared>) -> R
     let live = shared.control.live();
     let origin = cors::origin_of(request.headers(), &live);
     let is_http1 = request.version() < Version::HTTP_2;
-    let mut response = match admit(&request, &found, &shared, &live) {
+    let refused = if responses::is_of_sdks(&path) { responses::refused } else { Problem::into_response };
+    let mut response = match admit(&request, visit, &found, &shared, &live) {
         Ok(Admitted::Preflight(response)) => response,
         Ok(Admitted::Caller(caller)) => {
-            let shared = Arc::new(Shared { caller, ..Shared::clone(&shared) });
-            route(request, found, shared).await.unwrap_or_else(Problem::into_response)
+            let address = visit.client(request.headers(), &live);
+            let shared = Arc::new(Shared { caller, address, ..Shared::clone(&shared) });
+            route(request, found, shared).await.unwrap_or_else(refused)
         }
-        Err(problem) => problem.into_response(),
+        Err(problem) => refused(problem),
     };
     protect::protect(response.headers_mut(), &live);
     cors::expose(response.headers_mut(), origin, &live);
-    // HTTP/2 has its own word for it.
+    // HTTP/2 signals this itself (GOAWAY).
     if is_http1 && shared.stopping.is_draining() {
         response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("close"));
     }
-    // Without the query, which may hold what is not for logs.
+    // Log the path without the query, which may contain sensitive values.
     tracing::debug!(%method, path, route = label, status = response.status().as_u16(), "request");
     shared.runs.metrics().request(&method, label, response.status());
     Ok(response)
 }
 
-/// A request that is not turned away.
+/// The result of the checks that precede routing.
 enum Admitted {
-    /// It is answered already.
+    /// A preflight, with its response.
     Preflight(Response<Body>),
     Caller(Arc<Caller>),
 }
 
-fn admit(request: &Request<Incoming>, found: &Found<'_>, shared: &Shared, live: &Live) -> Result<Admitted, Problem> {
-    guard::admit(request, &shared.settings, live)?;
-    // Browsers send no token with it.
+fn admit(
+    request: &Request<Incoming>,
+    visit: Visit,
+    found: &Found<'_>,
+    shared: &Shared,
+    live: &Live,
+) -> Result<Admitted, Problem> {
+    guard::admit(request, visit, &shared.settings, live)?;
+    let is_probe = matches!(found, Found::Route(route, _) if route.endpoint.is_probe());
+    if visit.is_reserved && !is_probe {
+        let detail = "as many connections are open as there may be (server.max_connections, \
+                      limits.max_connections_per_address); try again later";
+        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail.to_owned(), SOON));
+    }
+    // Browsers send preflights without a token.
     if let Some(response) = cors::preflight(request, live) {
         return Ok(Admitted::Preflight(response));
     }
@@ -70,10 +92,16 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
     let (route, values) = match found {
         Found::Route(route, values) => (route, values),
         Found::Path(route) if request.method() == Method::OPTIONS => return Ok(allow(&allowed(route.path))),
+        Found::Path(route) if route.endpoint == Endpoint::ResponseCreate && responses::wants_websocket(&request) => {
+            return Ok(responses::upgrade_refused());
+        }
         Found::Path(route) => {
             let allowed = allowed(route.path);
             let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, format!("this path takes {allowed}"));
-            return Ok(with_allow(problem.into_response(), &allowed));
+            return Err(match HeaderValue::from_str(&allowed) {
+                Ok(allowed) => problem.with(header::ALLOW, allowed),
+                Err(_) => problem,
+            });
         }
         Found::Nothing if request.method() == Method::OPTIONS && request.uri().path() == "*" => {
             return Ok(allow(all_methods()));
@@ -85,14 +113,15 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         }
     };
     if shared.stopping.is_draining() && !route.endpoint.is_probe() {
-        return Err(Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the proxy is stopping; try again later"));
+        let detail = "the proxy is stopping; try again later".to_owned();
+        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, Duration::from_secs(1)));
     }
     match (route.endpoint, values.as_slice()) {
         (Endpoint::Ingest, [runner]) => ingest::ingest(request, runner, shared).await,
         (Endpoint::StartRun, []) => upstreams::start(request, &shared).await,
         (Endpoint::Upstreams, []) => Ok(upstreams::list(&shared)),
         (Endpoint::Runs, []) => events::list(&request, &shared),
-        (Endpoint::Run, [run_id]) => events::status(run_id, &shared),
+        (Endpoint::Run, [run_id]) => events::status(&request, run_id, &shared),
         (Endpoint::Approval, [run_id, approval_id]) => control::answer(request, run_id, approval_id, &shared).await,
         (Endpoint::Interrupt, [run_id]) => control::interrupt(run_id, &shared).await,
         (Endpoint::SessionMessages, [session_id]) => control::message(request, session_id, &shared).await,
@@ -105,6 +134,10 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         (Endpoint::ResponseInput, [id]) => Ok(responses::pass(request, id, "/input_items", shared).await),
         (Endpoint::ResponseCancel, [id]) => Ok(responses::pass(request, id, "/cancel", shared).await),
         (Endpoint::ResponseDelete, [id]) => Ok(responses::pass(request, id, "", shared).await),
+        (Endpoint::ResponseCompact, []) => Ok(responses::pass_path(request, "/responses/compact", shared).await),
+        (Endpoint::ResponseTokens, []) => Ok(responses::pass_path(request, "/responses/input_tokens", shared).await),
+        (Endpoint::Models, []) => Ok(responses::pass_path(request, "/models", shared).await),
+        (Endpoint::Model, [model]) => Ok(responses::pass_path(request, &format!("/models/{model}"), shared).await),
         (Endpoint::Contracts, []) => {
             let all = json!({"contracts": catalogue::contracts(), "runners": catalogue::runners()});
             Ok(json_response(&all))
@@ -123,7 +156,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         (Endpoint::Ready, []) => Ok(probes::ready(&shared).await),
         (Endpoint::Metrics, []) => Ok(metrics_text(&shared).await),
         (Endpoint::OpenApi, []) => Ok(openapi::answer()),
-        // A pattern whose parameters are not those that its endpoint takes: a test asks every route.
+        // The pattern's parameters do not match those of the endpoint. A test covers every route, so this does not happen.
         (endpoint, _) => {
             tracing::error!(?endpoint, route = route.path, "the route does not fit its endpoint");
             Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "this path cannot be answered"))
@@ -139,7 +172,7 @@ async fn metrics_text(shared: &Shared) -> Response<Body> {
     response
 }
 
-/// The answer to `OPTIONS`.
+/// The response to `OPTIONS`.
 fn allow(methods: &str) -> Response<Body> {
     with_allow(no_content(), methods)
 }
@@ -148,20 +181,5 @@ fn with_allow(mut response: Response<Body>, methods: &str) -> Response<Body> {
     if let Ok(methods) = HeaderValue::from_str(methods) {
         response.headers_mut().insert(header::ALLOW, methods);
     }
-    response
-}
-
-/// A JSON answer.
-pub(super) fn json_response<T: serde::Serialize>(value: &T) -> Response<Body> {
-    let mut response = Response::new(full(serde_json::to_vec(value).unwrap_or_default()));
-    response.headers_mut().insert(header::CONTENT_TYPE, HeaderValue::from_static("application/json"));
-    response.headers_mut().insert(header::CACHE_CONTROL, HeaderValue::from_static("no-store"));
-    response
-}
-
-/// An answer without a body.
-pub(super) fn no_content() -> Response<Body> {
-    let mut response = Response::new(empty());
-    *response.status_mut() = StatusCode::NO_CONTENT;
     response
 }

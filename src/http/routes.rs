@@ -1,14 +1,14 @@
-//! The table of paths: the one place that says which paths and methods there are.
+//! The route table: the only place that defines paths and methods.
 //!
-//! In: a path. Out: the route that it is of, and the values of its parameters; the methods that it takes. Never: a path that
-//! is served, labelled in metrics or described in `/openapi.json` and does not stand here.
+//! Input: a path. Output: its route, and the values of its parameters; the methods that it accepts. Never: a path that is
+//! served, labelled in metrics or described in `/openapi.json` without an entry here.
 //!
-//! A pattern's segment in braces stands for any one segment that is not empty. A `GET` is also a `HEAD`, and every path takes
-//! `OPTIONS`.
+//! A pattern segment in braces matches any single segment that is not empty. A `GET` route also accepts `HEAD`, and every
+//! path accepts `OPTIONS`.
 
 use hyper::Method;
 
-/// What answers a route.
+/// The handler of a route.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Endpoint {
     Ingest,
@@ -30,6 +30,10 @@ pub(super) enum Endpoint {
     ResponseInput,
     ResponseCancel,
     ResponseDelete,
+    ResponseCompact,
+    ResponseTokens,
+    Models,
+    Model,
     NativeSseStream,
     NativeSseRun,
     HecateRunEvents,
@@ -61,7 +65,7 @@ const fn post(path: &'static str, endpoint: Endpoint) -> Route {
     Route { method: Method::POST, path, endpoint }
 }
 
-/// Every route. Where two patterns fit a path, the one that stands first is meant.
+/// All routes. If two patterns match a path, the first one wins.
 pub(super) static ROUTES: &[Route] = &[
     post("/v1/ingest/{runner}", Endpoint::Ingest),
     get("/v1/runs", Endpoint::Runs),
@@ -76,12 +80,16 @@ pub(super) static ROUTES: &[Route] = &[
     get("/v1/events", Endpoint::AllEvents),
     get("/v1/artifacts/{artifact_id}", Endpoint::Artifact),
     post("/v1/responses", Endpoint::ResponseCreate),
+    post("/v1/responses/compact", Endpoint::ResponseCompact),
+    post("/v1/responses/input_tokens", Endpoint::ResponseTokens),
     get("/v1/responses/{response_id}", Endpoint::Response),
     delete("/v1/responses/{response_id}", Endpoint::ResponseDelete),
     get("/v1/responses/{response_id}/input_items", Endpoint::ResponseInput),
     post("/v1/responses/{response_id}/cancel", Endpoint::ResponseCancel),
+    get("/v1/models", Endpoint::Models),
+    get("/v1/models/{model}", Endpoint::Model),
     get("/v1/contracts", Endpoint::Contracts),
-    // A contract's bundle; one of its schemas; either by the path of its `$id`.
+    // The bundle of a contract; one of its schemas; either one by the path of its `$id`.
     get("/schemas/{file}", Endpoint::Schema),
     get("/schemas/{contract}/{file}", Endpoint::Schema),
     get("/schemas/{contract}/{version}/{file}", Endpoint::Schema),
@@ -97,14 +105,14 @@ pub(super) static ROUTES: &[Route] = &[
 ];
 
 impl Endpoint {
-    /// Whether it says how the proxy is. It does so to the end.
+    /// Whether it reports the state of the proxy. Such endpoints are served until the end of a shutdown.
     pub(super) fn is_probe(self) -> bool {
         matches!(self, Self::Health | Self::Ready | Self::Metrics)
     }
 }
 
 impl Route {
-    /// The values of the parameters in a path, in order; `None` where the path is of another route.
+    /// The values of the parameters in a path, in order; `None` if the path does not match.
     pub(super) fn fit<'p>(&self, path: &'p str) -> Option<Vec<&'p str>> {
         let mut values = Vec::new();
         let mut segments = path.split('/');
@@ -120,22 +128,25 @@ impl Route {
     }
 }
 
-/// Where a request leads.
+/// The result of matching a request.
 #[derive(Debug)]
 pub(super) enum Found<'p> {
-    /// To a route, with the values of its parameters.
+    /// A route, with the values of its parameters.
     Route(&'static Route, Vec<&'p str>),
-    /// To a path that does not take the method. The first of its routes stands for all of them.
+    /// A path that does not accept the method. The route is the first one with this path.
     Path(&'static Route),
-    /// Nowhere.
+    /// No route.
     Nothing,
 }
 
 /// Finds the route of a request.
 pub(super) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
     let wanted = if method == Method::HEAD { &Method::GET } else { method };
-    let mut of_path = None;
+    let mut of_path: Option<&'static Route> = None;
     for route in ROUTES {
+        if of_path.is_some_and(|first| first.path != route.path) {
+            continue;
+        }
         let Some(values) = route.fit(path) else { continue };
         if route.method == *wanted {
             return Found::Route(route, values);
@@ -145,7 +156,7 @@ pub(super) fn find<'p>(method: &Method, path: &'p str) -> Found<'p> {
     of_path.map_or(Found::Nothing, Found::Path)
 }
 
-/// The methods that a path takes, as `Allow` has them.
+/// The methods that a path accepts, in the format of `Allow`.
 pub(super) fn allowed(path: &str) -> String {
     let mut methods: Vec<&str> = Vec::new();
     for route in ROUTES.iter().filter(|route| route.path == path) {
@@ -158,7 +169,7 @@ pub(super) fn allowed(path: &str) -> String {
     methods.join(", ")
 }
 
-/// Every method of the interface, for `OPTIONS *`.
+/// Every method of the API, for `OPTIONS *`.
 pub(super) fn all_methods() -> &'static str {
     "DELETE, GET, HEAD, OPTIONS, POST"
 }
@@ -176,6 +187,8 @@ mod tests {
         assert_eq!(found("/v1/runs"), ("/v1/runs", vec![]));
         assert_eq!(found("/v1/runs/a"), ("/v1/runs/{run_id}", vec!["a"]));
         assert_eq!(found("/schemas/frames.v2/x.json").1, ["frames.v2", "x.json"]);
+        assert!(matches!(find(&Method::GET, "/v1/responses/compact"), Found::Path(_)), "it is no response's id");
+        assert!(matches!(find(&Method::DELETE, "/v1/responses/resp_1"), Found::Route(..)));
         for path in ["", "/", "*", "/v1", "/v1/runs/", "/v1/runs//events", "/v1/runs/a/events/b", "v1/runs"] {
             assert!(matches!(find(&Method::GET, path), Found::Nothing), "{path}");
         }

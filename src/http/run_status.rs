@@ -1,11 +1,11 @@
-//! `GET /api/v1/runs/{run_id}`: a run's status in the words of `spec/sse-v1.md`, for a client that cannot replay.
+//! `GET /api/v1/runs/{run_id}`: a run's status in the form of `spec/sse-v1.md`, for a client that cannot replay.
 //!
-//! In: a run id. Out: `status`, and what the run's terminal event says. Never: a field that the run has no value for yet.
+//! Input: a run id. Output: `status`, and the fields of the run's terminal event. Never: a field for which the run has no
+//! value yet.
 
-use super::Shared;
-use super::body::Body;
 use super::events::native_error;
-use super::router::json_response;
+use super::reply::{Body, json_response};
+use super::shared::Shared;
 use crate::runs::{RunState, RunStatus};
 use framegate_translators::contracts::rfc3339_seconds;
 use framegate_translators::frame::StreamKind;
@@ -31,7 +31,7 @@ struct Status {
     message: Option<String>,
 }
 
-/// Answers; an unknown run has the document's own error form.
+/// Responds with the status. An unknown run has the error form of the document.
 pub(super) fn of_run(run_id: &str, shared: &Arc<Shared>) -> Response<Body> {
     let run = Uuid::try_parse(run_id).ok().and_then(|id| shared.find(StreamKind::Session, id));
     match run {
@@ -49,7 +49,7 @@ fn status(run: &RunStatus) -> Status {
         started_at: rfc3339_seconds(run.started_at_ms),
         updated_at: rfc3339_seconds(run.updated_at_ms),
         ended_at: run.ended_at_ms.map(rfc3339_seconds),
-        // As the terminal events have them.
+        // The same values as in the terminal events.
         final_text: is(RunState::Completed).then(|| run.final_text.clone().unwrap_or_default()),
         error_code: is(RunState::Failed).then(|| {
             run.error_code.clone().filter(|code| !code.is_empty()).unwrap_or_else(|| "PROVIDER_ERROR".to_owned())

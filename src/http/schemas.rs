@@ -1,13 +1,14 @@
 //! `GET /schemas/…`: the JSON Schemas of the contracts.
 //!
-//! In: a path. Out: a schema as it is written, or a contract's bundle, with an `ETag`. Never: a text that changes while the
-//! proxy runs.
+//! Input: a path. Output: a schema exactly as written, or the bundle of a contract, with an `ETag`. Never: a text that
+//! changes while the proxy runs.
 //!
-//! A schema stands at `/schemas/{contract}/{type}.json`, a bundle at `/schemas/{contract}.json`, and each of them also at
-//! the path of its `$id`, so that an `$id` resolved against this server leads to it.
+//! A schema is at `/schemas/{contract}/{type}.json`, a bundle at `/schemas/{contract}.json`, and what the contract's document
+//! allows at `/schemas/{contract}/document.json`. Each is also available at the path of its `$id`, so that an `$id` resolved
+//! against this server leads to it.
 
-use super::body::{Body, empty, full};
 use super::problem::Problem;
+use super::reply::{Body, empty, full};
 use bytes::Bytes;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::publish::{bundle, bundle_id, schema_id};
@@ -17,7 +18,7 @@ use sha2::{Digest, Sha256};
 use std::collections::HashMap;
 use std::sync::LazyLock;
 
-/// One text, and the tag by which clients know it again.
+/// A published text and its entity tag.
 #[derive(Clone)]
 struct Published {
     text: Bytes,
@@ -25,7 +26,7 @@ struct Published {
 }
 
 impl Published {
-    /// `None` never happens: a tag of hexadecimal digits is a header's value.
+    /// `None` cannot happen: hexadecimal digits are a valid header value.
     fn new(text: Bytes) -> Option<Self> {
         let digest = Sha256::digest(&text);
         let etag = HeaderValue::from_str(&format!("\"{digest:x}\"")).ok()?;
@@ -33,7 +34,7 @@ impl Published {
     }
 }
 
-/// By the path behind `/schemas/`.
+/// The published texts, by the path after `/schemas/`.
 static PUBLISHED: LazyLock<HashMap<String, Published>> = LazyLock::new(|| {
     let mut all = HashMap::new();
     let mut publish = |path: String, id: &str, text: Bytes| {
@@ -45,6 +46,10 @@ static PUBLISHED: LazyLock<HashMap<String, Published>> = LazyLock::new(|| {
     };
     for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
         publish(format!("{}.json", contract.name), &bundle_id(contract), bundle(contract).into());
+        if let Some(file) = &contract.document_schema {
+            let text = Bytes::from_static(file.text.as_bytes());
+            publish(format!("{}/document.json", contract.name), &schema_id(file), text);
+        }
         for file in contract.schemas {
             let text = Bytes::from_static(file.text.as_bytes());
             publish(format!("{}/{}.json", contract.name, file.kind), &schema_id(file), text);
@@ -53,10 +58,10 @@ static PUBLISHED: LazyLock<HashMap<String, Published>> = LazyLock::new(|| {
     all
 });
 
-/// How long a client may go on without asking again: a new release may have new schemas.
+/// How long clients may cache a schema. A new release may have new schemas.
 const CACHE_CONTROL: &str = "max-age=3600";
 
-/// Answers with the schema of that path.
+/// Responds with the schema at a path.
 pub(super) fn schema(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
     let unknown = || {
         Problem::not_found(format!(
@@ -78,7 +83,7 @@ pub(super) fn schema(path: &str, headers: &HeaderMap) -> Result<Response<Body>, 
     Ok(response)
 }
 
-/// Whether the client has the text of that tag (RFC 9110, section 13.1.2).
+/// Whether the client already has the text with this tag (RFC 9110, section 13.1.2).
 fn is_known(headers: &HeaderMap, etag: &HeaderValue) -> bool {
     let lists = headers.get_all(header::IF_NONE_MATCH).iter().filter_map(|list| list.to_str().ok());
     lists.flat_map(|list| list.split(',')).map(str::trim).any(|tag| {

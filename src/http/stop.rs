@@ -1,16 +1,16 @@
-//! How the proxy stops: new work is turned away, what comes in may come to its end, readers get what is left.
+//! Stops the proxy: refuses new work, lets open ingests finish, and lets readers read the rest.
 //!
-//! In: the order to stop. Out: when connections may be closed. Never: an ingest that is cut while it has time left, a run
-//! without an end, a wait without a bound.
+//! Input: the request to stop. Output: when connections may be closed. Never: an ingest cut while it has time left; a run
+//! without an end; an unbounded wait.
 
-use super::Shared;
+use super::shared::Shared;
 use crate::stopping::Phase;
 use std::time::Duration;
 
-/// How long an ingest that is cut may take to close its runs.
+/// How long an ingest that was cut may take to close its runs.
 const CUT: Duration = Duration::from_secs(5);
 
-/// Drains: on return every ingest is over, or could not be brought to its end, and readers come to theirs.
+/// Drains the proxy. On return, every ingest has ended or failed to end in time, and readers reach the end of their streams.
 pub(super) async fn drain(shared: &Shared) {
     shared.stopping.set(Phase::Draining);
     if tokio::time::timeout(shared.settings.shutdown_grace, no_ingests(shared)).await.is_err() {

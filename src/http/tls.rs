@@ -1,9 +1,10 @@
 //! The server's certificate.
 //!
-//! In: two PEM files. Out: a rustls configuration for TLS 1.2 and 1.3 with ALPN `h2` and `http/1.1`; another one when the
-//! files change. Never: a key that is not the certificate's, a server without a certificate because the new one is broken.
+//! Input: two PEM files. Output: a rustls configuration for TLS 1.2 and 1.3 with ALPN `h2` and `http/1.1`; a new one when the
+//! files change. Never: a key that does not match the certificate; a server without a certificate because the new one is
+//! broken.
 
-use super::live::Control;
+use crate::clock::Clock;
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -17,27 +18,27 @@ use tokio_rustls::rustls::{Error as RustlsError, ServerConfig};
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum TlsError {
-    /// A file cannot be read, or is no PEM.
+    /// A file cannot be read, or is not PEM.
     #[error("{setting}: cannot use {}: {message}", .path.display())]
     File {
         /// The setting that names the file.
         setting: &'static str,
         /// The file.
         path: PathBuf,
-        /// What is wrong with it. Never what is in it.
+        /// What is wrong with it. Never contains the file's content.
         message: String,
     },
-    /// The key is not the certificate's.
+    /// The key does not match the certificate.
     #[error("tls.key_file: the key in {} is not that of the certificate in {}", .key.display(), .certificate.display())]
     Pair {
-        /// The certificate's file.
+        /// The certificate file.
         certificate: PathBuf,
-        /// The key's file.
+        /// The key file.
         key: PathBuf,
     },
 }
 
-/// A certificate that is in use, and where it is from.
+/// A certificate in use, and the files that it was read from.
 #[derive(Clone, Debug)]
 pub struct Tls {
     certificate: PathBuf,
@@ -46,7 +47,7 @@ pub struct Tls {
     pub(super) config: Arc<ServerConfig>,
 }
 
-/// What shows that a file is another one: its length and when it was written. `None`: it is not there.
+/// The length and modification time of both files, to detect changes. `None`: the file does not exist.
 type Stamp = [Option<(u64, Option<SystemTime>)>; 2];
 
 fn stamp(certificate: &Path, key: &Path) -> Stamp {
@@ -60,7 +61,7 @@ impl Tls {
     /// # Errors
     /// The file that cannot be used, and why.
     pub fn read(certificate: &Path, key: &Path) -> Result<Self, TlsError> {
-        // Before they are read: what changes from now on is another one.
+        // Take the stamp before reading, so that a later change is detected.
         let stamp = stamp(certificate, key);
         let wrong = |setting, path: &Path, message: String| TlsError::File { setting, path: path.to_owned(), message };
         let of_certificate = |message| wrong("tls.certificate_file", certificate, message);
@@ -77,7 +78,7 @@ impl Tls {
                 other => told(&other),
             })
         })?;
-        let builder = ServerConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let builder = ServerConfig::builder_with_details(Arc::new(ring::default_provider()), Arc::new(Clock::System))
             .with_safe_default_protocol_versions()
             .map_err(|error| of_certificate(error.to_string()))?;
         let mut config =
@@ -93,7 +94,7 @@ impl Tls {
     }
 }
 
-/// What is wrong with a PEM file, without a word of it: it may be a key.
+/// Describes an error in a PEM file without quoting it, because it may contain a key.
 fn told(error: &PemError) -> String {
     match error {
         PemError::Io(error) => error.to_string(),
@@ -102,14 +103,14 @@ fn told(error: &PemError) -> String {
     }
 }
 
-/// Looks at the files at that interval, and takes up another certificate. Ends with the task that it runs in.
-pub(super) async fn watch(control: Control, every: Duration) {
+/// Checks the files of the current certificate at this interval and installs a changed one. Ends with the task that it runs in.
+pub(super) async fn watch(current: impl Fn() -> Option<Tls>, install: impl Fn(Tls), every: Duration) {
     let mut ticks = tokio::time::interval(every);
-    // What was refused once is refused in silence until it changes again.
+    // A change that was refused is logged once, until the files change again.
     let mut refused: Option<Stamp> = None;
     loop {
         ticks.tick().await;
-        let Some(tls) = control.live().tls.clone() else { continue };
+        let Some(tls) = current() else { continue };
         let looked = tokio::task::spawn_blocking(move || {
             let now = stamp(&tls.certificate, &tls.key);
             let is_other = now != tls.stamp && Some(now) != refused;
@@ -119,7 +120,7 @@ pub(super) async fn watch(control: Control, every: Duration) {
             Ok(Some((_, Ok(tls)))) => {
                 refused = None;
                 tracing::info!(certificate = %tls.certificate.display(), "the certificate changed; connections get the new one");
-                control.set_tls(tls);
+                install(tls);
             }
             Ok(Some((now, Err(error)))) => {
                 refused = Some(now);

@@ -1,14 +1,13 @@
-//! `POST /v1/runs`: a configured upstream starts a run. `GET /v1/upstreams`: those that there are.
+//! `POST /v1/runs`: a configured upstream starts a run. `GET /v1/upstreams`: lists the upstreams.
 //!
-//! In: upstream, prompt, and what else is wanted, as a JSON object. Out: the run's status as soon as there is a run. Never: a
-//! run that whoever asks for it may not see; a setting of the upstream's in an answer.
+//! Input: upstream, prompt and options, as a JSON object. Output: the run's status as soon as there is a run. Never: a run
+//! that the caller may not see; a setting of the upstream in a response.
 
-use super::Shared;
-use super::body::Body;
 use super::limits::later;
 use super::order;
 use super::problem::Problem;
-use super::router::json_response;
+use super::reply::{Body, json_response};
+use super::shared::Shared;
 use crate::config::unknown;
 use crate::runs::RunStatus;
 use crate::upstream::StartError;
@@ -22,7 +21,7 @@ use serde::{Deserialize, Serialize};
 use std::time::Duration;
 use uuid::Uuid;
 
-/// The largest request: twice the longest prompt that an upstream can be set to take, for what JSON escapes in it.
+/// Size limit for a request, in bytes: twice the longest prompt that an upstream can accept, to leave room for JSON escapes.
 const MAX_BODY: usize = 16 << 20;
 
 #[derive(Debug, Deserialize)]
@@ -55,9 +54,9 @@ where
     let session = order.session_id.map(|session| runners_own(session, shared)).transpose()?;
     let restriction = &shared.caller.restriction;
     let is_of = |list: &[String], name: &str| list.is_empty() || list.iter().any(|known| known == name);
-    // A run that is not there yet is none of those that a token can be for.
+    // A token that is restricted to existing runs can never see a new one.
     if !restriction.runs.is_empty()
-        || !is_of(&restriction.runners, upstream.runner().provider)
+        || !is_of(&restriction.runners, upstream.runner().name)
         || !is_of(&restriction.sessions, session.as_deref().unwrap_or_default())
     {
         return Err(Problem::new(StatusCode::FORBIDDEN, "the token is restricted to other sessions or runners"));
@@ -74,7 +73,7 @@ where
     Ok(response)
 }
 
-/// The runner's own name of a session. One that the proxy knows may be given by the proxy's id.
+/// The runner's own name of a session. A known session may also be given by the proxy's id.
 fn runners_own(session: String, shared: &Shared) -> Result<String, Problem> {
     let Ok(id) = Uuid::try_parse(&session) else { return Ok(session) };
     let of_session =
@@ -108,18 +107,28 @@ pub(super) fn list(shared: &Shared) -> Response<Body> {
         name: &'u str,
         kind: &'static str,
         runner: &'static str,
-        /// Where a run is asked for; absent where it begins elsewhere.
+        /// The path to request a run; absent if clients cannot start runs here.
         #[serde(skip_serializing_if = "Option::is_none")]
         path: Option<String>,
         takes_prompts: bool,
         takes_messages: bool,
+        /// The state of its lasting connection; absent if it has none.
+        #[serde(flatten)]
+        connection: Option<Connected>,
+    }
+    #[derive(Serialize)]
+    struct Connected {
+        state: &'static str,
+        since_ms: u64,
+        #[serde(skip_serializing_if = "Option::is_none")]
+        reason: Option<String>,
     }
     #[derive(Serialize)]
     struct List<'u> {
         upstreams: Vec<Listed<'u>>,
     }
     let runners = &shared.caller.restriction.runners;
-    let is_seen = |runner: &Runner| runners.is_empty() || runners.iter().any(|known| known == runner.provider);
+    let is_seen = |runner: &Runner| runners.is_empty() || runners.iter().any(|known| known == runner.name);
     let upstreams = shared.upstreams.iter().filter(|upstream| is_seen(upstream.runner())).map(|upstream| Listed {
         name: upstream.name(),
         kind: upstream.kind(),
@@ -127,6 +136,11 @@ pub(super) fn list(shared: &Shared) -> Response<Body> {
         path: upstream.path(),
         takes_prompts: upstream.takes_prompts(),
         takes_messages: upstream.takes_messages(),
+        connection: upstream.connection().map(|connection| Connected {
+            state: connection.state.as_str(),
+            since_ms: connection.since_ms,
+            reason: connection.reason,
+        }),
     });
     json_response(&List { upstreams: upstreams.collect() })
 }

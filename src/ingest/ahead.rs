@@ -1,11 +1,11 @@
-//! Reads ahead: while an append is under way, what arrives is taken in already, and the next append holds all of it.
+//! Reading ahead: input that arrives during an append is decoded at once, and goes into the next append.
 //!
-//! In: chunks of one input, in order. Out: appends, one at a time, in the same order. Never: an append that does not wait for
-//! the one before it, an answer before the frames that it speaks of are kept, more than [`Bounds::ahead_bytes`](super::Bounds)
-//! behind an append, what the last piece of input made aside.
+//! Input: chunks of one input, in order. Output: appends, one at a time, in the same order. Never: an append that does not wait
+//! for the previous one; an answer before the frames that it is about are kept; more than
+//! [`Bounds::ahead_bytes`](super::Bounds) waiting for an append, plus what the last piece of input made.
 //!
-//! A log in memory is through with an append at once, and there is nothing to read ahead of. One on disk shares its transaction,
-//! and its sync, among the chunks that came while it was busy.
+//! A log in memory finishes an append at once, so nothing is read ahead. A log on disk shares its transaction and its sync
+//! among the chunks that arrived while it was busy.
 
 use super::{Ingest, IngestError, keep};
 use crate::clock::Moment;
@@ -18,16 +18,16 @@ use std::pin::{Pin, pin};
 use std::sync::Arc;
 use std::task::Poll;
 
-/// How many bytes of input are taken in at a time behind an append.
+/// How many bytes of input are decoded at a time during an append.
 const PIECE_BYTES: usize = 16 << 10;
 
-/// Frames that go into the log together, and the artifacts that they refer to.
+/// Frames for one append, and the artifacts that they refer to.
 #[derive(Default)]
 struct Batch {
     frames: Vec<Arc<Frame>>,
     artifacts: Vec<Artifact>,
     bytes: u64,
-    /// When the first of the bytes arrived that it comes of.
+    /// When the first bytes of the batch arrived.
     arrived: Option<Moment>,
 }
 
@@ -52,7 +52,7 @@ impl Batch {
 /// A batch, and whether it was kept.
 type Kept = (Batch, Result<(), LogError>);
 
-/// What was not kept, and why.
+/// A batch that was not kept, and the reason.
 type Lost = Box<(Batch, IngestError)>;
 
 type Append = Pin<Box<dyn Future<Output = Kept> + Send>>;
@@ -61,7 +61,7 @@ type Append = Pin<Box<dyn Future<Output = Kept> + Send>>;
 pub(super) struct Ahead {
     ingest: Ingest,
     under_way: Option<Append>,
-    /// What waits for it.
+    /// Frames that wait for the append in progress.
     next: Batch,
 }
 
@@ -74,22 +74,22 @@ impl Ahead {
         &self.ingest
     }
 
-    /// Whether an append is under way.
+    /// Whether an append is in progress.
     pub(super) fn is_busy(&self) -> bool {
         self.under_way.is_some()
     }
 
-    /// Takes the next bytes, as soon as there is room for them behind the append that is under way.
+    /// Decodes the next bytes, as soon as there is room for their frames.
     ///
     /// # Errors
-    /// Why nothing more is taken.
+    /// The reason why the ingest stopped.
     pub(super) async fn take(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
         let (mut arrived, mut rest) = (self.ingest.arrive(), chunk);
-        // A frame's time is when it was read; how long it took counts from when it came.
+        // Frames get the time at which their bytes were decoded. Latency is measured from when the bytes arrived.
         let moment = arrived.moment;
         loop {
-            // While an append is under way, in pieces, so that what they make is no more than there is room for. Where they are
-            // cut means nothing.
+            // During an append, bytes are decoded in pieces, so that their frames do not exceed the limit by much. The frames
+            // do not depend on where the pieces are cut.
             let cut = if self.is_busy() { rest.len().min(PIECE_BYTES) } else { rest.len() };
             if self.is_busy() && self.next.bytes + cut as u64 > self.ingest.account.ahead_bytes() {
                 let went_on = self.go_on().await;
@@ -111,11 +111,12 @@ impl Ahead {
         }
     }
 
-    /// Waits for something; meanwhile appends go on, and what waited too long for more input is let go. `None` where the last
-    /// append came to its end before: whoever was kept waiting by the log has all of his time from now on.
+    /// Waits for `awaited`. In the meantime appends go on, and records that waited too long for more input are released. `None`
+    /// if an append finished first and no other began. The caller can then restart its idle timeout: the time blocked on the
+    /// log does not count.
     ///
     /// # Errors
-    /// Why nothing more is taken.
+    /// The reason why the ingest stopped.
     pub(super) async fn while_waiting<T>(
         &mut self,
         awaited: impl Future<Output = T>,
@@ -132,7 +133,7 @@ impl Ahead {
             };
             let went_on = tokio::select! {
                 biased;
-                // First, for readers wait for its end.
+                // Checked first, because readers wait for the append.
                 went_on = self.go_on(), if is_busy => went_on,
                 came = &mut awaited => return Ok(Some(came)),
                 () = due => {
@@ -147,39 +148,39 @@ impl Ahead {
         }
     }
 
-    /// Waits until all that was taken is kept.
+    /// Waits until everything that was decoded is kept.
     ///
     /// # Errors
-    /// Why it is not.
+    /// The reason why it was not kept.
     pub(super) async fn settle(&mut self) -> Result<(), IngestError> {
         let settled = self.settled().await;
         self.or_close(settled).await
     }
 
-    /// The ingest, all of which is kept so far.
+    /// Returns the ingest once everything decoded so far is kept.
     ///
     /// # Errors
-    /// As for [`Ahead::settle`].
+    /// See [`Ahead::settle`].
     pub(super) async fn into_ingest(mut self) -> Result<Ingest, IngestError> {
         self.settle().await?;
         Ok(self.ingest)
     }
 
-    /// Frames are there: they are appended now, or wait.
+    /// Appends frames now, or adds them to the batch that waits.
     async fn gather(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), Lost> {
         match self.ingest.allow(&frames) {
             Ok(()) => {
-                let artifacts = self.ingest.take_artifacts();
+                let (frames, artifacts) = self.ingest.sift(frames).await;
                 self.next.add(frames, artifacts, arrived);
                 if self.is_busy() { Ok(()) } else { self.begin().await }
             }
             Err(beyond) => {
-                // What came before may be kept.
+                // The frames before these may still be kept.
                 let mut lost = match self.settled().await {
                     Ok(()) => Box::new((Batch::default(), beyond.into())),
                     Err(lost) => lost,
                 };
-                // They are numbered, and those that close the runs come behind them.
+                // These frames already have their numbers, and the frames that close the runs are numbered after them.
                 lost.0.add(frames, Vec::new(), arrived);
                 Err(lost)
             }
@@ -193,7 +194,7 @@ impl Ahead {
         Ok(())
     }
 
-    /// Waits for the append that is under way, and begins the next one. Nothing is lost where it is dropped meanwhile.
+    /// Waits for the append in progress, then starts the next one. Cancel-safe: nothing is lost if the future is dropped.
     async fn go_on(&mut self) -> Result<(), Lost> {
         let Some(append) = &mut self.under_way else { return Ok(()) };
         let kept = append.await;
@@ -202,7 +203,7 @@ impl Ahead {
         self.begin().await
     }
 
-    /// Goes on where the append is through, and does not wait for it.
+    /// Starts the next append if the one in progress has finished. Does not wait.
     async fn look(&mut self) -> Result<(), Lost> {
         let mut on = pin!(self.go_on());
         match poll_fn(|context| Poll::Ready(on.as_mut().poll(context))).await {
@@ -211,7 +212,7 @@ impl Ahead {
         }
     }
 
-    /// Begins to append what waits. A log in memory is through with it on return.
+    /// Starts to append what waits. With a log in memory, the append has finished on return.
     async fn begin(&mut self) -> Result<(), Lost> {
         if self.next.is_empty() {
             return Ok(());
@@ -236,7 +237,7 @@ impl Ahead {
         Err(Box::new((batch, error.into())))
     }
 
-    /// Closes the ingest's runs where something was lost.
+    /// If a batch was lost, closes the ingest's runs.
     async fn or_close(&mut self, went: Result<(), Lost>) -> Result<(), IngestError> {
         let Err(lost) = went else { return Ok(()) };
         let (Batch { frames, artifacts, arrived, .. }, error) = *lost;

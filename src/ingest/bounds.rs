@@ -1,29 +1,27 @@
-//! What one ingest may make: so many runs open at a time among all ingests, so many records in a run, so much that is not in
-//! the log yet, runs that its sender may make at all.
+//! Limits of an ingest: open runs in all ingests together, records in a run, bytes that are not in the log yet, and which runs
+//! its sender may create.
 //!
-//! In: the frames of each batch, before they are kept. Out: go on, or why not. Never: a place that is held by a run that is
-//! over, or by an ingest that is.
+//! Input: the frames of each batch, before they are kept. Output: permission to go on, or the limit that was hit. Never: a
+//! permit held by a run that is over, or by an ingest that is over.
 
 use crate::auth::Restriction;
+use crate::defaults::AHEAD_BYTES;
 use crate::log::{ByStream, stream_id};
 use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
 use framegate_translators::pipeline::is_last;
 use std::sync::Arc;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
-/// How many bytes may wait behind an append, where nobody says otherwise.
-pub const AHEAD_BYTES: u64 = 512 << 10;
-
-/// See the module.
+/// The limits of an ingest.
 #[derive(Clone, Debug)]
 pub struct Bounds {
-    /// The places of open runs, shared by all ingests.
+    /// The permits for open runs, shared by all ingests.
     pub open_runs: Arc<Semaphore>,
-    /// How many records a run may have.
+    /// Maximum number of records in a run.
     pub records_per_run: u64,
-    /// How many bytes of frames and artifacts may wait behind an append that is under way; 0: none.
+    /// How many bytes of frames and artifacts may wait for the append in progress. With 0 nothing is read ahead.
     pub ahead_bytes: u64,
-    /// Which runs the sender may make.
+    /// Which runs the sender may create.
     pub restriction: Arc<Restriction>,
 }
 
@@ -38,22 +36,22 @@ impl Default for Bounds {
     }
 }
 
-/// What an ingest may not.
+/// A limit that an ingest exceeded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Beyond {
-    /// Every place of an open run is taken.
+    /// Too many runs are open.
     #[error("as many runs are open as there may be (limits.max_open_runs); try again later")]
     OpenRuns,
     /// A run has too many records.
     #[error("a run has more than {0} records (limits.max_records_per_run)")]
     Records(u64),
-    /// The sender may not make such a run.
+    /// The sender may not create such a run.
     #[error("the token is restricted to other sessions or runners")]
     NotYours,
 }
 
-/// What an ingest made so far, as far as that is bounded.
+/// What an ingest has made so far, as far as limits apply to it.
 #[derive(Debug, Default)]
 pub(super) struct Account {
     bounds: Bounds,
@@ -71,23 +69,23 @@ impl Account {
         Self { bounds, open: ByStream::default() }
     }
 
-    /// How many bytes may wait behind an append.
+    /// How many bytes may wait for an append.
     pub(super) fn ahead_bytes(&self) -> u64 {
         self.bounds.ahead_bytes
     }
 
-    /// Whether the sender may make that stream.
+    /// Whether the sender may create that stream.
     pub(super) fn admits(&self, stream: &Stream) -> bool {
         self.bounds.restriction.admits(stream)
     }
 
-    /// Whether it may make all of these.
+    /// Checks that the sender may create the streams of all these frames.
     pub(super) fn admit(&self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
         let is_own = self.bounds.restriction.is_open() || frames.iter().all(|frame| self.admits(&frame.stream));
         if is_own { Ok(()) } else { Err(Beyond::NotYours) }
     }
 
-    /// Counts a batch. A run that begins and ends within it was never open to others, and needs no place.
+    /// Counts a batch. A run that begins and ends within the batch was never open to others, and needs no permit.
     pub(super) fn count(&mut self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
         let limit = self.bounds.records_per_run;
         let mut outcome = Ok(());
@@ -114,7 +112,7 @@ impl Account {
         outcome
     }
 
-    /// Gives every place back: what is open is closed now.
+    /// Releases all permits; called when the open runs are closed.
     pub(super) fn close(&mut self) {
         self.open.clear();
     }

@@ -1,14 +1,14 @@
-//! Drift in the log: each kind in each place once in the life of the process.
+//! Reports drift in the log: each kind in each place once in the life of the process.
 //!
-//! In: an ingest, after each chunk. Out: log lines. Never: a value of a record that is no short word; more places remembered
-//! than there may be of one input.
+//! Input: an ingest, after each chunk. Output: log lines. Never: a value from a record, except a short keyword; more places
+//! remembered than the limit for one input.
 
 use framegate_translators::drift::{DriftKey, PLACES};
 use framegate_translators::pipeline::Ingest;
 use std::collections::HashSet;
 use std::sync::{Mutex, PoisonError};
 
-/// Tells what is new.
+/// Reports new drift.
 pub(super) fn tell(ingest: &mut Ingest) {
     static TOLD: Mutex<Option<HashSet<(&'static str, DriftKey)>>> = Mutex::new(None);
     let news = ingest.take_drift();

@@ -1,19 +1,20 @@
 //! Drives one runner's output into the log.
 //!
-//! In: chunks of bytes from wherever they come. Out: frames in the log, readers awake. Never: much more input than the log has
-//! kept (that is the back-pressure), an open run behind the end of the input.
+//! Input: chunks of bytes from any source. Output: frames in the log, and readers that are woken. Never: input far ahead of what the
+//! log has stored (backpressure), or an open run after the end of the input.
 
 mod ahead;
 mod bounds;
 mod drift;
 mod pump;
+mod repeats;
 #[cfg(test)]
 mod tests;
 mod whose;
 
-pub use bounds::{AHEAD_BYTES, Beyond, Bounds};
+pub use bounds::{Beyond, Bounds};
 pub use pump::{Source, Stopped, pump, until_known};
-pub use whose::{Whose, unknown};
+pub use whose::{Seen, Whose, counted, unknown};
 
 use crate::clock::{Arrival, Clock, Moment};
 use crate::log::{LogError, StreamId, stream_id};
@@ -29,47 +30,51 @@ use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;
 use framegate_translators::runners::Runner;
 use framegate_translators::sequence::Identity;
+use repeats::Repeats;
+use std::collections::HashSet;
 use std::future::Future;
 use std::sync::Arc;
 use std::time::Duration;
 use uuid::Uuid;
 
-/// Why an ingest was stopped before its end; every run of it is closed, and nothing may be fed.
+/// Why an ingest stopped before its end. All of its runs are closed, and it accepts no more input.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum IngestError {
-    /// The log took nothing more.
+    /// The log refused to append.
     #[error(transparent)]
     Log(#[from] LogError),
-    /// It made what it may not.
+    /// A limit or the sender's restriction forbids what the input would create.
     #[error(transparent)]
     Beyond(#[from] Beyond),
 }
 
 impl IngestError {
-    /// The code of runs that were open then.
+    /// The error code of the runs that were open at that time.
     pub fn code(&self) -> &'static str {
         match self {
-            Self::Log(error) if error.is_full() => "log_full",
+            Self::Log(error) if error.is_full() => LOG_FULL,
             Self::Log(_) => "log_failed",
             Self::Beyond(_) => "limit",
         }
     }
 }
 
-/// The code of a run that was open when the proxy stopped.
+/// The error code of a run that ended because the log was full.
+const LOG_FULL: &str = "log_full";
+
+/// The error code of a run that was open when the proxy stopped.
 pub const PROXY_STOPPING: &str = "proxy_stopping";
 
-/// Who listens while an ingest goes on, to speak to the runner.
+/// Observes an ingest in order to talk to the runner.
 pub trait Listener: Send {
-    /// Hears the next record, as it came.
+    /// Receives the next record, unchanged.
     fn record(&mut self, record: &Record<'_>);
 
-    /// Sees the frames that are made of them, before they are kept or anybody else sees them, and may say of a decision whose
-    /// it was.
+    /// Receives the frames decoded from the records before they are stored or delivered, and may record who took a decision.
     fn amend(&mut self, frames: &mut [Frame]);
 
-    /// Hears what frames are kept now.
+    /// Receives the frames that were stored.
     fn frames(&mut self, frames: &[Arc<Frame>]);
 }
 
@@ -80,18 +85,21 @@ pub struct Ingest {
     ingested: Ingested,
     whose: Whose,
     account: Account,
-    /// When the last bytes came.
+    clock: Clock,
+    /// `None` if repeated runs are stored again.
+    repeats: Option<Repeats>,
+    /// When the last bytes arrived.
     fed: Arrival,
 }
 
 impl Ingest {
-    /// An ingest at the start of its input. Without `framing`, the first bytes tell it.
+    /// An ingest at the start of its input. Without `framing`, the first bytes decide the framing.
     pub fn new(runs: Arc<Runs>, runner: &Runner, framing: Option<Framing>, limits: Limits) -> Self {
         let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
         Self::of(runs, pipeline::Ingest::new(runner, framing, limits, identity))
     }
 
-    /// An ingest that finds out by itself whose output it reads; until it knows, no run begins.
+    /// An ingest that recognises the runner from the input. No run starts before the runner is known.
     pub fn auto(runs: Arc<Runs>, framing: Option<Framing>, limits: Limits) -> Self {
         let identity = Identity { run_id: Clock::System.new_id(), session_id: None };
         Self::of(runs, pipeline::Ingest::auto(framing, limits, identity, Window::default()))
@@ -103,30 +111,52 @@ impl Ingest {
         Self { pipeline: self.pipeline.watching_drift(), ..self }
     }
 
-    /// Redacts each record before anything is made of it.
+    /// Redacts each record before decoding it.
     #[must_use]
     pub fn redacting(self, rules: Arc<Rules>) -> Self {
         Self { pipeline: self.pipeline.redacting(rules), ..self }
     }
 
-    /// How long the next bytes may take; then [`Ingest::flush`] is due. `None` where no record waits for them.
+    /// The input is a recording that began at this time (Unix epoch milliseconds). Records without a time of their own get times
+    /// counted from there.
+    #[must_use]
+    pub fn recorded_at(self, unix_ms: u64) -> Self {
+        let clock = Clock::Since(unix_ms, Moment::now());
+        Self { clock, fed: Arrival::now(clock), ..self }
+    }
+
+    /// How long the next bytes may take before [`Ingest::flush`] is due. `None` if no record is waiting.
     pub fn patience(&self) -> Option<Duration> {
         Some(self.fed.until(self.pipeline.deadline()?))
     }
 
-    /// Nobody follows what it makes as a whole, so that it holds nothing for its length.
+    /// The ingest as a whole has no reader, so it keeps no list of its steps.
     #[must_use]
     pub fn unfollowed(self) -> Self {
         Self { ingested: Ingested::unfollowed(), ..self }
     }
 
-    /// Makes no more than that.
+    /// Assigns runs without a session of their own to this session.
+    #[must_use]
+    pub fn within_session(self, session: &str) -> Self {
+        Self { pipeline: self.pipeline.within_session(session), ..self }
+    }
+
+    /// Limits what the ingest may create.
     #[must_use]
     pub fn within(self, bounds: Bounds) -> Self {
         Self { account: Account::new(bounds), ..self }
     }
 
+    /// Stores no run that the log already has. `is_complete`: the input was complete before it was sent.
+    #[must_use]
+    pub fn recognising_repeats(self, is_complete: bool) -> Self {
+        Self { repeats: Some(Repeats::new(is_complete)), ..self }
+    }
+
     fn of(runs: Arc<Runs>, pipeline: pipeline::Ingest) -> Self {
+        let pipeline =
+            pipeline.holding_ends(runs.end_hold()).remembering(runs.totals()).with_open_tools(runs.open_tools());
         let pipeline = match runs.artifact_bounds() {
             Some(bounds) => pipeline.with_artifacts(bounds),
             None => pipeline,
@@ -137,42 +167,44 @@ impl Ingest {
             ingested: Ingested::default(),
             whose: Whose::default(),
             account: Account::default(),
+            clock: Clock::System,
+            repeats: None,
             fed: Arrival::now(Clock::System),
         }
     }
 
-    /// Whether it is known whose output it is.
+    /// Whether the runner is known.
     pub fn is_known(&self) -> bool {
         self.pipeline.is_known()
     }
 
-    /// Whether it could not be found out whose output it is. Nothing was kept of it then.
+    /// Whether the runner could not be recognised. Nothing was stored in that case.
     pub fn is_unknown(&self) -> bool {
         self.pipeline.is_unknown()
     }
 
-    /// What the ingest makes; can be followed from its beginning at any time.
+    /// What the ingest creates. A reader can follow it from its beginning at any time.
     pub fn ingested(&self) -> Ingested {
         self.ingested.clone()
     }
 
-    /// Something comes now.
+    /// Records that input or an event arrives now.
     fn arrive(&mut self) -> Arrival {
-        self.fed = Arrival::now(Clock::System);
+        self.fed = Arrival::now(self.clock);
         self.fed
     }
 
-    /// Takes the next bytes. On return their frames are kept.
+    /// Processes the next bytes. When it returns, their frames are stored.
     ///
     /// # Errors
-    /// Why nothing more is taken.
+    /// Why the ingest stops.
     pub async fn feed(&mut self, chunk: &[u8]) -> Result<(), IngestError> {
         let arrived = self.arrive();
         let frames = self.pipeline.feed(chunk, arrived.ms).map(Arc::new).collect();
         self.take_in(frames, arrived.moment, None).await
     }
 
-    /// As [`Ingest::feed`], with somebody who listens.
+    /// As [`Ingest::feed`], with a listener.
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
@@ -184,7 +216,7 @@ impl Ingest {
         self.take_in(frames.into_iter().map(Arc::new).collect(), arrived.moment, Some(listener)).await
     }
 
-    /// Nothing came in time: lets go what waited for it.
+    /// The input was silent until the deadline: processes the records that waited for more.
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
@@ -193,7 +225,7 @@ impl Ingest {
         self.take_in(frames, Moment::now(), None).await
     }
 
-    /// Waits for something, and meanwhile lets go what waited too long for more input.
+    /// Waits for `awaited`, and flushes records whose deadline passes meanwhile.
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
@@ -208,7 +240,7 @@ impl Ingest {
         Ok(awaited.await)
     }
 
-    /// As [`Ingest::flush`], with somebody who listens.
+    /// As [`Ingest::flush`], with a listener.
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
@@ -219,26 +251,26 @@ impl Ingest {
     }
 
     fn due(&mut self) -> Vec<Frame> {
-        // By the clock of the last bytes: the system's may have been set since.
+        // The clock of the last bytes decides: the system's clock may have been set since.
         let due = self.pipeline.deadline().unwrap_or_default();
         self.pipeline.flush(due).collect()
     }
 
-    /// A question in an open stream was answered by the host: says so, once.
+    /// Records that the host answered a question in an open stream.
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn resolve(&mut self, stream: StreamId, answer: ApprovalResolved) -> Result<(), IngestError> {
-        let frames = self.pipeline.resolve(stream, answer, Clock::System.now_ms()).map(Arc::new).collect();
+        let frames = self.pipeline.resolve(stream, answer, self.clock.now_ms()).map(Arc::new).collect();
         self.take_in(frames, Moment::now(), None).await
     }
 
-    /// The input broke off, and goes on behind a gap that nobody knows the size of.
+    /// The input broke off and continues after a gap of unknown size.
     ///
     /// # Errors
     /// As for [`Ingest::feed`].
     pub async fn gap_to(&mut self, reason: &str, listener: &mut dyn Listener) -> Result<(), IngestError> {
-        let frames = self.pipeline.gap(reason, Clock::System.now_ms()).map(Arc::new).collect();
+        let frames = self.pipeline.gap(reason, self.clock.now_ms()).map(Arc::new).collect();
         self.take_in(frames, Moment::now(), Some(listener)).await
     }
 
@@ -253,7 +285,7 @@ impl Ingest {
         message: &str,
         listener: &mut dyn Listener,
     ) -> Result<(), IngestError> {
-        let frames = self.pipeline.give_up(run, code, message, Clock::System.now_ms()).map(Arc::new).collect();
+        let frames = self.pipeline.give_up(run, code, message, self.clock.now_ms()).map(Arc::new).collect();
         self.take_in(frames, Moment::now(), Some(listener)).await
     }
 
@@ -263,9 +295,11 @@ impl Ingest {
         arrived: Moment,
         listener: Option<&mut dyn Listener>,
     ) -> Result<(), IngestError> {
-        let kept = match self.allow(&frames) {
+        let allowed = self.allow(&frames);
+        let (frames, artifacts) = self.sift(frames).await;
+        let kept = match allowed {
             Ok(()) => {
-                self.store().await;
+                self.runs.store(artifacts).await;
                 keep(&self.runs, &self.ingested, &frames, arrived).await.map_err(IngestError::from)
             }
             Err(beyond) => Err(beyond.into()),
@@ -282,25 +316,38 @@ impl Ingest {
         }
     }
 
-    /// Tells what is new in frames that were just made, and whether they may be.
+    /// Reports new warnings and drift, and checks that the frames are allowed.
     fn allow(&mut self, frames: &[Arc<Frame>]) -> Result<(), Beyond> {
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         self.account.admit(frames).and_then(|()| self.account.count(frames))
     }
 
-    /// Closes what is open, behind the frames that were made and are not kept. Gives the reason back.
+    /// Collects the artifacts of the frames, and removes from both what the log already has.
+    async fn sift(&mut self, frames: Vec<Arc<Frame>>) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
+        let artifacts = self.take_artifacts();
+        let Some(repeats) = &mut self.repeats else { return (frames, artifacts) };
+        let before = repeats.again().len();
+        let sifted = repeats.sift(frames, artifacts, (&self.runs, &self.account)).await;
+        repeats.again().iter().skip(before).for_each(|entry| self.ingested.repeat(entry));
+        sifted
+    }
+
+    /// Closes the open runs after frames that were created but not stored. Returns the reason.
     async fn fail(&mut self, frames: Vec<Arc<Frame>>, arrived: Moment, error: IngestError) -> IngestError {
         self.pipeline.cut_by(RunEnd::interrupted(error.code(), error.to_string()));
-        // The frames are numbered: they go in with those that close the runs, which always find room.
-        let closing = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new);
-        let all: Vec<_> = frames.into_iter().chain(closing).collect();
-        // What kept it from going on says more than what keeps it from being closed.
+        // The frames are already numbered, so they are stored together with the frames that close the runs.
+        let closing = self.pipeline.finish(self.clock.now_ms()).map(Arc::new);
+        let mut all: Vec<_> = frames.into_iter().chain(closing).collect();
+        if let Some(repeats) = &mut self.repeats {
+            repeats.give_up(&mut all);
+        }
+        // The first error is the cause; an error from closing adds nothing.
         let _ = self.close(all, arrived).await;
         error
     }
 
-    /// It is known why the input ends without the runner's word: runs that are open at [`Ingest::finish`] end like that.
+    /// The reason for a missing end is known: runs that are open at [`Ingest::finish`] end with it.
     pub fn cut_by(&mut self, end: RunEnd) {
         self.pipeline.cut_by(end);
     }
@@ -311,32 +358,62 @@ impl Ingest {
         self.cut_by(RunEnd::interrupted(PROXY_STOPPING, message));
     }
 
-    /// The input is over, well or badly: what is open is closed. Gives the number of records; `None` where nobody knows
-    /// whose they are.
+    /// The input is over: closes the open runs. Returns the number of records, or `None` if the runner was never recognised.
     ///
     /// # Errors
-    /// The log's, or that the last of the input was what may not be made.
-    pub async fn finish(mut self) -> Result<Option<u64>, IngestError> {
+    /// The log's errors, or a limit that the last of the input exceeds.
+    pub async fn finish(self) -> Result<Option<u64>, IngestError> {
+        let seen = self.finish_seen().await?;
+        Ok((!seen.is_unknown).then_some(seen.tally.records))
+    }
+
+    /// As [`Ingest::finish`]; returns what the input was.
+    ///
+    /// # Errors
+    /// As for [`Ingest::finish`].
+    pub async fn finish_seen(mut self) -> Result<Seen, IngestError> {
         let arrived = Moment::now();
-        let frames: Vec<_> = self.pipeline.finish(Clock::System.now_ms()).map(Arc::new).collect();
+        let frames: Vec<_> = self.pipeline.finish(self.clock.now_ms()).map(Arc::new).collect();
         self.whose.tell(&mut self.pipeline);
         drift::tell(&mut self.pipeline);
         let allowed = self.account.admit(&frames);
+        let (frames, artifacts) = self.sift(frames).await;
+        self.runs.store(artifacts).await;
         self.close(frames, arrived).await?;
         allowed?;
-        Ok((!self.pipeline.is_unknown()).then(|| self.pipeline.records()))
+        for entry in self.repeats.iter_mut().flat_map(Repeats::take_superseded) {
+            tracing::info!(run = %entry.stream.id, "a run was sent in again, and longer: the longer one takes its place");
+            if let Err(error) = self.runs.drop_stream(&entry).await {
+                tracing::warn!(run = %entry.stream.id, %error, "a run could not be dropped whose place another one took");
+            }
+        }
+        Ok(self.seen())
     }
 
-    /// Keeps the last frames that there are. Those that the sender may not make are left out.
+    /// Describes the input so far.
+    fn seen(&mut self) -> Seen {
+        Seen {
+            tally: self.pipeline.tally(),
+            is_unknown: self.pipeline.is_unknown(),
+            bad: self.pipeline.take_bad(),
+            mistaken: self.whose.mistaken(),
+        }
+    }
+
+    /// Stores the last frames, without those that the sender may not create.
     async fn close(&mut self, mut frames: Vec<Arc<Frame>>, arrived: Moment) -> Result<(), LogError> {
         frames.retain(|frame| self.account.admits(&frame.stream));
         self.store().await;
         let kept = keep(&self.runs, &self.ingested, &frames, arrived).await;
         self.account.close();
-        if kept.is_err() {
-            tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));
-        } else {
+        let is_closed = match &kept {
+            Err(error) => cut_short(&self.runs, &self.ingested, &frames, error).await,
+            Ok(()) => true,
+        };
+        if is_closed {
             self.ingested.wake(frames.len(), arrived, true);
+        } else {
+            tokio::spawn(close_later(self.runs.clone(), self.ingested.clone(), frames));
         }
         kept
     }
@@ -353,11 +430,11 @@ impl Ingest {
     }
 }
 
-/// How long is waited before closing frames are tried again, at first and at most.
+/// The first and the longest pause before closing frames are stored again.
 const TRY_AGAIN: (Duration, Duration) = (Duration::from_secs(1), Duration::from_secs(60));
 
-/// Tries until the frames that close an ingest's runs find room, so that no reader waits for ever. What was never
-/// acknowledged, because the log took none of a run, is not brought in later.
+/// Retries until the frames that close an ingest's runs are stored, so that no reader waits for ever. A run of which the log has
+/// nothing was never acknowledged and is not added later.
 async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>>) {
     let is_known = |frame: &&Arc<Frame>| runs.find(stream_id(frame)).is_some();
     let frames: Vec<_> = frames.iter().filter(is_known).cloned().collect();
@@ -370,6 +447,7 @@ async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>
                 made = frames.len();
                 break;
             }
+            Err(error) if cut_short(&runs, &ingested, &frames, &error).await => break,
             Err(error) => tracing::warn!(%error, "runs could not be closed yet"),
         }
         pause = (pause * 2).min(most);
@@ -377,12 +455,33 @@ async fn close_later(runs: Arc<Runs>, ingested: Ingested, frames: Vec<Arc<Frame>
     ingested.wake(made, Moment::now(), true);
 }
 
+/// Ends the streams for whose frames the log has no room, at what it has of them. Returns whether they are ended now. The rest of
+/// the frames was never acknowledged.
+async fn cut_short(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], error: &LogError) -> bool {
+    if !matches!(error, LogError::Full { .. }) {
+        return false;
+    }
+    let end = RunEnd::interrupted(LOG_FULL, error.to_string());
+    let mut known = HashSet::new();
+    let streams: Vec<StreamId> = frames.iter().map(|frame| stream_id(frame)).filter(|id| known.insert(*id)).collect();
+    for entry in streams.into_iter().filter_map(|id| runs.find(id)) {
+        let before = entry.tail().borrow().frames;
+        if let Err(error) = runs.cut_short(&entry, &end).await {
+            tracing::warn!(stream = %entry.stream.id, %error, "a stream could not be ended");
+            return false;
+        }
+        let after = entry.tail().borrow().frames;
+        ingested.step(&entry, before..after);
+    }
+    true
+}
+
 async fn keep(runs: &Runs, ingested: &Ingested, frames: &[Arc<Frame>], arrived: Moment) -> Result<(), LogError> {
     let frames = runs.append_arrived(frames, arrived).await?;
     for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
-        let Some(last) = group.last() else { continue };
+        let (Some(first), Some(last)) = (group.first(), group.last()) else { continue };
         if let Some(entry) = runs.find(stream_id(last)) {
-            ingested.step(&entry, last.seq + 1);
+            ingested.step(&entry, first.seq..last.seq + 1);
         }
     }
     Ok(())

@@ -1,42 +1,51 @@
-//! Feeds an ingest from wherever its bytes come.
+//! Feeds an ingest from a source of bytes.
 //!
-//! In: a source of chunks. Out: the number of records, or why it stopped before the end. Never: an ingest that is left open,
-//! whatever becomes of its source.
+//! Input: a source of chunks. Output: what the input was, or why it stopped before the end. Never: an ingest left open,
+//! whatever happens to its source.
 
 use super::ahead::Ahead;
-use super::{Beyond, Ingest, IngestError, unknown};
+use super::{Beyond, Ingest, IngestError, Seen, unknown};
 use crate::log::LogError;
+use framegate_translators::foreign::Foreign;
 use hyper::body::Bytes;
 use std::future::Future;
 
-/// Where an ingest's bytes come from.
+/// A source of an ingest's bytes.
 pub trait Source: Send {
-    /// The next bytes; `None` at the end. Where the future is dropped before it gives any, none are lost.
+    /// The next bytes; `None` at the end. Cancel-safe: no bytes are lost if the future is dropped.
     ///
     /// # Errors
-    /// Why there are none although it is not over.
+    /// Why there are no more bytes before the end.
     fn next(&mut self) -> impl Future<Output = Result<Option<Bytes>, Stopped>> + Send;
 }
 
-/// Why an ingest stopped before its input's end.
+/// Why an ingest stopped before the end of its input.
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum Stopped {
-    /// The connection to its source broke.
+    /// The connection to the source broke.
     Broken(String),
-    /// Its source said nothing for too long, by the setting of that name.
+    /// The source was silent for too long. Names the setting of the timeout.
     Idle(&'static str),
-    /// It is longer than that many bytes.
+    /// The input has more than this many bytes.
     TooLarge(u64),
-    /// The log took nothing more.
+    /// The compressed input is damaged or truncated.
+    Undecodable(String),
+    /// The compressed input expands to more than is allowed.
+    TooDense(String),
+    /// The input's charset is not supported.
+    Charset(String),
+    /// The log rejected an append.
     Log(LogError),
-    /// It made what it may not.
+    /// The input exceeded a limit.
     Beyond(Beyond),
-    /// Nobody knows whose output it is.
-    Unknown,
-    /// The proxy stops.
+    /// The runner was not recognised.
+    Unknown(Box<Seen>),
+    /// The input has a format that no runner writes.
+    Foreign(Foreign),
+    /// The proxy is stopping.
     Stopping,
-    /// Something went wrong that cannot.
+    /// An internal error that should be impossible.
     Inside,
 }
 
@@ -44,27 +53,31 @@ impl Stopped {
     /// The reason, for people.
     pub fn reason(&self) -> String {
         match self {
-            Self::Broken(how) => how.clone(),
+            Self::Broken(how) | Self::Undecodable(how) | Self::TooDense(how) | Self::Charset(how) => how.clone(),
             Self::Idle(setting) => format!("the other side was silent for too long ({setting})"),
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
             Self::Log(error) => error.to_string(),
             Self::Beyond(beyond) => beyond.to_string(),
-            Self::Unknown => format!("{}; name the runner in the path", unknown()),
+            Self::Unknown(seen) => format!("{} ({}); name the runner in the path", unknown(), seen.told()),
+            Self::Foreign(foreign) => format!("the body is {foreign}"),
             Self::Stopping => "the proxy is stopping".to_owned(),
             Self::Inside => "an internal error".to_owned(),
         }
     }
 
-    /// A short word for metrics.
+    /// The code of the reason, for metrics.
     pub fn code(&self) -> &'static str {
         match self {
             Self::Broken(_) => "connection_broken",
             Self::Idle(_) => "idle",
-            Self::TooLarge(_) => "too_large",
+            Self::TooLarge(_) | Self::TooDense(_) => "too_large",
+            Self::Undecodable(_) => "undecodable",
+            Self::Charset(_) => "charset",
             Self::Log(_) => "log",
             Self::Beyond(Beyond::NotYours) => "not_allowed",
             Self::Beyond(_) => "limit",
-            Self::Unknown => "unknown_runner",
+            Self::Unknown(_) => "unknown_runner",
+            Self::Foreign(_) => "foreign",
             Self::Stopping => "proxy_stopping",
             Self::Inside => "internal",
         }
@@ -80,51 +93,55 @@ impl From<IngestError> for Stopped {
     }
 }
 
-/// Feeds everything, and closes what is open behind it; gives the number of records.
+/// Feeds the whole input, then closes what is still open. Returns what the input was.
 ///
 /// # Errors
 /// Why it stopped before the end.
-pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<u64, Stopped> {
+pub async fn pump(ingest: Ingest, source: &mut impl Source) -> Result<Seen, Stopped> {
     let mut ahead = Ahead::of(ingest);
     let outcome = loop {
-        // On failure the ingest has closed its runs already.
+        // On an error the ingest has already closed its runs.
         match ahead.while_waiting(source.next()).await? {
             None => continue,
             Some(Ok(None)) => break Ok(()),
-            // Who is silent while the log is busy may be waiting for it: his time begins when it is through.
+            // Time blocked on the log does not count toward the sender's idle timeout.
             Some(Err(Stopped::Idle(_))) if ahead.is_busy() => ahead.settle().await?,
             Some(Err(stopped)) => break Err(stopped),
             Some(Ok(Some(chunk))) => ahead.take(&chunk).await?,
         }
         if ahead.ingest().is_unknown() {
-            return Err(Stopped::Unknown);
+            break Ok(());
         }
     };
     let mut ingest = ahead.into_ingest().await?;
     if matches!(outcome, Err(Stopped::Stopping)) {
         ingest.cut_by_stop();
     }
-    let records = ingest.finish().await?;
-    outcome.and_then(|()| records.ok_or(Stopped::Unknown))
+    let seen = ingest.finish_seen().await?;
+    outcome.and_then(|()| known(seen))
 }
 
-/// Feeds until it is known whose output it is; `None` where it is over by then.
+/// Feeds until the runner is recognised; `None` if the input ends first.
 ///
 /// # Errors
-/// Why it stopped before, or that nobody knows.
+/// Why it stopped first, or that the runner was not recognised.
 pub async fn until_known(mut ingest: Ingest, source: &mut impl Source) -> Result<Option<Ingest>, Stopped> {
     loop {
         if ingest.is_known() {
             return Ok(Some(ingest));
         }
         match source.next().await? {
-            None => return ingest.finish().await?.map(|_| None).ok_or(Stopped::Unknown),
+            None => return ingest.finish_seen().await.map_err(Stopped::from).and_then(known).map(|_| None),
             Some(chunk) => {
                 ingest.feed(&chunk).await?;
                 if ingest.is_unknown() {
-                    return Err(Stopped::Unknown);
+                    return ingest.finish_seen().await.map_err(Stopped::from).and_then(known).map(|_| None);
                 }
             }
         }
     }
+}
+
+fn known(seen: Seen) -> Result<Seen, Stopped> {
+    if seen.is_unknown { Err(Stopped::Unknown(Box::new(seen))) } else { Ok(seen) }
 }

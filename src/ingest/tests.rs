@@ -1,7 +1,8 @@
-//! Reading ahead of a log that takes its time: what is kept, in which appends, and what becomes of it where one fails.
+//! Reading ahead of a slow log: what is kept, in which appends, and what happens if an append fails.
 
 use super::*;
 use crate::config::GateMode;
+use crate::defaults::AHEAD_BYTES;
 use crate::gate::Gate;
 use crate::log::{FrameLog, Gone, Mark, MemoryLog, weight};
 use async_trait::async_trait;
@@ -17,16 +18,16 @@ use tokio::sync::Semaphore;
 
 const INPUT: &[u8] = include_bytes!("../../tests/fixtures/claude-code/parallel_tools.partial.ndjson");
 
-/// A log in memory that takes its time, and notes how many frames each append had.
+/// A slow log in memory, which records the frames of each append.
 struct Slow {
     inner: MemoryLog,
-    /// An append takes one of these.
+    /// Each append takes a permit.
     open: Semaphore,
-    /// So many times others go first, append by append; then none.
+    /// For each append, how many times it yields first; 0 once this is empty.
     turns: Mutex<VecDeque<u8>>,
     begun: AtomicUsize,
     appends: Mutex<Vec<Vec<Arc<Frame>>>>,
-    /// The append that does not succeed.
+    /// The index of the append that fails.
     full_at: Option<usize>,
 }
 
@@ -53,7 +54,7 @@ impl Slow {
 
 #[async_trait]
 impl FrameLog for Slow {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<crate::log::Summary>) -> Result<(), LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<crate::log::Summary>) -> Result<u64, LogError> {
         let nth = self.begun.fetch_add(1, Ordering::Relaxed);
         self.open.acquire().await.unwrap().forget();
         let turns = self.turns.lock().unwrap().pop_front().unwrap_or_default();
@@ -63,9 +64,17 @@ impl FrameLog for Slow {
         if self.full_at == Some(nth) {
             return Err(LogError::Full { bytes: 1, limit: 1 });
         }
-        self.inner.append(frames, summaries).await?;
+        let place = self.inner.append(frames, summaries).await?;
         self.appends.lock().unwrap().push(frames.to_vec());
-        Ok(())
+        Ok(place)
+    }
+
+    fn order(&self) -> crate::log::Order {
+        self.inner.order()
+    }
+
+    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {
+        self.inner.drop_stream(stream).await
     }
 
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
@@ -85,7 +94,7 @@ impl FrameLog for Slow {
     }
 }
 
-/// What a source gives, and how many others go first each time.
+/// What a source returns, and how many times it yields before each step.
 struct Script {
     steps: VecDeque<(u8, Result<Bytes, Stopped>)>,
     taken: Arc<AtomicUsize>,
@@ -99,7 +108,7 @@ impl Script {
 
 impl Source for Script {
     async fn next(&mut self) -> Result<Option<Bytes>, Stopped> {
-        // One that is dropped meanwhile begins again where it was.
+        // If the future is dropped, the next one resumes here.
         while let Some((turns @ 1.., _)) = self.steps.front_mut() {
             *turns -= 1;
             tokio::task::yield_now().await;
@@ -123,7 +132,7 @@ fn at_once(chunks: Vec<Bytes>) -> Script {
     Script::of(chunks.into_iter().map(|chunk| (0, Ok(chunk))))
 }
 
-/// Frames without what is another one in each ingest: the ids of runs, and times.
+/// Frames without what differs between ingests: the ids of runs, and times.
 fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
     let mut streams: Vec<StreamId> = Vec::new();
     let mut shown = Vec::new();
@@ -134,7 +143,7 @@ fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
             streams.len() - 1
         });
         let body = match &frame.body {
-            // The ids of tools that a runner names in a session are made of its names; of a run's end its times are told.
+            // Other bodies are compared by kind only: tool ids depend on the session, and the end of a run contains times.
             Body::ProviderEvent(record) => format!("{:?}", record.data),
             body => body.kind().to_owned(),
         };
@@ -143,7 +152,7 @@ fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
     shown
 }
 
-/// All frames of an input that is fed as a whole into a log that takes no time.
+/// All frames of an input that is fed as a whole into a fast log.
 async fn plain(input: &[u8]) -> Vec<Arc<Frame>> {
     let log = Arc::new(Slow::new(1_000));
     let mut ingest = ingest(log.clone());
@@ -152,7 +161,7 @@ async fn plain(input: &[u8]) -> Vec<Arc<Frame>> {
     log.kept()
 }
 
-/// Lets everything go on that can.
+/// Lets all other tasks run until they wait.
 async fn rest() {
     for _ in 0..10_000 {
         tokio::task::yield_now().await;
@@ -170,7 +179,7 @@ async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
     let ingested = ingest.ingested();
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     rest().await;
-    // The first append holds what the first record made, all others wait for it, and nobody is told of any.
+    // The first append holds the frames of the first record. All others wait for it, and no follower sees any of them.
     assert_eq!((taken.load(Ordering::Relaxed), log.begun.load(Ordering::Relaxed)), (count, 1));
     assert!(ingested.entries().is_empty());
     log.open.add_permits(1);
@@ -179,8 +188,9 @@ async fn what_comes_while_an_append_is_under_way_goes_with_the_next_one() {
     let first = log.sizes()[0] as u64;
     assert_eq!(ingested.entries()[0].status().frames, first);
     log.open.add_permits(10);
-    assert_eq!(pumped.await.unwrap().unwrap(), count as u64);
-    assert_eq!(log.sizes().len(), 2, "{:?}", log.sizes());
+    assert_eq!(pumped.await.unwrap().unwrap().tally.records, count as u64);
+    // The last frame of the run arrives with the end of the input.
+    assert_eq!((log.sizes().len(), log.sizes().last()), (3, Some(&1)), "{:?}", log.sizes());
     assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
 }
 
@@ -214,7 +224,7 @@ async fn no_more_waits_than(ahead_bytes: u64) {
         if now == all {
             break;
         }
-        // One is in hand, for which there is no room; the next ones were not asked for.
+        // One chunk was taken but has no room; the next ones were not requested.
         assert!(now > before, "nothing more was taken");
         before = now;
         assert_eq!(log.begun.load(Ordering::Relaxed), nth + 1, "one append at a time");
@@ -243,12 +253,12 @@ async fn nothing_is_read_ahead_where_nothing_may_wait() {
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     for nth in 0..4 {
         rest().await;
-        // The second one is in hand, and waits.
+        // The second chunk was taken and waits.
         assert_eq!((taken.load(Ordering::Relaxed), log.begun.load(Ordering::Relaxed)), (nth + 2, nth + 1));
         log.open.add_permits(1);
     }
     log.open.add_permits(1_000);
-    assert_eq!(pumped.await.unwrap().unwrap(), count as u64);
+    assert_eq!(pumped.await.unwrap().unwrap().tally.records, count as u64);
     assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
 }
 
@@ -268,9 +278,10 @@ async fn a_chunk_that_is_longer_than_there_is_room_for_goes_in_pieces() {
     assert_eq!(shown(&log.kept()), shown(&plain(&input).await));
     let appends = log.appends.lock().unwrap();
     let bytes: Vec<u64> = appends.iter().map(|frames| frames.iter().map(|frame| weight(frame)).sum()).collect();
-    let (of_front, behind) = (bytes[0], &bytes[1..bytes.len() - 1]);
+    // After the last piece, the end of the last run arrives with the end of the input.
+    let (of_front, behind) = (bytes[0], &bytes[1..bytes.len() - 2]);
     assert!(behind.len() > 3, "{bytes:?}");
-    // One piece makes less than the whole of the front does, which is longer.
+    // One piece makes less than the longer front does.
     assert!(behind.iter().all(|bytes| (AHEAD_BYTES - of_front..AHEAD_BYTES + of_front).contains(bytes)), "{bytes:?}");
 }
 
@@ -280,7 +291,7 @@ async fn where_an_append_fails_what_was_read_ahead_is_kept_with_the_end_and_noth
     let (count, front) = (chunks.len(), chunks.len() / 2);
     for full_at in 0..3 {
         let log = Arc::new(Slow { full_at: Some(full_at), ..Slow::new(0) });
-        // Behind the front the source says nothing until the log has failed.
+        // After the front the source is silent until the log has failed.
         let steps =
             chunks.iter().enumerate().map(|(nth, chunk)| (if nth == front { 255 } else { 0 }, Ok(chunk.clone())));
         let mut source = Script::of(steps);
@@ -340,10 +351,10 @@ async fn silence_while_the_log_is_busy_is_nobodys_fault() {
     let taken = source.taken.clone();
     let pumped = tokio::spawn(async move { pump(ingest, &mut source).await });
     rest().await;
-    // It is not asked again before the log is through.
+    // The source is not asked again before the append has finished.
     assert_eq!(taken.load(Ordering::Relaxed), half + 1);
     log.open.add_permits(100);
-    assert_eq!(pumped.await.unwrap().unwrap(), chunks.len() as u64);
+    assert_eq!(pumped.await.unwrap().unwrap().tally.records, chunks.len() as u64);
     assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
 }
 
@@ -358,7 +369,7 @@ async fn silence_of_a_source_that_nothing_keeps_waiting_ends_it() {
 }
 
 proptest! {
-    /// Whatever the cuts, and whoever waits for whom: the frames are those of the input as a whole.
+    /// Whatever the cuts and the timing: the frames are those of the input as a whole.
     #[test]
     fn the_frames_are_the_same_however_long_the_log_takes(
         cuts in prop::collection::vec((1_usize..3_000, 0_u8..6), 1..60),
@@ -374,7 +385,7 @@ proptest! {
                 rest = behind;
             }
             let records = pump(ingest(log.clone()), &mut Script::of(steps)).await.unwrap();
-            assert_eq!(records, lines(INPUT).len() as u64);
+            assert_eq!(records.tally.records, lines(INPUT).len() as u64);
             assert_eq!(shown(&log.kept()), shown(&plain(INPUT).await));
         });
     }

@@ -1,73 +1,62 @@
-//! The frame log: the one source of truth.
+//! The frame log: the single source of truth.
 //!
-//! In: frames, in the order in which they were made. Out: the frames of a stream from any sequence on that is kept. Never: a
-//! frame changed or left out, a reader that waits for another reader. Everything that clients see is a function of what is
-//! here. Where the front of a stream goes, what was made of it stays as [`Mark`]s.
+//! Input: frames, in the order in which they were made. Output: the frames of a stream from any kept sequence number on. Never:
+//! a frame changed or left out, or a reader that waits for another reader. Everything that clients see is a function of the
+//! frames here. If the front of a stream is pruned, [`Mark`]s keep what was derived from it.
 
-mod ended;
-mod error;
 mod memory;
+mod room;
 pub mod sqlite;
 mod weight;
 
-pub use error::LogError;
 pub use memory::MemoryLog;
 pub use sqlite::SqliteLog;
 pub use weight::weight;
 
+pub use crate::storage::{ByStream, LogError, StreamId, stream_id};
+
 use async_trait::async_trait;
 use framegate_translators::encode::EventId;
-use framegate_translators::frame::{Frame, Stream, StreamKind};
+use framegate_translators::frame::{Frame, Stream};
+use std::collections::BTreeMap;
 use std::sync::Arc;
-use uuid::Uuid;
 
-/// Names a stream across all ingests.
-pub type StreamId = (StreamKind, Uuid);
-
-/// Things by the stream that they are of. Every record is looked up in some of these.
-pub type ByStream<T> = std::collections::HashMap<StreamId, T, foldhash::fast::RandomState>;
-
-/// The id of the stream that a frame belongs to.
-pub fn stream_id(frame: &Frame) -> StreamId {
-    (frame.stream.kind, frame.stream.id)
-}
-
-/// What is known of a stream at a glance, to be kept beside its frames.
+/// A summary of a stream, stored beside its frames.
 #[derive(Clone, Debug)]
 pub struct Summary {
-    /// The stream.
+    /// The stream's id.
     pub stream: StreamId,
-    /// Its status behind the frames that are appended with it, as JSON.
+    /// The stream's status after the frames that are appended with it, as JSON.
     pub status: String,
 }
 
-/// The front of a stream that is not kept any more.
+/// The pruned front of a stream.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Gone {
-    /// How many frames are gone: the number of the first that is kept. Not 0.
+    /// How many frames are gone; also the number of the first kept frame. Never 0.
     pub frames: u64,
-    /// Unix epoch milliseconds of the last of them.
+    /// Time of the last pruned frame, in Unix epoch milliseconds.
     pub last_ms: u64,
-    /// Unix epoch milliseconds of when they went.
+    /// When they were pruned, in Unix epoch milliseconds.
     pub pruned_ms: u64,
 }
 
-/// A place in a stream from which something that is made of its frames can go on without the frames before.
+/// A point in a stream from which an encoder can continue without the frames before it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Mark {
-    /// What is made: the name of a contract, with its options.
+    /// Which encoder: the name of a contract, with its options.
     pub view: Arc<str>,
-    /// The frame that is taken next.
+    /// The number of the next frame.
     pub frame: u64,
-    /// The number that the next event gets.
+    /// The number of the next event.
     pub event: u64,
     /// The last event before it that has a cursor, and its number.
     pub last: Option<(EventId, u64)>,
-    /// What whoever makes it held there.
+    /// The encoder's saved state at this point.
     pub state: Vec<u8>,
 }
 
-/// Where a mark is wanted: the last one that is not behind it.
+/// Selects a mark: the last one that is not after this place.
 #[derive(Clone, Debug)]
 pub enum MarkAt {
     /// The event with that number.
@@ -78,98 +67,161 @@ pub enum MarkAt {
     Cursor(EventId),
 }
 
-/// A stream that a log has kept from before.
+/// A stream that a log has kept from an earlier process.
 #[derive(Clone, Debug)]
 pub struct KeptStream {
     /// The stream.
     pub stream: Arc<Stream>,
-    /// How many frames there were of it.
+    /// The number of its frames, including pruned ones.
     pub frames: u64,
-    /// Its front, where that is gone.
+    /// Its pruned front; `None` if it is complete.
     pub gone: Option<Gone>,
-    /// Whether there will be no more.
+    /// The position of the last pruned frame among all frames, if known.
+    pub gone_position: Option<u64>,
+    /// The positions of the kept frames among all frames, in order; empty if only streams are listed.
+    pub runs: Vec<Run>,
+    /// Whether the stream is over: no more frames will follow.
     pub ended: bool,
-    /// The status that was kept last.
+    /// The status that was stored last.
     pub status: Option<String>,
 }
 
-/// Where frames are kept.
+/// Consecutive frames of one stream that are also consecutive among all frames.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Run {
+    /// The position of the first frame among all frames.
+    pub position: u64,
+    /// The number of the first frame in its stream.
+    pub seq: u64,
+    /// The number of frames.
+    pub frames: u64,
+}
+
+/// A dropped stream.
+#[derive(Clone, Debug)]
+pub struct DroppedStream {
+    /// The stream.
+    pub stream: Arc<Stream>,
+    /// The number of its frames.
+    pub frames: u64,
+    /// The position of its last frame among all frames.
+    pub position: u64,
+    /// When it was dropped, in Unix epoch milliseconds.
+    pub dropped_ms: u64,
+    /// The number of its events in each contract, as far as they were counted.
+    pub events: BTreeMap<String, u64>,
+}
+
+/// The order of all frames, as the log knows it.
+#[derive(Clone, Debug, Default)]
+pub struct Order {
+    /// The key that seals feed cursors.
+    pub secret: [u8; 32],
+    /// The position of the next frame.
+    pub next: u64,
+    /// Streams whose last frame is before this position may have been dropped without an entry in `dropped`.
+    pub forgotten: u64,
+    /// The most recently dropped streams, in the order of the drops.
+    pub dropped: Vec<DroppedStream>,
+}
+
+/// Storage for frames.
 #[async_trait]
 pub trait FrameLog: Send + Sync + 'static {
-    /// Appends frames, all or none. On return they are as durable as the log is.
+    /// Appends frames, all or none. On return they are as durable as the log can make them. Returns the position of the first
+    /// one among all frames ever kept; the others follow it.
     ///
     /// # Errors
-    /// Whatever keeps them from being appended: nothing was.
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError>;
+    /// The reason why the frames could not be appended; none was.
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError>;
 
-    /// The frames of a stream from `from` on, at most `max`, and fewer where they are large; empty only at the tail, and for
-    /// a stream that is not kept. Where `from` is gone, the first is a later one.
+    /// Positions and counts of kept frames whose appender was cancelled before it got the answer; since the last call.
+    fn take_abandoned(&self) -> Vec<(u64, u64)> {
+        Vec::new()
+    }
+
+    /// The order of all frames when the log was opened.
+    fn order(&self) -> Order;
+
+    /// The frames of a stream from `from` on: at most `max`, fewer if they are large. Empty only at the tail. If `from` is
+    /// pruned, the first frame returned is a later one.
     ///
     /// # Errors
-    /// Whatever keeps a log from being read.
+    /// [`LogError::Dropped`] for a stream that is not kept; otherwise the reason why the log cannot be read.
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError>;
 
-    /// Whether an append would find room now, for one byte at least: where what cannot be dropped is less than there may be.
+    /// Checks whether an append of at least one byte would find room now, that is, whether the streams that cannot be dropped
+    /// leave any room.
     ///
     /// # Errors
-    /// Why it would not.
+    /// The reason why it would not.
     async fn check_writable(&self) -> Result<(), LogError> {
         Ok(())
     }
 
-    /// How many bytes of frames are kept, and how many streams; `None` where that is not known at little cost.
+    /// How many bytes of frames and how many streams are kept; `None` if finding out is expensive.
     async fn usage(&self) -> Option<(u64, u64)> {
         None
     }
 
-    /// Drops the front of a stream, and keeps what it leaves: marks at the first frame that stays.
+    /// Drops the front of a stream, and stores the marks at the first kept frame in its place.
     ///
     /// # Errors
-    /// Whatever keeps them from being dropped: nothing was.
+    /// The reason why it could not be dropped; nothing was.
     async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError>;
 
-    /// The number of the first frame behind which no more than `max_bytes` of a stream are kept; at most that of its last.
+    /// The number of the first frame from which on at most `max_bytes` of a stream are kept; at most the number of the last
+    /// frame.
     ///
     /// # Errors
-    /// Whatever keeps a log from being read.
+    /// The reason why the log cannot be read.
     async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError>;
 
-    /// Keeps marks beside a stream, where the log outlives the process.
+    /// Stores marks of a stream, if the log outlives the process.
     ///
     /// # Errors
-    /// Whatever keeps them from being kept.
+    /// The reason why they cannot be stored.
     async fn keep_marks(&self, _stream: StreamId, _marks: Vec<Mark>) -> Result<(), LogError> {
         Ok(())
     }
 
-    /// The last mark of a view that is not behind a place.
+    /// The last mark of a view that is not after a place.
     ///
     /// # Errors
-    /// Whatever keeps a log from being read.
+    /// The reason why the log cannot be read.
     async fn mark(&self, _stream: StreamId, _view: &str, _at: &MarkAt) -> Result<Option<Mark>, LogError> {
         Ok(None)
     }
 
-    /// Keeps statuses that changed although nothing was appended, where the log outlives the process.
+    /// Stores statuses that changed without an append, if the log outlives the process.
     ///
     /// # Errors
-    /// Whatever keeps them from being kept.
+    /// The reason why they cannot be stored.
     async fn keep_status(&self, _summaries: Vec<Summary>) -> Result<(), LogError> {
         Ok(())
     }
 
+    /// Drops a stream of any kind and in any state.
+    ///
+    /// # Errors
+    /// The reason why it could not be dropped; it is still there.
+    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError>;
+
+    /// Drops streams that are too old, if the log does not do so on its own.
+    async fn drop_aged(&self) {}
+
     /// Streams that were dropped to make room since the last call.
     async fn take_dropped(&self) -> Vec<StreamId>;
 
-    /// Whether the log outlives the process, and keeps the [`Summary`] of each stream for it.
+    /// Whether the log outlives the process, and stores the [`Summary`] of each stream.
     fn is_durable(&self) -> bool {
         false
     }
 
-    /// The streams that were kept before, in the order in which they began.
+    /// The streams kept from an earlier process, in the order in which they began.
     ///
     /// # Errors
-    /// Whatever keeps a log from being read.
+    /// The reason why the log cannot be read.
     async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
         Ok(Vec::new())
     }

@@ -1,14 +1,15 @@
 //! How much memory a frame takes.
 //!
-//! In: a frame. Out: about how many bytes. Never: a text left out whose length somebody else chose, be it shared with other frames.
+//! Input: a frame. Output: the approximate number of bytes. Never: a text left out whose length an outside party chose, even if
+//! it is shared with other frames.
 
 use framegate_translators::frame::{Body, Frame, ProviderEvent, RawJson, SkillEvent, TaskEvent};
 use std::ops::Deref;
 
-/// What a frame takes beside what it holds, and the allocations that hold it.
+/// Size of a frame without its content, including the overhead of its allocations.
 const ALONE: usize = size_of::<Frame>() + 96;
 
-/// About how many bytes of memory a frame takes.
+/// Approximately how many bytes of memory a frame takes.
 pub fn weight(frame: &Frame) -> u64 {
     (ALONE + held(&frame.body)) as u64
 }
@@ -47,9 +48,10 @@ fn held(body: &Body) -> usize {
         Body::ToolCallProposed(call) | Body::ToolStarted { call, .. } => {
             call.tool.call_id.len() + call.name.len() + call.args.get().len()
         }
-        Body::ToolStdout { tool, chunk } | Body::ToolStdoutFront { tool, chunk } | Body::ToolStderr { tool, chunk } => {
-            tool.call_id.len() + chunk.len()
-        }
+        Body::ToolStdout { tool, chunk }
+        | Body::ToolStdoutTail { tool, chunk }
+        | Body::ToolStdoutFront { tool, chunk }
+        | Body::ToolStderr { tool, chunk } => tool.call_id.len() + chunk.len(),
         Body::ToolEnded { tool, artifacts, .. } => tool.call_id.len() + json(artifacts),
         Body::ToolFailed { tool, error } => tool.call_id.len() + error.len(),
         Body::CheckpointCreated { label, files, tool_name, .. } => label.len() + texts(files) + text(tool_name),
@@ -92,6 +94,10 @@ fn of_record(record: &ProviderEvent) -> usize {
         + bytes(&record.raw)
         + bytes(&record.block)
         + told
+        + record
+            .ends_run
+            .as_ref()
+            .map_or(0, |end| size_of_val(&**end) + text(&end.final_text) + text(&end.error_code) + text(&end.message))
         + size_of_val(&*record.drift)
 }
 
@@ -132,7 +138,7 @@ mod tests {
     use std::collections::BTreeSet;
     use std::sync::Arc;
 
-    /// Every value that stands in there, by its place.
+    /// Collects the JSON pointer of every value in it.
     fn places(value: &Value, at: &str, out: &mut Vec<String>) {
         out.push(at.to_owned());
         match value {
@@ -156,7 +162,7 @@ mod tests {
             let kind = frame.body.kind();
             let mut stored = Vec::new();
             write_body(&frame.body, &mut stored);
-            // Half a pair, which frames keep as it came, is none of a value's.
+            // Half of a surrogate pair: frames keep it unchanged, but `Value` does not allow it.
             let stored = String::from_utf8(stored).unwrap().replace("\\ud83d", "");
             let stored: Value = serde_json::from_str(&stored).unwrap();
             kinds.insert(kind);
@@ -166,11 +172,11 @@ mod tests {
                 for value in &values {
                     let mut changed = stored.clone();
                     *changed.pointer_mut(&place).unwrap() = value.clone();
-                    // Not every text can stand everywhere: words of ours, ids.
+                    // Some fields accept only known names or ids.
                     let Ok(body) = read_body(changed.to_string().as_bytes()) else { continue };
                     let mut bytes = Vec::new();
                     write_body(&body, &mut bytes);
-                    // Some fields are read whatever they are, and written only where they say something.
+                    // Some fields accept any value, and are written only if it is meaningful.
                     if bytes.len() < long.len() {
                         continue;
                     }

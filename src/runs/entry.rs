@@ -1,40 +1,45 @@
-//! One stream as it is in memory: its status, how far it has come, and what its readers share.
+//! One stream in memory: its status, its tail, and what its readers share.
 //!
-//! In: the status behind each append. Out: the status and the tail, to whoever follows; the marks of each contract. Never: a
+//! Input: the status after each append. Output: the status and the tail for followers; the marks of each contract. Never: a
 //! tail that is ahead of its status.
 
 use super::front::Front;
+use super::recovery::LEFT_OPEN;
 use super::referred::Referred;
 use super::view::{SharedMarks, View};
 use super::{RunStatus, Tail};
 use crate::clock::Moment;
-use crate::log::{Gone, StreamId};
+use crate::log::{Gone, LogError, StreamId};
 use framegate_translators::encode::{EncoderOptions, NewEncoder};
 use framegate_translators::frame::Stream;
 use std::collections::HashMap;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
 use tokio::sync::watch;
 
-/// What tells the views of one stream apart: the contract's name, and the options.
+/// The key of a stream's views: the contract's name, and the options.
 pub(super) type ViewKey = (&'static str, EncoderOptions);
 
 /// One stream.
 pub struct Entry {
-    /// What is known of it from its first frame on.
+    /// The stream's description, known from its first frame on.
     pub stream: Arc<Stream>,
     pub(super) tail: watch::Sender<Tail>,
     pub(super) status: Mutex<RunStatus>,
     pub(super) views: Mutex<HashMap<ViewKey, (SharedMarks, Weak<View>)>>,
     pub(super) front: Mutex<Front>,
-    /// What frames refer to whose turn to go may come.
+    /// The artifacts that frames refer to, for when those frames are pruned.
     pub(super) referred: Mutex<Referred>,
-    /// Held by the one who drops its front.
+    /// Held while the stream's front is dropped.
     pub(super) dropping: tokio::sync::Mutex<()>,
-    /// Up to which frame its marks are kept.
+    /// The frame up to which its marks were made.
     pub(super) marked: AtomicU64,
-    /// Whether readers have counted events since the counts were kept.
+    /// Whether readers have counted events since the counts were last saved.
     pub(super) has_counted: AtomicBool,
+    /// Its number in the order in which the runs began.
+    pub(super) began: AtomicU64,
+    /// Whether the log has dropped the stream. A stream that has its id later is a different one.
+    pub(super) dropped: AtomicBool,
 }
 
 impl Entry {
@@ -50,6 +55,8 @@ impl Entry {
             dropping: tokio::sync::Mutex::default(),
             marked: AtomicU64::default(),
             has_counted: AtomicBool::default(),
+            began: AtomicU64::default(),
+            dropped: AtomicBool::default(),
         }
     }
 
@@ -61,49 +68,59 @@ impl Entry {
         self.referred.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The front of the stream, where that is not kept any more.
+    /// The pruned front of the stream, if any.
     pub fn gone(&self) -> Option<Gone> {
         self.front().gone
     }
 
-    /// The marks of the stream in a contract, and their key; `None` where the contract leaves the stream out.
+    /// The marks of the stream in a contract, and their key; `None` if the contract leaves the stream out. `view` names the
+    /// form of the events, since a contract can have two. `name` names the encoder's state.
     pub(super) fn marks(
         &self,
+        view: &'static str,
         name: &'static str,
         make: NewEncoder,
         options: &EncoderOptions,
     ) -> Option<(ViewKey, SharedMarks)> {
         let mut views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
-        let as_asked = (name, options.clone());
+        let as_asked = (view, options.clone());
         if let Some((marks, _)) = views.get(&as_asked) {
             return Some((as_asked, marks.clone()));
         }
-        // Whatever the options are, where nothing depends on them there is one view.
+        // If the encoder ignores the options, there is one view for all options.
         let encoder = make(&self.stream, options)?;
         let options = if encoder.heeds_options() { options.clone() } else { EncoderOptions::default() };
-        let key = (name, options.clone());
+        let key = (view, options.clone());
         let new = || (SharedMarks::new(name, make, options, encoder), Weak::new());
         let marks = views.entry(key.clone()).or_insert_with(new).0.clone();
         Some((key, marks))
     }
 
-    /// The marks in every contract that anybody has asked for.
+    /// The marks in every contract that a reader has asked for.
     pub(super) fn all_marks(&self) -> Vec<SharedMarks> {
         let views = self.views.lock().unwrap_or_else(PoisonError::into_inner);
         views.values().map(|(marks, _)| marks.clone()).collect()
     }
 
-    /// Takes the status behind frames that were kept, and wakes the readers.
+    /// Replaces the status after frames were kept, and wakes the readers.
     pub(super) fn adopt(&self, status: RunStatus, arrived: Moment) {
         let tail = Tail { frames: status.frames, ended: status.ended, arrived: Some(arrived) };
         {
             let mut now = self.status();
-            // Readers may have checked events meanwhile; what they counted stays.
+            // Readers may have checked events in the meantime; their counts are kept.
             let events_checked = std::mem::take(&mut now.events_checked);
             let validation_failures = std::mem::take(&mut now.validation_failures);
             let events_withheld = std::mem::take(&mut now.events_withheld);
-            let (pruned_frames, exit) = (now.pruned_frames, now.exit);
-            *now = RunStatus { events_checked, validation_failures, events_withheld, pruned_frames, exit, ..status };
+            let (pruned_frames, exit, damaged) = (now.pruned_frames, now.exit, now.damaged.take());
+            *now = RunStatus {
+                events_checked,
+                validation_failures,
+                events_withheld,
+                pruned_frames,
+                exit,
+                damaged,
+                ..status
+            };
         }
         self.tail.send_replace(tail);
     }
@@ -113,12 +130,40 @@ impl Entry {
         (self.stream.kind, self.stream.id)
     }
 
-    /// The run's status as of now.
+    /// The run's current status.
     pub fn status(&self) -> MutexGuard<'_, RunStatus> {
         self.status.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Follows how far the stream has come.
+    /// The number of frames, including pruned ones.
+    pub(super) fn frames(&self) -> u64 {
+        self.tail.borrow().frames
+    }
+
+    /// Whether the log has dropped the stream.
+    pub fn is_dropped(&self) -> bool {
+        self.dropped.load(Ordering::Acquire)
+    }
+
+    /// What the pruned part of the stream left open, if that is known here.
+    pub(super) fn left_open(&self) -> Option<Vec<u8>> {
+        let (_, marks) = self.marks(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default())?;
+        let gone = self.gone()?;
+        marks.start_state(gone.frames)
+    }
+
+    /// Records that a part of the stream is damaged and cannot be read. It is logged once.
+    pub(super) fn note_damage(&self, error: &LogError) {
+        let mut status = self.status();
+        if let Some(damage) = error.damage()
+            && status.damaged.is_none()
+        {
+            tracing::error!(stream = %self.stream.id, %error, "a stream cannot be read");
+            status.damaged = Some(damage);
+        }
+    }
+
+    /// Subscribes to the stream's tail.
     pub fn tail(&self) -> watch::Receiver<Tail> {
         self.tail.subscribe()
     }

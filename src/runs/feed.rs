@@ -1,13 +1,16 @@
 //! The feed: the frames of all streams in the order in which the log got them, and readers that follow it.
 //!
-//! In: how far each stream has come, after each batch. Out: the events of many runs in one contract, each with a cursor that
-//! survives a reconnect. Never: an event twice or left out between two cursors, a queue for each reader, an order within a
-//! run other than the run's own, a run that is dropped while a reader is behind and that it hears nothing of: the contract's
-//! own notice stands where the run's last frame stood.
+//! Input: the appended frames, batch by batch. Output: the events of many runs in one contract, each with a cursor that
+//! survives a reconnect. Never: an event repeated or left out between two cursors, a queue for each reader, or events of a run
+//! in another order than the run's own. If a run is dropped before a reader has read it, the contract's own notice takes the
+//! place of the run's last frame.
 //!
-//! A cursor is `EPOCH-POSITION-NTH`: the process that gave it, the frame's place among all frames, and which of the events of
-//! that frame it was. One of another process says nothing here: its reader gets everything that is kept again.
+//! A cursor is the position of a frame among all frames of the log, and which of that frame's events it was. It is sealed with
+//! a key of the log ([`cursor`]). A log on disk outlives the process, and so do its cursors. If a cursor cannot be honoured,
+//! the reader first gets an event that says so.
 
+mod cursor;
+mod notices;
 mod steps;
 #[cfg(test)]
 mod tests;
@@ -15,11 +18,11 @@ mod tests;
 use super::{Entry, Lag, Reader, Runs, Wire, follow::READ_BYTES, view::Read};
 use crate::auth::Restriction;
 use crate::clock::Moment;
-use crate::log::{ByStream, LogError, StreamId};
+use crate::log::{ByStream, DroppedStream, LogError, Order, Run, StreamId};
 use bytes::Bytes;
+use cursor::Seal;
 use framegate_translators::contracts::{Contract, SseStyle};
-use framegate_translators::dropped::Dropped;
-use framegate_translators::encode::{EncoderOptions, Events};
+use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use steps::{Gone, Step, Steps};
@@ -29,13 +32,17 @@ use uuid::Uuid;
 /// How many events a reader takes at a time.
 const READ_EVENTS: usize = 1024;
 
-/// How many streams are read before those that are gone are taken out.
+/// How many streams are read before readers of dropped streams are removed.
 const READING: usize = 256;
 
 /// The order of all frames.
 #[derive(Debug)]
 pub(super) struct Feed {
-    epoch: String,
+    seal: Seal,
+    /// Streams whose last frame is before this position may have been dropped without a record of it.
+    forgotten: u64,
+    /// Streams that were dropped before the process began. Held here until all kept streams are registered.
+    dropped: Mutex<Vec<DroppedStream>>,
     steps: Mutex<Steps>,
     wake: watch::Sender<Progress>,
 }
@@ -44,67 +51,86 @@ pub(super) struct Feed {
 struct Progress {
     changes: u64,
     closed: bool,
-    /// When the bytes arrived that the newest frames come of.
+    /// When the bytes of the newest frames arrived.
     arrived: Option<Moment>,
 }
 
 impl Feed {
-    pub(super) fn new(epoch: String) -> Self {
-        Self { epoch, steps: Mutex::default(), wake: watch::Sender::default() }
+    pub(super) fn new(order: Order) -> Self {
+        let Order { secret, next, forgotten, dropped } = order;
+        let steps = Mutex::new(Steps { next, ..Steps::default() });
+        let dropped = Mutex::new(dropped);
+        Self { seal: Seal::new(secret), forgotten, dropped, steps, wake: watch::Sender::default() }
     }
 
-    /// Frames are in the log.
-    pub(super) fn append(&self, frames: &[Arc<Frame>], arrived: Moment) {
-        self.steps().append(frames);
+    /// Records frames that the log has, from position `place` on. `abandoned` are the positions and counts of frames whose
+    /// appender was cancelled, so nothing else announces them.
+    pub(super) fn append(&self, place: u64, frames: &[Arc<Frame>], abandoned: Vec<(u64, u64)>, arrived: Moment) {
+        {
+            let mut steps = self.steps();
+            abandoned.into_iter().for_each(|(place, frames)| steps.abandon(place, frames));
+            steps.append(place, frames);
+        }
         self.wake.send_modify(|progress| {
             progress.changes += 1;
             progress.arrived = Some(arrived);
         });
     }
 
-    /// A stream has so many frames from before, the first of which are gone. The last of those has a place, for the gap.
-    pub(super) fn learn(&self, stream: StreamId, gone: u64, frames: u64) {
-        self.steps().learn(stream, gone, frames);
+    /// Registers a stream that was kept before. If its front was pruned, `gone` is the position and the number of the last
+    /// pruned frame.
+    pub(super) fn learn(&self, stream: StreamId, gone: Option<(u64, u64)>, runs: &[Run]) {
+        self.steps().learn(stream, gone, runs);
     }
 
-    /// The first so many of the stream's frames are gone. The place of the last of them stays, for the gap.
+    /// Called once all streams that were kept before are registered.
+    pub(super) fn learnt(&self) {
+        let dropped = std::mem::take(&mut *self.dropped.lock().unwrap_or_else(PoisonError::into_inner));
+        self.steps().learnt(dropped);
+    }
+
+    fn cursor(&self, place: u64, nth: u32) -> String {
+        self.seal.seal(place, nth)
+    }
+
+    /// Removes the first `gone` frames of the stream. The position of the last of them stays, for the gap event.
     pub(super) fn forget_front(&self, stream: StreamId, gone: u64) {
         self.steps().forget_front(stream, gone);
     }
 
-    /// The stream's frames are gone.
+    /// Removes all frames of a dropped stream.
     pub(super) fn forget(&self, entry: &Entry, at_ms: u64) {
         let mut steps = self.steps();
         let (frames, events) = (entry.tail.borrow().frames, entry.status().events_checked.clone());
         steps.forget(entry.stream.clone(), frames, events, at_ms);
     }
 
-    /// How many streams were ever dropped.
+    /// How many streams have been dropped so far.
     fn drops(&self) -> u64 {
         self.steps().drops
     }
 
-    /// What is known of a stream that was dropped, where the step is its last one.
+    /// The record of a dropped stream, if `step` is its last step.
     fn gone_at(&self, step: &Step) -> Option<Arc<Gone>> {
         self.steps().gone_at(step).cloned()
     }
 
-    /// Nothing more is waited for: readers end once they have read everything.
+    /// Closes the feed: readers end once they have read everything.
     pub(super) fn close(&self) {
         self.wake.send_modify(|progress| progress.closed = true);
     }
 
-    /// How many frames there were.
+    /// The position of the next frame.
     pub(super) fn frames(&self) -> u64 {
         self.steps().next
     }
 
-    /// The place of a stream's frame among all frames; `None` where it is not kept.
+    /// The position of a stream's frame among all frames; `None` if it is not kept.
     fn place_of(&self, stream: StreamId, seq: u64) -> Option<u64> {
         self.steps().place_of(stream, seq)
     }
 
-    /// The step that has the frame at that place, or the next one that is kept.
+    /// The step that has the frame at that position, or else the next step that is kept.
     fn step_at(&self, position: u64) -> Option<Step> {
         self.steps().step_at(position)
     }
@@ -114,16 +140,23 @@ impl Feed {
     }
 }
 
-/// Where a reader of the feed goes on.
+/// Where a reader of the feed resumes.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Position {
-    /// The place of a frame among all frames.
+    /// The position of a frame among all frames.
     frame: u64,
-    /// How many of its events were seen.
+    /// How many of its events the reader has seen.
     seen: u32,
+    /// It is not known which events the reader has already seen.
+    is_lost: bool,
 }
 
-/// A text is no cursor of a feed.
+impl Position {
+    /// The start of everything that is kept, for a reader with a cursor that cannot be used here.
+    pub const LOST: Self = Self { frame: 0, seen: 0, is_lost: true };
+}
+
+/// The text is not a cursor of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("this is no cursor of a feed")]
 pub struct NoCursor;
@@ -131,11 +164,11 @@ pub struct NoCursor;
 /// Which part of the feed a reader wants.
 #[derive(Clone, Debug, Default)]
 pub struct Scope {
-    /// The runs of one session alone.
+    /// Only the runs of this session.
     pub session: Option<Uuid>,
-    /// Events of these types alone.
+    /// Only events of these types.
     pub types: Option<Vec<String>>,
-    /// What its reader may see.
+    /// What the reader may see.
     pub restriction: Arc<Restriction>,
 }
 
@@ -152,39 +185,47 @@ impl Scope {
 /// One event of the feed.
 #[derive(Debug)]
 pub struct FeedEvent {
-    /// What a client gives back to go on after it.
+    /// The cursor with which a client resumes after this event.
     pub cursor: String,
-    /// Its type.
+    /// The event's type.
     pub kind: &'static str,
-    /// Its JSON, with a line end.
+    /// The event's JSON, with a line end.
     pub line: Bytes,
 }
 
 impl Runs {
-    /// Where the feed goes on after a cursor: `latest` is its end. `Ok(None)` where the cursor is of another process.
+    /// Where the feed resumes after a cursor; `latest` is the end of the feed. A cursor of another log, or of a position that
+    /// this log never reached, starts at everything that is kept, after an event that says so.
     ///
     /// # Errors
-    /// It is no cursor.
-    pub fn feed_position(&self, cursor: &str) -> Result<Option<Position>, NoCursor> {
+    /// The text is not a cursor.
+    pub fn feed_position(&self, cursor: &str) -> Result<Position, NoCursor> {
+        let next = self.feed.frames();
         if cursor == "latest" {
-            return Ok(Some(Position { frame: self.feed.steps().next, seen: 0 }));
+            return Ok(Position { frame: next, ..Position::default() });
         }
-        let mut parts = cursor.split('-');
-        let (Some(epoch), Some(frame), Some(nth), None) = (parts.next(), parts.next(), parts.next(), parts.next())
-        else {
-            return Err(NoCursor);
+        let Some((frame, nth)) = self.feed.seal.open(cursor)?.filter(|(frame, _)| *frame < next) else {
+            return Ok(Position::LOST);
         };
-        let position = Position {
-            frame: frame.parse().map_err(|_| NoCursor)?,
-            seen: nth.parse::<u32>().ok().and_then(|nth| nth.checked_add(1)).ok_or(NoCursor)?,
-        };
-        Ok((epoch == self.feed.epoch).then_some(position))
+        let is_lost = frame > 0 && frame < self.feed.forgotten;
+        Ok(Position { frame, seen: nth.checked_add(1).ok_or(NoCursor)?, is_lost })
     }
 
-    /// Whether a stream of that session is kept that a reader may see.
+    /// Whether a stream of that session is kept and the reader may see it.
     pub fn knows_session(&self, session: Uuid, restriction: &Restriction) -> bool {
         let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         known.by_id.values().any(|entry| entry.stream.session.id == session && restriction.admits(&entry.stream))
+    }
+}
+
+/// The result of a read; `None` if the stream was dropped. In that case the runs have forgotten the stream on return.
+async fn settled<T>(runs: &Runs, read: Result<T, LogError>) -> Result<Option<T>, LogError> {
+    match read {
+        Err(LogError::Dropped { .. }) => {
+            runs.forget_dropped().await;
+            Ok(None)
+        }
+        read => read.map(Some),
     }
 }
 
@@ -195,17 +236,20 @@ pub struct FeedFollower {
     contract: &'static Contract,
     options: EncoderOptions,
     at: Position,
-    /// The streams that are read and not over, and the next event of each.
+    /// The streams that are being read and are not over, each with the number of its next event.
     reading: ByStream<(Reader, u64)>,
-    /// Of streams that were dropped before that many, nothing is said: whoever begins lacks nothing of them.
+    /// Drops before this ordinal predate the reader and are not reported to it.
     told_from: u64,
     progress: watch::Receiver<Progress>,
     lag: Lag,
     live: Option<Moment>,
+    /// How many more events are wanted; `None` means all.
+    left: Option<usize>,
+    was_cut: bool,
 }
 
 impl FeedFollower {
-    /// Starts at a place.
+    /// Starts at a position.
     pub fn new(
         runs: Arc<Runs>,
         scope: Scope,
@@ -215,55 +259,90 @@ impl FeedFollower {
     ) -> Self {
         let (progress, lag) = (runs.feed.wake.subscribe(), Lag::of_feed(&runs));
         lag.given(at.frame);
-        let told_from = if at == Position::default() { runs.feed.drops() } else { 0 };
-        Self { runs, scope, contract, options, at, reading: ByStream::default(), told_from, progress, lag, live: None }
+        let told_from = if at.frame == 0 { runs.feed.drops() } else { 0 };
+        Self {
+            runs,
+            scope,
+            contract,
+            options,
+            at,
+            reading: ByStream::default(),
+            told_from,
+            progress,
+            lag,
+            live: None,
+            left: None,
+            was_cut: false,
+        }
     }
 
-    /// How far it is behind.
+    /// Ends after `limit` events.
+    #[must_use]
+    pub fn within(self, limit: Option<usize>) -> Self {
+        Self { left: limit, ..self }
+    }
+
+    /// Whether it ended because the feed was closed.
+    pub fn was_cut(&self) -> bool {
+        self.was_cut
+    }
+
+    /// How far this follower lags.
     pub fn lag(&self) -> &Lag {
         &self.lag
     }
 
-    /// When the bytes arrived of which the last events came that it waited for; `None` where they were there already.
+    /// When the bytes arrived that led to the last events, if the follower had to wait for them; `None` if the events were
+    /// already there.
     pub fn arrived(&self) -> Option<Moment> {
         self.live
     }
 
-    /// The next events as bytes for the wire and their number, as soon as there are any; `None` when the feed was closed.
+    /// Waits for the next events. Returns their bytes for the wire and their number; `None` once the feed is closed.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn next(&mut self, wire: Wire) -> Result<Option<(Bytes, u64)>, LogError> {
         self.live = None;
         loop {
+            if self.left == Some(0) {
+                return Ok(None);
+            }
             let closed = self.progress.borrow_and_update().closed;
-            let events = self.ready(READ_EVENTS).await?;
+            let events = self.ready(self.left.unwrap_or(READ_EVENTS).min(READ_EVENTS)).await?;
             self.lag.given(self.at.frame);
             if !events.is_empty() {
+                self.left = self.left.map(|left| left.saturating_sub(events.len()));
                 return Ok(Some((self.written(&events, wire), events.len() as u64)));
             }
             if closed || self.progress.changed().await.is_err() {
+                self.was_cut = true;
                 return Ok(None);
             }
             self.live = self.progress.borrow().arrived;
         }
     }
 
-    /// The next events that are there, at most `max`; none where there are none yet.
+    /// The next available events, at most `max`; empty if there are none yet.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn ready(&mut self, max: usize) -> Result<Vec<FeedEvent>, LogError> {
+        if std::mem::take(&mut self.at.is_lost)
+            && let Some(notice) = self.lost()
+        {
+            return Ok(vec![notice]);
+        }
         while let Some(step) = self.runs.feed.step_at(self.at.frame) {
             if step.start > self.at.frame {
-                // What was between is not kept any more.
-                self.at = Position { frame: step.start, seen: 0 };
+                // The frames before this step are not kept any more.
+                self.at = Position { frame: step.start, ..Position::default() };
             }
-            let behind = Position { frame: step.start + step.count, seen: 0 };
+            let behind = Position { frame: step.start + step.count, ..Position::default() };
             let runs = self.runs.clone();
-            // The frame that it was in the midst of is not told as missed: its last event may be what it saw.
+            // A partly read frame is not reported as missed: its last event may be the one that the reader saw.
             let missed = step.first + (self.at.frame - step.start) + u64::from(self.at.seen > 0);
-            let Some((reader, next)) = self.reader(&step).await? else {
+            let Some((reader, next)) = settled(&runs, self.reader(&step).await).await?.flatten() else {
                 let notice = self.notice(&step, missed, 0);
                 self.at = behind;
                 if let Some(notice) = notice {
@@ -272,9 +351,24 @@ impl FeedFollower {
                 continue;
             };
             let read = Read { from: *next, frames: step.first + step.count, max_bytes: READ_BYTES, max_events: max };
-            let (placed, behind_them) = reader.events(&runs, read).await?;
-            *next = behind_them;
             let tail = *reader.entry().tail().borrow();
+            let found = match reader.events(&runs, read).await {
+                Err(error) if error.damage().is_some() => {
+                    // The other streams of the feed go on.
+                    let (entry, events) = (reader.entry().clone(), *next);
+                    tracing::debug!(stream = %entry.stream.id, %error, "a stream of the feed cannot be read");
+                    self.reading.remove(&step.stream);
+                    self.at = behind;
+                    let frames = missed..step.first + step.count;
+                    match self.unreadable(&entry.stream, frames, events, step.start + step.count - 1) {
+                        Some(notice) => return Ok(vec![notice]),
+                        None => continue,
+                    }
+                }
+                found => settled(&runs, found).await?,
+            };
+            let (placed, behind_them) = found.unwrap_or((Vec::new(), *next));
+            *next = behind_them;
             let Some(last) = placed.last() else {
                 let (events, is_dropped) = (*next, runs.find(step.stream).is_none());
                 let notice = if is_dropped { self.notice(&step, missed, events) } else { None };
@@ -288,17 +382,17 @@ impl FeedFollower {
                 }
                 continue;
             };
-            // A gap that was told late has no place in this step: it is behind the one before.
+            // A gap event that is sent late has no position in this step: it belongs to the position before.
             let place = |frame: u64| match frame.checked_sub(step.first) {
                 Some(nth) => step.start + nth,
                 None => step.start.saturating_sub(1),
             };
-            self.at = Position { frame: place(last.frame), seen: last.nth + 1 };
+            self.at = Position { frame: place(last.frame), seen: last.nth + 1, is_lost: false };
             let events: Vec<FeedEvent> = placed
                 .into_iter()
                 .filter(|event| self.scope.wants(event.kind))
                 .map(|event| FeedEvent {
-                    cursor: format!("{}-{}-{}", self.runs.feed.epoch, place(event.frame), event.nth),
+                    cursor: self.runs.feed.cursor(place(event.frame), event.nth),
                     kind: event.kind,
                     line: event.line,
                 })
@@ -310,40 +404,18 @@ impl FeedFollower {
         Ok(Vec::new())
     }
 
-    /// What is said at a step whose stream was dropped: once, with its last frame. `events` is how many of its events this
-    /// reader was given.
-    fn notice(&self, step: &Step, missed: u64, events: u64) -> Option<FeedEvent> {
-        let gone = self.runs.feed.gone_at(step).filter(|gone| gone.nth >= self.told_from)?;
-        if missed >= gone.frames || !self.scope.has(&gone.stream) {
-            return None;
-        }
-        (self.contract.encoder)(&gone.stream, &self.options)?;
-        let counted = gone.events.get(self.contract.name).copied().unwrap_or_default();
-        let dropped = Dropped {
-            stream: &gone.stream,
-            frames: missed..gone.frames,
-            events: counted.max(events),
-            at_ms: gone.at_ms,
-        };
-        let mut out = Events::default();
-        (self.contract.dropped)(&dropped, &mut out);
-        let event = out.iter().next().filter(|event| self.scope.wants(event.kind))?;
-        let line = [event.payload, b"\n"].concat().into();
-        Some(FeedEvent { cursor: format!("{}-{}-0", self.runs.feed.epoch, gone.last), kind: event.kind, line })
-    }
-
-    /// The reader of a step's stream, and the number of the event to go on with; `None` where the step is not wanted.
+    /// The reader of a step's stream, and the number of its next event; `None` if the step is not wanted.
     async fn reader(&mut self, step: &Step) -> Result<Option<&mut (Reader, u64)>, LogError> {
         if !self.reading.contains_key(&step.stream) {
             let Some(entry) = self.runs.find(step.stream).filter(|entry| self.sees(entry)) else { return Ok(None) };
             let Some(mut reader) = self.reader_of(&entry) else { return Ok(None) };
             if self.reading.len() >= READING {
-                // The end of a run that was dropped meanwhile is never read.
+                // The reader of a dropped run never reaches the run's end, so it would stay here.
                 self.reading.retain(|stream, _| self.runs.find(*stream).is_some());
             }
             let frame = step.first + (self.at.frame - step.start);
             let next = match reader.at_frame(&self.runs, frame, self.at.seen).await {
-                // Others of the feed have more to say.
+                // The other streams of the feed go on.
                 Err(LogError::Untold { .. }) => return Ok(None),
                 next => next?,
             };
@@ -356,17 +428,17 @@ impl FeedFollower {
         &self.runs
     }
 
-    /// Whether the stream is part of what the reader wants and may see.
+    /// Whether the reader wants the stream and may see it.
     pub(super) fn sees(&self, entry: &Entry) -> bool {
         self.scope.has(&entry.stream)
     }
 
-    /// The types of events that it wants; `None`: all.
+    /// The types of events that the reader wants; `None` means all.
     pub(super) fn types(&self) -> Option<&[String]> {
         self.scope.types.as_deref()
     }
 
-    /// Whether the reader begins behind that frame.
+    /// Whether the reader starts after that frame.
     pub(super) fn is_behind(&self, stream: StreamId, seq: u64) -> bool {
         self.runs.feed.place_of(stream, seq).is_some_and(|place| place < self.at.frame)
     }

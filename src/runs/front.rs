@@ -1,15 +1,15 @@
-//! The front of a long stream: how much of it is kept, and what is known of where the rest begins.
+//! The front of a long stream: how much of the stream is kept, and what is needed to resume where the kept part begins.
 //!
-//! In: how many frames and bytes of one stream may be kept, and for how long. Out: streams without their oldest frames, whose
-//! later events are what they always were: what each encoder held at the first frame that stays is kept with it. Never: the
-//! last frame of a stream dropped, a front dropped of which no encoder stands behind.
+//! Input: limits on the frames, bytes and age of one stream. Output: streams without their oldest frames. Their later events
+//! are the same as before, because the state of each encoder at the first kept frame is kept too. Never: the last frame of a
+//! stream dropped; a front dropped before every encoder has passed it.
 
 use super::recovery::LEFT_OPEN;
 use super::view::{Place, SharedMarks};
 use super::{Entry, Runs};
 use crate::clock::Clock;
 use crate::log::{Gone, LogError, Mark, MarkAt, Summary};
-use framegate_translators::contracts::CONTRACTS;
+use framegate_translators::contracts::{CONTRACTS, raw};
 use framegate_translators::encode::{EncoderOptions, Events};
 use std::collections::VecDeque;
 use std::sync::atomic::Ordering;
@@ -17,45 +17,44 @@ use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 use tokio::sync::mpsc;
 
-/// How many frames lie between two marks that are made as a stream grows.
+/// Number of frames between two marks that are made while a stream grows.
 pub(super) const MARK_EVERY: u64 = 4096;
 
-/// How much an encoder may hold at a mark that only saves time, in bytes.
+/// Largest encoder state, in bytes, that is kept at a mark whose only purpose is to save time.
 const MARK_BYTES: usize = 64 << 10;
 
-/// How many streams may wait for their marks; one that finds no place gets its marks with the next.
+/// How many streams may wait for their marks. A stream that finds the queue full gets its marks the next time.
 const WAITING: usize = 256;
 
 /// How many frames are read at a time.
 const AT_ONCE: usize = 512;
 
-/// How far behind a mark the one before it may be, beside a part of the stream.
+/// How many frames the previous mark may be before the next one. A part of the stream's length is added to this.
 const REACH: u64 = 16 * MARK_EVERY;
 
-/// How many frames go through the encoders in a row: whoever has something live to do on the same thread waits for that long,
-/// some tenths of a millisecond.
+/// How many frames go through the encoders between two yields. Other tasks on the same thread wait for that long: some tenths
+/// of a millisecond.
 const IN_A_ROW: usize = 32;
 
-/// A front goes in pieces of an eighth of what may be kept, but no larger than this many frames, or bytes: an append waits
-/// for it.
+/// A front is pruned in pieces: an eighth of what may be kept, but at most this many frames, or bytes. An append waits for it.
 const MOST: (u64, u64) = (4096, 4 << 20);
 
-/// For how many moments it is known which frames were there.
+/// How many samples of (time, frame count) are kept to tell the age of frames.
 const MOMENTS: u32 = 32;
 
-/// How much of one stream is kept; `None`: all.
+/// How much of one stream is kept. `None` in a field means no limit.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct FrontBounds {
-    /// How many frames.
+    /// Maximum number of frames.
     pub max_frames: Option<u64>,
-    /// How many bytes of frames, as the log counts them.
+    /// Maximum number of bytes of frames, as the log counts them.
     pub max_bytes: Option<u64>,
-    /// For how long after they were kept.
+    /// Maximum age, counted from when the frames were kept.
     pub max_age: Option<Duration>,
 }
 
 impl FrontBounds {
-    /// Whether anything ever goes.
+    /// Whether any limit is set.
     pub(super) fn is_bounded(&self) -> bool {
         *self != Self::default()
     }
@@ -65,20 +64,20 @@ impl FrontBounds {
 #[derive(Debug, Default)]
 pub(super) struct Front {
     pub(super) gone: Option<Gone>,
-    /// Bytes that came since the log was asked how many there are; `None` before it was ever asked.
+    /// Bytes appended since the log was last asked for the stream's size; `None` before it was asked.
     bytes: Option<u64>,
-    /// Moments, as time since the start of the process, which goes on when the clock is set; and how many frames were there
-    /// by then.
+    /// Samples: a time since the start of the process (so that setting the clock has no effect), and how many frames the stream
+    /// had then.
     moments: VecDeque<(Duration, u64)>,
 }
 
 impl Front {
-    /// Of a stream that was there before, with so many frames.
+    /// Front of a stream that was kept before, with so many frames.
     pub(super) fn of_kept(gone: Option<Gone>, frames: u64) -> Self {
         Self { gone, bytes: None, moments: VecDeque::from([(Duration::ZERO, frames)]) }
     }
 
-    /// So many frames are there now. Of moments that are close together the first is enough.
+    /// Takes a sample of the number of frames. Of samples close together only the first is kept.
     fn note(&mut self, frames: u64, max_age: Duration, now: Duration) {
         let apart = max_age / MOMENTS;
         if self.moments.back().is_none_or(|(newest, _)| newest.saturating_add(apart) <= now) {
@@ -86,7 +85,7 @@ impl Front {
         }
     }
 
-    /// How many frames were there before that moment. Moments that are not needed any more are forgotten.
+    /// How many frames the stream had before that time. Samples that are not needed any more are removed.
     fn older_than(&mut self, then: Duration) -> u64 {
         let mut frames = 0;
         while let Some((_, there)) = self.moments.front().copied().filter(|(moment, _)| *moment < then) {
@@ -98,20 +97,21 @@ impl Front {
 }
 
 impl Runs {
-    /// Keeps no more than that of one stream. Clients are served with `options`, but for the experimental groups, which each
-    /// asks for.
+    /// Sets how much of each stream is kept. Clients are served with `options`, except that each client chooses the
+    /// experimental groups itself.
     #[must_use]
     pub fn with_front_bounds(self, bounds: FrontBounds, options: EncoderOptions) -> Self {
         Self { fronts: bounds, options, ..self }
     }
 
-    /// Frames were appended to a stream, `more` bytes of them, and it had `before` of them before: lets go what is too much.
+    /// Called after frames were appended to a stream: `more` is their size in bytes, `before` the number of frames before the
+    /// append. Prunes what exceeds the bounds.
     pub(super) async fn bound_front(&self, entry: &Arc<Entry>, before: u64, more: u64) {
         let frames = entry.tail.borrow().frames;
         if frames / MARK_EVERY > before / MARK_EVERY
             && let Some(scribe) = self.scribe.get()
         {
-            // A full queue is one that is worked at.
+            // If the queue is full, the task is busy; the marks are made the next time.
             let _ = scribe.try_send(entry.id());
         }
         let FrontBounds { max_frames, max_bytes, .. } = self.fronts;
@@ -141,9 +141,10 @@ impl Runs {
         self.let_go(entry, to, Clock::System.now_ms()).await;
     }
 
-    /// Lets go of frames that are too old, of all streams: so long after the start of the process, at `now_ms` (Unix epoch
-    /// milliseconds). How old frames are is known by these calls alone.
+    /// Prunes frames that are too old, in all streams. `since_start` is the time since the start of the process, `now_ms` is in
+    /// Unix epoch milliseconds. The age of frames is only known from these calls.
     pub async fn drop_aged(&self, since_start: Duration, now_ms: u64) {
+        self.log.drop_aged().await;
         let Some(max_age) = self.fronts.max_age else { return };
         for entry in self.entries() {
             let to = {
@@ -162,10 +163,10 @@ impl Runs {
         }
     }
 
-    /// Drops the first frames of a stream, up to the one with the number `to`; its last frame stays in any case.
+    /// Drops the first frames of a stream, up to the frame with the number `to`. The last frame always stays.
     ///
     /// # Errors
-    /// The log's: then nothing was dropped.
+    /// The log's error; nothing was dropped.
     pub async fn drop_front(&self, entry: &Arc<Entry>, to: u64, now_ms: u64) -> Result<(), LogError> {
         let to = to.min(entry.tail.borrow().frames.saturating_sub(1));
         let _turn = entry.dropping.lock().await;
@@ -195,8 +196,8 @@ impl Runs {
         Ok(())
     }
 
-    /// Where the encoders of a stream stand that need to know what came before: each at the last known place before a frame.
-    /// With `all`, those that nobody has asked for yet, too.
+    /// The encoders of a stream that depend on earlier frames, each at its last known place before a frame. With `all`, also
+    /// those that no reader has asked for yet.
     async fn places_before(
         &self,
         entry: &Arc<Entry>,
@@ -204,18 +205,21 @@ impl Runs {
         all: bool,
     ) -> Result<Vec<(SharedMarks, Place)>, LogError> {
         let mut wanted: Vec<SharedMarks> = Vec::new();
-        for contract in CONTRACTS {
-            for experimental in [false, true] {
-                let options = EncoderOptions { experimental, ..self.options.clone() };
-                wanted.extend(entry.marks(contract.name, contract.encoder, &options).map(|(_, marks)| marks));
+        // `raw` has two forms, each with a view of its own.
+        for contract in CONTRACTS.iter().chain([&raw::NUMBERED]) {
+            // Clients choose these two options; the others are the same for all clients.
+            for (experimental, user_messages) in [(false, false), (true, false), (false, true), (true, true)] {
+                let user_messages = user_messages || self.options.user_messages;
+                let options = EncoderOptions { experimental, user_messages, ..self.options.clone() };
+                let marks = entry.marks(contract.view_name(), contract.name, contract.encoder, &options);
+                wanted.extend(marks.map(|(_, marks)| marks));
             }
         }
         if all {
             wanted.extend(entry.all_marks());
-            if self.log.is_durable() {
-                wanted
-                    .extend(entry.marks(LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default()).map(|(_, marks)| marks));
-            }
+            wanted.extend(
+                entry.marks(LEFT_OPEN.0, LEFT_OPEN.0, LEFT_OPEN.1, &EncoderOptions::default()).map(|(_, marks)| marks),
+            );
         }
         wanted.retain(|marks| !marks.is_free());
         let mut places: Vec<(SharedMarks, Place)> = Vec::new();
@@ -227,13 +231,14 @@ impl Runs {
                 places.push((marks, place));
             }
         }
-        // One that stands where nothing goes on can say nothing of what is kept either.
+        // An encoder whose place is before the kept frames cannot be advanced, so it cannot make events of the kept frames
+        // either.
         let kept = entry.gone().map_or(0, |gone| gone.frames);
         places.retain(|(_, place)| place.frame >= kept);
         Ok(places)
     }
 
-    /// Brings encoders to a frame.
+    /// Advances the encoders to a frame.
     async fn pass(&self, entry: &Entry, places: &mut [(SharedMarks, Place)], to: u64) -> Result<(), LogError> {
         let mut scratch = Events::unwritten();
         let mut at = places.iter().map(|(_, place)| place.frame).min().unwrap_or(to);
@@ -255,8 +260,8 @@ impl Runs {
         Ok(())
     }
 
-    /// Begins to make marks of long streams, in the background, so that the first reader in a contract need not go through all
-    /// of one; a log that outlives the process keeps them. Ends with the runs.
+    /// Starts the background task that makes marks of long streams, so that the first reader in a contract need not encode all
+    /// of a stream. A durable log keeps the marks. The task ends when the runs are dropped.
     pub fn start_marking(self: &Arc<Self>) {
         let (scribe, mut streams) = mpsc::channel(WAITING);
         if self.scribe.set(scribe).is_err() {
@@ -274,10 +279,10 @@ impl Runs {
         });
     }
 
-    /// Makes the marks that a stream is due.
+    /// Makes the marks that are due for a stream.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn mark(&self, entry: &Arc<Entry>) -> Result<(), LogError> {
         let frames = entry.tail.borrow().frames;
         let mut at = entry.marked.load(Ordering::Relaxed) + MARK_EVERY;
@@ -285,7 +290,8 @@ impl Runs {
             return Ok(());
         }
         let mut places = self.places_before(entry, at, false).await?;
-        // An encoder that holds too much to be kept leaves no marks: it is not brought from far behind again and again.
+        // An encoder whose state is too large leaves no marks. It is skipped, so that it is not advanced over a long distance
+        // again and again.
         places.retain(|(_, place)| place.frame + REACH + at / 64 >= at);
         while at <= frames {
             self.pass(entry, &mut places, at).await?;
@@ -302,7 +308,7 @@ impl Runs {
         Ok(())
     }
 
-    /// Keeps what readers counted since the last time, so that it outlives the process.
+    /// Saves what readers counted since the last call, so that it outlives the process.
     pub async fn keep_counts(&self) {
         if !self.log.is_durable() {
             return;
@@ -317,13 +323,13 @@ impl Runs {
         }
     }
 
-    /// Every stream.
+    /// Returns every stream.
     pub fn entries(&self) -> Vec<Arc<Entry>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).by_id.values().cloned().collect()
     }
 }
 
-/// How much goes at once of what may be kept.
+/// How much is pruned at a time if `most` may be kept.
 fn piece(most: u64, at_most: u64) -> u64 {
     (most / 8).clamp(1, at_most)
 }

@@ -1,14 +1,14 @@
-//! How far a reader is behind what it reads.
+//! How far a reader lags behind what it reads.
 //!
-//! In: how many frames it was given, from the reader itself. Out: how many it was not given yet, to whoever asks, at any time.
-//! Never: a lock that holds the reader up.
+//! Input: how many frames the reader has got, from the reader itself. Output: how many frames it has not got yet; callers can
+//! ask at any time. Never: a lock that holds the reader up.
 
 use super::{Runs, Tail};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Weak};
 use tokio::sync::watch;
 
-/// See the module. A clone is of the same reader.
+/// The lag of one reader. A clone belongs to the same reader.
 #[derive(Clone)]
 pub struct Lag {
     given: Arc<AtomicU64>,
@@ -18,7 +18,7 @@ pub struct Lag {
 #[derive(Clone)]
 enum Of {
     Stream(watch::Receiver<Tail>),
-    /// How many frames the ingest has made.
+    /// The number of frames that the ingest has made.
     Ingest(Arc<AtomicU64>),
     Feed(Weak<Runs>),
 }
@@ -36,12 +36,12 @@ impl Lag {
         Self { given: Arc::default(), of: Of::Feed(Arc::downgrade(runs)) }
     }
 
-    /// The reader was given that many frames by now.
+    /// Sets how many frames the reader has got so far.
     pub(super) fn given(&self, frames: u64) {
         self.given.store(frames, Ordering::Relaxed);
     }
 
-    /// How many frames it was not given yet.
+    /// How many frames the reader has not got yet.
     pub fn frames(&self) -> u64 {
         let there = match &self.of {
             Of::Stream(tail) => tail.borrow().frames,

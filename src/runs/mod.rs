@@ -1,19 +1,22 @@
 //! The runs that the proxy knows: their status, their frames, and their events in each contract.
 //!
-//! In: batches of frames from an ingest. Out: status, and readers that follow a stream in a contract. Never: a frame that
-//! readers see before the log has it, an event encoded twice because two clients want it.
+//! Input: batches of frames from an ingest. Output: status, and readers that follow a stream in a contract. Never: a frame that
+//! readers see before the log has it, or an event encoded twice because two clients want it.
 
+mod closing;
 mod entry;
 mod feed;
 mod follow;
 mod front;
 mod lag;
+mod openings;
 mod recovery;
 mod referred;
 mod repeat;
 mod responses;
 mod shared;
 mod status;
+mod totals;
 mod view;
 
 pub use entry::Entry;
@@ -22,6 +25,7 @@ pub use follow::{Follower, IngestFollower, Ingested};
 pub use front::FrontBounds;
 pub use lag::Lag;
 pub use status::{Exited, RunState, RunStatus, Waiting};
+pub use totals::Totals;
 pub use view::{Ask, Batch, Reader, Wire};
 
 use crate::artifacts::ArtifactStore;
@@ -35,23 +39,26 @@ use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
+use framegate_translators::ledger::{EndHold, MAX_OPEN_TOOLS};
 use framegate_translators::warnings::Warning;
+use openings::Openings;
 use shared::Turns;
 use std::borrow::Cow;
-use std::collections::{HashMap, VecDeque};
-use std::sync::{Arc, OnceLock, PoisonError, RwLock};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::Ordering;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError, RwLock};
 use tokio::sync::{mpsc, watch};
 use uuid::Uuid;
 use view::View;
 
-/// How far a stream has come.
+/// How far a stream has got.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Tail {
-    /// How many frames the log has.
+    /// Number of frames in the log.
     pub frames: u64,
-    /// Whether there will be no more.
+    /// Whether the stream is over: no more frames will follow.
     pub ended: bool,
-    /// When the bytes arrived that the newest frames come of; `None` before there are any.
+    /// When the bytes of the newest frames arrived; `None` before the first frames.
     pub arrived: Option<Moment>,
 }
 
@@ -61,44 +68,49 @@ pub struct Runs {
     gate: Gate,
     streams: RwLock<Known>,
     turns: Turns,
-    /// Held by the one who forgets what the log has dropped.
+    /// Held while forgetting the streams that the log has dropped.
     forgetting: tokio::sync::Mutex<()>,
     feed: Feed,
     artifacts: Option<(Arc<dyn ArtifactStore>, Bounds)>,
     view_bytes: usize,
+    end_hold: EndHold,
     fronts: FrontBounds,
-    /// What clients are served with.
+    /// The encoder options for clients.
     options: EncoderOptions,
-    /// Who keeps marks of long streams.
+    /// Queue of the background task that keeps marks of long streams.
     scribe: OnceLock<mpsc::Sender<StreamId>>,
     closing: watch::Sender<bool>,
     metrics: Arc<Metrics>,
     watcher: Option<Arc<dyn Watcher>>,
+    /// Streams whose closing frames the log did not accept when the proxy started.
+    unclosed: Mutex<Vec<Arc<Entry>>>,
+    /// The running totals from which later ingests continue.
+    totals: Arc<Totals>,
+    /// Limit of tool calls open at the same time in one ingest.
+    open_tools: usize,
 }
 
-/// How long a run's final text may be to be kept with its status, in bytes.
+/// Longest final text that is kept with a run's status, in bytes.
 const STATUS_TEXT: usize = 1 << 10;
-
-/// How many bytes of events the readers of one stream in one contract share, where nobody says otherwise.
-pub const VIEW_BYTES: usize = 4 << 20;
 
 #[derive(Default)]
 struct Known {
     by_id: ByStream<Arc<Entry>>,
-    /// Runs in the order in which they began.
-    order: VecDeque<StreamId>,
-    /// Runs by the id of the response that they are.
+    /// Runs in the order in which they began, by an ever-increasing number.
+    order: BTreeMap<u64, StreamId>,
+    /// Runs by the id of their response.
     by_response: HashMap<String, StreamId>,
+    openings: Openings,
 }
 
-/// A stream that an append is about, and its status behind it.
+/// A stream that an append affects, with its status after the append.
 struct Touched {
     id: StreamId,
     stream: Arc<Stream>,
-    /// `None` where the stream is new.
+    /// `None` if the stream is new.
     entry: Option<Arc<Entry>>,
     status: RunStatus,
-    /// What is worth a warning, and the frame that shows it.
+    /// Warnings to report, each with the number of the frame that caused it.
     warned: Vec<(Warning, u64)>,
 }
 
@@ -118,12 +130,13 @@ impl Touched {
 
 impl Summary {
     fn of(stream: StreamId, status: &mut RunStatus) -> Self {
-        // A long text stands in the run's last frame, and is read from there again.
+        // A long text is also in the run's last frame, and is read back from there.
         let long = status.final_text.take_if(|text| text.len() > STATUS_TEXT);
-        status.is_final_text_long = Some(long.is_some());
-        // Numbers, words and texts under names of ours: that has a JSON form.
+        (status.is_final_text_long, status.kept_opening) = (Some(long.is_some()), status.opening);
+        // Serialisation cannot fail: the status consists of numbers and strings, with fixed field names.
+        status.running.clone_from(&status.running_total);
         let told = serde_json::to_string(status).unwrap_or_default();
-        status.is_final_text_long = None;
+        (status.is_final_text_long, status.kept_opening, status.running) = (None, None, None);
         if long.is_some() {
             status.final_text = long;
         }
@@ -132,64 +145,96 @@ impl Summary {
 }
 
 impl Runs {
-    /// No runs yet.
+    /// Creates a registry without runs.
     pub fn new(log: Arc<dyn FrameLog>, gate: Gate) -> Self {
-        let epoch = Clock::System.new_id().simple().to_string().split_off(20);
+        let feed = Feed::new(log.order());
         Self {
             log,
             gate,
             streams: RwLock::default(),
             turns: Turns::default(),
             forgetting: tokio::sync::Mutex::default(),
-            feed: Feed::new(epoch),
+            feed,
             artifacts: None,
-            view_bytes: VIEW_BYTES,
+            view_bytes: crate::defaults::VIEW_BYTES,
+            end_hold: EndHold::default(),
             fronts: FrontBounds::default(),
             options: EncoderOptions::default(),
             scribe: OnceLock::new(),
             closing: watch::Sender::default(),
             metrics: Arc::default(),
             watcher: None,
+            unclosed: Mutex::default(),
+            totals: Arc::default(),
+            open_tools: MAX_OPEN_TOOLS,
         }
     }
 
-    /// Lets somebody hear of the frames that are kept.
+    /// Passes every kept frame to `watcher`.
     #[must_use]
     pub fn watched_by(self, watcher: Arc<dyn Watcher>) -> Self {
         Self { watcher: Some(watcher), ..self }
     }
 
-    /// Stores what is too large for frames as artifacts.
+    /// Sets how many tool calls may be open at the same time in one ingest.
+    #[must_use]
+    pub fn with_open_tools(self, open_tools: usize) -> Self {
+        Self { open_tools, ..self }
+    }
+
+    /// How many tool calls may be open at the same time in one ingest.
+    pub fn open_tools(&self) -> usize {
+        self.open_tools
+    }
+
+    /// The running totals of sessions, as earlier ingests reported them.
+    pub fn totals(&self) -> Arc<Totals> {
+        self.totals.clone()
+    }
+
+    /// Stores content that is too large for frames as artifacts.
     #[must_use]
     pub fn with_artifacts(self, store: Arc<dyn ArtifactStore>, bounds: Bounds) -> Self {
         Self { artifacts: Some((store, bounds)), ..self }
     }
 
-    /// Keeps that many bytes of events for the readers of one stream in one contract; one that is further behind encodes
-    /// for itself.
+    /// Keeps `view_bytes` of events for the readers of one stream in one contract. A reader that is further behind encodes for
+    /// itself.
     #[must_use]
     pub fn with_view_bytes(self, view_bytes: usize) -> Self {
         Self { view_bytes, ..self }
     }
 
-    /// What bounds artifacts; `None` where there are none.
+    /// Holds the last frame of each run for records that follow the end.
+    #[must_use]
+    pub fn with_end_hold(self, end_hold: EndHold) -> Self {
+        Self { end_hold, ..self }
+    }
+
+    /// How long the last frame of a run is held.
+    pub fn end_hold(&self) -> EndHold {
+        self.end_hold
+    }
+
+    /// The bounds for artifacts; `None` if artifacts are off.
     pub fn artifact_bounds(&self) -> Option<Bounds> {
         self.artifacts.as_ref().map(|(_, bounds)| *bounds)
     }
 
-    /// Where artifacts are; `None` where there are none.
+    /// The artifact store; `None` if artifacts are off.
     pub fn artifacts(&self) -> Option<&dyn ArtifactStore> {
         self.artifacts.as_ref().map(|(store, _)| &**store)
     }
 
-    /// Stores artifacts; before the frames that refer to them. One that the store does not take is told, and the run goes
-    /// on: what it was made of still stands in the record.
+    /// Stores artifacts. Must be called before the frames that refer to them are appended. If the store rejects an artifact,
+    /// this is logged and the run goes on: the record still has the content.
     pub async fn store(&self, artifacts: Vec<Artifact>) {
         let Some(store) = self.artifacts() else { return };
         for artifact in artifacts {
             let (run, id) = (artifact.stream.id, artifact.id());
             let entry = self.find((artifact.stream.kind, run)).filter(|_| self.fronts.is_bounded());
-            // While its front goes, nothing is stored of the stream: it might be what the front alone refers to.
+            // Not while the stream's front is being dropped: that may remove this artifact, if only the front has referred to
+            // it so far.
             let _turn = match &entry {
                 Some(entry) => {
                     let turn = entry.dropping.lock().await;
@@ -205,16 +250,16 @@ impl Runs {
         }
     }
 
-    /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames. Gives the frames
-    /// as they were kept: a thread or task that another ingest spoke of before goes on with its numbers.
+    /// Keeps the frames of one ingest, then wakes their readers: once for each stream, however many frames it got. Returns the
+    /// frames as they were kept: a thread or task stream that an earlier ingest began continues its numbers.
     ///
     /// # Errors
-    /// The log's; nothing was kept then.
+    /// The log's error; no frame was kept.
     pub async fn append<'f>(&self, frames: &'f [Arc<Frame>]) -> Result<Cow<'f, [Arc<Frame>]>, LogError> {
         self.append_arrived(frames, Moment::now()).await
     }
 
-    /// As [`Runs::append`], for frames of bytes that arrived at that moment.
+    /// Like [`Runs::append`], for frames whose bytes arrived at `arrived`.
     ///
     /// # Errors
     /// As for [`Runs::append`].
@@ -227,7 +272,7 @@ impl Runs {
             return Ok(Cow::Borrowed(frames));
         }
         let _turns = self.turns.take(frames).await;
-        let (frames, touched) = loop {
+        let (frames, touched, place) = loop {
             self.forget_dropped().await;
             let frames = shared::continued(frames, &|id| self.find(id));
             let mut touched = self.touched(&frames);
@@ -240,7 +285,7 @@ impl Runs {
             }
             self.metrics.appended(begun.elapsed(), kept.is_ok());
             match kept {
-                Ok(()) => break (frames, touched),
+                Ok(place) => break (frames, touched, place),
                 Err(error) => {
                     let why = if error.is_full() { "log_full" } else { "log_failed" };
                     touched
@@ -255,13 +300,17 @@ impl Runs {
         if let Some(watcher) = &self.watcher {
             watcher.kept(&frames);
         }
-        frames.iter().for_each(|frame| status::tell_bounds(frame));
+        for frame in frames.iter() {
+            status::tell_bounds(frame);
+            self.totals.frame(frame);
+        }
         let mut fronts = Vec::with_capacity(touched.len());
         for known in touched {
             let before = known.entry.as_ref().map_or(0, |entry| entry.tail.borrow().frames);
             let entry = match known.entry {
                 Some(entry) => {
                     self.learn_response(&entry, &known.status);
+                    self.learn_opening(&entry, &known.status);
                     entry
                 }
                 None => self.insert(Entry::new(known.stream, known.status.clone())),
@@ -273,35 +322,45 @@ impl Runs {
             entry.adopt(known.status, arrived);
             fronts.push((entry, before));
         }
-        self.feed.append(&frames, arrived);
+        // No await between the log's answer and this call: the feed would have to wait for the positions.
+        self.feed.append(place, &frames, self.log.take_abandoned(), arrived);
         self.forget_dropped().await;
+        // One pass over the frames, however many streams they belong to.
+        let mut by_stream: ByStream<Vec<&Arc<Frame>>> = ByStream::default();
+        for frame in frames.iter() {
+            by_stream.entry(stream_id(frame)).or_default().push(frame);
+        }
         for (entry, before) in fronts {
             if before == 0 {
                 self.forget_gone(entry.id()).await;
             }
-            let mine = frames.iter().filter(|frame| stream_id(frame) == entry.id());
+            let mine = by_stream.remove(&entry.id()).unwrap_or_default();
             if self.artifacts.is_some() && self.fronts.is_bounded() {
                 let mut referred = entry.referred();
-                mine.clone().for_each(|frame| referred.frame(frame));
+                mine.iter().for_each(|frame| referred.frame(frame));
             }
-            self.bound_front(&entry, before, mine.map(|frame| weight(frame)).sum()).await;
+            self.bound_front(&entry, before, mine.iter().map(|frame| weight(frame)).sum()).await;
         }
         Ok(frames)
     }
 
-    /// The streams of frames, and their statuses behind them.
+    /// The streams that the frames belong to, with their statuses after the frames.
     fn touched(&self, frames: &[Arc<Frame>]) -> Vec<Touched> {
-        // Most often there is one; each is large.
+        // Usually there is only one stream, and a `Touched` is large.
         let mut touched: Vec<Touched> = Vec::with_capacity(1);
+        let mut places: ByStream<usize> = ByStream::default();
+        let mut last = 0;
         for frame in frames {
             let id = stream_id(frame);
-            let at = match touched.iter().position(|known| known.id == id) {
-                Some(at) => at,
-                None => {
+            // Most frames belong to the same stream as the frame before.
+            let at = match touched.get(last).filter(|known| known.id == id) {
+                Some(_) => last,
+                None => *places.entry(id).or_insert_with(|| {
                     touched.push(Touched::new(self.find(id), frame));
                     touched.len() - 1
-                }
+                }),
             };
+            last = at;
             if let Some(known) = touched.get_mut(at) {
                 known.status.observe(frame, &mut known.warned);
             }
@@ -309,32 +368,38 @@ impl Runs {
         touched
     }
 
-    /// Whether a stream made room for somebody else since its frames were numbered: the same frames are a new one's then. Each
-    /// stream goes once at most, for one that the log does not have cannot go, and nobody else may append to it.
+    /// Whether a stream was evicted after its frames were numbered: then the frames start a new stream. Each stream causes at
+    /// most one retry. A stream that is not in the log cannot be evicted, and the turn keeps other ingests from appending to
+    /// it.
     async fn went(&self, touched: &[Touched]) -> bool {
         self.forget_dropped().await;
         touched.iter().any(|known| known.entry.is_some() && self.find(known.id).is_none())
     }
 
-    async fn forget_dropped(&self) {
-        // Whoever has waited finds forgotten what another one was told of.
+    /// Forgets the streams that the log has dropped so far.
+    pub async fn forget_dropped(&self) {
+        // After waiting for the lock, the caller also finds forgotten what the previous holder took from the log.
         let _turn = self.forgetting.lock().await;
         for dropped in self.log.take_dropped().await {
             self.forget(dropped).await;
         }
     }
 
-    /// Forgets a stream that is new here where it made room for somebody else already: when that was told of, it was not known.
+    /// Forgets a new stream that the log has already evicted: when the log reported that, the stream was not known here yet.
     async fn forget_gone(&self, id: StreamId) {
-        if self.log.read(id, 0, 1).await.is_ok_and(|frames| frames.is_empty()) {
+        if matches!(self.log.read(id, 0, 1).await, Err(LogError::Dropped { .. })) {
             let _turn = self.forgetting.lock().await;
             self.forget(id).await;
         }
     }
 
     async fn forget(&self, dropped: StreamId) {
-        if let Some(entry) = self.find(dropped) {
-            self.feed.forget(&entry, Clock::System.now_ms());
+        let entry = self.find(dropped);
+        if let Some(entry) = &entry {
+            entry.dropped.store(true, Ordering::Release);
+            // Wakes the readers that wait for more frames, so that they see the flag.
+            entry.tail.send_modify(|_| {});
+            self.feed.forget(entry, Clock::System.now_ms());
         }
         if let Some(store) = self.artifacts()
             && let Err(error) = store.drop_run(dropped).await
@@ -344,9 +409,10 @@ impl Runs {
         let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
         known.forget_response(dropped);
         known.by_id.remove(&dropped);
-        // Those that are dropped are among the first.
-        if let Some(at) = known.order.iter().position(|id| *id == dropped) {
-            known.order.remove(at);
+        if let Some(entry) = entry.filter(|_| dropped.0 == StreamKind::Session) {
+            known.order.remove(&entry.began.load(Ordering::Relaxed));
+            let opening = entry.status().opening;
+            known.openings.remove(openings::session_key(&entry.stream), opening, dropped);
         }
     }
 
@@ -359,17 +425,21 @@ impl Runs {
         }
         known.by_id.insert(id, entry.clone());
         if id.0 == StreamKind::Session {
-            known.order.push_back(id);
+            let began = known.order.last_key_value().map_or(0, |(last, _)| last + 1);
+            entry.began.store(began, Ordering::Relaxed);
+            known.order.insert(began, id);
+            let opening = entry.status().opening;
+            known.openings.insert(openings::session_key(&entry.stream), opening, id);
         }
         entry
     }
 
-    /// The stream of that id.
+    /// Finds a stream by kind and id.
     pub fn find(&self, id: StreamId) -> Option<Arc<Entry>> {
         self.streams.read().unwrap_or_else(PoisonError::into_inner).by_id.get(&id).cloned()
     }
 
-    /// The program that was started for a run has left. A run that is not over yet has it when it is.
+    /// Records how the program that was started for a run exited. If the run is still open, the exit stays in its status.
     pub async fn exited(&self, entry: &Entry, exit: Exited) {
         let summary = {
             let mut status = entry.status();
@@ -381,23 +451,23 @@ impl Runs {
         }
     }
 
-    /// The stream of that id, whatever it is the stream of; a run before the others.
+    /// Finds a stream of any kind by id: first a run, then a task, then a thread.
     pub fn find_any(&self, id: Uuid) -> Option<Arc<Entry>> {
         [StreamKind::Session, StreamKind::Task, StreamKind::Thread].into_iter().find_map(|kind| self.find((kind, id)))
     }
 
-    /// The runs, newest first, after `skip` of them that the filter lets through.
+    /// The runs that pass the filter, newest first: at most `limit`, after the first `skip`.
     pub fn list(&self, filter: &dyn Fn(&RunStatus) -> bool, skip: usize, limit: usize) -> Vec<RunStatus> {
         let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
-        let runs = known.order.iter().rev().filter_map(|id| known.by_id.get(id));
+        let runs = known.order.values().rev().filter_map(|id| known.by_id.get(id));
         runs.map(|entry| entry.status().clone()).filter(|status| filter(status)).skip(skip).take(limit).collect()
     }
 
-    /// A reader of a stream's events in a contract, which are shared by all who read them; `None` where the contract leaves
-    /// the stream out.
+    /// Returns a reader of a stream's events in a contract. All readers of a stream share its events. `None` if the contract
+    /// leaves the stream out.
     pub fn reader(&self, entry: &Arc<Entry>, contract: &'static Contract, options: &EncoderOptions) -> Option<Reader> {
-        // The events go with their last reader; the marks stay, so that the next one need not begin at the start.
-        let (key, marks) = entry.marks(contract.name, contract.encoder, options)?;
+        // The events are freed with their last reader. The marks stay, so that the next reader need not start at the beginning.
+        let (key, marks) = entry.marks(contract.view_name(), contract.name, contract.encoder, options)?;
         let mut views = entry.views.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(view) = views.get(&key).and_then(|(_, view)| view.upgrade()) {
             return Some(Reader::new(view));
@@ -407,7 +477,7 @@ impl Runs {
         Some(Reader::new(view))
     }
 
-    /// The proxy stops: readers come to an end once they have read what is there.
+    /// Stops the proxy's readers: each ends once it has read what is there.
     pub fn close(&self) {
         self.closing.send_replace(true);
         self.feed.close();
@@ -417,12 +487,12 @@ impl Runs {
         self.closing.subscribe()
     }
 
-    /// What is counted.
+    /// The proxy's counters.
     pub fn metrics(&self) -> &Arc<Metrics> {
         &self.metrics
     }
 
-    /// What is counted and what is kept, as `GET /metrics` gives it.
+    /// Counters and storage use in the text format of `GET /metrics`.
     pub async fn scrape(&self) -> Vec<u8> {
         let artifacts = match self.artifacts() {
             Some(store) => store.usage().await,
@@ -435,7 +505,7 @@ impl Runs {
         &*self.log
     }
 
-    /// What events pass on their way to a reader.
+    /// The gate that events pass on their way to a reader.
     pub(crate) fn gate(&self) -> &Gate {
         &self.gate
     }

@@ -1,28 +1,31 @@
-//! The start on a log that was there before.
+//! Start with an existing log.
 //!
-//! In: what the log has kept. Out: every stream known again, as it was; what was open when the proxy stopped is closed, and
-//! its runs end as interrupted. Never: a frame of a stream that is over read for it, but the last of a run whose final text is long.
+//! Input: what the log has kept. Output: every stream known again, as it was. What was open when the proxy stopped is closed,
+//! and its runs end as interrupted. Never: reading the frames of an ended stream, except for the last frame of a run with a
+//! long final text; a proxy that does not start because a stream cannot be read, or cannot be closed yet.
 
 use super::front::Front;
 use super::{Entry, RunStatus, Runs};
-use crate::log::{KeptStream, LogError, MarkAt};
+use crate::log::{KeptStream, LogError};
 use framegate_translators::encode::{Encoder, Events, NewEncoder};
 use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
 use framegate_translators::ledger::Reopened;
 use std::collections::HashSet;
 use std::sync::Arc;
 
-/// How many frames are read at a time.
-const AT_ONCE: usize = 1024;
-
 impl Runs {
-    /// Learns of the runs that the log has kept. What is open in it is closed at `now_ms` (Unix epoch milliseconds). In the
-    /// feed, what was kept stands stream by stream. Called once, before anything is appended.
+    /// Registers the streams that the log has kept. Open streams are closed at `now_ms` (Unix epoch milliseconds), or later if
+    /// the log accepts nothing now ([`Runs::close_left_open`]). Called once, before anything is appended.
     ///
     /// # Errors
-    /// Whatever keeps the log from being read, or the closing frames from being kept.
+    /// The log's error, if it cannot be read at all.
     pub async fn recover(&self, now_ms: u64) -> Result<(), LogError> {
         let streams = self.log.streams().await?;
+        for kept in &streams {
+            let gone = kept.gone.and_then(|gone| Some((kept.gone_position?, gone.frames.checked_sub(1)?)));
+            self.feed.learn((kept.stream.kind, kept.stream.id), gone, &kept.runs);
+        }
+        self.feed.learnt();
         let broken: HashSet<_> = streams
             .iter()
             .filter(|kept| kept.stream.kind == StreamKind::Session && !kept.ended)
@@ -31,25 +34,26 @@ impl Runs {
         for kept in streams {
             let is_thread = kept.stream.kind == StreamKind::Thread;
             let is_run = kept.stream.kind == StreamKind::Session;
-            // A thread never ends. Something can be open in it only where its session's run was broken off.
+            // A thread never ends. Something can be open in it only if a run of its session was cut off.
             let is_open = if is_thread { broken.contains(&kept.stream.session.id) } else { !kept.ended };
             let status = if is_open { None } else { known_status(&kept) };
             match status {
                 Some(mut status) => {
-                    // An older version did not note it.
+                    // Older versions did not store this flag.
                     let is_long = status.is_final_text_long.unwrap_or(status.final_text.is_none());
                     if is_run && is_long {
                         status.final_text = self.final_text(&kept).await;
                     }
                     self.learn(&kept, status);
                 }
-                None => self.reopen(&kept, is_open, now_ms).await?,
+                None => self.reopen(&kept, is_open, now_ms).await,
             }
         }
+        self.forget_dropped().await;
         Ok(())
     }
 
-    /// The final text of a run that is over, as its last frame has it.
+    /// The final text of an ended run, from its last frame.
     async fn final_text(&self, kept: &KeptStream) -> Option<String> {
         let stream = &kept.stream;
         match self.log.read((stream.kind, stream.id), kept.frames.checked_sub(1)?, 1).await {
@@ -64,71 +68,82 @@ impl Runs {
         }
     }
 
-    fn learn(&self, kept: &KeptStream, mut status: RunStatus) {
-        let gone = kept.gone.map_or(0, |gone| gone.frames);
-        status.pruned_frames = gone;
+    fn learn(&self, kept: &KeptStream, mut status: RunStatus) -> Arc<Entry> {
+        status.pruned_frames = kept.gone.map_or(0, |gone| gone.frames);
         status.is_final_text_long = None;
         let frames = status.frames;
+        status.running_total = status.running.take().or(status.running_total.take());
+        if let Some(running) = &status.running_total {
+            self.totals.learn(kept.stream.session.id, running);
+        }
         let entry = Entry::new(kept.stream.clone(), status);
         *entry.front() = Front::of_kept(kept.gone, frames);
-        self.feed.learn(entry.id(), gone, frames);
-        self.insert(entry);
+        self.insert(entry)
     }
 
-    /// Learns from its frames what is known of a stream, and closes what they left open.
-    async fn reopen(&self, kept: &KeptStream, close: bool, now_ms: u64) -> Result<(), LogError> {
+    /// Rebuilds a stream's status from its frames, and closes what they left open.
+    async fn reopen(&self, kept: &KeptStream, close: bool, now_ms: u64) {
         let (stream, known) = (&kept.stream, known_status(kept));
-        let id = (stream.kind, stream.id);
-        let mut at = kept.gone.map_or(0, |gone| gone.frames);
-        let mut reopened = self.left_open(kept, at).await?;
-        let mut status: Option<RunStatus> = None;
-        loop {
-            let frames = self.log.read(id, at, AT_ONCE).await?;
-            let Some(last) = frames.last() else { break };
-            at = last.seq + 1;
-            for frame in &frames {
-                reopened.frame(frame);
-                // It was warned of when the frames came.
-                status.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
+        let unread = Entry::new(stream.clone(), RunStatus::of_stream(stream, 0));
+        *unread.front() = Front::of_kept(kept.gone, 0);
+        let (mut status, mut at): (Option<RunStatus>, u64) = (None, 0);
+        let mut look = |frame: &Frame| {
+            // The warnings were logged when the frames arrived.
+            status.get_or_insert_with(|| RunStatus::new(frame)).observe(frame, &mut Vec::new());
+            at = frame.seq + 1;
+        };
+        let reopened = self.fold(&unread, &mut look).await;
+        let mut status = match (status, known) {
+            (None, known) => {
+                let mut status = known.unwrap_or_else(|| RunStatus::of_stream(stream, kept.frames));
+                status.ended = kept.ended;
+                status
             }
-        }
-        let Some(mut status) = status else { return Ok(()) };
-        match known {
-            // What was counted of frames that are gone, nobody can count again.
-            Some(known) if kept.gone.is_some() => status = RunStatus { watch: status.watch, ..known },
-            Some(known) => {
-                status.events_checked = known.events_checked;
-                status.validation_failures = known.validation_failures;
-                status.events_withheld = known.events_withheld;
-                status.exit = known.exit;
-            }
-            None => status.frames = at,
-        }
-        let (run, runner) = (status.run_id, status.runner);
-        self.learn(kept, status);
+            // Counts of pruned frames cannot be computed again, so the stored status is used.
+            (Some(status), Some(known)) if kept.gone.is_some() => RunStatus { watch: status.watch, ..known },
+            (Some(status), Some(known)) => RunStatus {
+                events_checked: known.events_checked,
+                validation_failures: known.validation_failures,
+                events_withheld: known.events_withheld,
+                exit: known.exit,
+                ..status
+            },
+            (Some(status), None) => RunStatus { frames: at, ..status },
+        };
+        status.frames = status.frames.max(kept.frames);
+        let (run, runner, frames) = (status.run_id, status.runner, status.frames);
+        let entry = self.learn(kept, status);
+        let reopened = match reopened {
+            Ok(reopened) => reopened,
+            Err(error) => return entry.note_damage(&error),
+        };
         let closing: Vec<Arc<_>> =
             if close { reopened.close(now_ms).into_iter().map(Arc::new).collect() } else { Vec::new() };
-        if stream.kind == StreamKind::Session && !closing.is_empty() {
-            tracing::warn!(%run, runner, frames = at, "a run was open when the proxy stopped; it ends as interrupted");
+        if closing.is_empty() {
+            return;
         }
-        self.append(&closing).await.map(drop)
-    }
-
-    /// What the frames of a stream left open that are gone.
-    async fn left_open(&self, kept: &KeptStream, gone: u64) -> Result<Reopened, LogError> {
-        let stream = &kept.stream;
-        if gone > 0 {
-            let mark = self.log.mark((stream.kind, stream.id), LEFT_OPEN.0, &MarkAt::Frame(gone)).await?;
-            match mark.and_then(|mark| Reopened::restore(stream.clone(), &mark.state)) {
-                Some(reopened) => return Ok(reopened),
-                None => tracing::warn!(stream = %stream.id, "what was open where the stream is cut is not known"),
+        let kept = match self.append(&closing).await {
+            // The stream's front, or the whole stream, is dropped to make room for its end.
+            Err(LogError::Full { .. }) => self.cut_short(&entry, &Reopened::restarted()).await,
+            kept => kept.map(drop),
+        };
+        let is_run = stream.kind == StreamKind::Session;
+        match kept {
+            Ok(()) if is_run => {
+                tracing::warn!(%run, runner, frames, "a run was open when the proxy stopped; it ends as interrupted");
+            }
+            Ok(()) => {}
+            Err(error) => {
+                if is_run {
+                    tracing::warn!(%run, runner, frames, %error, "a run was open when the proxy stopped, and cannot be closed yet");
+                }
+                self.close_later(&entry);
             }
         }
-        Ok(Reopened::new(stream.clone()))
     }
 }
 
-/// What a stream left open, as something that is made of its frames; and the name by which it is kept.
+/// What a stream left open, in the form of an encoder over its frames; and the name under which its marks are stored.
 pub(super) const LEFT_OPEN: (&str, NewEncoder) =
     ("left open", |stream, _| Some(Box::new(LeftOpen(Reopened::new(stream.clone()), stream.clone()))));
 
@@ -154,9 +169,10 @@ impl Encoder for LeftOpen {
     }
 }
 
-/// The status that was kept, where it is that of the stream as it is.
+/// The stored status, if it belongs to the stream's current state.
 fn known_status(kept: &KeptStream) -> Option<RunStatus> {
     let mut status: RunStatus = serde_json::from_str(kept.status.as_deref()?).ok()?;
     status.ended = kept.ended;
+    status.opening = status.kept_opening.take();
     (status.frames == kept.frames).then_some(status)
 }

@@ -1,29 +1,29 @@
 //! Which artifacts the frames of a stream refer to.
 //!
-//! In: artifacts as they are stored, and frames as they are kept. Out: those that only frames refer to whose turn to go has
-//! come. Never: one that a kept frame refers to, or one whose frame is still to come. A message may yet refer to media that
-//! stood in a record long before it: those stay until a frame does, or the run goes. What frames from before a restart refer to
-//! is not known here: that stays until the run goes.
+//! Input: artifacts as they are stored, and frames as they are kept. Output: the artifacts that only pruned frames refer to.
+//! Never: an artifact that a kept frame refers to, or that a later frame will refer to. A message may refer to media from a
+//! much earlier record: such an artifact stays until a frame refers to it, or the run is dropped. References in frames from
+//! before a restart are not known here: those artifacts stay until the run is dropped.
 
 use crate::artifacts::Key;
 use framegate_translators::artifacts::{Artifact, ArtifactKind};
 use framegate_translators::frame::{Body, Frame};
 use std::collections::HashMap;
 
-/// What has no number yet: the frame is still to come.
+/// In place of a frame number: the frame is still to come.
 const STILL_TO_COME: u64 = u64::MAX;
 
-/// Of each artifact, the number of the last frame that refers to it.
+/// For each artifact, the number of the last frame that refers to it.
 #[derive(Debug, Default)]
 pub(super) struct Referred(HashMap<[u8; 32], u64>);
 
 impl Referred {
-    /// An artifact is stored, and a frame will refer to it.
+    /// Adds a stored artifact; a later frame will refer to it.
     pub(super) fn stored(&mut self, artifact: &Artifact) {
         self.0.insert(artifact.digest, STILL_TO_COME);
     }
 
-    /// A frame is kept.
+    /// Takes note of the references in a kept frame.
     pub(super) fn frame(&mut self, frame: &Frame) {
         let mut put = |id: &str, seq: u64| {
             if let Some(Key::Digest(digest)) = Key::parse(id) {
@@ -46,13 +46,13 @@ impl Referred {
         }
     }
 
-    /// Takes those that no frame refers to from that one on.
+    /// Removes and returns the artifacts that are only referred to by frames before `frame`.
     pub(super) fn before(&mut self, frame: u64) -> Vec<[u8; 32]> {
         self.0.extract_if(|_, last| *last < frame).map(|(digest, _)| digest).collect()
     }
 }
 
-/// Whether artifacts of that kind are what stood in a record, so that later frames may refer to them.
+/// Whether artifacts of that kind come from a record, so that later frames may refer to them.
 fn is_media(kind: &str) -> bool {
     [ArtifactKind::Image, ArtifactKind::ToolResultBlob].iter().any(|media| media.as_str() == kind)
 }

@@ -1,30 +1,31 @@
-//! Questions that wait, said again to readers that begin behind them.
+//! Pending approval requests, sent again to readers that start after them.
 //!
-//! In: where a reader begins. Out: the events of the questions before that place that nobody answered yet, as they were. Never:
-//! a cursor with them, so that a client which reconnects goes on from where it was.
+//! Input: where a reader starts. Output: the unchanged events of the approval requests before that point that are still
+//! unanswered. Never: a cursor with them, so that a client that reconnects resumes where it was.
 
 use super::view::Read;
 use super::{Entry, FeedFollower, Reader, Runs, Wire};
 use crate::log::LogError;
 use bytes::Bytes;
-use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::contracts::{Contract, SseStyle, raw::RAW};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use std::sync::Arc;
 
-/// How many events one frame is told in at most.
+/// Maximum number of events for one frame.
 const EVENTS: usize = 64;
 
-/// The frames of the questions that wait in a stream.
+/// The frames of the approval requests that are pending in a stream.
 fn waiting(entry: &Entry) -> Vec<u64> {
     entry.status().approvals.iter().map(|waiting| waiting.seq).collect()
 }
 
 impl Runs {
-    /// The events of a stream's questions that wait, where they come before the event with that number; and how many.
+    /// The events of a stream's pending approval requests that are before the event with number `before`; and how many they
+    /// are.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn repeated(
         &self,
         entry: &Arc<Entry>,
@@ -34,7 +35,7 @@ impl Runs {
         wire: Wire,
     ) -> Result<(Bytes, u64), LogError> {
         let (mut out, mut events) = (Vec::new(), 0);
-        if contract.sse != SseStyle::Raw
+        if contract.name != RAW.name
             && let Some(mut reader) = self.reader(entry, contract, options)
         {
             for seq in waiting(entry) {
@@ -44,7 +45,7 @@ impl Runs {
         Ok((Bytes::from(out), events))
     }
 
-    /// Writes the events of one frame that come before the event with that number.
+    /// Writes the events of one frame that are before the event with number `before`.
     async fn repeat(
         &self,
         reader: &mut Reader,
@@ -77,11 +78,11 @@ impl Runs {
 }
 
 impl FeedFollower {
-    /// The events of the questions that wait in what the reader sees, where they come before the place at which it begins;
-    /// and how many. To be asked for before the first events are read.
+    /// The events of all pending approval requests that the reader may see and that are before its start position; and how many
+    /// they are. Must be called before the first events are read.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn repeated(&mut self, wire: Wire) -> Result<(Bytes, u64), LogError> {
         let (runs, types) = (self.runs().clone(), self.types().map(<[String]>::to_vec));
         let is_wanted = |kind: &str| types.as_ref().is_none_or(|types| types.iter().any(|one| one == kind));

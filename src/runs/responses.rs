@@ -1,24 +1,24 @@
 //! Responses by the id that their upstream gave them.
 //!
-//! In: the first records of a run. Out: the id, and the run of an id. Never: a record parsed whole for it, an id that outlives
-//! its run.
+//! Input: the first records of a run. Output: the id, and the run with an id. Never: a record parsed completely for this, or an
+//! id that outlives its run.
 
 use super::{Entry, Known, RunStatus, Runs, StreamId};
 use framegate_translators::json::Object;
 use std::sync::{Arc, PoisonError};
 
-/// How many records of a run are looked at: the first one tells it, unless it was lost.
+/// How many records of a run are searched for the id. The first one has it, unless it was lost.
 const LOOKED_AT: u64 = 16;
 
-/// The runner whose runs are responses, as streams name it.
-const PROVIDER: &str = "openresponses";
+/// The name of the runner whose runs are responses.
+const RUNNER: &str = framegate_translators::runners::open_responses::RUNNER.name;
 
-/// The longest id, in bytes; what is longer is no name.
+/// Maximum length of an id, in bytes. Anything longer is ignored.
 const LONGEST: usize = 256;
 
-/// The id that a record tells, where it is one of the first of a response.
+/// The id in a record, if it is one of the first records of a response.
 pub(super) fn told(runner: &str, records: u64, data: &str) -> Option<String> {
-    if runner != PROVIDER || records > LOOKED_AT {
+    if runner != RUNNER || records > LOOKED_AT {
         return None;
     }
     let fields = Object::parse(data)?;
@@ -30,12 +30,12 @@ pub(super) fn told(runner: &str, records: u64, data: &str) -> Option<String> {
 }
 
 impl Known {
-    /// Learns of a response; of two with one id, the newer one is meant.
+    /// Adds a response. If two responses have the same id, the newer one wins.
     pub(super) fn learn_response(&mut self, id: &str, of: StreamId) {
         self.by_response.insert(id.to_owned(), of);
     }
 
-    /// Forgets the response of a stream that is dropped.
+    /// Removes the response of a dropped stream.
     pub(super) fn forget_response(&mut self, of: StreamId) {
         let id = self.by_id.get(&of).and_then(|entry| entry.status().response_id.clone());
         if let Some(id) = id
@@ -47,14 +47,19 @@ impl Known {
 }
 
 impl Runs {
-    /// Learns the id of a response that did not tell it at once.
+    /// Adds a response whose id was not in its first frames.
     pub(super) fn learn_response(&self, entry: &Entry, status: &RunStatus) {
         if let Some(id) = status.response_id.as_deref().filter(|_| entry.status().response_id.is_none()) {
             self.streams.write().unwrap_or_else(PoisonError::into_inner).learn_response(id, entry.id());
         }
     }
 
-    /// The run of a response, by the id that its upstream gave it.
+    /// Removes a response that was deleted upstream: it cannot be found by its id any more.
+    pub fn forget_response(&self, id: &str) {
+        self.streams.write().unwrap_or_else(PoisonError::into_inner).by_response.remove(id);
+    }
+
+    /// Finds the run of a response by the id that its upstream gave it.
     pub fn find_response(&self, id: &str) -> Option<Arc<Entry>> {
         let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         known.by_response.get(id).and_then(|of| known.by_id.get(of)).cloned()
@@ -66,7 +71,7 @@ mod tests {
     use super::*;
 
     fn id_in(text: &str) -> Option<String> {
-        told(PROVIDER, 1, text)
+        told(RUNNER, 1, text)
     }
 
     #[test]

@@ -1,8 +1,8 @@
-//! Streams that more than one ingest speaks of: the thread of a session, a task that goes on.
+//! Streams to which more than one ingest appends: the thread of a session, a task that continues.
 //!
-//! In: frames, numbered by the ingest that made them. Out: the same, numbered on from what is kept of their stream. Never: a
-//! number twice, a time that runs backwards, two appends to one such stream at once. A run belongs to one ingest; its frames
-//! are left as they are.
+//! Input: frames, numbered by the ingest that made them. Output: the same frames, renumbered to follow the kept frames of their
+//! stream. Never: a number twice, a time that runs backwards, or two concurrent appends to one such stream. A run belongs to
+//! one ingest; its frames are left unchanged.
 
 use super::Entry;
 use crate::log::{StreamId, stream_id};
@@ -12,10 +12,10 @@ use std::collections::HashMap;
 use std::sync::Arc;
 use tokio::sync::{Mutex, MutexGuard};
 
-/// How many streams can be appended to at once; two that fall on one place wait for each other.
+/// Number of locks. Two streams that fall on the same lock wait for each other.
 const PLACES: usize = 64;
 
-/// Whose turn it is to append to a stream that others may append to.
+/// Locks for appending to streams that more than one ingest may append to.
 pub(super) struct Turns([Mutex<()>; PLACES]);
 
 impl Default for Turns {
@@ -25,11 +25,11 @@ impl Default for Turns {
 }
 
 impl Turns {
-    /// Waits until it is the turn of all streams of these frames.
+    /// Waits for the locks of all streams of these frames.
     pub(super) async fn take(&self, frames: &[Arc<Frame>]) -> Vec<MutexGuard<'_, ()>> {
         let mut places: Vec<usize> =
             frames.iter().map(|frame| stream_id(frame)).filter(|id| is_shared(*id)).map(place).collect();
-        // In one order for everybody, so that nobody waits in a circle.
+        // Locked in a fixed order, to avoid deadlock.
         places.sort_unstable();
         places.dedup();
         let mut turns = Vec::with_capacity(places.len());
@@ -48,7 +48,7 @@ fn place((_, id): StreamId) -> usize {
     id.as_bytes().iter().fold(0, |sum, byte| (sum * 31 + usize::from(*byte)) % PLACES)
 }
 
-/// The frames with the numbers and times that they have in their streams.
+/// The frames with their final numbers and times in their streams.
 pub(super) fn continued<'f>(
     frames: &'f [Arc<Frame>],
     find: &dyn Fn(StreamId) -> Option<Arc<Entry>>,

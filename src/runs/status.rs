@@ -1,116 +1,150 @@
-//! What is known of a run at a glance.
+//! Run status: a summary of a run.
 
-use super::responses;
+use super::{openings, responses};
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::drift::DriftKind;
-use framegate_translators::frame::{Body, EndReason, Frame, ProviderStatus, StreamKind, Usage, UsageScope};
-use framegate_translators::runners::RUNNERS;
+use framegate_translators::frame::{
+    Body, EndReason, Figures, Frame, ProviderStatus, Stream, StreamKind, Usage, UsageScope,
+};
+use framegate_translators::runners::{RUNNERS, name_of};
 use framegate_translators::warnings::{Warning, Watch};
 use serde::{Deserialize, Deserializer, Serialize};
 use std::collections::BTreeMap;
 use std::process::ExitStatus;
 use uuid::Uuid;
 
-/// Where a run stands.
+/// The state of a run.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum RunState {
-    /// It goes on.
+    /// The run goes on.
     Running,
-    /// It waits for a decision.
+    /// The run waits for a decision.
     WaitingApproval,
-    /// The runner says that it went well.
+    /// The runner reported success.
     Completed,
-    /// The runner says that it went badly.
+    /// The runner reported failure.
     Failed,
-    /// It was stopped, or its stream broke off.
+    /// The run was stopped, or its stream broke off.
     Interrupted,
 }
 
-/// A word of the program. Under a name of its own, for serde takes a reference that it sees for one into its input.
+impl RunState {
+    /// Every state.
+    pub const ALL: [Self; 5] = [Self::Running, Self::WaitingApproval, Self::Completed, Self::Failed, Self::Interrupted];
+
+    /// The name of the state in the APIs.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Running => "running",
+            Self::WaitingApproval => "waiting_approval",
+            Self::Completed => "completed",
+            Self::Failed => "failed",
+            Self::Interrupted => "interrupted",
+        }
+    }
+}
+
+/// A static string. It has a type alias because serde borrows a field written as `&str` from its input.
 type Word = &'static str;
 
-/// A run at a glance: `GET /v1/runs/{run_id}`. What is not known is absent.
+/// Status of a run: `GET /v1/runs/{run_id}`. Unknown values are absent.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub struct RunStatus {
-    /// The run.
+    /// The run's id.
     pub run_id: Uuid,
-    /// Its session.
+    /// The id of its session.
     pub session_id: Uuid,
-    /// The session in the runner's spelling.
+    /// The runner's own name for the session.
     #[serde(default, skip_serializing_if = "str::is_empty")]
     pub session_name: String,
-    /// Of a response: the id that its upstream gave it.
+    /// The id that the upstream gave the response; absent for other runs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub response_id: Option<String>,
-    /// The runner.
-    #[serde(deserialize_with = "provider")]
+    /// The runner's name.
+    #[serde(deserialize_with = "runner_name")]
     pub runner: Word,
-    /// Where it stands.
+    /// The run's state.
     pub state: RunState,
-    /// Unix epoch milliseconds of the first frame.
+    /// Time of the first frame, in Unix epoch milliseconds.
     pub started_at_ms: u64,
-    /// Unix epoch milliseconds of the newest frame.
+    /// Time of the newest frame, in Unix epoch milliseconds.
     pub updated_at_ms: u64,
-    /// Unix epoch milliseconds of the last frame.
+    /// Time of the last frame, in Unix epoch milliseconds; absent while the run is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub ended_at_ms: Option<u64>,
-    /// Frames so far.
+    /// Number of frames so far.
     pub frames: u64,
-    /// The first so many of them are not kept any more.
+    /// How many frames at the start of the stream are not kept any more.
     #[serde(default, skip_serializing_if = "is_zero")]
     pub pruned_frames: u64,
     /// Upstream records so far.
     pub records: u64,
     /// Upstream records that were not JSON.
     pub invalid_records: u64,
-    /// Upstream records with something wrong in them.
+    /// Upstream records with errors.
     pub records_with_errors: u64,
     /// Tool calls that ran.
     pub tool_calls: u64,
-    /// Tokens and money.
+    /// Tokens and cost.
     pub usage: UsageTotal,
-    /// How often each of the warnings was given, by its code.
+    /// How often each warning was raised, by its code.
     #[serde(deserialize_with = "warnings")]
     pub warnings: BTreeMap<Word, u64>,
-    /// How often upstream records differed from what is known of the runner, by the kind of difference.
+    /// How often upstream records differed from the runner's known format, by the kind of difference.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "drift")]
     pub drift: BTreeMap<Word, u64>,
-    /// Events that were checked against their schema, by contract. One that nobody asked for in a contract is not made in
-    /// it. These counts and the next two are kept every minute, and where the proxy stops.
+    /// Events that were checked against their schema, by contract. An event is only encoded, and counted, in contracts that a
+    /// reader asked for. This count and the next two are saved every minute, and when the proxy stops.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_contract")]
     pub events_checked: BTreeMap<Word, u64>,
     /// Events that broke their schema, by contract.
     #[serde(default, deserialize_with = "by_contract")]
     pub validation_failures: BTreeMap<Word, u64>,
-    /// Those of them that were withheld, by contract.
+    /// Events that broke their schema and were withheld, by contract.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty", deserialize_with = "by_contract")]
     pub events_withheld: BTreeMap<Word, u64>,
-    /// Approvals that wait for an answer.
+    /// Ids of the approvals that wait for an answer.
     pub pending_approvals: Vec<String>,
-    /// The same with what is known of them.
+    /// The same approvals with their details.
     #[serde(default)]
     pub approvals: Vec<Waiting>,
-    /// The main thread's last whole text.
+    /// The last complete text of the main thread.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub final_text: Option<String>,
-    /// As it is kept: whether the final text stands in the last frame alone. `None` here, and where that was not noted.
+    /// Set only in the stored form: whether the last frame alone has the final text. `None` in memory, and in a status that
+    /// does not record it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(super) is_final_text_long: Option<bool>,
-    /// A stable code where the run failed or was stopped.
+    /// Set only in the stored form: the digest of the record that the run began with. `None` in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) kept_opening: Option<u64>,
+    /// Digest of the record that the run began with; `None` before the first record.
+    #[serde(skip)]
+    pub(super) opening: Option<u64>,
+    /// A stable error code if the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub error_code: Option<String>,
-    /// What a person is told where the run failed or was stopped.
+    /// A message for people if the run failed or was stopped.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub message: Option<String>,
-    /// Why the last that came of the run is not kept, so that nobody can read it and the run does not end before there is room:
-    /// `log_full` or `log_failed`. Absent where all is.
+    /// Why the newest frames of the run are not kept: `log_full` or `log_failed`. They cannot be read, and the run cannot end
+    /// before there is room. Absent if all frames are kept.
     #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
     pub not_kept: Option<Word>,
-    /// How the program left that the proxy started for the run, once it has. Of several runs of one program, the last one
-    /// has it.
+    /// Which part of the stream cannot be read because the log is damaged. Absent if no damage was found.
+    #[serde(default, skip_deserializing, skip_serializing_if = "Option::is_none")]
+    pub damaged: Option<String>,
+    /// How the program that the proxy started for the run exited. Absent until it has exited. If one program did several runs,
+    /// only the last run has this.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub exit: Option<Exited>,
+    /// Set only in the stored form: the runner's running total of the session after the run. `None` in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(super) running: Option<Box<Figures>>,
+    /// The runner's running total of the session after the run.
+    #[serde(skip)]
+    pub(super) running_total: Option<Box<Figures>>,
     /// Whether the stream is over.
     #[serde(skip)]
     pub ended: bool,
@@ -118,7 +152,7 @@ pub struct RunStatus {
     pub(super) watch: Watch,
 }
 
-/// How a program left: one of the two, where the system says so.
+/// How a program exited. At most one field is set, as the system reports it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Exited {
     /// Its exit status.
@@ -130,51 +164,51 @@ pub struct Exited {
 }
 
 impl Exited {
-    /// As the system tells it.
+    /// Converts what the system reports.
     pub fn of(status: ExitStatus) -> Self {
         use std::os::unix::process::ExitStatusExt;
         Self { status: status.code(), signal: status.signal() }
     }
 }
 
-/// A question that waits for its answer. What is asked about stands in its event.
+/// An approval that waits for an answer. The approval's event has the arguments.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Waiting {
-    /// Its id, under which it is answered.
+    /// The id for answering it.
     pub approval_id: String,
     /// The tool that wants to run.
     pub tool_name: String,
-    /// Why it is asked, as the runner says.
+    /// Why approval is needed, as the runner put it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
-    /// Unix epoch milliseconds of its frame.
+    /// Time of its frame, in Unix epoch milliseconds.
     pub requested_at_ms: u64,
-    /// The number of its frame.
+    /// The sequence number of its frame.
     pub seq: u64,
 }
 
-/// Tokens and money of a run. What no record told is absent.
+/// Tokens and cost of a run. A figure that no record reported is absent.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 pub struct UsageTotal {
-    /// Tokens read outside the cache.
+    /// Input tokens read outside the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub input_tokens: Option<u64>,
-    /// Tokens written, reasoning among them.
+    /// Output tokens, including reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub output_tokens: Option<u64>,
-    /// Tokens read from the cache.
+    /// Input tokens read from the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_read_tokens: Option<u64>,
-    /// Tokens written to the cache.
+    /// Input tokens written to the cache.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cache_creation_tokens: Option<u64>,
     /// The part of `output_tokens` that was reasoning.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reasoning_tokens: Option<u64>,
-    /// US dollars.
+    /// Cost in US dollars.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cost_usd: Option<f64>,
-    /// The runner gave its own total: the turns are in it.
+    /// The runner reported its own total, which includes the turns.
     #[serde(skip)]
     is_run_total: bool,
 }
@@ -205,18 +239,24 @@ fn plus(sum: &mut Option<u64>, more: Option<u64>) {
 
 impl RunStatus {
     pub(super) fn new(first: &Frame) -> Self {
-        let stream = &first.stream;
+        let mut status = Self::of_stream(&first.stream, 0);
+        (status.started_at_ms, status.updated_at_ms) = (first.timestamp_ms, first.timestamp_ms);
+        status
+    }
+
+    /// Status of a stream of which nothing else is known.
+    pub(super) fn of_stream(stream: &Stream, frames: u64) -> Self {
         Self {
             run_id: stream.id,
             session_id: stream.session.id,
             session_name: stream.session.name.to_string(),
             response_id: None,
-            runner: stream.provider,
+            runner: name_of(stream.provider),
             state: RunState::Running,
-            started_at_ms: first.timestamp_ms,
-            updated_at_ms: first.timestamp_ms,
+            started_at_ms: 0,
+            updated_at_ms: 0,
             ended_at_ms: None,
-            frames: 0,
+            frames,
             pruned_frames: 0,
             records: 0,
             invalid_records: 0,
@@ -232,16 +272,21 @@ impl RunStatus {
             approvals: Vec::new(),
             final_text: None,
             is_final_text_long: None,
+            kept_opening: None,
+            opening: None,
             error_code: None,
             message: None,
             not_kept: None,
+            damaged: None,
             exit: None,
+            running: None,
+            running_total: None,
             ended: false,
             watch: Watch::default(),
         }
     }
 
-    /// Takes the next frame of the stream.
+    /// Observes the next frame of the stream, and adds new warnings to `warned`.
     pub(super) fn observe(&mut self, frame: &Frame, warned: &mut Vec<(Warning, u64)>) {
         self.frames += 1;
         self.updated_at_ms = frame.timestamp_ms;
@@ -254,6 +299,9 @@ impl RunStatus {
         match &frame.body {
             Body::ProviderEvent(record) => {
                 self.records += 1;
+                if self.records == 1 {
+                    self.opening = Some(openings::opening(record));
+                }
                 if self.response_id.is_none()
                     && let Some(data) = record.data.as_deref().filter(|_| frame.stream.kind == StreamKind::Session)
                 {
@@ -266,7 +314,12 @@ impl RunStatus {
                 self.records_with_errors += u64::from(!record.errors.is_empty() || !record.response_errors.is_empty());
             }
             Body::ToolStarted { .. } => self.tool_calls += 1,
-            Body::UsageReported(usage) => self.usage.add(usage),
+            Body::UsageReported(usage) => {
+                self.usage.add(usage);
+                if let Some(running) = &usage.running {
+                    self.running_total = Some(running.clone());
+                }
+            }
             Body::ApprovalRequested(request) => {
                 self.pending_approvals.push(request.approval_id.to_string());
                 self.approvals.push(Waiting {
@@ -297,12 +350,12 @@ impl RunStatus {
             }
             _ => {}
         }
-        // A task may be gone on with by a later ingest; nothing follows the end of a run.
+        // A later ingest may continue a task. Nothing follows the end of a run.
         self.ended = framegate_translators::pipeline::is_last(frame);
         self.ended_at_ms = self.ended.then_some(frame.timestamp_ms);
     }
 
-    /// Tells what is worth a warning.
+    /// Logs a warning.
     pub(super) fn tell(&self, warning: Warning, seq: u64) {
         tracing::warn!(
             run = %self.run_id, session = %self.session_id, runner = self.runner, seq, code = warning.code(), "{}",
@@ -311,13 +364,13 @@ impl RunStatus {
     }
 }
 
-/// Tells of a run's beginning and end, once they are kept.
+/// Logs the start and the end of a run; called once the frame is kept.
 pub(super) fn tell_bounds(frame: &Frame) {
     let stream = &frame.stream;
     if stream.kind != StreamKind::Session {
         return;
     }
-    let (run, session, runner) = (stream.id, stream.session.id, stream.provider);
+    let (run, session, runner) = (stream.id, stream.session.id, name_of(stream.provider));
     match &frame.body {
         Body::SessionStarted { .. } => tracing::info!(%run, %session, runner, "a run began"),
         Body::SessionEnded(end) => {
@@ -328,10 +381,11 @@ pub(super) fn tell_bounds(frame: &Frame) {
     }
 }
 
-fn provider<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
+/// Reads a runner's name. Statuses of earlier versions have the `provider` of the run's frames instead.
+fn runner_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let name = String::deserialize(deserializer)?;
-    let known = RUNNERS.iter().map(|runner| runner.provider).find(|known| *known == name);
-    known.ok_or_else(|| serde::de::Error::custom(format_args!("there is no provider {name:?}")))
+    let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider == name);
+    known.map(|runner| runner.name).ok_or_else(|| serde::de::Error::custom(format_args!("there is no runner {name:?}")))
 }
 
 fn warnings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word, u64>, D::Error> {
@@ -350,7 +404,7 @@ fn is_zero(count: &u64) -> bool {
     *count == 0
 }
 
-/// Counts under names that are known; others are those of another version, whose counts mean nothing here.
+/// Reads counters with known names. Other names are from another version, and their counts mean nothing here.
 fn counts<'de, D: Deserializer<'de>>(
     deserializer: D,
     known: impl IntoIterator<Item = &'static str> + Clone,

@@ -1,10 +1,10 @@
-//! What framegate counts about itself, for Prometheus (text exposition format 0.0.4).
+//! framegate's own metrics, for Prometheus (text exposition format 0.0.4).
 //!
-//! In: what happens, one call for each happening; the state of what is kept, at a scrape. Out: the text of `GET /metrics`.
-//! Never: a label whose values a client or a runner can make up (a run, a path, a model), a lock held while something waits.
+//! Input: one call for each occurrence; the state of the stores, at a scrape. Output: the text of `GET /metrics`. Never: a
+//! label whose values a client or a runner can invent (a run, a path, a model); a lock held across a wait.
 //!
-//! The `prometheus` crate and not `prometheus-client`: the latter writes OpenMetrics 1.0 only, whose names of counters a
-//! scraper of 0.0.4 takes for untyped. Without its default features it brings no protobuf.
+//! This uses the `prometheus` crate rather than `prometheus-client`, which writes only OpenMetrics 1.0. A 0.0.4 scraper
+//! treats the counter names of that format as untyped. Without its default features the crate does not depend on protobuf.
 
 mod meters;
 mod register;
@@ -13,7 +13,6 @@ mod upstreams;
 pub use meters::{ClientMeter, IngestMeter};
 pub use upstreams::UpstreamMeter;
 
-use crate::runs::Lag;
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
 use framegate_translators::runners::RUNNERS;
@@ -31,16 +30,16 @@ use std::time::Duration;
 /// The media type of the text.
 pub const CONTENT_TYPE: &str = prometheus::TEXT_FORMAT;
 
-/// The route label of a request for a path that there is not.
+/// The route label of a request for an unknown path.
 pub const NO_ROUTE: &str = "none";
 
-/// How a stream stands on the wire, as a label.
+/// The wire formats of event streams, as label values.
 pub const WIRES: [&str; 2] = ["sse", "ndjson"];
 
-/// Why spans are dropped, as a label: too many were open, too many waited, the collector did not take them, or the proxy stops.
+/// Why spans are dropped, as label values: too many open, queue full, refused by the collector, proxy stopped.
 const SPANS_DROPPED: [&str; 4] = ["too_many_open", "queue_full", "not_taken", "stopped"];
 
-/// All counters.
+/// All metrics.
 pub struct Metrics {
     registry: Registry,
     ingest_bytes: IntCounterVec,
@@ -76,19 +75,22 @@ pub struct Metrics {
     spans_dropped: IntCounterVec,
     upstreams: upstreams::Families,
     tasks: IntGauge,
-    /// The names that marks of redaction may have.
+    /// The rule names that redaction marks may contain.
     rules: OnceLock<Vec<String>>,
     readers: Readers,
 }
 
-/// Who reads, and how far behind each of them is.
+/// Measures how many frames a reader has not got yet.
+type Lag = Box<dyn Fn() -> u64 + Send>;
+
+/// The open readers, with the lag of each.
 #[derive(Default)]
 struct Readers {
     next: AtomicU64,
     open: Mutex<HashMap<u64, (&'static str, &'static str, Lag)>>,
 }
 
-/// What is kept, at the time of a scrape. What a store does not tell is absent.
+/// The size of the stores at the time of a scrape. A store that does not report its size is `None`.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Kept {
     /// Bytes and streams in the log.
@@ -104,7 +106,7 @@ impl Default for Metrics {
 }
 
 impl Metrics {
-    /// Nothing has happened yet.
+    /// Metrics in which every count is 0.
     pub fn new() -> Self {
         let registry = Registry::new();
         let to = Register(registry.clone());
@@ -224,7 +226,7 @@ impl Metrics {
         metrics
     }
 
-    /// What is known beforehand begins at 0, so that a rate sees the first one.
+    /// Creates the series whose labels are known beforehand with value 0, so that a rate includes their first increment.
     fn begin_at_zero(&self) {
         for runner in RUNNERS {
             let name = runner.name;
@@ -255,9 +257,9 @@ impl Metrics {
         }
     }
 
-    /// The log took frames.
+    /// Counts frames that the log accepted.
     pub fn kept(&self, frames: &[Arc<Frame>]) {
-        // One ingest has one runner, and few types: they are added up before the shared counters are looked for.
+        // An ingest has one runner and few frame types. Count locally first, then update the shared counters.
         let Some(runner) = frames.first().map(|frame| runner_of(frame.stream.provider)) else { return };
         let mut kinds: Vec<(&'static str, u64)> = Vec::new();
         let mut records = [0u64; 3];
@@ -298,12 +300,13 @@ impl Metrics {
         }
     }
 
-    /// What marks of redaction may say, from now on; a second call changes nothing.
+    /// Sets the rule names that redaction marks may contain. Only the first call has an effect.
     pub fn redacts(&self, rules: impl Iterator<Item = String>) {
         let _ = self.rules.set(rules.collect());
     }
 
-    /// A record in which something was redacted. A mark that no rule of ours makes is the runner's own text.
+    /// Counts the redaction marks of a record. A mark whose name is not one of our rules is the runner's own text and is
+    /// ignored.
     fn redacted(&self, runner: &str, record: &ProviderEvent) {
         let rules = self.rules.get().map(Vec::as_slice).unwrap_or_default();
         let data = record.data.as_deref().map(str::as_bytes);
@@ -316,7 +319,7 @@ impl Metrics {
         }
     }
 
-    /// The log was asked to append a batch, and took so long.
+    /// Counts one append to the log, with its duration and whether it succeeded.
     pub fn appended(&self, took: Duration, well: bool) {
         self.log_append.observe(took.as_secs_f64());
         if !well {
@@ -324,34 +327,34 @@ impl Metrics {
         }
     }
 
-    /// The collector took spans.
+    /// Counts spans that the collector accepted.
     pub fn spans_sent(&self, spans: u64) {
         self.spans_sent.inc_by(spans);
     }
 
-    /// Spans were dropped, for one of the reasons that the label may have.
+    /// Counts dropped spans. `reason` is one of the label's known values.
     pub fn spans_dropped(&self, reason: &'static str, spans: u64) {
         if spans > 0 {
             self.spans_dropped.with_label_values(&[reason]).inc_by(spans);
         }
     }
 
-    /// A run was warned of.
+    /// Counts a warning about a run.
     pub fn warned(&self, provider: &str, warning: Warning) {
         self.warnings.with_label_values(&[runner_of(provider), warning.code()]).inc();
     }
 
-    /// An artifact could not be stored.
+    /// Counts an artifact that could not be stored.
     pub fn artifact_failed(&self) {
         self.artifact_errors.inc();
     }
 
-    /// So many events of a contract were checked for the first time.
+    /// Counts events of a contract that were checked for the first time.
     pub fn checked(&self, contract: &str, events: u64) {
         self.events_checked.with_label_values(&[contract]).inc_by(events);
     }
 
-    /// An event broke its schema.
+    /// Counts an event that violates its schema.
     pub fn broke(&self, contract: &str, withheld: bool) {
         self.validation_failures.with_label_values(&[contract]).inc();
         if withheld {
@@ -359,26 +362,36 @@ impl Metrics {
         }
     }
 
-    /// A request was answered.
+    /// Counts an answered request.
     pub fn request(&self, method: &Method, route: &str, status: StatusCode) {
-        // A client may make up a method.
+        // Clients can invent methods, so unknown ones share a label.
         let known =
             [Method::GET, Method::HEAD, Method::POST, Method::OPTIONS, Method::PUT, Method::PATCH, Method::DELETE];
         let method = if known.contains(method) { method.as_str() } else { "other" };
         self.requests.with_label_values(&[method, route, status.as_str()]).inc();
     }
 
-    /// A request to an upstream is over; the upstream's name is one of the configuration's.
+    /// Counts a request to an upstream that ended. `upstream` is a configured name.
     pub fn upstream_ended(&self, upstream: &str, outcome: &'static str) {
         self.upstream_ended.with_label_values(&[upstream, outcome]).inc();
     }
 
-    /// What counts the runs of one upstream; its name is one of the configuration's.
+    /// Sets whether the feed of an upstream is connected.
+    pub fn upstream_connected(&self, upstream: &str, is_connected: bool) {
+        self.upstreams.set_connected(upstream, is_connected);
+    }
+
+    /// Counts the loss of an upstream's feed that was connected.
+    pub fn upstream_connection_lost(&self, upstream: &str) {
+        self.upstreams.lost(upstream);
+    }
+
+    /// The meter for the runs of one upstream. `name` is a configured name.
     pub fn upstream(&self, name: &str) -> UpstreamMeter {
         self.upstreams.meter(name)
     }
 
-    /// An ingest begins; `runner` is the one that the request named, or `auto`.
+    /// Starts metering an ingest. `runner` is the one that the request named, or `auto`.
     pub fn ingest(&self, runner: &'static str) -> IngestMeter {
         let open = self.ingests_open.with_label_values(&[runner]);
         open.inc();
@@ -386,8 +399,14 @@ impl Metrics {
         IngestMeter { runner, open, bytes, ended: self.ingests_ended.clone(), reason: "internal" }
     }
 
-    /// A client begins to read an event stream.
-    pub fn client(self: &Arc<Self>, contract: &'static str, wire: &'static str, lag: Lag) -> ClientMeter {
+    /// Starts metering a client that reads an event stream. `lag` returns how many frames it has not got yet.
+    pub fn client(
+        self: &Arc<Self>,
+        contract: &'static str,
+        wire: &'static str,
+        lag: impl Fn() -> u64 + Send + 'static,
+    ) -> ClientMeter {
+        let lag: Lag = Box::new(lag);
         let labels = &[contract, wire];
         let open = self.clients.with_label_values(labels);
         open.inc();
@@ -417,7 +436,7 @@ impl Metrics {
         let runtime = tokio::runtime::Handle::try_current().map(|runtime| runtime.metrics().num_alive_tasks() as u64);
         self.tasks.set(signed(runtime.unwrap_or_default()));
         let mut families = self.registry.gather();
-        // What is not known is absent, never 0.
+        // Unknown values are absent, never 0.
         families.retain(|family| match family.name() {
             "framegate_log_bytes" | "framegate_log_streams" => kept.log.is_some(),
             "framegate_artifact_bytes" | "framegate_artifacts" => kept.artifacts.is_some(),
@@ -434,7 +453,7 @@ impl Metrics {
         let mut most: HashMap<(&str, &str), u64> = HashMap::new();
         for (contract, wire, lag) in self.readers.open.lock().unwrap_or_else(PoisonError::into_inner).values() {
             let most = most.entry((contract, wire)).or_default();
-            *most = lag.frames().max(*most);
+            *most = lag().max(*most);
         }
         for contract in CONTRACTS {
             for wire in WIRES {
@@ -445,9 +464,10 @@ impl Metrics {
     }
 }
 
-/// The runner whose name in frames it is: in labels it has the name that clients use.
-fn runner_of(provider: &str) -> &'static str {
-    RUNNERS.iter().find(|runner| runner.provider == provider).map_or("other", |runner| runner.name)
+/// The runner label for a runner's name or the `provider` of its frames; `other` if unknown.
+fn runner_of(name: &str) -> &'static str {
+    let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider == name);
+    known.map_or("other", |runner| runner.name)
 }
 
 fn signed(number: u64) -> i64 {

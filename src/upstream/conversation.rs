@@ -1,12 +1,13 @@
-//! What is said to one runner, by whom, and what became of it.
+//! What clients and the proxy say to one runner, and the outcome of each message.
 //!
-//! In: the runner's records and the frames made of them, what somebody wants said, the time. Out: what is to be sent to the
-//! runner, one piece at a time; the decisions that frames must tell. Never: waiting, a question answered twice, one that
-//! nobody answers for longer than the configured time, an answer told as given before it was passed on.
+//! Input: the runner's records and the frames made of them, messages from clients, the time. Output: what to send to the
+//! runner, one piece at a time; the decisions to record as frames. Never: waiting; a question answered twice; a question left
+//! unanswered past the configured time; an answer recorded before it was passed on.
 //!
-//! Whoever drives the runner calls, in a circle: [`Conversation::step`]; [`Conversation::take_resolutions`], each for
-//! `Ingest::resolve`; [`Conversation::take_sending`] and, when that is sent, [`Conversation::sent`]; and waits for the runner's
-//! output (`Ingest::feed_to`), something to say ([`Conversation::said`]), or [`Conversation::deadline`].
+//! The driver of the runner calls, in a loop: [`Conversation::step`]; [`Conversation::take_resolutions`], each for
+//! `Ingest::resolve`; [`Conversation::take_sending`] and, once that is sent, [`Conversation::sent`]. Then it waits for the
+//! runner's output (`Ingest::feed_to`), for a message to the runner ([`Conversation::said`]), or for
+//! [`Conversation::deadline`].
 
 mod hearing;
 mod prompts;
@@ -15,8 +16,9 @@ mod questions;
 mod tests;
 
 use super::links::{Entered, Link, Links, Said, SayError};
-use super::policy::{Policy, Verdict};
+use super::metering;
 use crate::log::StreamId;
+use crate::policy::{Policy, Verdict};
 use crate::runs::Runs;
 use crate::telemetry::metrics::UpstreamMeter;
 use framegate_translators::frame::{ApprovalResolved, Decision, Name, StreamKind};
@@ -29,32 +31,32 @@ use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How many sessions of one runner may be spoken to; the one that was heard of longest ago leaves first.
+/// How many sessions of one runner accept messages at a time. Beyond that, the session heard of least recently is dropped.
 const MAX_SESSIONS: usize = 1024;
-/// How many pieces may wait to be sent before requests of the runner's that no person is asked about go unanswered.
+/// How many pieces may wait to be sent. Beyond that, requests from the runner that involve no person go unanswered.
 const MAX_UNSENT: usize = 4096;
-/// How long is waited before an answer of the proxy's own that could not be passed on is tried again, in milliseconds.
+/// Delay before the proxy retries one of its own answers that could not be passed on, in milliseconds.
 const TRY_AGAIN_MS: u64 = 1_000;
-/// How often it is tried.
+/// How often the proxy tries to pass on such an answer.
 const MAX_TRIES: u32 = 5;
 
-/// What a conversation is held with.
+/// What a conversation needs.
 pub struct Setup {
-    /// The runner's protocol; `None` where it has none, so that nothing can be said.
+    /// The runner's protocol; `None` if it has none, so that the runner accepts no messages.
     pub dialogue: Option<Box<dyn Dialogue>>,
-    /// The upstream's name, for the rules that speak of it.
+    /// The upstream's name, for rules that name upstreams.
     pub upstream: String,
-    /// What is decided without asking.
+    /// The rules that decide questions without asking a person.
     pub policy: Arc<Policy>,
-    /// Where runs and sessions that can be spoken to are entered.
+    /// Registers the runs and sessions that accept messages.
     pub links: Arc<Links>,
-    /// Counts the runs, and the questions.
+    /// Counts runs and questions.
     pub meter: UpstreamMeter,
-    /// What is kept out of frames; `None` where nothing is redacted.
+    /// The redaction rules for frames; `None` if redaction is off.
     pub redaction: Option<Arc<Rules>>,
 }
 
-/// See the module.
+/// The conversation with one runner.
 pub struct Conversation {
     dialogue: Option<Box<dyn Dialogue>>,
     upstream: String,
@@ -64,7 +66,7 @@ pub struct Conversation {
     runs: Vec<Run>,
     sessions: VecDeque<Session>,
     questions: Questions,
-    /// What is to be sent next.
+    /// What waits to be sent, oldest first.
     outbox: VecDeque<Outgoing>,
     underway: Option<Underway>,
     resolutions: Vec<(StreamId, ApprovalResolved)>,
@@ -73,11 +75,11 @@ pub struct Conversation {
     prompts: Prompts,
 }
 
-/// A run that goes on.
+/// A run in progress.
 struct Run {
     id: Uuid,
     session: Arc<str>,
-    /// It told the prompt that it began with.
+    /// Whether the run reported the prompt that it began with.
     told_prompt: bool,
     _entered: Entered,
 }
@@ -88,19 +90,19 @@ struct Session {
     _entered: Entered,
 }
 
-/// One piece to be sent, and what follows from it.
+/// One piece to send, and what follows once it is sent.
 struct Outgoing {
     sending: Sending,
     then: Option<Then>,
 }
 
 struct Underway {
-    /// The path, where it is a request.
+    /// The path, if the piece is an HTTP request.
     path: Option<String>,
     then: Option<Then>,
 }
 
-/// What follows when something has been passed on.
+/// What to do once something has been passed on.
 struct Then {
     done: Option<oneshot::Sender<Result<(), SayError>>>,
     answered: Option<(StreamId, ApprovalResolved)>,
@@ -109,7 +111,7 @@ struct Then {
 }
 
 impl Conversation {
-    /// A conversation in which nothing was said yet, and what comes to be said in it: for [`Conversation::said`].
+    /// Creates a conversation in which nothing has been said, and the receiver of messages for [`Conversation::said`].
     pub fn new(setup: Setup) -> (Self, mpsc::Receiver<Said>) {
         let (link, said) = Link::new();
         let Setup { dialogue, upstream, policy, links, meter, redaction } = setup;
@@ -132,46 +134,46 @@ impl Conversation {
         (conversation, said)
     }
 
-    /// Says what is said first.
+    /// Queues the opening messages.
     pub fn open(&mut self, opening: &Opening) {
         if let Some(dialogue) = &mut self.dialogue {
             dialogue.open(opening);
         }
     }
 
-    /// Why the runner does not do what it was opened for, as it said itself.
+    /// Why the runner refused what it was opened for, in the runner's own words.
     pub fn refusal(&self) -> Option<&str> {
         self.dialogue.as_ref()?.refusal()
     }
 
-    /// How many runs go on.
+    /// The number of runs in progress.
     pub fn open_runs(&self) -> usize {
         self.runs.len()
     }
 
-    /// How many prompts were said of which no run has come yet.
+    /// The number of prompts that have been sent but have not started a run yet.
     pub fn due_runs(&self) -> usize {
         self.prompts.due()
     }
 
-    /// A number that changes whenever a prompt is said, and when a run begins or ends.
+    /// A number that changes whenever a prompt is sent and when a run begins or ends.
     pub fn turns(&self) -> u64 {
         self.prompts.changes
     }
 
-    /// No run comes any more of prompts that were said.
+    /// Stops waiting for runs of prompts that were sent.
     pub fn forget_due_runs(&mut self) {
         self.prompts.forget();
     }
 
-    /// Nothing more is heard of the runner, and what was open is closed.
+    /// Closes what is open: nothing more arrives from the runner.
     pub fn over(&mut self, runs: &Runs) {
-        self.meter.settle(runs);
+        metering::settle(&mut self.meter, runs);
         self.meter.unanswered(self.questions.clear());
     }
 
-    /// Says what somebody wants said. An interruption that the runner's protocol has no word for comes back: there are
-    /// signals.
+    /// Handles a message to the runner. Returns an interruption that the runner's protocol cannot express: the caller can use
+    /// a signal instead.
     pub fn said(&mut self, said: Said) -> Option<Said> {
         let Said { wish, to, by, done } = said;
         if let Wish::Answer { approval_id, answer } = wish {
@@ -209,20 +211,20 @@ impl Conversation {
         None
     }
 
-    /// Does what is due at `now_ms`, on any clock that never runs backwards: questions that came meanwhile are decided by
-    /// rule or begin to wait, those that waited too long are decided as configured.
+    /// Does what is due at `now_ms`, on any clock that never runs backwards: decides new questions by rule or lets them wait,
+    /// and decides questions whose time is over as configured.
     pub fn step(&mut self, now_ms: u64) {
         for (stream, approval_id) in self.questions.due(now_ms) {
             self.decide(stream, &approval_id, now_ms);
         }
     }
 
-    /// When [`Conversation::step`] is due at the latest, by the clock that it is given; `None` where nothing waits.
+    /// When [`Conversation::step`] must be called next, on the same clock; `None` if nothing waits.
     pub fn deadline(&self) -> Option<u64> {
         self.questions.deadline()
     }
 
-    /// What is to be sent next; nothing while something is under way.
+    /// What to send next; `None` while something is being sent.
     pub fn take_sending(&mut self) -> Option<Sending> {
         if self.underway.is_some() {
             return None;
@@ -237,7 +239,8 @@ impl Conversation {
         Some(sending)
     }
 
-    /// What was taken last is sent: with the body of the server's answer, where it was a request; or why it could not be.
+    /// Reports the outcome of the last piece taken: the body of the server's answer if it was a request, or why sending
+    /// failed.
     pub fn sent(&mut self, outcome: Result<Vec<u8>, String>) {
         let Some(Underway { path, then }) = self.underway.take() else { return };
         if let (Some(path), Ok(body), Some(dialogue)) = (&path, &outcome, &mut self.dialogue) {
@@ -248,15 +251,15 @@ impl Conversation {
         }
     }
 
-    /// The decisions that were passed on since the last call, each with the stream of its question.
+    /// The decisions passed on since the last call, each with the stream of its question.
     pub fn take_resolutions(&mut self) -> Vec<(StreamId, ApprovalResolved)> {
         std::mem::take(&mut self.resolutions)
     }
 
-    /// The stream of a question that waits for an answer.
+    /// The stream of a question that still waits for an answer.
     fn find_question(&self, to: Option<StreamId>, approval_id: &str) -> Result<StreamId, SayError> {
         let of_session = self.runs.iter().find(|run| to == Some((StreamKind::Session, run.id)));
-        // What is asked between runs is asked of whoever speaks to a run of the session.
+        // A question asked between runs can be answered through any run of the session.
         let thread = of_session.and_then(|run| self.sessions.iter().find(|session| session.name == run.session));
         let streams = to.into_iter().chain(thread.map(|session| (StreamKind::Thread, session.id)));
         let states = streams.filter_map(|stream| Some((stream, self.questions.state(stream, approval_id)?)));
@@ -268,7 +271,7 @@ impl Conversation {
             }
         }
         let id = approval_id.to_owned();
-        // The run may end between the look for its link and this one; what it asked is forgotten then.
+        // The run may have ended since its link was looked up. Its questions are forgotten then.
         let is_over = of_session.is_none() && to.is_some_and(|(kind, _)| kind == StreamKind::Session);
         Err(match answered {
             true => SayError::Answered(id),
@@ -277,7 +280,7 @@ impl Conversation {
         })
     }
 
-    /// Puts an answer to a question into words.
+    /// Translates an answer into the runner's protocol.
     fn answer(
         &mut self,
         stream: StreamId,
@@ -311,12 +314,12 @@ impl Conversation {
         Ok((stream, resolved))
     }
 
-    /// Decides a question that is new, or that nobody answered in time.
+    /// Decides a question that is new or that was not answered in time.
     fn decide(&mut self, stream: StreamId, approval_id: &Name, now_ms: u64) {
         let asked = self.dialogue.as_ref().and_then(|dialogue| dialogue.asked(approval_id));
         let Some(question) = self.questions.find(stream, approval_id) else { return };
         let Some(asked) = asked else {
-            // The runner said more of it than the dialogue knows: nobody can answer it, and the runner may.
+            // The runner reported a question that the dialogue does not know. The proxy cannot answer it; the runner may.
             question.state = State::Stuck;
             return;
         };
@@ -329,7 +332,7 @@ impl Conversation {
                     .rule(&self.upstream, &question.tool_name, asked.args.as_ref().unwrap_or(&question.args))
                     .and_then(|rule| {
                         let decision = match rule.verdict() {
-                            // A bare yes is no answer there.
+                            // Bare approval is not a valid answer to a question that asks for a choice or a text.
                             Verdict::Allow if asked.wants_answers => return None,
                             Verdict::Allow => Decision::Approved,
                             Verdict::Deny => Decision::Rejected,
@@ -365,7 +368,7 @@ impl Conversation {
         }
     }
 
-    /// Queues what the dialogue wants sent; `then` follows from the last of it, or at once where it says nothing yet.
+    /// Queues what the dialogue wants to send. `then` follows the last piece, or runs at once if there is nothing to send.
     fn collect(&mut self, then: Then) {
         if let Some(then) = self.collect_all(Some(then)) {
             self.finish(then, Ok(()));
@@ -409,7 +412,7 @@ impl Conversation {
         }
     }
 
-    /// The runner's own name of the session that something is said to.
+    /// The runner's own name of the session that a message is addressed to.
     fn session_of(&self, to: Option<StreamId>) -> Option<Arc<str>> {
         let name = match to? {
             (StreamKind::Session, id) => self.runs.iter().find(|run| run.id == id).map(|run| run.session.clone()),

@@ -1,11 +1,13 @@
-//! What upstreams need of the proxy.
+//! What upstreams use of the proxy.
 //!
-//! In: how the proxy is set to take things in. Out: an ingest for a runner's output, set to just that. Never: an upstream's
-//! runs bounded, redacted or kept otherwise than those that are sent in.
+//! Input: the proxy's ingest settings. Output: an ingest for a runner's output with exactly these settings. Never: a run of
+//! an upstream that is bounded, redacted or kept differently from a run that a client sends in.
 
-use super::{Links, Policy};
+use super::Links;
 use crate::auth::Restriction;
-use crate::ingest::{AHEAD_BYTES, Bounds, Ingest};
+use crate::defaults::AHEAD_BYTES;
+use crate::ingest::{Bounds, Ingest};
+use crate::policy::Policy;
 use crate::runs::Runs;
 use crate::stopping::Stopping;
 use framegate_translators::framing::{Framing, Limits};
@@ -14,35 +16,35 @@ use framegate_translators::runners::Runner;
 use std::sync::Arc;
 use tokio::sync::Semaphore;
 
-/// See the module.
+/// The parts of the proxy that upstreams use.
 #[derive(Clone)]
 pub struct Host {
     /// Where runs are kept.
     pub runs: Arc<Runs>,
-    /// Where those that can be spoken to are entered.
+    /// Registers runs and sessions that accept messages.
     pub links: Arc<Links>,
-    /// What is decided without asking.
+    /// The rules that decide questions without asking a person.
     pub policy: Arc<Policy>,
-    /// The places of ingests, shared with those that are sent in. Whoever holds one is waited for when the proxy stops.
+    /// Permits for ingests, shared with those that clients send in. On shutdown the proxy waits for every holder.
     pub ingests: Arc<Semaphore>,
-    /// The places of open runs, shared likewise.
+    /// Permits for open runs, shared in the same way.
     pub open_runs: Arc<Semaphore>,
-    /// Records in a run.
+    /// Maximum number of records in a run.
     pub records_per_run: u64,
-    /// How many bytes of frames and artifacts an ingest may make ahead of the append that is under way.
+    /// How many bytes of frames and artifacts an ingest may produce ahead of the append in progress.
     pub ahead_bytes: u64,
-    /// What bounds a record.
+    /// Size limits for records.
     pub limits: Limits,
-    /// Whether records are compared with what is known of their runners.
+    /// Whether records are compared with the known schemas of their runners.
     pub drift: bool,
-    /// What is redacted, if anything.
+    /// The redaction rules; `None` if redaction is off.
     pub redaction: Option<Arc<Rules>>,
-    /// How far the proxy has come with stopping.
+    /// How far the shutdown of the proxy has progressed.
     pub stopping: Arc<Stopping>,
 }
 
 impl Host {
-    /// A host that bounds and redacts nothing.
+    /// A host without bounds and without redaction.
     pub fn new(runs: Arc<Runs>) -> Self {
         Self {
             runs,
@@ -59,7 +61,7 @@ impl Host {
         }
     }
 
-    /// An ingest at the start of a runner's output, for whoever is restricted like that.
+    /// Creates an ingest at the start of a runner's output. Its runs are made under the given restriction.
     pub fn ingest(&self, runner: &Runner, framing: Option<Framing>, restriction: Arc<Restriction>) -> Ingest {
         let ingest = Ingest::new(self.runs.clone(), runner, framing, self.limits).within(Bounds {
             open_runs: self.open_runs.clone(),

@@ -1,7 +1,8 @@
-//! What is said to runs while they go on, and to sessions between them.
+//! Delivers messages to runs in progress, and to sessions between their runs.
 //!
-//! In: who wants something said to a run or a session, and what. Out: the same, to the task that drives the runner; its answer
-//! back. Never: more waiting than one link's bound, something said to what is over without its sender being told.
+//! Input: a message and the run or session that it is for. Output: the message, to the task that drives the runner; the
+//! outcome, back to the sender. Never: more waiting messages than a link's bound; a message to an ended run whose sender does
+//! not learn that it was not delivered.
 
 use crate::log::StreamId;
 use framegate_translators::frame::StreamKind;
@@ -11,53 +12,53 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use tokio::sync::{mpsc, oneshot};
 use uuid::Uuid;
 
-/// How many things may wait to be said over one link.
+/// How many messages may wait on one link.
 const WAITING: usize = 64;
 
-/// Something to be said to a run.
+/// A message to a run.
 #[derive(Debug)]
 pub struct Said {
-    /// What.
+    /// The message.
     pub wish: Wish,
-    /// To which run, or to which session by its thread stream; `None` where the link stands for nothing else.
+    /// The run, or the session by its thread stream; `None` if the link is not registered for a run or session.
     pub to: Option<StreamId>,
-    /// Who says it: the name of a token.
+    /// The sender: the name of a token.
     pub by: String,
-    /// Hears what became of it.
+    /// Receives the outcome.
     pub done: oneshot::Sender<Result<(), SayError>>,
 }
 
-/// Why something was not said.
+/// Why a message was not delivered.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SayError {
-    /// The run is over, or nobody can speak to it: it was pushed in, or belongs to an upstream that takes nothing.
+    /// The run has ended or accepts no messages: it was sent in, or its upstream accepts none.
     #[error("nobody can speak to this run: it is over, or it was not started by the proxy")]
     Gone,
-    /// The runner has work to do, and is not to leave.
+    /// The runner is busy and does not close.
     #[error("the runner of this session is at work")]
     AtWork,
-    /// The runner is about to leave.
+    /// The runner is about to exit.
     #[error("the runner of this session is about to leave; POST /v1/runs with its session_id starts another one")]
     Leaving,
-    /// Too much waits already.
+    /// Too many messages wait already.
     #[error("{WAITING} things wait to be said to this run; try again later")]
     Busy,
-    /// There is no such question.
+    /// The run has no such question.
     #[error("this run has no question {0:?}")]
     NoQuestion(String),
-    /// The question has its answer.
+    /// The question has already been answered.
     #[error("the question {0:?} was answered already")]
     Answered(String),
-    /// The runner has no word for it.
+    /// The runner's protocol cannot express the message.
     #[error(transparent)]
     Unsayable(#[from] Unsayable),
-    /// It was passed on, and failed there.
+    /// The message was passed on and failed there.
     #[error("{0}")]
     Failed(String),
 }
 
-/// One end of what is said to a run.
+/// The sending end for messages to a run.
 #[derive(Clone, Debug)]
 pub struct Link {
     to: mpsc::Sender<Said>,
@@ -65,16 +66,16 @@ pub struct Link {
 }
 
 impl Link {
-    /// A link, and the end that the task of the run listens at.
+    /// Creates a link and the receiver for the task that drives the run.
     pub fn new() -> (Self, mpsc::Receiver<Said>) {
         let (to, from) = mpsc::channel(WAITING);
         (Self { to, stands_for: None }, from)
     }
 
-    /// Says something, and waits until it is passed on.
+    /// Sends a message and waits until it is passed on.
     ///
     /// # Errors
-    /// Why it was not.
+    /// Why it was not passed on.
     pub async fn say(&self, wish: Wish, by: &str) -> Result<(), SayError> {
         let (done, outcome) = oneshot::channel();
         let said = Said { wish, to: self.stands_for, by: by.to_owned(), done };
@@ -86,7 +87,7 @@ impl Link {
     }
 }
 
-/// The links of the runs that go on, and of the sessions whose runners still listen.
+/// The links of runs in progress, and of sessions whose runners still accept messages.
 #[derive(Debug, Default)]
 pub struct Links {
     entries: Mutex<Entries>,
@@ -95,19 +96,19 @@ pub struct Links {
 #[derive(Debug, Default)]
 struct Entries {
     by_id: HashMap<StreamId, (u64, Link)>,
-    /// Tells entries of the same session apart.
+    /// Distinguishes successive entries of the same session.
     number: u64,
-    /// The sessions for which a runner is being started.
+    /// Sessions for which a runner is being started.
     claimed: HashSet<Uuid>,
 }
 
 impl Links {
-    /// The link of a run; `None` where nobody can speak to it.
+    /// The link of a run; `None` if the run accepts no messages.
     pub fn find(&self, run_id: Uuid) -> Option<Link> {
         self.find_id((StreamKind::Session, run_id))
     }
 
-    /// The link of a session; `None` where no runner of it listens.
+    /// The link of a session; `None` if no runner of it accepts messages.
     pub fn find_session(&self, session_id: Uuid) -> Option<Link> {
         self.find_id((StreamKind::Thread, session_id))
     }
@@ -116,19 +117,19 @@ impl Links {
         self.lock().by_id.get(&id).map(|(_, link)| link.clone())
     }
 
-    /// Claims a session for a runner that is being started, until what is given back is dropped; `None` where another one is
-    /// being started for it.
+    /// Claims a session for a runner that is being started, until the returned claim is dropped. `None` if another runner is
+    /// being started for the session.
     pub fn claim(self: &Arc<Self>, session_id: Uuid) -> Option<Claim> {
         let is_first = self.lock().claimed.insert(session_id);
         is_first.then(|| Claim { links: self.clone(), session_id })
     }
 
-    /// Enters a run; it leaves when what is given back is dropped.
+    /// Registers a run until the returned guard is dropped.
     pub fn enter(self: &Arc<Self>, run_id: Uuid, link: Link) -> Entered {
         self.enter_id((StreamKind::Session, run_id), link)
     }
 
-    /// Enters a session, in the place of another runner of it.
+    /// Registers a session until the returned guard is dropped. Replaces the entry of another runner of the session.
     pub fn enter_session(self: &Arc<Self>, session_id: Uuid, link: Link) -> Entered {
         self.enter_id((StreamKind::Thread, session_id), link)
     }
@@ -159,7 +160,7 @@ impl Drop for Claim {
     }
 }
 
-/// The entry of one run or session among the links.
+/// Keeps the entry of one run or session registered.
 #[derive(Debug)]
 pub struct Entered {
     links: Arc<Links>,

@@ -1,22 +1,20 @@
-//! The runners that the proxy reaches out to by itself.
+//! The runners that the proxy contacts itself.
 //!
-//! In: what is asked of a configured upstream: a run, a prompt, an answer, an interruption. Out: the runner's output, taken in
-//! like any other ingest; whether what was asked has been passed on. Never: a shell, a run without its end, a process, socket
-//! or task that outlives its run.
+//! Input: requests to a configured upstream: a run, a prompt, an answer, an interruption. Output: the runner's output,
+//! ingested like any other; whether the request was passed on. Never: a shell; a run without an end; a process, socket or
+//! task that outlives its run.
 
-pub mod client;
 pub mod command;
 mod conversation;
 mod host;
 mod links;
-mod policy;
+mod metering;
 pub mod responses;
 pub mod sse;
 
 pub use conversation::{Conversation, Setup};
 pub use host::Host;
 pub use links::{Claim, Entered, Link, Links, Said, SayError};
-pub use policy::{Policy, Rule, RuleError, Verdict};
 
 use crate::auth::Restriction;
 use crate::config::upstream::{Command, Kind, Upstream as Configured};
@@ -29,66 +27,107 @@ use uuid::Uuid;
 /// One configured upstream that starts runs.
 #[async_trait]
 pub trait Upstream: Send + Sync {
-    /// Its name in the configuration.
+    /// The name in the configuration.
     fn name(&self) -> &str;
 
-    /// How it is reached: the word of the configuration.
+    /// The kind of upstream, spelled as in the configuration.
     fn kind(&self) -> &'static str;
 
-    /// Whose output it gives.
+    /// The runner whose output the upstream produces.
     fn runner(&self) -> &'static Runner;
 
-    /// Where clients ask for a run by POST; `None` where runs begin elsewhere alone.
+    /// The path where clients request a run by POST; `None` if clients cannot start runs here.
     fn path(&self) -> Option<String> {
         self.takes_prompts().then(|| "/v1/runs".to_owned())
     }
 
-    /// Whether it takes prompts: whether [`Upstream::start`] can work.
+    /// Whether it accepts prompts, that is, whether [`Upstream::start`] can succeed.
     fn takes_prompts(&self) -> bool {
         true
     }
 
-    /// Whether something can be said to its runs: answers, further prompts.
+    /// Whether its runs accept messages: answers and further prompts.
     fn takes_messages(&self) -> bool;
 
-    /// Starts a run for whoever is restricted like that, and gives its id as soon as the runner has said enough for one to
-    /// exist. The run goes on in a task of its own; its [`Link`] stands in [`Links`] until it is over.
+    /// The state of its lasting connection; `None` if it has none.
+    fn connection(&self) -> Option<Connection> {
+        None
+    }
+
+    /// Starts a run under the given restriction. Returns the run's id as soon as the runner has reported enough for a run to
+    /// exist. The run continues in a task of its own; its [`Link`] is in [`Links`] until it ends.
     ///
     /// # Errors
-    /// Why there is no run. Nothing of it is left then.
+    /// Why there is no run. Nothing of the attempt remains.
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError>;
+}
+
+/// The state of a lasting connection to an upstream.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Connection {
+    /// Whether it is connected.
+    pub state: ConnectionState,
+    /// When this state began, in Unix epoch milliseconds.
+    pub since_ms: u64,
+    /// Why it is not connected; `None` if it is, or if no attempt has failed yet.
+    pub reason: Option<String>,
+    /// Whether the proxy is unready without it.
+    pub is_required: bool,
+}
+
+/// Whether a lasting connection is established.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ConnectionState {
+    /// It has never been connected.
+    #[default]
+    Connecting,
+    /// It is connected.
+    Connected,
+    /// It was connected and is not any more.
+    Lost,
+}
+
+impl ConnectionState {
+    /// The spelling in API responses.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Connecting => "connecting",
+            Self::Connected => "connected",
+            Self::Lost => "lost",
+        }
+    }
 }
 
 /// Why a run was not started.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum StartError {
-    /// As many runs of the upstream are open as may be.
+    /// The maximum number of open runs of the upstream is reached.
     #[error("{0} runs of this upstream are open, which is its limit (upstream.max_runs); try again later")]
     Full(usize),
-    /// The proxy takes nothing more for now.
+    /// The proxy accepts no more runs for now.
     #[error("{0}; try again later")]
     Busy(String),
-    /// The session that is to go on is at work.
+    /// The requested session is busy.
     #[error("{0}")]
     Conflict(String),
-    /// The runner could not be started, or left before it said anything of a run.
+    /// The runner could not be started, or it exited before it reported a run.
     #[error("{0}")]
     Failed(String),
-    /// The upstream cannot do what was asked.
+    /// The upstream cannot do what was requested.
     #[error("{0}")]
     Refused(String),
 }
 
-/// The upstreams that start runs, as they are configured.
+/// The configured upstreams that start runs.
 #[derive(Clone, Default)]
 pub struct Upstreams(Vec<Arc<dyn Upstream>>);
 
 impl Upstreams {
-    /// Those of a configuration that start runs. Nothing is started yet.
+    /// Creates the upstreams of kind `command` in a configuration. Nothing is started yet.
     pub fn new(configured: &[Configured], host: &Host) -> Self {
         for upstream in configured {
-            // Its families begin at 0.
+            // Makes the metric series of this upstream start at 0.
             drop(host.runs.metrics().upstream(&upstream.name));
         }
         let starting = configured.iter().filter_map(|upstream| match &upstream.kind {
@@ -101,19 +140,19 @@ impl Upstreams {
         Self(starting.collect())
     }
 
-    /// These and others.
+    /// Adds other upstreams.
     #[must_use]
     pub fn with(mut self, others: impl Iterator<Item = Arc<dyn Upstream>>) -> Self {
         self.0.extend(others);
         self
     }
 
-    /// The one of that name.
+    /// Finds an upstream by name.
     pub fn find(&self, name: &str) -> Option<&Arc<dyn Upstream>> {
         self.0.iter().find(|upstream| upstream.name() == name)
     }
 
-    /// All of them.
+    /// All upstreams.
     pub fn iter(&self) -> impl Iterator<Item = &Arc<dyn Upstream>> {
         self.0.iter()
     }

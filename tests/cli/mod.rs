@@ -1,4 +1,4 @@
-//! What the tests of the command line share: ways to run the built binary.
+//! Helpers for tests of the command line: ways to run the built binary.
 
 #![allow(
     dead_code,
@@ -15,7 +15,7 @@ use std::io::Write;
 use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
-/// What a run of the binary gave.
+/// The result of running the binary.
 #[derive(Debug)]
 pub struct Ran {
     pub code: Option<i32>,
@@ -24,14 +24,14 @@ pub struct Ran {
 }
 
 impl Ran {
-    /// Fails unless the exit code is this one.
+    /// Fails unless the exit code is `code`.
     #[track_caller]
     pub fn exits(self, code: i32) -> Self {
         assert_eq!(self.code, Some(code), "{self:#?}");
         self
     }
 
-    /// Fails unless stderr has all of these.
+    /// Fails unless stderr contains all of these.
     #[track_caller]
     pub fn says(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -40,7 +40,7 @@ impl Ran {
         self
     }
 
-    /// Fails unless stdout has all of these.
+    /// Fails unless stdout contains all of these.
     #[track_caller]
     pub fn prints(self, parts: &[&str]) -> Self {
         for part in parts {
@@ -60,20 +60,20 @@ impl Ran {
     }
 }
 
-/// The binary, away from the environment of whoever runs the tests.
+/// The binary, independent of the environment of the test run.
 pub fn binary() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_framegate"));
     command.env_remove("FRAMEGATE_LOG").env("NO_COLOR", "1");
     command
 }
 
-/// Runs the binary to its end.
+/// Runs the binary until it exits.
 pub fn run(args: &[&str], input: impl AsRef<[u8]>) -> Ran {
     let mut child =
         binary().args(args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let input = input.as_ref().to_vec();
-    // A child that does not read all of it closes the pipe.
+    // A child that does not read all input closes the pipe.
     let feed = std::thread::spawn(move || drop(stdin.write_all(&input)));
     let output = child.wait_with_output().unwrap();
     feed.join().unwrap();
@@ -89,17 +89,17 @@ pub fn recording(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/fixtures/claude-code").join(name)
 }
 
-/// Its path as text.
+/// The path of a recording as text.
 pub fn path(name: &str) -> String {
     recording(name).to_str().unwrap().to_owned()
 }
 
-/// Its bytes.
+/// The bytes of a recording.
 pub fn bytes(name: &str) -> Vec<u8> {
     std::fs::read(recording(name)).unwrap()
 }
 
-/// Events, one a line.
+/// Events, one on each line.
 pub fn ndjson(events: &[Value]) -> String {
     events.iter().map(|event| format!("{event}\n")).collect()
 }
@@ -114,14 +114,14 @@ impl Scratch {
         Self(dir)
     }
 
-    /// Writes a file and gives its path.
+    /// Writes a file and returns its path.
     pub fn file(&self, name: &str, content: impl AsRef<[u8]>) -> String {
         let path = self.0.join(name);
         std::fs::write(&path, content).unwrap();
         path.to_str().unwrap().to_owned()
     }
 
-    /// The path of a file that is not there.
+    /// The path of a file that does not exist.
     pub fn missing(&self) -> String {
         self.0.join("missing").to_str().unwrap().to_owned()
     }

@@ -44,7 +44,7 @@ pub fn frames_v2() -> Vec<Value> {
         run(json!({"type": "session_ended", "reason": "completed", "final_text": "Hello", "error_code": null,
             "message": null})),
     ];
-    // Streams stand side by side: another run, and what was said outside any.
+    // Interleaved streams: another run, and events outside any run.
     let log = json!({"type": "log_emitted", "level": "info", "message": "x"});
     events.push(v2("thread", OTHER, &log));
     events.push(v2("session", OTHER, &json!({"type": "session_started", "input": ""})));
@@ -57,7 +57,7 @@ pub fn frames_v2() -> Vec<Value> {
     events
 }
 
-/// Numbers frames within their streams; ids are the place in the file.
+/// Numbers frames within their streams; the id is the position in the file.
 pub fn number_frames(events: &mut [Value]) {
     let mut next = std::collections::HashMap::new();
     for (at, event) in events.iter_mut().enumerate() {
@@ -75,7 +75,8 @@ pub const FRAMES_V2: &[Case] = &[
     numbered(|events| events[1] = json!(7), &[(2, "json"), (3, "sequence.gap")]),
     case(|events| events[2]["type"] = json!("nope"), &[(3, "schema.type")]),
     case(|events| set(events, "user_message", "/text", json!(1)), &[(3, "schema"), (3, "message.empty_content")]),
-    case(|events| events[2]["extra"] = json!(1), &[(3, "schema")]),
+    case(|events| events[2]["extra"] = json!(1), &[(3, "schema")]).but(&[]),
+    case(|events| drop(events[2].as_object_mut().unwrap().remove("session_id")), &[(3, "schema")]).but(&[]),
     case(|events| events[2]["session_id"] = json!(OTHER), &[(3, "id.alias")]),
     // Numbers and ids.
     numbered(|events| events[0]["seq"] = json!(1), &[(1, "sequence.start"), (2, "sequence.repeat")]),
@@ -106,7 +107,7 @@ pub const FRAMES_V2: &[Case] = &[
         |events| events[20] = v2("thread", OTHER, &json!({"type": "session_started", "input": ""})),
         &[(21, "start.forbidden")],
     ),
-    // What is opened is closed.
+    // Everything that is opened is closed.
     case(|events| double(events, "turn_started"), &[(5, "pair.opened_twice")]),
     case(|events| drop_kind(events, "turn_started"), &[(18, "pair.not_open")]),
     case(|events| drop_kind(events, "turn_ended"), &[(19, "pair.left_open")]),
@@ -121,10 +122,37 @@ pub const FRAMES_V2: &[Case] = &[
     case(|events| drop_kind(events, "subagent_ended"), &[(19, "pair.left_open")]),
     case(|events| drop_kind(events, "reasoning_completed"), &[(19, "pair.left_open")]),
     case(|events| drop_kind(events, "output_text_completed"), &[(19, "pair.left_open")]),
-    // Text is said once.
+    // Text is emitted once.
     case(|events| double(events, "output_text_delta"), &[(10, "text.differs")]),
     case(|events| drop_kind(events, "output_text_delta"), &[(8, "text.differs")]),
     case(|events| set(events, "reasoning_completed", "/text", json!("Hm.")), &[(6, "text.differs")]),
+    // Spellings of earlier writers.
+    case(|events| drop(events[0].as_object_mut().unwrap().remove("input")), &[(1, "schema"), (1, "type.legacy")])
+        .but(&[(1, "type.legacy")]),
+    case(
+        |events| events[2] = v2("session", RUN, &json!({"type": "output", "content": "hi"})),
+        &[(3, "schema.type"), (3, "type.legacy")],
+    )
+    .but(&[(3, "type.legacy")]),
+    // A checkpoint is made before its tool starts.
+    case(
+        |events| {
+            let at = at(events, "tool_started");
+            let checkpoint = json!({"type": "checkpoint_created", "checkpoint_id": TOOL, "label": "l", "created_at_ms": 1,
+                "files": [], "auto": true, "tool_name": "Bash"});
+            events.insert(at + 1, v2("session", RUN, &checkpoint));
+        },
+        &[(14, "checkpoint.late")],
+    ),
+    // A run that broke off may leave things open.
+    case(
+        |events| {
+            drop_kind(events, "turn_ended");
+            set(events, "session_ended", "/reason", json!("failed"));
+        },
+        &[(19, "pair.left_open")],
+    )
+    .but(&[]),
     // Records are kept.
     case(|events| set(events, "provider_event", "/data", Value::Null), &[(2, "provider_event.data")]),
     case(|events| set(events, "provider_event", "/status", json!("invalid_json")), &[(2, "provider_event.raw")]),
@@ -158,7 +186,25 @@ pub const FRAMES_V2: &[Case] = &[
         &[(7, "message.empty_content")],
     ),
     case(|events| set(events, "usage_reported", "/input_tokens", json!(0)), &[(18, "metric.zero_tokens")]),
+    // A task has its own stream, whose id is the task's id, and starts once.
+    case(|events| events.push(v2("task", TASK, &cancel())), &[]),
+    case(|events| events.push(v2("task", THIRD, &cancel())), &[(25, "id.task")]),
+    case(|events| events.insert(2, v2("session", RUN, &cancel())), &[(3, "id.task"), (3, "task.stream")]),
+    case(|events| events.extend([spawned(), spawned()]), &[(26, "start.repeat")]),
 ];
+
+const TASK: &str = "00000000-0000-5000-8000-00000000000f";
+const THIRD: &str = "00000000-0000-5000-8000-00000000000e";
+
+fn cancel() -> Value {
+    json!({"type": "tool_task_cancel_requested", "task_id": TASK, "reason": "x"})
+}
+
+fn spawned() -> Value {
+    let spawned = json!({"type": "tool_task_spawned", "task_id": TASK, "tool_name": "Bash", "args": {}, "cwd": null, "title": null,
+        "execution_mode": "pipes", "origin_session_id": null, "artifacts": null});
+    v2("task", TASK, &spawned)
+}
 
 fn v1(body: &Value) -> Value {
     let mut frame = json!({"id": "", "session_id": RUN, "timestamp_ms": 1, "seq": 0});
@@ -179,7 +225,20 @@ pub fn frames_v1() -> Vec<Value> {
     ]
     .iter()
     .map(v1)
+    .chain([
+        // A background task and an event outside any run: streams without a start and an end.
+        of(TASK, &json!({"type": "tool_task_spawned", "task_id": TASK, "tool_name": "bash", "args": {}, "execution_mode": "pty"})),
+        of(OTHER, &json!({"type": "provider_event", "provider": "codex", "status": "invalid_json", "event_name": null, "data": null,
+            "raw": "{", "errors": ["not JSON"], "response_errors": []})),
+        of(TASK, &json!({"type": "tool_task_status", "task_id": TASK, "status": "exited", "exit_code": 0})),
+    ])
     .collect()
+}
+
+fn of(stream: &str, body: &Value) -> Value {
+    let mut frame = v1(body);
+    frame["session_id"] = json!(stream);
+    frame
 }
 
 pub const FRAMES_V1: &[Case] = &[
@@ -188,11 +247,15 @@ pub const FRAMES_V1: &[Case] = &[
     numbered(|events| events[0]["seq"] = json!(3), &[(1, "sequence.start"), (2, "sequence.repeat")]),
     numbered(|events| drop(events.remove(2)), &[(3, "sequence.gap")]),
     numbered(|events| events[3]["id"] = events[2]["id"].clone(), &[(4, "id.repeat")]),
-    case(|events| drop_kind(events, "session_started"), &[(1, "start.missing")]),
+    // Only the first frame shows what kind of stream this is. The end shows that a start is missing.
+    case(|events| drop_kind(events, "session_started"), &[(6, "start.missing")]),
+    case(|events| events.push(of(TASK, &json!({"type": "session_ended", "reason": "x"}))), &[(11, "start.forbidden")]),
+    case(|events| events.push(of(OTHER, &json!({"type": "session_started", "input": ""}))), &[(11, "start.forbidden")]),
+    case(|events| set(events, "tool_task_status", "/task_id", json!(OTHER)), &[(10, "id.task")]),
     case(|events| double(events, "session_started"), &[(2, "start.repeat")]),
     case(|events| drop_kind(events, "session_ended"), &[(0, "end.missing")]),
     case(|events| double(events, "session_ended"), &[(8, "end.repeat")]),
-    case(|events| events.push(v1(&json!({"type": "output_text_delta", "delta": "x"}))), &[(8, "end.not_last")]),
+    case(|events| events.insert(7, v1(&json!({"type": "output_text_delta", "delta": "x"}))), &[(8, "end.not_last")]),
     case(|events| double(events, "tool_started"), &[(5, "pair.opened_twice")]),
     case(|events| drop_kind(events, "tool_started"), &[(4, "pair.not_open"), (5, "pair.not_open")]),
     case(|events| drop_kind(events, "tool_ended"), &[(6, "pair.left_open")]),

@@ -37,19 +37,25 @@ pub fn hecate_v1() -> Vec<Value> {
         hecate("run.started", &lease),
         hecate("user.message", &json!({"turn_index": 0, "text": "hi"})),
         hecate("turn.started", &json!({"turn_index": 0})),
-        hecate("turn.failed", &json!({"turn_index": 0, "code": "c", "message": "m", "will_retry": true})),
+        hecate(
+            "error.upstream",
+            &json!({"provider": "p", "message": "m", "retriable": true, "attempt": 1, "max_attempts": 2}),
+        ),
         hecate("assistant.thinking_delta", &json!({"turn_index": 0, "block_index": 0, "delta": "Hm"})),
         hecate("assistant.thinking_complete", &json!({"turn_index": 0, "block_index": 0, "text": "Hm"})),
         hecate("assistant.text_delta", &json!({"turn_index": 0, "block_index": 1, "delta": "Hel"})),
         hecate("assistant.text_delta", &json!({"turn_index": 0, "block_index": 1, "delta": "lo"})),
         hecate("assistant.text_complete", &json!({"turn_index": 0, "block_index": 1, "text": "Hello"})),
-        // A runtime without deltas completes blocks all the same.
+        // A runtime without deltas completes blocks as well.
         hecate("assistant.text_complete", &json!({"turn_index": 0, "block_index": 2, "text": "Whole"})),
         hecate(
             "assistant.tool_call_proposed",
             &json!({"turn_index": 0, "tool_call_id": "c", "tool_name": "bash", "input": {"command": "ls"}}),
         ),
-        hecate("approval.requested", &json!({"approval_id": "a", "kind": "bash"})),
+        hecate(
+            "approval.requested",
+            &json!({"approval_id": "a", "tool_call_id": "c", "kind": "bash", "summary": "ls"}),
+        ),
         hecate("approval.resolved", &json!({"approval_id": "a", "decision": "approved"})),
         hecate("tool.invoked", &call(json!({}))),
         chunk("stdout", "ä\n", 0),
@@ -79,7 +85,7 @@ pub fn number_hecate(events: &mut [Value]) {
     }
 }
 
-/// Leaves what a server still has once the first `count` events of the run are pruned.
+/// Leaves what a server still has after the first `count` events of the run were pruned.
 fn prune(events: &mut Vec<Value>, count: usize, marker: u64) {
     events.drain(..count);
     let last = count as u64 - 1;
@@ -91,21 +97,32 @@ fn prune(events: &mut Vec<Value>, count: usize, marker: u64) {
 }
 
 pub const HECATE_V1: &[Case] = &[
-    case(|events| events[2]["type"] = json!("user.shout"), &[(3, "schema.type")]),
+    case(|events| events[2]["type"] = json!("user.shout"), &[(3, "schema.type")]).but(&[]),
+    case(|events| events[2]["type"] = json!("User.Shout"), &[(3, "schema.type")]),
     case(|events| events[2]["data"] = Value::Null, &[(3, "schema"), (3, "message.empty_content")]),
-    case(|events| events[2]["extra"] = json!(1), &[(3, "schema")]),
+    case(|events| events[2]["extra"] = json!(1), &[(3, "schema")]).but(&[]),
     case(|events| events[2]["data"]["extra"] = json!(1), &[]),
     case(|events| events[1]["data"]["lease_until"] = json!("soon"), &[(2, "schema")]),
-    case(|events| events[2]["type"] = json!("run.claimed"), &[(3, "schema.type"), (3, "type.legacy")]),
+    case(|events| events[2]["type"] = json!("run.claimed"), &[(3, "schema.type"), (3, "type.legacy")])
+        .but(&[(3, "type.legacy")]),
     // Numbers and ids.
     numbered(|events| events[0]["sequence"] = json!(1), &[(1, "sequence.start"), (2, "sequence.repeat")]),
+    numbered(
+        |events| {
+            events
+                .iter_mut()
+                .take(23)
+                .for_each(|event| event["sequence"] = json!(event["sequence"].as_u64().unwrap() + 5))
+        },
+        &[(1, "sequence.start")],
+    ),
     numbered(|events| drop(events.remove(2)), &[(3, "sequence.gap")]),
     numbered(|events| events[2]["event_id"] = events[1]["event_id"].clone(), &[(3, "id.repeat")]),
     numbered(|events| events[1]["event_id"] = json!("evt_0000000000000000000000000Z"), &[(3, "id.order")]),
     case(|events| events[2]["session_id"] = json!("chat_01JXMZH0000000000000000009"), &[(3, "id.changed")]),
     case(|events| drop(events[2].as_object_mut().unwrap().remove("task_id")), &[(3, "id.changed")]),
     case(|events| events[2]["run_id"] = json!("run-1"), &[(3, "schema"), (3, "start.missing"), (0, "end.missing")]),
-    // What is kept may begin behind pruned events, whether the marker has the last number of them or the next one.
+    // A stream may begin after pruned events. The marker's number may be the last pruned one or the next one.
     numbered(|events| prune(events, 16, 15), &[]),
     numbered(|events| prune(events, 16, 400), &[]),
     numbered(|events| prune(events, 14, 0), &[]),
@@ -125,7 +142,24 @@ pub const HECATE_V1: &[Case] = &[
     case(|events| double(events, "run.finished"), &[(23, "end.repeat")]),
     case(|events| events.push(hecate("user.message", &json!({"turn_index": 0, "text": "x"}))), &[(26, "end.not_last")]),
     // Turns and texts.
-    case(|events| drop_kind(events, "turn.started"), &[(4, "turn.not_open"), (20, "turn.not_open")]),
+    case(|events| drop_kind(events, "turn.started"), &[(20, "turn.not_open")]),
+    case(
+        |events| {
+            let again = json!({"turn_index": 0, "code": "c", "message": "m", "will_retry": true});
+            events[4] = hecate("turn.failed", &again);
+        },
+        &[(21, "turn.not_open")],
+    )
+    .but(&[]),
+    case(
+        |events| {
+            let failed = json!({"turn_index": 7, "code": "c", "message": "m", "will_retry": false});
+            events[4] = hecate("turn.failed", &failed);
+        },
+        &[(5, "turn.not_open")],
+    )
+    .but(&[]),
+    case(|events| double(events, "turn.completed"), &[(22, "turn.not_open")]),
     case(|events| drop_kind(events, "turn.completed"), &[(21, "turn.left_open")]),
     case(|events| drop(events.remove(9)), &[(21, "turn.left_open")]),
     case(|events| drop_kind(events, "assistant.text_delta"), &[(9, "text.differs")]),
@@ -158,6 +192,9 @@ pub const HECATE_V1: &[Case] = &[
     ),
     case(|events| drop(events.remove(15)), &[(17, "output.offset")]),
     // Approvals.
+    case(|events| set(events, "approval.requested", "/data/tool_call_id", json!("d")), &[(13, "approval.early")])
+        .but(&[]),
+    case(|events| drop(events[12]["data"].as_object_mut().unwrap().remove("summary")), &[(13, "schema")]),
     case(|events| double(events, "approval.requested"), &[(14, "pair.opened_twice")]),
     case(|events| drop_kind(events, "approval.requested"), &[(13, "pair.not_open")]),
     case(|events| drop_kind(events, "approval.resolved"), &[(21, "pair.left_open")]),
@@ -171,8 +208,9 @@ pub const HECATE_V1: &[Case] = &[
             drop_kind(events, "assistant.tool_call_proposed");
             set(events, "tool.invoked", "/data/tool_name", json!("unknown_tool"));
         },
-        &[(14, "tool_call.empty_name")],
-    ),
+        &[(12, "approval.early"), (14, "tool_call.empty_name")],
+    )
+    .but(&[(14, "tool_call.empty_name")]),
     case(
         |events| set(events, "assistant.tool_call_proposed", "/data/input", json!({})),
         &[(12, "tool_call.empty_input")],

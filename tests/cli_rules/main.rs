@@ -1,5 +1,5 @@
-//! Every rule of the contracts, seen through `framegate check`: each fires on a stream that breaks it, at the right event,
-//! and alone; none fires on the clean twin.
+//! Every rule of the contracts, through `framegate check`: each rule reports a stream that breaks it, at the right event and
+//! without other findings. No rule reports the clean stream.
 
 #![allow(
     missing_docs,

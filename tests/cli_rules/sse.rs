@@ -43,6 +43,23 @@ pub const SSE_V1: &[Case] = &[
     case(|events| drop(events.pop()), &[(0, "end.missing")]),
     case(|events| events.push(sse("two", "run_interrupted", &json!({"status": "interrupted"}))), &[(11, "end.repeat")]),
     case(|events| events.push(sse("one", "assistant_delta", &json!({"text": "more"}))), &[(11, "end.not_last")]),
+    // A counter that outgrows its digits increases numerically.
+    numbered(
+        |events| {
+            events.iter_mut().zip(9995..).for_each(|(event, number)| event["event_id"] = json!(format!("evt_{number}")))
+        },
+        &[(6, "id.order"), (10, "id.order")],
+    )
+    .but(&[]),
+    case(
+        |events| {
+            drop_kind(events, "tool_call_rejected");
+            let at = at(events, "run_completed");
+            events[at] = sse("one", "run_interrupted", &json!({"status": "interrupted"}));
+        },
+        &[(8, "pair.left_open")],
+    )
+    .but(&[]),
     case(|events| double(events, "tool_call_proposed"), &[(5, "pair.opened_twice")]),
     case(|events| drop_kind(events, "tool_call_proposed"), &[(4, "pair.not_open")]),
     case(|events| drop_kind(events, "tool_call_approved"), &[(8, "pair.left_open")]),

@@ -9,7 +9,7 @@ const page = await browser.newPage({ bypassCSP: true });
 await page.goto(new URL('/healthz', streams[0].url).href);
 await page.exposeFunction('say', say);
 await page.evaluate(async (streams) => {
-  const follow = ({ contract, url, names, until }) =>
+  const follow = ({ contract, url, names }) =>
     new Promise((resolve) => {
       const source = new EventSource(url);
       const end = (how) => {
@@ -17,10 +17,7 @@ await page.evaluate(async (streams) => {
         resolve(window.say({ contract, end: how }));
       };
       source.onopen = () => window.say({ contract, open: true });
-      const told = ({ type, data, lastEventId }) => {
-        window.say({ contract, name: type, id: lastEventId, data });
-        if (until !== null && data.includes(until)) end('until');
-      };
+      const told = ({ type, data, lastEventId }) => window.say({ contract, name: type, id: lastEventId, data });
       source.onmessage = told;
       for (const name of names) source.addEventListener(name, told);
       // A browser does not tell a page the status; it closes for good on 204 and on errors, and tries again otherwise.

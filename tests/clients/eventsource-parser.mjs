@@ -3,14 +3,12 @@ import { createParser } from 'eventsource-parser';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { plan, say } from './plan.mjs';
 
-async function follow({ contract, url, until }) {
+async function follow({ contract, url }) {
   let last = null;
-  let done = false;
   const parser = createParser({
     onEvent({ id, event, data }) {
       if (id !== undefined) last = id;
       say({ contract, name: event ?? 'message', id: id ?? '', data });
-      done ||= until !== null && data.includes(until);
     },
     onError: (error) => say({ contract, error: String(error) }),
   });
@@ -25,7 +23,6 @@ async function follow({ contract, url, until }) {
     } catch {
       // Cut off: what was read of an event is dropped, as EventSource drops it.
     }
-    if (done) return say({ contract, end: 'until' });
     await sleep(50);
   }
 }

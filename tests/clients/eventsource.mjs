@@ -2,16 +2,10 @@
 import { EventSource } from 'eventsource';
 import { plan, say } from './plan.mjs';
 
-for (const { contract, url, names, until } of plan()) {
+for (const { contract, url, names } of plan()) {
   const source = new EventSource(url);
   source.onopen = () => say({ contract, open: true });
-  const told = ({ type, data, lastEventId }) => {
-    say({ contract, name: type, id: lastEventId, data });
-    if (until !== null && data.includes(until)) {
-      source.close();
-      say({ contract, end: 'until' });
-    }
-  };
+  const told = ({ type, data, lastEventId }) => say({ contract, name: type, id: lastEventId, data });
   source.onmessage = told;
   for (const name of names) source.addEventListener(name, told);
   source.onerror = ({ code }) => {

@@ -21,7 +21,6 @@ def follow(stream):
     with httpx.Client(timeout=60, trust_env=False) as client:
         while True:
             headers = {} if last is None else {"last-event-id": last}
-            done = False
             try:
                 with connect_sse(client, "GET", stream["url"], headers=headers) as source:
                     if source.response.status_code != 200:
@@ -30,11 +29,8 @@ def follow(stream):
                     for event in source.iter_sse():
                         last = event.id or last
                         say(contract=contract, name=event.event, id=event.id, data=event.data)
-                        done = done or (stream["until"] is not None and stream["until"] in event.data)
             except httpx.TransportError:
                 pass  # Cut off.
-            if done:
-                return say(contract=contract, end="until")
             time.sleep(0.05)
 
 

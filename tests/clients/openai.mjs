@@ -2,8 +2,8 @@
 import OpenAI from 'openai';
 import { plan, say } from './plan.mjs';
 
-const { base_url: baseURL, streams, wholes, retrieve = [] } = plan();
-const client = new OpenAI({ baseURL, apiKey: 'of-the-client', maxRetries: 0, timeout: 60_000 });
+const { base_url: baseURL, api_key: apiKey = 'of-the-client', streams, wholes, retrieve = [], refused = [] } = plan();
+const client = new OpenAI({ baseURL, apiKey, maxRetries: 0, timeout: 60_000 });
 
 async function read(name, ask) {
   try {
@@ -27,4 +27,14 @@ for (const { id, after } of retrieve) {
   const starting = after === null ? {} : { starting_after: after };
   await read('retrieve', () => client.responses.retrieve(id, { stream: true, ...starting }));
   say({ case: 'retrieve', value: await client.responses.retrieve(id) });
+}
+for (const { key = apiKey, model, id } of refused) {
+  const other = new OpenAI({ baseURL, apiKey: key, maxRetries: 0, timeout: 60_000 });
+  try {
+    await (id ? other.responses.retrieve(id) : other.responses.create({ model, input: 'Say hello' }));
+    say({ case: 'refused', error: null });
+  } catch (error) {
+    const retry = error.headers?.get('retry-after') ?? null;
+    say({ case: 'refused', error: error.constructor.name, status: error.status, message: error.error?.message, code: error.code, retry });
+  }
 }

@@ -6,7 +6,8 @@ import sys
 import openai
 
 plan = json.loads(sys.argv[1])
-client = openai.OpenAI(base_url=plan["base_url"], api_key="of-the-client", max_retries=0, timeout=60)
+api_key = plan.get("api_key", "of-the-client")
+client = openai.OpenAI(base_url=plan["base_url"], api_key=api_key, max_retries=0, timeout=60)
 
 
 def say(**what):
@@ -35,3 +36,15 @@ for retrieve in plan.get("retrieve", []):
     after = {} if retrieve["after"] is None else {"starting_after": retrieve["after"]}
     read("retrieve", lambda: client.responses.retrieve(retrieve["id"], stream=True, **after))
     say(case="retrieve", value=json.loads(client.responses.retrieve(retrieve["id"]).to_json()))
+for refused in plan.get("refused", []):
+    other = openai.OpenAI(base_url=plan["base_url"], api_key=refused.get("key", api_key), max_retries=0, timeout=60)
+    try:
+        if refused.get("id"):
+            other.responses.retrieve(refused["id"])
+        else:
+            other.responses.create(model=refused["model"], input="Say hello")
+        say(case="refused", error=None)
+    except openai.APIStatusError as error:
+        retry = error.response.headers.get("retry-after")
+        message = error.body["message"] if isinstance(error.body, dict) else None
+        say(case="refused", error=type(error).__name__, status=error.status_code, message=message, code=error.code, retry=retry)

@@ -1,11 +1,11 @@
-//! Artifacts: what is stored of a run, and how it is given out.
+//! Artifacts: what the proxy stores of a run, and how it serves it.
 
 use crate::client::{get, post};
 use crate::proxy::{Proxy, recording, refusal};
 use serde_json::{Value, json};
 use sha2::{Digest, Sha256};
 
-/// An output that no frame holds, in one Bash call.
+/// A run with one Bash call, whose output is too large for a frame.
 fn run_with_output(output: &str) -> Vec<u8> {
     let init = json!({"type": "system", "subtype": "init", "session_id": "s-1", "model": "m", "tools": [], "cwd": "/"});
     let call = json!({"type": "assistant", "session_id": "s-1", "message": {"id": "m1", "role": "assistant", "model": "m",
@@ -51,13 +51,14 @@ fn a_large_output_is_stored_whole_and_given_out_by_its_hash() {
     assert_eq!(chunks, ["0123456789"]);
     let ended = frames.iter().find(|frame| frame["type"] == "tool_ended").unwrap();
     assert_eq!(ended["artifacts"]["artifact_refs"][0]["artifact_id"], id);
-    // The record is whole.
+    // The record is complete.
     let records =
         frames.iter().filter(|frame| frame["type"] == "provider_event").map(|frame| frame["data"].to_string());
     assert!(records.into_iter().any(|record| record.contains(&output)));
-    let raw = get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/x-ndjson")]);
+    let raw =
+        get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/octet-stream")]);
     assert_eq!(raw.text().into_bytes(), run_with_output(&output));
-    // Other contracts say where the rest is.
+    // Other contracts refer to the rest.
     let results: Vec<Value> =
         events(&proxy, &run, "sse.v1").into_iter().filter(|event| event["type"] == "tool_result").collect();
     assert_eq!(results[0]["payload"]["result"], format!("0123456789\n[1000 more bytes in artifact {id}]"));
@@ -110,7 +111,7 @@ fn what_is_no_picture_or_text_is_a_download() {
         assert_eq!(answer.header("content-disposition") == "inline", shown);
         assert_eq!(answer.header("content-disposition").starts_with("attachment; filename=\""), !shown);
     }
-    // No contract's events hold the bytes besides the records themselves.
+    // Only the records themselves contain the bytes; no other event does.
     for contract in ["sse.v1", "pixir.v1", "hecate.v1", "agent-manager.v1"] {
         assert!(events(&proxy, &run, contract).iter().all(|event| !event.to_string().contains("AAECAw")), "{contract}");
     }
@@ -140,7 +141,7 @@ fn an_edit_is_a_patch_with_its_object_and_its_events() {
     assert_eq!(data["produced_by_tool_call_id"], proposed["data"]["tool_call_id"]);
     assert_eq!((&data["applied_at"], &data["reverted_at"]), (&data["created_at"], &Value::Null));
     assert_eq!(get(proxy.address, &format!("/v1/artifacts/{id}"), &[]).text(), diff);
-    // Nothing of it where nobody asks.
+    // Artifact events are not emitted by default.
     let core = Proxy::start();
     let run = ingested(&core, &recording("claude-code", "write_file.partial.ndjson"));
     assert!(events(&core, &run, "hecate.v1").iter().all(|event| event["type"] != "artifact.created"));

@@ -1,14 +1,14 @@
-//! Tokens: what each may do, and what there is for it.
+//! Tokens: their scopes and restrictions.
 
 use crate::client::{Answer, Upload, get, post};
 use crate::proxy::{Folder, Proxy, recording, refusal};
 use serde_json::Value;
 
 const INGEST: &str = "/v1/ingest/claude-code";
-/// A session that the recording names itself.
+/// A recording that names its own session.
 const RECORDING: &str = "text_plain.partial.ndjson";
 
-/// A secret that is long enough, for a token's name.
+/// A secret of valid length for the token `name`.
 pub fn secret(name: &str) -> String {
     format!("{name}-0123456789abcdef")
 }
@@ -17,7 +17,7 @@ pub fn bearer(name: &str) -> String {
     format!("Bearer {}", secret(name))
 }
 
-/// A table of a token whose secret is in a file beside.
+/// The table of a token whose secret is in a file next to it.
 pub fn token(folder: &Folder, name: &str, more: &str) -> String {
     folder.write(name, &format!("{}\n", secret(name)));
     format!("[[token]]\nname = {name:?}\nfile = {name:?}\n{more}\n")
@@ -26,7 +26,7 @@ pub fn token(folder: &Folder, name: &str, more: &str) -> String {
 fn proxy(folder: &Folder, tokens: &str) -> Proxy {
     Proxy::with(&[
         ("FRAMEGATE__AUTH__TOKENS_FILE", &folder.write("tokens.toml", tokens)),
-        // So that a recording's output is an artifact.
+        // Small enough to turn the output of a recording into an artifact.
         ("FRAMEGATE__ARTIFACTS__INLINE_BYTES", "1024"),
         ("FRAMEGATE__ARTIFACTS__PREVIEW_BYTES", "64"),
     ])
@@ -36,7 +36,7 @@ fn get_as(proxy: &Proxy, name: &str, path: &str) -> Answer {
     get(proxy.address, path, &[("authorization", &bearer(name))])
 }
 
-/// Sends a recording; gives its run and its session.
+/// Ingests a recording; returns its run and its session.
 fn ingested(proxy: &Proxy, name: &str, recorded: &str) -> (String, String) {
     let bytes = recording("claude-code", recorded);
     let made = post(proxy.address, INGEST, &[("authorization", &bearer(name))], &bytes).json();
@@ -117,7 +117,7 @@ fn only_the_header_counts_and_only_one() {
 #[test]
 fn what_a_token_is_not_for_does_not_exist_for_it() {
     let folder = Folder::new();
-    // The sessions of the recordings are known beforehand: they are the runner's own.
+    // The sessions of the recordings are the runner's own, so their ids are known in advance.
     let all = proxy(&folder, &token(&folder, "all", "scopes = [\"ingest\", \"read\"]"));
     let (_, session) = ingested(&all, "all", RECORDING);
     let (_, other_session) = ingested(&all, "all", "bash_large.ndjson");
@@ -143,7 +143,7 @@ fn what_a_token_is_not_for_does_not_exist_for_it() {
     assert_eq!(ids("all"), [other.clone(), run.clone()]);
     assert_eq!(ids("mine"), [&*run]);
     assert_eq!(ids("codex"), [""; 0]);
-    // As if it were not there: the same answer as for a run that never was.
+    // An invisible run gets the same answer as a run that never existed.
     let never = "01890000-0000-7000-8000-000000000000";
     for path in [
         "/v1/runs/RUN",
@@ -164,7 +164,7 @@ fn what_a_token_is_not_for_does_not_exist_for_it() {
         assert_eq!(without_ids(hidden), without_ids(unknown), "{path}");
         assert_eq!(get_as(&proxy, "all", &path_of(&other, &other_session)).status, 200, "{path}");
     }
-    // Feeds have the runs that are seen, and nothing of the others.
+    // Feeds contain the visible runs, and nothing of the others.
     let page = |name: &str, path: &str| {
         let authorization = bearer(name);
         get(proxy.address, path, &[("authorization", &authorization), ("accept", "application/json")]).json()
@@ -184,7 +184,7 @@ fn what_a_token_is_not_for_does_not_exist_for_it() {
     assert_eq!(streams(&mine), [&*run]);
     assert_eq!(page("mine", &format!("/v1/events?limit=5&session_id={other_session}"))["data"], serde_json::json!([]));
     assert_eq!(streams(&page("all", "/v1/events?limit=500")).len(), 2);
-    // Artifacts are those of the runs that are seen.
+    // The visible artifacts are those of the visible runs.
     let frames = page("all", &format!("/v1/runs/{other}/events?limit=500"));
     let written = frames["data"].as_array().unwrap().iter().find(|frame| frame["type"] == "artifact_written").unwrap();
     let id = written["artifact_id"].as_str().unwrap_or_else(|| panic!("{written:#}"));
@@ -214,7 +214,7 @@ fn a_token_makes_only_the_runs_that_it_is_for() {
 }
 
 #[test]
-fn a_live_stream_ends_when_its_token_is_taken_away() {
+fn a_live_stream_breaks_off_when_its_token_is_taken_away() {
     let folder = Folder::new();
     let tokens = [token(&folder, "in", "scopes = [\"ingest\"]"), token(&folder, "out", "scopes = [\"read\"]")];
     let file = folder.write("tokens.toml", &tokens.concat());
@@ -228,9 +228,10 @@ fn a_live_stream_ends_when_its_token_is_taken_away() {
     folder.write("tokens.toml", &tokens[0]);
     proxy.signal("HUP");
     folder.wait_for("log", "the configuration was read again");
-    while stream.event().is_some() {}
+    // The response is cut off and does not end in order: more events follow, but not for this reader.
+    assert!(!stream.rest().1);
     assert_eq!(get_as(&proxy, "out", "/v1/runs").status, 401);
-    // The other one goes on.
+    // The ingest of the other token continues.
     upload.send(&bytes[bytes.len() / 2..]);
     assert_eq!(upload.finish().status, 201);
 }

@@ -1,29 +1,33 @@
-//! Each setting that bounds something: what is within it works, and what is over it gets the answer that config.toml says.
+//! Each setting that is a limit: requests within it work, and requests beyond it get the answer that config.toml describes.
 
 use crate::client::{Answer, Upload, connect, get, post};
-use crate::proxy::{Folder, Proxy, recording, refusal};
-use std::io::{Read, Write};
+use crate::proxy::{Folder, Proxy, another, recording, refusal};
+use std::io::Write;
 use std::time::{Duration, Instant};
 
 const INGEST: &str = "/v1/ingest/claude-code";
 
 #[test]
-fn a_connection_over_the_limit_waits_until_another_one_closes() {
+fn a_connection_over_the_limit_is_for_probes_and_told_to_come_back() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_CONNECTIONS", "2")]);
-    // Answered, and kept open.
+    // These are answered and stay open.
     let mut open: Vec<Answer> = (0..2).map(|_| get(proxy.address, "/healthz", &[])).collect();
     assert!(open.iter().all(|answer| answer.status == 200));
-    let mut third = connect(proxy.address);
-    write!(third, "GET /healthz HTTP/1.1\r\nhost: {}\r\n\r\n", proxy.address).unwrap();
-    third.set_read_timeout(Some(Duration::from_millis(500))).unwrap();
-    let silence = third.read(&mut [0]).unwrap_err();
-    assert!(matches!(silence.kind(), std::io::ErrorKind::WouldBlock | std::io::ErrorKind::TimedOut), "{silence}");
+    for probe in ["/healthz", "/readyz", "/metrics"] {
+        assert_eq!(get(proxy.address, probe, &[]).status, 200, "{probe}");
+    }
+    let refused = get(proxy.address, "/v1/runs", &[]);
+    assert_eq!((refused.status, refused.header("retry-after"), refused.header("connection")), (503, "1", "close"));
+    assert!(refused.json()["detail"].as_str().unwrap().contains("server.max_connections"));
     open.pop();
-    third.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
-    assert_eq!(Answer::read(third).status, 200);
+    let deadline = Instant::now() + Duration::from_secs(20);
+    while get(proxy.address, "/v1/runs", &[]).status != 200 {
+        assert!(Instant::now() < deadline, "the place of a connection that is closed is not free again");
+        std::thread::sleep(Duration::from_millis(20));
+    }
 }
 
-/// A request whose head is so many bytes long; gives the status.
+/// Sends a request with a head of this length; returns the status.
 fn with_head_of(proxy: &Proxy, bytes: usize) -> u16 {
     let mut head = format!("GET /healthz HTTP/1.1\r\nhost: {}\r\nx-filler: ", proxy.address);
     head.push_str(&"x".repeat(bytes - head.len() - 4));
@@ -37,7 +41,7 @@ fn with_head_of(proxy: &Proxy, bytes: usize) -> u16 {
 
 #[test]
 fn a_head_at_the_limit_is_read_and_one_over_it_is_too_large() {
-    // The least that there may be, and some that are no multiple of a buffer's size.
+    // The minimum, and values that are not a multiple of a buffer's size.
     for limit in [8192, 10_000, 65_536] {
         let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_HEADER_BYTES", &limit.to_string())]);
         assert_eq!(with_head_of(&proxy, limit), 200, "{limit}");
@@ -57,7 +61,7 @@ fn an_ingest_over_the_limit_is_told_to_come_back() {
         .map(|_| {
             let mut upload = Upload::start(proxy.address, INGEST, &[("accept", "text/event-stream")]);
             upload.send(&bytes[..line_end]);
-            // Its first event shows that it is open.
+            // The first event shows that the ingest is open.
             assert!(upload.answer().event().is_some());
             upload
         })
@@ -80,7 +84,7 @@ fn a_page_holds_no_more_than_the_limit_whatever_the_client_asks_for() {
     let bytes = recording("claude-code", "text_plain.ndjson");
     let run = post(proxy.address, INGEST, &[], &bytes).json()["runs"][0]["run_id"].as_str().unwrap().to_owned();
     for _ in 0..4 {
-        assert_eq!(post(proxy.address, INGEST, &[], &bytes).status, 201);
+        assert_eq!(post(proxy.address, INGEST, &[], &another("claude-code", "text_plain.ndjson")).status, 201);
     }
     for path in [format!("/v1/runs/{run}/events"), "/v1/runs".to_owned()] {
         for (query, count) in [("", 2), ("?limit=1", 1), ("?limit=3", 3), ("?limit=4", 3), ("?limit=100000", 3)] {
@@ -95,7 +99,7 @@ fn a_page_holds_no_more_than_the_limit_whatever_the_client_asks_for() {
 fn a_runner_that_is_silent_for_too_long_is_taken_for_gone() {
     let proxy = Proxy::with(&[("FRAMEGATE__INGEST__IDLE_TIMEOUT_MS", "2000")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
-    // Pauses within the limit, together longer than it.
+    // Each pause is within the limit, but together they exceed it.
     let mut upload = Upload::start(proxy.address, INGEST, &[]);
     for piece in bytes.chunks(bytes.len().div_ceil(6)) {
         upload.send(piece);
@@ -117,9 +121,9 @@ fn a_runner_that_is_silent_for_too_long_is_taken_for_gone() {
 #[test]
 fn the_oldest_finished_run_goes_where_there_are_more_than_the_limit() {
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__MAX_RUNS", "2")]);
-    let bytes = recording("claude-code", "text_plain.ndjson");
     let mut made: Vec<String> = Vec::new();
     for count in 1..=4_usize {
+        let bytes = another("claude-code", "text_plain.ndjson");
         let run = post(proxy.address, INGEST, &[], &bytes).json()["runs"][0]["run_id"].as_str().unwrap().to_owned();
         made.push(run);
         let (gone, kept) = made.split_at(count.saturating_sub(2));

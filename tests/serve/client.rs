@@ -1,4 +1,4 @@
-//! A plain HTTP/1.1 client: it shows what is on the wire, when it is there.
+//! A plain HTTP/1.1 client that shows the bytes on the wire as they arrive.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -43,7 +43,7 @@ pub fn get(address: SocketAddr, path: &str, headers: &[(&str, &str)]) -> Answer 
     Answer::read(stream)
 }
 
-/// Sends a whole body.
+/// Sends a complete body.
 pub fn post(address: SocketAddr, path: &str, headers: &[(&str, &str)], body: &[u8]) -> Answer {
     let mut stream = connect(address);
     write!(stream, "POST {path} HTTP/1.1\r\nhost: {address}\r\ncontent-length: {}\r\n", body.len()).unwrap();
@@ -55,7 +55,7 @@ pub fn post(address: SocketAddr, path: &str, headers: &[(&str, &str)], body: &[u
     Answer::read(stream)
 }
 
-/// A body that is sent piece by piece.
+/// A body that is sent in pieces.
 pub struct Upload {
     stream: TcpStream,
 }
@@ -79,7 +79,7 @@ impl Upload {
         }
     }
 
-    /// Ends the body; the answer can be read whenever it comes.
+    /// Ends the body. The answer can be read at any later time.
     pub fn finish(mut self) -> Answer {
         self.stream.write_all(b"0\r\n\r\n").unwrap();
         Answer::read(self.stream)
@@ -97,7 +97,7 @@ impl Upload {
 
 pub fn connect(address: SocketAddr) -> TcpStream {
     let stream = TcpStream::connect(address).unwrap();
-    // A test that waits for ever says nothing.
+    // A test that hangs would report nothing.
     stream.set_read_timeout(Some(Duration::from_secs(30))).unwrap();
     stream.set_nodelay(true).unwrap();
     stream
@@ -130,12 +130,12 @@ impl Answer {
         Self { status, headers, reader, body }
     }
 
-    /// The answer behind this one, which has no body (100).
+    /// The answer after this one, which is an interim answer (100) without a body.
     pub fn next(self) -> Self {
         Self::read_from(self.reader)
     }
 
-    /// The body as it stands on the wire.
+    /// The body as it appears on the wire.
     pub fn into_raw(self) -> (BufReader<TcpStream>, HashMap<String, String>) {
         (self.reader, self.headers)
     }
@@ -173,7 +173,7 @@ impl Answer {
         Some(byte[0])
     }
 
-    /// The next line of the body, without its end; `None` at the body's end.
+    /// The next line of the body, without its line end; `None` at the body's end.
     pub fn line(&mut self) -> Option<String> {
         let mut line = Vec::new();
         loop {
@@ -198,7 +198,7 @@ impl Answer {
         let mut bytes = Vec::new();
         while let Some(byte) = self.byte() {
             bytes.push(byte);
-            // What is left of the chunk behind its first byte.
+            // The rest of the current chunk.
             let left = match &mut self.body {
                 Framing::Chunked { left, .. } | Framing::Length(left) => std::mem::take(left),
                 Framing::None => 0,
@@ -215,7 +215,17 @@ impl Answer {
         serde_json::from_str(&text).unwrap_or_else(|error| panic!("{error}: {text}"))
     }
 
-    /// The next server-sent event; `None` at the end. Comments are passed over.
+    /// The rest of a chunked body as it appears on the wire, and whether it ended in order.
+    pub fn rest(self) -> (String, bool) {
+        let mut reader = self.into_raw().0;
+        let mut bytes = Vec::new();
+        // A reset connection counts as cut off, too.
+        let _ = reader.read_to_end(&mut bytes);
+        let is_whole = bytes.ends_with(b"\r\n0\r\n\r\n") || bytes == b"0\r\n\r\n";
+        (String::from_utf8_lossy(&bytes).into_owned(), is_whole)
+    }
+
+    /// The next server-sent event; `None` at the end. Comments are skipped.
     pub fn event(&mut self) -> Option<Event> {
         let mut event = Event::default();
         let mut has_data = false;

@@ -1,10 +1,10 @@
-//! Clients of others: each reads a run live in every contract, loses its connection or the whole proxy in the middle, and
-//! goes on by itself.
+//! Third-party clients: each reads a run live in every contract, loses its connection or the whole proxy in the middle, and
+//! resumes without help.
 //!
-//! They are programs of tests/clients, with libraries of pinned versions. What they read is held against a replay.
+//! The clients are programs in tests/clients, with libraries at pinned versions. Their events are compared with a replay.
 
 use crate::client::{Event, Upload, get, post};
-use crate::proxy::{Folder, Proxy, recording};
+use crate::proxy::{Folder, Proxy, another, recording};
 use crate::relay::Relay;
 use serde_json::{Value, json};
 use std::collections::{BTreeSet, HashMap};
@@ -16,22 +16,17 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 const CONTRACTS: [&str; 6] = ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+const RECORDING: &str = "parallel_tools.partial.ndjson";
 const INGEST: &str = "/v1/ingest/claude-code";
 
-/// The terminal event of `pixir.v1` has no id, so that a client which goes on after the last id gets it again: clients of
-/// that contract stop at the event.
-const PIXIR_END: &str = r#""type":"status","data":{"status":"done"}"#;
-/// The same of a run that the death of its proxy ended.
-const PIXIR_INTERRUPTED: &str = r#""type":"status","data":{"status":"interrupted""#;
-
-/// How often the proxy is killed, each time at another place of the run.
+/// How often the proxy is killed, each time at a different point of the run.
 const KILLS: usize = 5;
 
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
 }
 
-/// A client that runs, and what it said of each contract.
+/// A running client, and its reports for each contract.
 struct Client {
     child: Child,
     said: Arc<Mutex<HashMap<String, Vec<Value>>>>,
@@ -83,27 +78,26 @@ impl Drop for Client {
     }
 }
 
-/// How long a line of a run takes to come.
+/// The interval between the lines of a run.
 const PACE: Duration = Duration::from_millis(5);
 
 fn path(run: &str, contract: &str) -> String {
     format!("/v1/runs/{run}/events?contract={contract}")
 }
 
-/// A client in every contract of a run that has only begun, by way of a relay.
+/// A client that reads a run from its beginning in every contract, through a relay.
 struct Reading {
     client: Client,
     run: String,
-    /// Sends the run's output.
+    /// Sends the runner's output.
     upload: Upload,
 }
 
 impl Reading {
-    /// `pixir_end` is in the terminal event of `pixir.v1`.
-    fn begin(command: Command, proxy: &Proxy, relay: &Relay, lines: &[&[u8]], pixir_end: &str) -> Self {
-        // EventSource wants to be told the names of events: those of the same run, played in before, and the one of a run
-        // that has no end.
-        let played = post(proxy.address, INGEST, &[], &lines.concat()).json();
+    fn begin(command: Command, proxy: &Proxy, relay: &Relay, lines: &[&[u8]]) -> Self {
+        // EventSource must know the names of events in advance: those of the same recording, ingested before, and the one of a
+        // run that is interrupted.
+        let played = post(proxy.address, INGEST, &[], &another("claude-code", RECORDING)).json();
         let before = played["runs"][0]["run_id"].as_str().unwrap();
         let events = get(proxy.address, &path(before, "sse.v1"), &[]).events();
         let names = events.into_iter().filter_map(|event| event.name).chain(["run_interrupted".to_owned()]);
@@ -124,7 +118,7 @@ impl Reading {
             .map(|contract| {
                 let url = format!("http://{}{}", relay.address, path(&run, contract));
                 let names: &BTreeSet<String> = if *contract == "sse.v1" { &names } else { &BTreeSet::new() };
-                json!({"contract": contract, "url": url, "names": names, "until": (*contract == "pixir.v1").then_some(pixir_end)})
+                json!({"contract": contract, "url": url, "names": names})
             })
             .collect();
         let client = Client::start(command, &json!(plan));
@@ -139,7 +133,7 @@ impl Reading {
         }
     }
 
-    /// Waits until the client has what there is while the run goes on; gives how many events that are in each contract.
+    /// Waits until the client has all events of the open run; returns their number in each contract.
     fn had(&self, proxy: &Proxy) -> HashMap<&'static str, usize> {
         let accept = [("accept", "application/json")];
         self.client.wait("has what there is while the run goes on", |contract| {
@@ -150,7 +144,7 @@ impl Reading {
         CONTRACTS.map(|contract| (contract, self.client.events(contract).len())).into()
     }
 
-    /// The client comes to the end, and read what a replay has. `ends` is how it tells that nothing more comes.
+    /// Waits until the client has ended, and compares its events with a replay. `ends` is how it reports the end.
     fn ends(&self, proxy: &Proxy, had: &HashMap<&str, usize>, ends: &Value) {
         let client = &self.client;
         client.wait("comes to an end", |contract| client.said(contract).iter().any(|said| said.get("end").is_some()));
@@ -158,10 +152,9 @@ impl Reading {
             let said = client.said(contract);
             assert!(said.iter().all(|said| said.get("error").is_none()), "{contract}: {said:?}");
             let opened = said.iter().filter(|said| said.get("open").is_some()).count();
-            // Cut once; where the end is told by 204, nothing is opened any more.
+            // The connection was cut once. After a 204, no new connection is opened.
             assert_eq!(opened, 2, "{contract}: {said:?}");
-            let end = if contract == "pixir.v1" { &json!("until") } else { ends };
-            assert_eq!(&said.last().unwrap()["end"], end, "{contract}: it stops at the end");
+            assert_eq!(&said.last().unwrap()["end"], ends, "{contract}: it stops at the end");
             let whole = get(proxy.address, &path(&self.run, contract), &[]).events();
             held_against(contract, &client.events(contract), &whole, had[contract]);
         }
@@ -171,9 +164,9 @@ impl Reading {
 fn follows_a_run_that_is_cut(command: Command, ends: &Value) {
     let proxy = Proxy::start();
     let relay = Relay::to(proxy.address);
-    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let bytes = recording("claude-code", RECORDING);
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
-    let mut reading = Reading::begin(command, &proxy, &relay, &lines, PIXIR_END);
+    let mut reading = Reading::begin(command, &proxy, &relay, &lines);
     let (first, rest) = lines.split_at(lines.len() / 2);
     reading.send(&first[1..]);
     let had = reading.had(&proxy);
@@ -185,9 +178,9 @@ fn follows_a_run_that_is_cut(command: Command, ends: &Value) {
     assert_eq!(relay.were_cut(), CONTRACTS.len(), "each stream was cut once");
 }
 
-/// The proxy is killed while a run comes in, and another one opens its log: it ends the run, and the client goes on there.
+/// The proxy is killed during a run, and another proxy opens its log. That proxy ends the run, and the client resumes there.
 fn goes_on_behind_a_killed_proxy(command: impl Fn() -> Command, ends: &Value) {
-    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let bytes = recording("claude-code", RECORDING);
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
     for round in 1..=KILLS {
         let folder = Folder::new();
@@ -199,11 +192,11 @@ fn goes_on_behind_a_killed_proxy(command: impl Fn() -> Command, ends: &Value) {
         ];
         let proxy = Proxy::with(&settings);
         let relay = Relay::to(proxy.address);
-        let mut reading = Reading::begin(command(), &proxy, &relay, &lines, PIXIR_INTERRUPTED);
+        let mut reading = Reading::begin(command(), &proxy, &relay, &lines);
         let (first, rest) = lines.split_at(lines.len() * round / (KILLS + 1));
         reading.send(&first[1..]);
         let had = reading.had(&proxy);
-        // The kill falls among records that are on their way.
+        // The kill happens while records are in transit.
         let in_flight = &rest[..rest.len().min(5)];
         in_flight.iter().for_each(|line| reading.upload.send(line));
         drop(proxy);
@@ -213,10 +206,10 @@ fn goes_on_behind_a_killed_proxy(command: impl Fn() -> Command, ends: &Value) {
     }
 }
 
-/// What was read up to the cut is the beginning; what follows begins behind the last event with an id, which is all that a
-/// client can go on from.
+/// The events before the cut are a prefix of the run. The later ones follow the last event with an id, which is the only
+/// position that a client can resume from.
 fn held_against(contract: &str, read: &[Value], whole: &[Event], had: usize) {
-    // Between the moment of counting and the cut, more may have come: the longest beginning counts.
+    // More events may have arrived between the counting and the cut, so the longest prefix counts.
     let same = |read: &Value, event: &Event| {
         let id = event.id.as_deref();
         read["data"] == event.data.as_str()

@@ -1,6 +1,6 @@
-//! Pages of other origins.
+//! Requests from pages of other origins (CORS).
 
-use crate::client::{Answer, connect, get};
+use crate::client::{Answer, connect, get, post};
 use crate::proxy::{Folder, Proxy, refusal};
 use std::io::Write;
 
@@ -21,7 +21,7 @@ const PREFLIGHT: (&str, &str) = ("access-control-request-method", "GET");
 #[test]
 fn no_page_reads_anything_unless_its_origin_is_configured() {
     let proxy = Proxy::start();
-    let own = get(proxy.address, "/v1/runs", &[("origin", "http://localhost:3000")]);
+    let own = get(proxy.address, "/v1/runs", &[("origin", &format!("http://{}", proxy.address))]);
     assert_eq!((own.status, own.header("access-control-allow-origin"), own.header("vary")), (200, "", ""));
     assert_eq!(get(proxy.address, "/v1/runs", &[("origin", ORIGIN)]).status, 403);
     let preflight = options(&proxy, "/v1/runs", &[("origin", "http://localhost:3000"), PREFLIGHT]);
@@ -53,7 +53,7 @@ fn a_configured_origin_may_ask_and_read_and_no_other_one() {
     let answer = get(proxy.address, "/v1/runs", &[("origin", ORIGIN), ("authorization", "Bearer s3cret")]);
     assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, ORIGIN));
     assert!(answer.header("access-control-expose-headers").contains("retry-after"));
-    // A refusal can be read too, or a page would only see that it failed.
+    // A page can read the refusal too. Otherwise it would only see a network error.
     let refused = get(proxy.address, "/v1/runs", &[("origin", ORIGIN)]);
     assert_eq!((refused.status, refused.header("access-control-allow-origin")), (401, ORIGIN));
     for other in ["https://ui.example.evil.example", "http://ui.example", "https://ui.example:444", "null", "*"] {
@@ -70,5 +70,85 @@ fn an_origin_that_no_browser_sends_is_refused_at_the_start() {
     for wrong in ["*", "https://ui.example/", "ui.example", "https://", "HTTPS://UI.example", "https://*.example"] {
         let said = refusal(&[("FRAMEGATE__SERVER__CORS_ORIGINS", wrong)]);
         assert!(said.contains("FRAMEGATE__SERVER__CORS_ORIGINS") && said.contains("is no origin"), "{wrong}: {said}");
+    }
+}
+
+#[test]
+fn a_page_of_another_program_on_this_machine_starts_nothing() {
+    let proxy = Proxy::start();
+    let port = proxy.address.port();
+    let own = format!("http://127.0.0.1:{port}");
+    let order = b"{\"upstream\":\"claude\",\"prompt\":\"x\"}";
+    for path in ["/v1/runs", "/v1/ingest/claude-code"] {
+        for other in [
+            "http://127.0.0.1:5173".to_owned(),
+            "http://127.0.0.1".to_owned(),
+            format!("https://127.0.0.1:{port}"),
+            format!("http://localhost:{port}"),
+            "null".to_owned(),
+        ] {
+            let answer = post(proxy.address, path, &[("origin", &other)], order);
+            assert_eq!(answer.status, 403, "{path} {other}");
+            assert!(answer.json()["detail"].as_str().unwrap().contains("--cors"), "{other}");
+        }
+        assert_ne!(post(proxy.address, path, &[("origin", &own)], order).status, 403, "{path}");
+    }
+}
+
+#[test]
+fn origins_of_the_command_line_are_let_in() {
+    let arguments = ["--cors", "http://localhost:5173", "--cors", "http://127.0.0.1:3000"];
+    let proxy = Proxy::with_arguments(&arguments, &[("FRAMEGATE__SERVER__CORS_ORIGINS", ORIGIN)]);
+    for origin in ["http://localhost:5173", "http://127.0.0.1:3000"] {
+        let answer = get(proxy.address, "/v1/runs", &[("origin", origin)]);
+        assert_eq!((answer.status, answer.header("access-control-allow-origin")), (200, origin));
+    }
+    assert_eq!(get(proxy.address, "/v1/runs", &[("origin", ORIGIN)]).status, 403, "the flag goes before the setting");
+}
+
+#[test]
+fn behind_a_proxy_that_is_trusted_the_origin_is_that_of_the_client_s_request() {
+    let folder = Folder::new();
+    let token = folder.write("token", "s3cret\n");
+    let settings = [("FRAMEGATE__SERVER__ALLOWED_HOSTS", "gate.example"), ("FRAMEGATE__SERVER__TOKEN_FILE", &*token)];
+    let trusting = Proxy::with(&[settings[0], settings[1], ("FRAMEGATE__SERVER__TRUSTED_PROXIES", "127.0.0.0/8, ::1")]);
+    let other = Proxy::with(&settings);
+    let status = |proxy: &Proxy, host: &str, proto: &str| {
+        let headers = [
+            ("authorization", "Bearer s3cret"),
+            ("origin", "https://gate.example"),
+            ("x-forwarded-host", host),
+            ("x-forwarded-proto", proto),
+        ];
+        get(proxy.address, "/v1/runs", &headers).status
+    };
+    assert_eq!(status(&trusting, "gate.example", "https"), 200);
+    assert_eq!(status(&trusting, "gate.example", "http"), 403);
+    assert_eq!(status(&trusting, "gate.example:8443", "https"), 403);
+    assert_eq!(status(&trusting, "evil.example", "https"), 421);
+    assert_eq!(status(&other, "gate.example", "https"), 403, "nobody says that it may be believed");
+}
+
+#[test]
+fn pages_may_send_what_the_sdks_send_and_read_what_they_read() {
+    let proxy = Proxy::with(&[("FRAMEGATE__SERVER__CORS_ORIGINS", ORIGIN)]);
+    let asked = "authorization,content-type,idempotency-key,openai-organization,openai-project,traceparent,tracestate,\
+                 x-stainless-arch,X-Stainless-Retry-Count,x-stainless-some-new-one,x-upstream-authorization";
+    let headers = [("origin", ORIGIN), PREFLIGHT, ("access-control-request-headers", asked)];
+    let answer = options(&proxy, "/v1/responses", &headers);
+    let allowed: Vec<String> =
+        answer.header("access-control-allow-headers").split(", ").map(str::to_ascii_lowercase).collect();
+    for name in asked.split(',') {
+        assert!(allowed.contains(&name.to_ascii_lowercase()), "{name}: {allowed:?}");
+    }
+    // A header is not allowed just because it was requested, and no invalid name is echoed.
+    let headers =
+        [("origin", ORIGIN), PREFLIGHT, ("access-control-request-headers", "x-evil, x-stainless-\u{1}, cookie")];
+    let other = options(&proxy, "/v1/responses", &headers);
+    let names = other.header("access-control-allow-headers");
+    assert!(!names.contains("x-evil") && !names.contains("cookie") && !names.contains("x-stainless-"), "{names}");
+    let read = get(proxy.address, "/v1/runs", &[("origin", ORIGIN)]);
+    for name in ["x-request-id", "retry-after", "location", "etag"] {
+        assert!(read.header("access-control-expose-headers").contains(name), "{name}");
     }
 }

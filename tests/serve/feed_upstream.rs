@@ -1,4 +1,4 @@
-//! An event feed that is followed, against a scripted server.
+//! An upstream of kind `sse`, against a scripted server.
 
 use crate::client::{get, post};
 use crate::holding::{held, lets_go};
@@ -12,7 +12,7 @@ use std::sync::mpsc::{Sender, channel};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A server whose feed says what the test tells it to, connection by connection.
+/// A server whose feed sends what the test tells it to, one connection after the other.
 struct Server {
     upstream: Upstream,
     say: Sender<Word>,
@@ -20,9 +20,9 @@ struct Server {
 
 enum Word {
     Bytes(Vec<u8>),
-    /// The connection ends.
+    /// Close the connection.
     End,
-    /// The connection is reset.
+    /// Reset the connection.
     Reset,
 }
 
@@ -59,7 +59,7 @@ impl Server {
         self.say.send(Word::End).unwrap();
     }
 
-    /// How often the feed was asked for, once that is so often.
+    /// Waits until the feed was requested `wanted` times; returns the requests.
     fn wait_for_connections(&self, wanted: usize) -> Vec<Seen> {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {
@@ -168,7 +168,7 @@ fn is_lost_and_goes_on(how: Word, told: &str) {
     let all = events("event-text.sse");
     let half = all.len() / 2;
     server.says(&all[..half].concat());
-    // It breaks off in an event.
+    // The connection breaks in the middle of an event.
     server.says(&all[half][..all[half].len() / 2]);
     follower.wait_for_records(3);
     let before = held(&follower.proxy);
@@ -183,7 +183,7 @@ fn is_lost_and_goes_on(how: Word, told: &str) {
     assert_eq!(gaps.len(), 1, "{frames:?}");
     let reason = gaps[0]["reason"].as_str().unwrap();
     assert!(reason.contains("the feed was lost") && reason.contains(told), "{reason}");
-    // What it broke off in is kept as it came, and the rest is read from its beginning.
+    // The incomplete event is kept as an invalid record. After it, parsing starts afresh.
     assert_eq!(runs[0]["invalid_records"], 1);
     for contract in ["hecate.v1", "agent-manager.v1", "pixir.v1"] {
         assert!(json!(follower.events(&runs[0], contract)).to_string().contains("the feed was lost"), "{contract}");
@@ -201,7 +201,7 @@ fn a_run_whose_end_was_lost_ends_and_the_next_prompt_begins_another() {
     server.ends();
     let runs = follower.wait_for("the run's end", over);
     assert_eq!((&runs[0]["state"], &runs[0]["error_code"]), (&json!("interrupted"), &json!("feed_lost")));
-    // The same session again: as much as is known of it, from its beginning.
+    // The same session again, from its beginning, with as much as is known of it.
     server.wait_for_connections(2);
     server.says(&all.concat());
     let runs = follower.wait_for("another run", |runs| runs.len() == 2 && over(runs));
@@ -294,7 +294,7 @@ fn a_feed_that_falls_silent_is_connected_to_anew() {
     let all = events("event-text.sse");
     server.says(&all[..all.len() / 2].concat());
     follower.wait_for_records(3);
-    // The proxy closes the connection; the server learns of it by writing.
+    // The proxy closes the connection; the server only notices when it writes.
     let deadline = Instant::now() + Duration::from_secs(30);
     while !follower.folder.read("log").contains("said nothing for 300 ms") {
         assert!(Instant::now() < deadline);
@@ -367,7 +367,7 @@ fn a_run_is_started_over_the_servers_own_interface() {
         goes.recv_timeout(Duration::from_secs(30)).unwrap();
         say.send(Word::Bytes(all.concat())).unwrap();
     });
-    // The connection is there as soon as its head has been read.
+    // The feed counts as connected as soon as the response head has been read.
     let deadline = Instant::now() + Duration::from_secs(30);
     let started = loop {
         let answer = order(&json!({"upstream": "code", "prompt": "Say hello"}));

@@ -1,17 +1,17 @@
 //! Feeds of many runs: replay, live, cursors, scopes, pages.
 
 use crate::client::{Event, Upload, get, post};
-use crate::proxy::{Proxy, recording};
+use crate::proxy::{Proxy, another, recording};
 use serde_json::{Value, json};
 use std::collections::BTreeSet;
 
 fn ingested(proxy: &Proxy, name: &str) -> Vec<(String, String)> {
-    let made = post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", name)).json();
+    let made = post(proxy.address, "/v1/ingest/claude-code", &[], &another("claude-code", name)).json();
     let text = |run: &Value, key: &str| run[key].as_str().unwrap().to_owned();
     made["runs"].as_array().unwrap().iter().map(|run| (text(run, "run_id"), text(run, "session_id"))).collect()
 }
 
-/// As many events as a page says there are.
+/// The number of events, counted through pages.
 fn count(proxy: &Proxy, path: &str) -> usize {
     let join = if path.contains('?') { '&' } else { '?' };
     let (mut seen, mut after) = (0, String::new());
@@ -44,7 +44,7 @@ fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_eve
         let all = take(&proxy, &path, &[], total);
         let ids: BTreeSet<&str> = all.iter().map(|event| event.id.as_deref().unwrap()).collect();
         assert_eq!(ids.len(), total, "{contract}: each event has a cursor of its own");
-        // What a run's own stream says, in its order.
+        // The feed contains each run's own stream, in order.
         let runs = get(proxy.address, "/v1/runs", &[]).json();
         for run in runs["data"].as_array().unwrap() {
             let run = run["run_id"].as_str().unwrap();
@@ -66,7 +66,7 @@ fn every_run_is_in_the_feed_in_its_own_order_and_a_cursor_goes_on_behind_its_eve
             let by_query = take(&proxy, &format!("{path}&after={id}"), &[], rest);
             assert_eq!(by_query, all[at + 1..], "{contract} after {id}");
         }
-        // A browser that reconnects sends the query that it began with, and a newer header.
+        // A browser that reconnects repeats its original query, and sends a newer header.
         let (early, late) = (all[0].id.as_deref().unwrap(), all[total - 2].id.as_deref().unwrap());
         assert_eq!(take(&proxy, &format!("{path}&after={early}"), &[("last-event-id", late)], 1), all[total - 1..]);
     }
@@ -87,7 +87,7 @@ fn a_session_has_its_runs_alone_and_those_that_come_later() {
     let sessions: BTreeSet<&str> = seen.iter().map(|event| event["session_id"].as_str().unwrap()).collect();
     assert_eq!(sessions.len(), 1);
     assert_eq!(seen.iter().filter(|event| event["type"] == "run.started").count(), 3);
-    // The same session goes on while the reader waits.
+    // The session continues while the reader waits.
     let more = ingested(&proxy, "multi_turn_stdin.ndjson");
     let next = answer.event().unwrap().json();
     assert_eq!(next["type"], "run.started");
@@ -128,14 +128,36 @@ fn runs_that_go_on_at_the_same_time_come_as_they_come() {
 }
 
 #[test]
-fn cursors_of_another_process_start_over_and_nonsense_is_refused() {
+fn cursors_of_another_log_are_told_apart_and_nonsense_is_refused() {
     let proxy = Proxy::start();
     ingested(&proxy, "text_plain.partial.ndjson");
     let path = "/v1/events?contract=frames.v2";
-    let first = take(&proxy, path, &[], 1);
-    assert_eq!(take(&proxy, path, &[("last-event-id", "0123456789ab-5-0")], 1), first);
-    assert_eq!(take(&proxy, path, &[("last-event-id", "nonsense")], 1), first);
-    assert_eq!(take(&proxy, &format!("{path}&after=0123456789ab-5-0"), &[], 1), first);
+    let first = take(&proxy, path, &[], 2);
+    assert_eq!(take(&proxy, path, &[("last-event-id", "nonsense")], 2), first);
+    let other = Proxy::start();
+    ingested(&other, "text_plain.partial.ndjson");
+    let of_another = take(&other, path, &[], 5)[4].id.clone().unwrap();
+    for contract in ["frames.v2", "frames.v1", "sse.v1", "pixir.v1", "hecate.v1", "agent-manager.v1"] {
+        let path = format!("/v1/events?contract={contract}");
+        let all = take(&proxy, &path, &[], 2);
+        let schemas = framegate_translators::contracts::contract(contract).unwrap();
+        let schemas = framegate_translators::schema::Schemas::compile(schemas.schemas).unwrap();
+        // Also a cursor in the format of earlier versions.
+        for cursor in [&*of_another, "0123456789ab-5-0"] {
+            for told in [
+                take(&proxy, &path, &[("last-event-id", cursor)], 3),
+                take(&proxy, &format!("{path}&after={cursor}"), &[], 3),
+            ] {
+                // The first event reports the invalid cursor, and has a cursor after which the rest follows.
+                assert!(told[0].data.contains("this cursor is not one of this log"), "{contract}: {told:?}");
+                let event = told[0].json();
+                let kind = framegate_translators::contracts::contract(contract).unwrap().type_key;
+                assert_eq!(schemas.check_value(event[kind].as_str().unwrap(), &event), Ok(()), "{event}");
+                assert_eq!(told[1..], all, "{contract}");
+                assert_eq!(take(&proxy, &path, &[("last-event-id", told[0].id.as_deref().unwrap())], 2), all);
+            }
+        }
+    }
     let refused = get(proxy.address, &format!("{path}&after=nonsense"), &[]);
     assert_eq!((refused.status, refused.header("content-type")), (400, "application/problem+json"));
     let page = get(proxy.address, &format!("{path}&after=latest"), &[("accept", "application/json")]).json();
@@ -152,7 +174,7 @@ fn cursors_of_another_process_start_over_and_nonsense_is_refused() {
 fn a_silent_feed_says_so_and_ends_with_the_proxy() {
     let mut proxy = Proxy::with(&[
         ("FRAMEGATE__SERVER__HEARTBEAT_MS", "100"),
-        // Longer than a test may take: it is not waited for.
+        // Longer than a test may take, because the shutdown must not wait for the reader.
         ("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "600000"),
     ]);
     let mut answer = get(proxy.address, "/v1/events", &[]);
@@ -170,4 +192,20 @@ fn types_can_be_picked() {
     let kinds: BTreeSet<String> =
         take(&proxy, path, &[], 6).iter().map(|event| event.json()["type"].as_str().unwrap().to_owned()).collect();
     assert_eq!(kinds.into_iter().collect::<Vec<_>>(), ["run.finished", "run.started"]);
+}
+
+#[test]
+fn a_cursor_does_not_tell_how_much_others_did() {
+    let proxy = Proxy::start();
+    let path = "/v1/events?contract=frames.v2";
+    ingested(&proxy, "text_plain.partial.ndjson");
+    let before = take(&proxy, path, &[], 3);
+    ingested(&proxy, "multi_turn_stdin.ndjson");
+    for event in &before {
+        let id = event.id.as_deref().unwrap();
+        assert!(id.len() == 40 && id.bytes().all(|digit| digit.is_ascii_hexdigit()), "{id}");
+    }
+    let ids: BTreeSet<&str> = before.iter().map(|event| event.id.as_deref().unwrap()).collect();
+    // Adjacent cursors have no common prefix that would reveal their order.
+    assert!(ids.iter().all(|id| ids.iter().filter(|other| other[..4] == id[..4]).count() == 1), "{ids:?}");
 }

@@ -1,10 +1,10 @@
-//! What a proxy holds: tasks, files and sockets. Whatever went wrong, it holds no more afterwards than before.
+//! The resources of a proxy: tasks, files and sockets. After any fault it must hold no more than before.
 
 use crate::client::get;
 use crate::proxy::Proxy;
 use std::time::{Duration, Instant};
 
-/// How many tasks are alive, that of the request for it among them, and how many files and sockets are open.
+/// The number of live tasks, including the one of the request for it, and of open files and sockets.
 pub type Held = (u64, usize);
 
 pub fn held(proxy: &Proxy) -> Held {
@@ -13,7 +13,7 @@ pub fn held(proxy: &Proxy) -> Held {
     (tasks.parse().unwrap(), std::fs::read_dir(format!("/proc/{}/fd", proxy.pid())).unwrap().count())
 }
 
-/// Waits until it holds no more than it did.
+/// Waits until the proxy holds no more than before.
 pub fn lets_go(proxy: &Proxy, before: Held) {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {

@@ -1,4 +1,4 @@
-//! HTTP/2 without TLS (RFC 9113, section 3.3), and that what holds for HTTP/1.1 holds there too.
+//! HTTP/2 without TLS (RFC 9113, section 3.3), with the same rules as for HTTP/1.1.
 
 use crate::client::connect;
 use crate::proxy::{Proxy, recording};
@@ -36,7 +36,7 @@ impl Http2 {
         Self { runtime, address, sender }
     }
 
-    /// Asks for something, and goes away without the answer when it is time.
+    /// Sends a request, and disconnects without reading the answer once `is_time` returns true.
     pub fn leaves(self, path: &str, body: String, is_time: impl Fn() -> bool) {
         let request =
             Request::post(format!("http://{}{path}", self.address)).header("content-type", "application/json");
@@ -50,7 +50,7 @@ impl Http2 {
                 tokio::time::sleep(Duration::from_millis(10)).await;
             }
             drop((answer, stream));
-            // For the reset to be sent, and read.
+            // Time for the reset to be sent and read.
             tokio::time::sleep(Duration::from_millis(300)).await;
         });
     }
@@ -110,7 +110,7 @@ fn hosts_and_heads_are_bounded_there_too() {
     let proxy = Proxy::with(&[("FRAMEGATE__SERVER__MAX_HEADER_BYTES", "8192")]);
     let mut http2 = Http2::connect(proxy.address);
     assert_eq!(http2.get("/v1/runs", &[]).status, 200);
-    // `:authority` says our name, `host` does not: neither may be another's.
+    // `:authority` is the proxy's name, but `host` is not: neither may name another host.
     assert_eq!(http2.get("/v1/runs", &[("host", "evil.example")]).status, 421);
     let filler = "x".repeat(7000);
     assert_eq!(http2.get("/v1/runs", &[("x-filler", &filler)]).status, 200);
@@ -138,7 +138,7 @@ fn a_connection_has_only_so_many_requests_open() {
         let mut sender = http2.sender.clone().ready().await.unwrap();
         let (answer, _) = sender.send_request(ask(), true).unwrap();
         tokio::pin!(answer);
-        // The client knows the limit and holds the third one back.
+        // The client knows the limit and holds back the third request.
         assert!(tokio::time::timeout(Duration::from_millis(500), &mut answer).await.is_err());
         open.pop();
         let third = tokio::time::timeout(Duration::from_secs(30), answer).await.unwrap().unwrap();
@@ -186,13 +186,13 @@ fn a_client_that_does_not_answer_a_ping_is_cut_off() {
         ("FRAMEGATE__SERVER__HTTP2_PING_TIMEOUT_MS", "100"),
     ]);
     let mut stream = connect(proxy.address);
-    // A preface, empty settings, and a request for a feed, whose head is of HPACK's static table; then silence.
+    // A preface, empty settings, and a request for a feed with a head from HPACK's static table. Nothing follows.
     let head = [0x82, 0x86, 0x84, 0x01, 0x09, b'l', b'o', b'c', b'a', b'l', b'h', b'o', b's', b't'];
     let mut bytes = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n\0\0\0\x04\0\0\0\0\0".to_vec();
     bytes.extend([0, 0, u8::try_from(head.len()).unwrap(), 1, 5, 0, 0, 0, 1]);
     bytes.extend(head);
     std::io::Write::write_all(&mut stream, &bytes).unwrap();
-    // The read would time out if the proxy did not close.
+    // The read would time out if the proxy did not close the connection.
     let mut rest = Vec::new();
     let outcome = stream.read_to_end(&mut rest);
     let timed_out = outcome.is_err_and(|error| error.kind() == std::io::ErrorKind::WouldBlock);

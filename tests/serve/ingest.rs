@@ -1,7 +1,8 @@
-//! A runner's output over HTTP.
+//! Ingest of a runner's output over HTTP.
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording};
+use serde_json::json;
 
 #[test]
 fn an_ingest_answers_with_the_runs_it_made() {
@@ -73,7 +74,8 @@ fn chunks_of_all_sizes_are_kept_as_they_came() {
     let answer = upload.finish();
     let made = answer.json();
     let run = made["runs"][0]["run_id"].as_str().unwrap_or_else(|| panic!("{made:#}")).to_owned();
-    let raw = get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/x-ndjson")]);
+    let raw =
+        get(proxy.address, &format!("/v1/runs/{run}/events?contract=raw"), &[("accept", "application/octet-stream")]);
     assert!(raw.bytes() == bytes, "the same bytes");
 }
 
@@ -112,9 +114,97 @@ fn a_wrong_runner_is_told_what_there_is() {
 fn bad_input_is_kept_and_counted() {
     let proxy = Proxy::start();
     let bytes = b"not json\n{\"type\":\"no_such_type\"}\n{\"type\":\xff}\n{\"type\":\"assist";
-    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], bytes);
+    let result = br#"{"type":"result","subtype":"success","is_error":false,"session_id":"s","result":"ok"}"#;
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &[&result[..], b"\n", bytes].concat());
     assert_eq!(answer.status, 201);
-    assert_eq!(answer.json()["records"], 4);
+    let made = answer.json();
+    assert_eq!(
+        (&made["records"], &made["invalid_records"], &made["unknown_records"]),
+        (&json!(5), &json!(3), &json!(1))
+    );
+    assert_eq!(made["runs"].as_array().unwrap().len(), 1);
+    let clean = post(proxy.address, "/v1/ingest/claude-code", &[], result).json();
+    assert_eq!((&clean["invalid_records"], &clean["unknown_records"]), (&json!(0), &json!(0)));
+}
+
+#[test]
+fn a_body_of_which_nothing_is_understood_is_refused_and_told_what_it_was() {
+    let proxy = Proxy::start();
+    for (body, counts, parts) in [
+        (
+            &b"not json\n{\"type\":\"no_such_type\"}\n"[..],
+            (2, 1, 1),
+            &["2 records: 1 not JSON, 1 of unknown types", "record 1 at byte 0: not JSON"][..],
+        ),
+        (b"", (0, 0, 0), &["it has no record"]),
+        (b"\n\n", (0, 0, 0), &["it has no record"]),
+    ] {
+        let answer = post(proxy.address, "/v1/ingest/claude-code", &[], body);
+        assert_eq!((answer.status, answer.header("content-type")), (422, "application/problem+json"));
+        let problem = answer.json();
+        assert_eq!(
+            (&problem["records"], &problem["invalid_records"], &problem["unknown_records"]),
+            (&json!(counts.0), &json!(counts.1), &json!(counts.2))
+        );
+        for part in parts {
+            assert!(problem["detail"].as_str().unwrap().contains(part), "{problem:#}");
+        }
+    }
+    let auto = post(proxy.address, "/v1/ingest/auto", &[], b"prose\n{\"type\":\"letter\"}\n").json();
+    assert_eq!((&auto["status"], &auto["records"], &auto["invalid_records"]), (&json!(422), &json!(2), &json!(1)));
+    assert!(auto["detail"].as_str().unwrap().contains("record 1 at byte 0: not JSON"), "{auto:#}");
+    // The output of another runner is reported as such.
+    let codex = recording("codex", "exec-text-plain.ndjson");
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &codex);
+    assert_eq!(answer.status, 422);
+    let problem = answer.json();
+    assert_eq!(problem["looks_like"], "codex");
+    assert!(problem["detail"].as_str().unwrap().contains("send it to /v1/ingest/codex"), "{problem:#}");
+}
+
+#[test]
+fn a_body_of_a_form_that_no_runner_writes_is_refused_with_what_reads_it() {
+    let proxy = Proxy::start();
+    for path in ["/v1/ingest/claude-code", "/v1/ingest/auto"] {
+        for (body, what, reader) in [
+            (&b"\x1F\x8B\x08\0junk\n"[..], "gzip", "gzip -dc"),
+            (b"\x28\xB5\x2F\xFD\n", "zstd", "zstd -dc"),
+            (b"\xFD7zXZ\0\n", "xz", "xz -dc"),
+        ] {
+            let answer = post(proxy.address, path, &[], body);
+            assert_eq!(answer.status, 415, "{path} {what}");
+            let problem = answer.json();
+            let detail = problem["detail"].as_str().unwrap();
+            assert!(detail.contains(what) && detail.contains(reader), "{detail}");
+        }
+    }
+    assert_eq!(get(proxy.address, "/v1/runs", &[]).json()["data"], json!([]));
+}
+
+#[test]
+fn a_whole_body_begins_when_its_first_record_with_a_time_says_and_a_live_one_now() {
+    let run = |session: &str, time: &str| {
+        format!(
+            "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"{session}\"}}\n\
+             {{\"type\":\"assistant\",\"session_id\":\"{session}\",\"timestamp\":\"{time}\",\"parent_tool_use_id\":null,\
+             \"message\":{{\"id\":\"m{session}\",\"role\":\"assistant\",\"content\":[{{\"type\":\"text\",\"text\":\"hi\"}}]}}}}\n\
+             {{\"type\":\"result\",\"subtype\":\"success\",\"is_error\":false,\"session_id\":\"{session}\",\"result\":\"ok\"}}\n"
+        )
+    };
+    let text = run("a", "2025-03-04T05:06:07.000Z") + &run("b", "2025-03-04T06:00:00.000Z");
+    let times = |made: &serde_json::Value| -> Vec<u64> {
+        made["runs"].as_array().unwrap().iter().map(|run| run["started_at_ms"].as_u64().unwrap()).collect()
+    };
+    for path in ["/v1/ingest/claude-code", "/v1/ingest/auto"] {
+        let proxy = Proxy::start();
+        let whole = times(&post(proxy.address, path, &[], text.as_bytes()).json());
+        let first = 1_741_064_767_000;
+        assert!((first..first + 60_000).contains(&whole[0]) && whole.is_sorted(), "{whole:?}");
+        let mut upload = Upload::start(proxy.address, path, &[]);
+        upload.send(text.as_bytes());
+        let live = times(&upload.finish().json());
+        assert!(live[0] > 1_790_000_000_000 && live.is_sorted(), "{live:?}");
+    }
 }
 
 #[test]
@@ -165,7 +255,7 @@ fn auto_refuses_what_is_nobodys() {
             assert_eq!(answer.header("content-type"), "application/problem+json");
             assert!(answer.json()["detail"].as_str().unwrap().contains("claude-code, codex, opencode, open-responses"));
         }
-        // A last line without its end is a record too.
+        // A last line without a line end is a record too.
         let answer = post(proxy.address, "/v1/ingest/auto", headers, b"{\"type\":\"turn.started\"}");
         assert!(answer.status == 201 || answer.status == 200, "{}", answer.status);
     }
@@ -193,4 +283,28 @@ fn drift_is_counted_on_the_run_and_told_once_in_the_log() {
     }
     let off = Proxy::with(&[("FRAMEGATE__INGEST__DRIFT", "false")]);
     assert_eq!(status(&off, drifted.as_bytes()), serde_json::Value::Null);
+}
+
+#[test]
+fn streams_that_take_turns_are_followed_without_a_gap_however_many_they_are() {
+    let proxy = Proxy::start();
+    // More streams than are read at a time, so that each one is paused and resumed.
+    let round = |record: &str| (0..600).map(|at| record.replace("{at}", &at.to_string()) + "\n").collect::<String>();
+    let unknown = r#"{"type":"nobody_knows","session_id":"s{at}"}"#;
+    let begin = r#"{"type":"system","subtype":"init","session_id":"s{at}","model":"m","tools":[]}"#;
+    let body = [unknown, unknown, begin, unknown].map(round).concat();
+    let accept = [("accept", "application/x-ndjson; contract=frames.v2")];
+    let answer = post(proxy.address, "/v1/ingest/claude-code", &accept, body.as_bytes());
+    assert_eq!(answer.status, 200);
+    let (mut next, mut records) = (std::collections::HashMap::new(), 0);
+    for line in answer.text().lines() {
+        let frame: serde_json::Value = serde_json::from_str(line).unwrap();
+        let next: &mut u64 =
+            next.entry((frame["stream_kind"].to_string(), frame["stream_id"].to_string())).or_default();
+        assert_eq!(frame["seq"], *next, "{frame}");
+        *next += 1;
+        records += usize::from(frame["type"] == "provider_event");
+    }
+    assert_eq!(records, 2400);
+    assert!(next.len() >= 1200, "{} streams", next.len());
 }

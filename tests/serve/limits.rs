@@ -1,4 +1,4 @@
-//! What the proxy does not do.
+//! Requests and settings that the proxy refuses.
 
 use crate::client::{Answer, connect, get, post};
 use crate::proxy::{Folder, Proxy, recording, refusal};
@@ -15,7 +15,22 @@ fn other_hosts_and_origins_are_turned_away() {
     assert_eq!(ask("localhost", ""), 200);
     assert_eq!(ask("evil.example", ""), 421);
     assert_eq!(ask("localhost", "origin: https://evil.example\r\n"), 403);
-    assert_eq!(ask("localhost", "origin: http://localhost:1234\r\n"), 200);
+    assert_eq!(ask("localhost", "origin: http://localhost:1234\r\n"), 403, "another program of this machine");
+    assert_eq!(ask("localhost:1234", "origin: http://localhost:1234\r\n"), 200);
+}
+
+#[test]
+fn a_request_of_http_1_1_needs_a_host() {
+    let proxy = Proxy::start();
+    let ask = |head: &str| {
+        let mut stream = connect(proxy.address);
+        write!(stream, "{head}\r\n\r\n").unwrap();
+        Answer::read(stream).status
+    };
+    assert_eq!(ask("GET /healthz HTTP/1.1"), 400);
+    assert_eq!(ask("GET /healthz HTTP/1.1\r\nhost:"), 421);
+    assert_eq!(ask("GET /healthz HTTP/1.0"), 200);
+    assert_eq!(ask("GET /healthz HTTP/1.1\r\nhost: localhost"), 200);
 }
 
 #[test]
@@ -31,7 +46,7 @@ fn an_address_that_is_not_to_be_had_is_named_with_what_would_be_right() {
     let said = refusal(&[("FRAMEGATE__SERVER__LISTEN", &address)]);
     assert!(said.contains("server.listen") && said.contains(&address) && said.contains("another port"), "{said}");
     assert_eq!(said.matches("in use").count(), 1, "{said}");
-    // It is whoever had it before that has it.
+    // The first listener still owns the address.
     drop(std::net::TcpStream::connect(&address).unwrap());
     taken.accept().unwrap();
     let folder = Folder::new();
@@ -58,7 +73,7 @@ fn a_header_that_takes_for_ever_is_cut_off() {
     let mut stream = connect(proxy.address);
     stream.write_all(b"GET /v1/runs HTTP/1.1\r\nhost: local").unwrap();
     let mut rest = Vec::new();
-    // Closed, with or without a 408; what matters is that the connection is given back.
+    // The connection is closed, with or without a 408. Only its release matters.
     let _ = stream.read_to_end(&mut rest);
     assert!(!String::from_utf8_lossy(&rest).contains("200 OK"));
     assert_eq!(get(proxy.address, "/v1/runs", &[]).status, 200);
@@ -82,7 +97,7 @@ fn a_full_log_ends_the_ingest_and_says_so() {
     let mut bytes = recording("claude-code", "text_plain.ndjson");
     let line_end = bytes.iter().position(|&byte| byte == b'\n').unwrap() + 1;
     let huge = format!("{{\"type\":\"{}\"}}\n", "x".repeat(2_000_000));
-    // Twice, so that the one that does not fit does not come together with the run's end.
+    // Two records, so that the one that does not fit is not appended together with the run's end.
     bytes.splice(line_end..line_end, huge.repeat(2).into_bytes());
     let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes);
     assert_eq!(answer.status, 507);

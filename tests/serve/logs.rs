@@ -1,4 +1,4 @@
-//! What the proxy writes about itself.
+//! The proxy's own log lines.
 
 use crate::client::{get, post};
 use crate::proxy::{Proxy, recording};

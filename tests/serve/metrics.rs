@@ -1,4 +1,4 @@
-//! `GET /metrics`: read by a parser that takes nothing but the text format 0.0.4, and compared with a recording that is known.
+//! `GET /metrics`: parsed strictly as text format 0.0.4, and compared with a known recording.
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording};
@@ -6,7 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 
 type Labels = BTreeMap<String, String>;
 
-/// One scrape: each sample by its name and labels.
+/// One scrape: the samples by name and labels.
 struct Scrape {
     types: HashMap<String, String>,
     samples: HashMap<(String, Labels), f64>,
@@ -56,14 +56,14 @@ impl Scrape {
         *found.unwrap_or_else(|| panic!("there is no {name} {labels:?}"))
     }
 
-    /// The sum over all labels that have these among them.
+    /// The sum over all samples that have these labels among theirs.
     fn sum(&self, name: &str, with: &[(&str, &str)]) -> f64 {
         let fits = |labels: &Labels| with.iter().all(|(name, value)| labels.get(*name).is_some_and(|own| own == value));
         self.samples.iter().filter(|((own, labels), _)| own == name && fits(labels)).map(|(_, value)| value).sum()
     }
 }
 
-/// `name{label="value",…} value`, and nothing else.
+/// Parses `name{label="value",…} value`, strictly.
 fn sample(line: &str) -> (String, Labels, f64) {
     let end = line.find(['{', ' ']).unwrap_or_else(|| panic!("{line}"));
     let (name, rest) = line.split_at(end);
@@ -129,7 +129,7 @@ fn figures_are_those_of_the_recording() {
     assert!(scrape.get("framegate_log_streams", &[]) >= 1.0);
     let version = [("version", env!("CARGO_PKG_VERSION"))];
     assert_eq!(scrape.get("framegate_build_info", &version), 1.0);
-    // Whatever was asked for, no label holds an id.
+    // No label contains an id from a request path.
     let request = [("method", "GET"), ("route", "/v1/runs/{run_id}/events"), ("status", "200")];
     assert_eq!(scrape.get("framegate_http_requests_total", &request), 1.0);
     assert!(!scrape.samples.keys().any(|(_, labels)| labels.values().any(|value| value.contains(&run))));
@@ -196,7 +196,7 @@ fn a_client_that_does_not_read_is_behind() {
             break run.to_owned();
         }
     };
-    // Opened, and never read: what the kernel and the proxy buffer between them is far less than what comes.
+    // A client that never reads. The kernel and the proxy buffer far less for it than is sent.
     let _client = get(proxy.address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]);
     for _ in 0..1500 {
         upload.send(line.as_bytes());

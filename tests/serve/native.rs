@@ -12,7 +12,7 @@ fn ingested(proxy: &Proxy, name: &str) -> (String, String) {
     (text("run_id"), text("session_id"))
 }
 
-/// The events of a run as the neutral path has them, and the native path by the ids that they name.
+/// The events of a run on the neutral path, and the native path with the ids that they name.
 fn native(proxy: &Proxy, run: &str) -> (Vec<Event>, String) {
     let events = get(proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]).events();
     let first = events[0].json();

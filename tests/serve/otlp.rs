@@ -1,7 +1,7 @@
-//! `[otlp]`: runs as spans at a scripted collector, which may be slow, away, or refuse.
+//! `[otlp]`: runs are sent as spans to a scripted collector, which may be slow, down, or refuse.
 
 use crate::client::{Upload, get, post};
-use crate::proxy::{Folder, Proxy, recording, refusal, refusal_of};
+use crate::proxy::{Folder, Proxy, another, recording, refusal, refusal_of};
 use crate::scripted::{Upstream, wait_for_close, whole};
 use serde_json::Value;
 use std::time::{Duration, Instant};
@@ -58,7 +58,7 @@ fn a_run_is_a_trace_at_the_collector() {
     let config = folder.write("config.toml", &settings);
     let proxy = Proxy::configured_with(&config, &folder.path("log"), &[("COLLECTOR_TENANT", "of the variable")]);
     let input = recording("claude-code", "subagent.partial.ndjson");
-    // In two pieces, without the times of back then: the run takes a while.
+    // Sent in two pieces and without the recorded times, so that the run has a duration.
     let input = String::from_utf8(input).unwrap().replace("\"timestamp\":", "\"was\":").into_bytes();
     let (first, second) = input.split_at(input.len() / 2);
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
@@ -87,7 +87,7 @@ fn a_run_is_a_trace_at_the_collector() {
     assert_eq!(bash["parentSpanId"], agent["spanId"]);
     let nanos = |key: &str| root[key].as_str().unwrap().parse::<u64>().unwrap();
     assert!(nanos("startTimeUnixNano") < nanos("endTimeUnixNano"), "{root:#}");
-    // The prompt, the command, and what they gave stand in the recording, and nowhere here.
+    // The recording contains the prompt, the command and their results, but the spans do not.
     let sent: Vec<u8> = collector.seen().into_iter().flat_map(|request| request.body).collect();
     let sent = String::from_utf8(sent).unwrap();
     for payload in ["SUBTASK-ALPHA", "wc -l", "The helper says"] {
@@ -142,12 +142,12 @@ fn a_collector_that_never_answers_delays_no_ingest_and_what_it_does_not_take_is_
         ("FRAMEGATE__OTLP__QUEUE_SPANS", "4"),
         ("FRAMEGATE__OTLP__BATCH_SPANS", "1"),
     ]);
-    let input = recording("claude-code", "parallel_tools.partial.ndjson");
     let begun = Instant::now();
     for _ in 0..10 {
+        let input = another("claude-code", "parallel_tools.partial.ndjson");
         assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &input).status, 201);
     }
-    // One answer alone would have taken twice as long.
+    // A single answer would have taken twice as long.
     assert!(begun.elapsed() < Duration::from_secs(30), "{:?}", begun.elapsed());
     assert!(counted(&proxy, "framegate_spans_dropped_total{reason=\"queue_full\"} ") >= 10);
     assert_eq!(counted(&proxy, "framegate_spans_sent_total "), 0);

@@ -1,4 +1,4 @@
-//! A proxy of its own for each test, on a port that the system chooses.
+//! A separate proxy for each test, on a port that the system chooses.
 
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
@@ -18,12 +18,12 @@ impl Proxy {
         Self::with(&[])
     }
 
-    /// Starts with settings: pairs of environment variables.
+    /// Starts with settings, given as environment variables.
     pub fn with(settings: &[(&str, &str)]) -> Self {
         Self::logging(settings, Stdio::null())
     }
 
-    /// As [`Proxy::with`]; its log lines go to `log`.
+    /// As [`Proxy::with`], with log lines sent to `log`.
     pub fn logging(settings: &[(&str, &str)], log: impl Into<Stdio>) -> Self {
         Self::started(command(settings).stderr(log))
     }
@@ -37,24 +37,56 @@ impl Proxy {
         Self { child, address }
     }
 
-    /// The same, with its log lines in a file.
+    /// The same, with log lines appended to a file.
     pub fn logging_to(log: &Path, settings: &[(&str, &str)]) -> Self {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
         Self::started(command(settings).stderr(log))
     }
 
-    /// The same, by a configuration file.
+    /// Starts with arguments of `serve`.
+    pub fn with_arguments(arguments: &[&str], settings: &[(&str, &str)]) -> Self {
+        Self::started(command(settings).args(arguments).stderr(Stdio::null()))
+    }
+
+    /// Starts through another program that executes it: `prlimit`, `setsid`, …
+    pub fn started_by(wrapper: &mut Command, settings: &[(&str, &str)]) -> Self {
+        Self::started(wrapped(wrapper, settings))
+    }
+
+    /// Starts a complete command.
+    pub fn started_as_is(command: &mut Command) -> Self {
+        Self::started(command)
+    }
+
+    /// The exit status; `None` if the process is still running.
+    pub fn left(&mut self) -> Option<std::process::ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Waits until the process exits on its own.
+    pub fn wait(&mut self) -> std::process::ExitStatus {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        loop {
+            if let Some(status) = self.left() {
+                return status;
+            }
+            assert!(Instant::now() < deadline, "it goes on");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
+    /// Starts with a configuration file; log lines are appended to `log`.
     pub fn configured_by(config: &str, log: &Path) -> Self {
         Self::configured_with(config, log, &[])
     }
 
-    /// The same, and settings on top.
+    /// The same, with settings on top.
     pub fn configured_with(config: &str, log: &Path, settings: &[(&str, &str)]) -> Self {
         let log = std::fs::OpenOptions::new().create(true).append(true).open(log).unwrap();
         Self::started(command(settings).args(["--config", config]).stderr(log))
     }
 
-    /// Sends it a signal: `HUP`, `TERM`.
+    /// Sends a signal to the proxy: `HUP`, `TERM`.
     pub fn signal(&self, name: &str) {
         let kill = Command::new("kill").args([&format!("-{name}"), &self.child.id().to_string()]).status().unwrap();
         assert!(kill.success());
@@ -64,7 +96,7 @@ impl Proxy {
         self.child.id()
     }
 
-    /// Asks it to stop, and waits until it has.
+    /// Asks the proxy to stop, and waits until it has exited.
     pub fn terminate(&mut self) -> std::process::ExitStatus {
         self.signal("TERM");
         let deadline = Instant::now() + Duration::from_secs(30);
@@ -93,12 +125,20 @@ fn command(settings: &[(&str, &str)]) -> Command {
     command
 }
 
-/// Starts a proxy that must refuse to; gives what it says.
+/// A command that runs the proxy through `wrapper`.
+pub fn wrapped<'c>(wrapper: &'c mut Command, settings: &[(&str, &str)]) -> &'c mut Command {
+    let ours = command(settings);
+    wrapper.arg(ours.get_program()).args(ours.get_args());
+    wrapper.envs(ours.get_envs().filter_map(|(name, value)| Some((name, value?))));
+    wrapper.current_dir(std::env::temp_dir())
+}
+
+/// Starts a proxy that must refuse to start; returns its message.
 pub fn refusal(settings: &[(&str, &str)]) -> String {
     refused(&mut command(settings))
 }
 
-/// The same, by a configuration file, with settings on top.
+/// The same, with a configuration file and settings on top.
 #[cfg(feature = "otel")]
 pub fn refusal_of(config: &str, settings: &[(&str, &str)]) -> String {
     refused(command(settings).args(["--config", config]))
@@ -117,7 +157,18 @@ pub fn recording(runner: &str, name: &str) -> Vec<u8> {
     std::fs::read(path).unwrap()
 }
 
-/// A folder of a test's own; gone when dropped.
+/// A variant of the recording in which every record is new. Identical records would be stored once.
+pub fn another(runner: &str, name: &str) -> Vec<u8> {
+    static NEXT: AtomicU32 = AtomicU32::new(0);
+    let text = String::from_utf8(recording(runner, name)).unwrap();
+    let number = format!("{{\"another\":{},", NEXT.fetch_add(1, Ordering::Relaxed));
+    let text = format!("\n{text}")
+        .replace("\n{\"", &format!("\n{number}\""))
+        .replace("\ndata: {\"", &format!("\ndata: {number}\""));
+    text.trim_start_matches('\n').as_bytes().to_vec()
+}
+
+/// A folder for one test, removed when dropped.
 pub struct Folder(PathBuf);
 
 impl Folder {
@@ -133,10 +184,10 @@ impl Folder {
         self.0.join(name)
     }
 
-    /// Writes a file, and gives its path as text.
+    /// Writes a file, and returns its path as text.
     pub fn write(&self, name: &str, text: &str) -> String {
         let path = self.path(name);
-        // Whole or not at all, as whoever reads it meanwhile expects.
+        // Replaced atomically, because the proxy may read it at any time.
         let new = self.path(".part");
         std::fs::write(&new, text).unwrap();
         std::fs::rename(new, &path).unwrap();
@@ -147,7 +198,7 @@ impl Folder {
         std::fs::read_to_string(self.path(name)).unwrap_or_default()
     }
 
-    /// Waits until a file has that text.
+    /// Waits until a file contains the text.
     pub fn wait_for(&self, name: &str, text: &str) -> String {
         let deadline = Instant::now() + Duration::from_secs(30);
         loop {

@@ -1,8 +1,8 @@
-//! What each client gets: at the limit, and over it.
+//! The limits for each client: at the limit, and beyond it.
 
 use crate::auth::{bearer, token};
 use crate::client::{Answer, Upload, get, post};
-use crate::proxy::{Folder, Proxy, recording};
+use crate::proxy::{Folder, Proxy, another, recording};
 use std::time::{Duration, Instant};
 
 const INGEST: &str = "/v1/ingest/claude-code";
@@ -24,14 +24,14 @@ fn requests_over_the_rate_are_told_when_to_come_back() {
     let start = Instant::now();
     let answers: Vec<Answer> = (0..8).map(|_| ask("one")).collect();
     let passed = answers.iter().filter(|answer| answer.status == 200).count();
-    // The burst, and what the rate gives meanwhile.
+    // The burst, and the allowance that accrues in the meantime.
     let most = 3 + usize::try_from(start.elapsed().as_secs()).unwrap() + 1;
     assert!((3..=most).contains(&passed), "{passed} of {most}");
     let refused = answers.into_iter().find(|answer| answer.status == 429).unwrap();
     assert_eq!(refused.header("retry-after"), "1");
     assert!(refused.json()["detail"].as_str().unwrap().contains("limits.requests_per_second"));
     assert_eq!(ask("two").status, 200, "another client has its own rate");
-    // Whoever guesses tokens is one client.
+    // Requests with invalid tokens count as one client.
     let guesses: Vec<u16> =
         (0..8).map(|_| get(proxy.address, "/v1/runs", &[("authorization", "Bearer guess")]).status).collect();
     assert!(guesses.starts_with(&[401, 401, 401]) && guesses.contains(&429), "{guesses:?}");
@@ -49,13 +49,13 @@ fn an_ingest_over_the_rate_waits_and_loses_nothing() {
         assert_eq!(made["runs"][0]["state"], "completed");
         (made["records"].clone(), start.elapsed())
     };
-    // The burst is a tenth of it, the rest takes two seconds.
+    // The burst covers a tenth of the body, the rest takes two seconds.
     let burst = bytes.len() / 10;
     let rate = (bytes.len() - burst) / 2;
     let slow = Proxy::with(&[
         ("FRAMEGATE__LIMITS__INGEST_BYTES_PER_SECOND", &rate.to_string()),
         ("FRAMEGATE__LIMITS__INGEST_BURST_BYTES", &burst.to_string()),
-        // Waiting is the proxy's doing, not the runner's silence.
+        // Time that the proxy waits does not count toward the idle timeout.
         ("FRAMEGATE__INGEST__IDLE_TIMEOUT_MS", "1000"),
     ]);
     let (records, took) = send(&slow);
@@ -70,7 +70,7 @@ fn event_streams_are_counted_for_each_client_and_for_all() {
         ("FRAMEGATE__AUTH__TOKENS_FILE", &two_clients(&folder)),
         ("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS", "3"),
         ("FRAMEGATE__LIMITS__MAX_EVENT_STREAMS_PER_CLIENT", "2"),
-        // A client that is gone is noticed when something is sent to it.
+        // The proxy notices a disconnected client when it writes to it.
         ("FRAMEGATE__SERVER__HEARTBEAT_MS", "100"),
     ]);
     let stream = |name: &str| get(proxy.address, "/v1/events", &[("authorization", &bearer(name))]);
@@ -84,7 +84,7 @@ fn event_streams_are_counted_for_each_client_and_for_all() {
     assert_eq!((hecate.status, hecate.header("retry-after")), (503, "1"), "whatever stream it is");
     let page = [("authorization", &*bearer("two")), ("accept", "application/json")];
     assert_eq!(get(proxy.address, "/v1/events?limit=1", &page).status, 200, "a page is no stream");
-    // A place is given back when its client goes.
+    // A client's slot is freed when the client disconnects.
     open.clear();
     let deadline = Instant::now() + Duration::from_secs(30);
     while stream("one").status != 200 {
@@ -110,7 +110,8 @@ fn a_run_over_the_limit_of_open_runs_is_told_to_come_back() {
     first.send(&bytes[line_end..]);
     first.end();
     while events.event().is_some() {}
-    assert_eq!(post(proxy.address, INGEST, &[], &bytes).status, 201, "its place is free again");
+    let other = another("claude-code", "text_plain.partial.ndjson");
+    assert_eq!(post(proxy.address, INGEST, &[], &other).status, 201, "its place is free again");
 }
 
 #[test]

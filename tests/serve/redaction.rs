@@ -1,4 +1,4 @@
-//! What the proxy never gives away, and that it waits for no one to find out.
+//! Secrets never leave the proxy, and readers do not wait for further records.
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording, refusal};
@@ -7,7 +7,7 @@ use std::time::Duration;
 const FRONT: &str = "ghp_q7ZkVx2mPt";
 const BACK: &str = "Wj8RbYn4LcGs6HdFu1AeKi3QoX";
 
-/// The records of a recorded run, with a secret in two pieces of its text; the second piece comes with the second part.
+/// The records of a recorded run with a secret in two pieces of its text. The second piece is in the second part.
 fn parts() -> (String, String) {
     let text = String::from_utf8(recording("claude-code", "text_plain.partial.ndjson")).unwrap();
     let lines: Vec<&str> = text.lines().collect();
@@ -54,7 +54,7 @@ fn a_piece_waits_no_longer_than_it_may_and_the_rest_is_redacted_too() {
     upload.send(first.as_bytes());
     let mut answer = upload.answer();
     let mut said = String::new();
-    // Nothing more is sent: what waits must come by itself.
+    // Nothing more is sent: held text must arrive after the timeout.
     while !said.contains("[REDACTED:github-token]") {
         said.push_str(&answer.line().unwrap());
     }
@@ -78,7 +78,7 @@ fn it_can_be_switched_off_and_says_what_is_wrong_with_its_settings() {
     assert!(said.contains("FRAMEGATE__REDACTION__DISABLED_RULES: there is no rule \"nothing-such\""), "{said}");
 }
 
-/// A run whose tool gives more than stands in a frame, with a secret in the middle of it.
+/// A run whose tool output is too large for a frame, with a secret in its middle.
 fn large_output() -> String {
     let session = "5d3c1a6e-0d0e-4d47-9d0c-222222222222";
     let output = format!("{}token {FRONT}{BACK} end{}", "a line of output\\n".repeat(6_000), "\\nmore".repeat(6_000));
@@ -119,7 +119,7 @@ fn a_secret_is_in_no_byte_of_the_database_and_in_no_artifact() {
         std::fs::read_dir(folder).unwrap().flat_map(|file| std::fs::read(file.unwrap().path()).unwrap()).collect()
     };
     let holds = |all: &[u8], part: &str| all.windows(part.len()).any(|window| window == part.as_bytes());
-    // While it is open, with what is not yet in the main file; and as it is left.
+    // The files while the database is open, including the write-ahead log, and after shutdown.
     let open = bytes(&folder);
     assert!(proxy.terminate().success());
     for all in [open, bytes(&folder)] {

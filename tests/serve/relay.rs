@@ -14,7 +14,7 @@ pub struct Relay {
 }
 
 impl Relay {
-    /// Relays to that address for as long as the test runs.
+    /// Relays to that address while the test runs.
     pub fn to(target: SocketAddr) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -24,7 +24,7 @@ impl Relay {
         thread::spawn(move || {
             for client in listener.incoming().map_while(Result::ok) {
                 let target = *target.lock().unwrap();
-                // Whoever comes while nobody is there is turned away, as by a proxy that is down.
+                // If the target is down, the connection is closed, as by a proxy that is down.
                 let Ok(server) = TcpStream::connect(target) else { continue };
                 let _ = (client.set_nodelay(true), server.set_nodelay(true));
                 let is_doomed = Arc::new(AtomicBool::new(false));
@@ -38,19 +38,19 @@ impl Relay {
         relay
     }
 
-    /// Cuts every connection that is open now, in the middle of what it is sent next.
+    /// Cuts every connection that is open now, in the middle of the next data on it.
     pub fn cut(&self) {
         for is_doomed in self.open.lock().unwrap().drain(..) {
             is_doomed.store(true, Ordering::SeqCst);
         }
     }
 
-    /// Connections that come from now on are relayed to that address.
+    /// Relays new connections to that address from now on.
     pub fn retarget(&self, target: SocketAddr) {
         *self.target.lock().unwrap() = target;
     }
 
-    /// How many connections were cut so far.
+    /// The number of connections that were cut so far.
     pub fn were_cut(&self) -> usize {
         self.cut.load(Ordering::SeqCst)
     }

@@ -1,4 +1,4 @@
-//! SIGHUP: what is taken up, what needs a restart, what is not taken up because it is wrong.
+//! SIGHUP: which settings are applied, which need a restart, and which are refused because they are wrong.
 
 use crate::auth::{bearer, secret, token};
 use crate::client::get;
@@ -49,7 +49,7 @@ fn a_broken_configuration_leaves_everything_as_it_was() {
         folder.wait_for("log", said);
         assert!(works(), "{said}");
     }
-    // A token whose secret is gone.
+    // A token whose secret file is missing.
     folder.write("config.toml", &good);
     std::fs::remove_file(folder.path("ui")).unwrap();
     proxy.signal("HUP");

@@ -1,9 +1,12 @@
 //! The Responses API in front of a scripted upstream.
 
+mod background;
 mod bounds;
 mod breaking;
 mod passing;
 mod reading;
+mod refusals;
+mod sessions;
 
 use crate::client::{Answer, get, post};
 use crate::holding::{Held, held, lets_go};
@@ -18,7 +21,7 @@ use std::time::{Duration, Instant};
 
 pub const REQUEST: &[u8] = br#"{"model":"lab-model","input":"Say hello","stream":true}"#;
 
-/// A proxy in front of an upstream, with more settings of the upstream.
+/// A proxy in front of an upstream, with additional settings for the upstream.
 pub struct Gate {
     pub proxy: Proxy,
     folder: Folder,
@@ -55,7 +58,7 @@ impl Gate {
         self.get("/v1/runs").json()["data"].as_array().unwrap().clone()
     }
 
-    /// Waits until the newest run is over.
+    /// Waits until the newest run has ended.
     pub fn wait_for_end(&self) -> Value {
         self.wait_for("the run's end", |run| run["ended_at_ms"].is_u64())
     }
@@ -80,7 +83,7 @@ impl Gate {
         held(&self.proxy)
     }
 
-    /// Waits until the proxy holds no more than it did.
+    /// Waits until the proxy holds no more than before.
     pub fn lets_go(&self, before: Held) {
         lets_go(&self.proxy, before);
     }
@@ -92,7 +95,7 @@ impl Gate {
     }
 }
 
-/// A recording without the marker behind its last event, which is of no run.
+/// A recording without the marker after its last event, which belongs to no run.
 pub fn recorded(name: &str) -> Vec<u8> {
     let bytes = recording("open-responses", name);
     bytes.strip_suffix(b"data: [DONE]\n\n").unwrap_or(&bytes).to_vec()
@@ -113,7 +116,7 @@ pub fn code(answer: Answer) -> (u16, String) {
     (status, error["error"]["code"].as_str().unwrap_or_default().to_owned())
 }
 
-/// Answers with the first of the events, and with the others when the test says so, or is over.
+/// Sends the first events, and the rest when the test signals it or has ended.
 pub fn in_two(pieces: &[String], first: usize, go: mpsc::Receiver<()>) -> Upstream {
     let (first, rest) = (pieces[..first].concat(), pieces[first..].concat());
     let go = Mutex::new(go);
@@ -125,13 +128,13 @@ pub fn in_two(pieces: &[String], first: usize, go: mpsc::Receiver<()>) -> Upstre
     })
 }
 
-/// What can be read until the answer ends, and whether it ended well.
+/// Reads until the answer ends; returns the body, and whether it ended in order.
 pub fn until_torn(answer: Answer) -> (Vec<u8>, bool) {
     let (mut reader, _) = answer.into_raw();
     let mut bytes = Vec::new();
     let _ = reader.read_to_end(&mut bytes);
     let is_whole = bytes.ends_with(b"0\r\n\r\n");
-    // Without the sizes of the chunks.
+    // Removes the framing of the chunks.
     let (mut body, mut rest) = (Vec::new(), &bytes[..]);
     while let Some(at) = rest.windows(2).position(|two| two == b"\r\n") {
         let size = usize::from_str_radix(std::str::from_utf8(&rest[..at]).unwrap(), 16).unwrap();

@@ -1,4 +1,4 @@
-//! What contracts there are, and their schemas.
+//! The list of contracts, and their schemas.
 
 use crate::client::{get, post};
 use crate::proxy::Proxy;
@@ -28,6 +28,13 @@ fn every_contract_is_listed_and_every_link_leads_to_its_schema() {
         if let Some(schema) = entry["schema"].as_str() {
             let bundle = get(proxy.address, schema, &[]).json();
             assert_eq!(bundle["$defs"].as_object().unwrap().len(), types.len());
+            let document = get(proxy.address, entry["document_schema"].as_str().unwrap(), &[]);
+            assert_eq!((document.status, document.header("content-type")), (200, "application/schema+json"));
+            let document = document.text();
+            assert_eq!(document, known.document_schema.unwrap().text);
+            let id = serde_json::from_str::<Value>(&document).unwrap()["$id"].as_str().unwrap().to_owned();
+            let by_id = id.strip_prefix("https://framegate.dev").unwrap();
+            assert_eq!(get(proxy.address, by_id, &[]).status, 200, "{by_id}");
         } else {
             assert_eq!(name, "raw");
         }
@@ -46,7 +53,8 @@ fn every_contract_is_listed_and_every_link_leads_to_its_schema() {
         assert!(entry["document"].as_str().is_some_and(|document| !document.is_empty()), "{name}");
     }
     assert_eq!(of("raw")["version"], Value::Null);
-    assert_eq!(of("raw")["media_types"].as_array().unwrap().len(), 2, "records are no JSON list");
+    assert_eq!(of("raw")["cursor"], "record");
+    assert_eq!(of("raw")["media_types"][3], "application/octet-stream; contract=raw");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! An upstream whose answers a test writes, byte by byte if need be.
+//! An upstream whose answers the test writes, byte by byte if necessary.
 
 use std::collections::HashMap;
 use std::io::{BufRead, BufReader, Read, Write};
@@ -8,7 +8,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// A request as it came.
+/// A request as it arrived.
 #[derive(Clone, Debug)]
 pub struct Seen {
     pub method: String,
@@ -30,7 +30,7 @@ pub struct Upstream {
 }
 
 impl Upstream {
-    /// Answers each request by the script, which writes to the connection; it is closed behind it.
+    /// Answers each request with the script, which writes to the connection. The connection is then closed.
     pub fn start(script: impl Fn(&Seen, &mut TcpStream) + Send + Sync + 'static) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -115,7 +115,7 @@ pub fn read(stream: impl Read) -> Option<Seen> {
     Some(Seen { method, path, headers, body })
 }
 
-/// Has a connection end by a reset when it is dropped, not by a goodbye.
+/// Makes the connection end with a reset when it is dropped.
 pub fn reset(stream: &TcpStream) {
     let stream = stream.try_clone().unwrap();
     stream.set_nonblocking(true).unwrap();
@@ -130,14 +130,14 @@ pub fn stream_head(stream: &mut TcpStream) {
     let _ = stream.write_all(head.as_bytes());
 }
 
-/// A whole answer.
+/// A complete answer.
 pub fn whole(stream: &mut TcpStream, status: &str, headers: &str, body: &[u8]) {
     let head = format!("HTTP/1.1 {status}\r\n{headers}content-length: {}\r\nconnection: close\r\n\r\n", body.len());
     let _ = stream.write_all(head.as_bytes());
     let _ = stream.write_all(body);
 }
 
-/// Waits until the other side closes the connection.
+/// Waits until the peer closes the connection.
 pub fn wait_for_close(stream: &mut TcpStream) {
     let _ = stream.set_read_timeout(Some(Duration::from_secs(30)));
     let mut buffer = [0; 1024];

@@ -1,9 +1,9 @@
-//! The `openai` packages of Python and Node: through the proxy they see what they see without it.
+//! The `openai` packages of Python and Node: they get the same results through the proxy as directly.
 //!
-//! They are programs of tests/clients, with libraries of pinned versions.
+//! The clients are programs in tests/clients, with libraries at pinned versions.
 
 use crate::client::{Event, get};
-use crate::proxy::recording;
+use crate::proxy::{Folder, recording};
 use crate::responses::Gate;
 use crate::scripted::{Upstream, stream_head, whole};
 use serde_json::{Value, json};
@@ -24,7 +24,7 @@ const STREAMS: [&str; 7] = [
     "broken",
 ];
 
-/// What the upstream answers is told by the model that is asked for.
+/// The requested model selects the upstream's answer.
 fn upstream() -> Upstream {
     Upstream::start(|request, stream| {
         let asked: Value = serde_json::from_slice(&request.body).unwrap_or_default();
@@ -43,7 +43,7 @@ fn upstream() -> Upstream {
                 let _ = stream.write_all(format!("{head}{:x}\r\n", half.len()).as_bytes());
                 let _ = stream.write_all(half);
                 let _ = stream.write_all(b"\r\n");
-                // So that it has been read when the connection breaks.
+                // So that these bytes have been read when the connection breaks.
                 thread::sleep(Duration::from_millis(200));
             }
             "whole" => {
@@ -76,7 +76,7 @@ fn said(mut command: Command, plan: &Value) -> Vec<Value> {
     text.lines().map(|line| serde_json::from_str(line).unwrap_or_else(|error| panic!("{error}: {line}"))).collect()
 }
 
-/// Reads, in `hecate.v1`, whatever run begins while the other client goes on.
+/// Reads, in `hecate.v1`, the run that begins next while the other client continues.
 fn watch(gate: &Gate, known: usize) -> (String, Vec<Event>) {
     loop {
         let runs = gate.runs();
@@ -111,14 +111,14 @@ fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
     }
     assert_eq!(direct.len(), through.len());
     watcher.join().unwrap();
-    // The other client read the same runs at the same time, and a replay gives it the same.
+    // The other client read the same runs at the same time, and a replay returns the same events.
     for (run, live) in seen.lock().unwrap().iter() {
         let again = get(gate.proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]).events();
         assert!(live.len() > 3);
         assert_eq!(live, &again, "{run}");
     }
-    // What is kept: from any event on, and as it was told last.
-    let gate = Gate::new(&upstream, "");
+    // Kept responses: from any event on, and the last state.
+    let gate = Gate::new(&upstream, "retrieve = \"kept\"");
     let first = json!({"streams": ["scripted__text-valid.sse"], "wholes": []});
     let retrieve = json!([{"id": "resp_lab", "after": null}, {"id": "resp_lab", "after": 5}]);
     let mut plan = first;
@@ -138,27 +138,85 @@ fn sees_the_same_through_the_proxy(command: impl Fn() -> Command) {
     assert_eq!(whole["value"]["status"], "completed");
 }
 
+/// Each refusal by the proxy raises the package's exception for it, with the message.
+fn raises_typed_errors(command: impl Fn() -> Command) {
+    const KEYS: [&str; 2] = ["asks-0123456789abcdef", "reads-0123456789abcdef"];
+    let upstream = upstream();
+    let folder = Folder::new();
+    for (name, key) in ["asks", "reads"].iter().zip(KEYS) {
+        folder.write(name, key);
+    }
+    let tokens = "[[token]]\nname = \"asks\"\nfile = \"asks\"\nscopes = [\"read\", \"control\"]\n\
+        [[token]]\nname = \"reads\"\nfile = \"reads\"\nscopes = [\"read\"]\n";
+    let tokens = folder.write("tokens.toml", tokens);
+    let settings = [
+        ("FRAMEGATE__AUTH__TOKENS_FILE", &*tokens),
+        ("FRAMEGATE__LIMITS__REQUESTS_PER_SECOND", "1"),
+        ("FRAMEGATE__LIMITS__REQUEST_BURST", "2"),
+    ];
+    let gate = Gate::with(&upstream, "max_request_bytes = 200", &settings);
+    let large = "x".repeat(300);
+    let mut refused = vec![
+        json!({"model": "whole", "key": "nobody"}),
+        json!({"model": "whole", "key": KEYS[1]}),
+        json!({"id": "nothing/at/all", "key": KEYS[1]}),
+    ];
+    // Enough requests to exceed the limit.
+    refused.extend((0..30).map(|_| json!({"model": large})));
+    let base = format!("http://{}/v1", gate.proxy.address);
+    let plan = json!({"base_url": base, "api_key": KEYS[0], "streams": [], "wholes": [], "refused": refused});
+    let said = said(command(), &plan);
+    let is = |said: &Value, error: &str, status: u64, code: &str| {
+        let has_message = said["message"].as_str().is_some_and(|message| !message.is_empty());
+        has_message && said["error"] == error && said["status"] == status && said["code"] == code
+    };
+    assert!(is(&said[0], "AuthenticationError", 401, "unauthorized"), "{}", said[0]);
+    assert!(is(&said[1], "PermissionDeniedError", 403, "not_allowed"), "{}", said[1]);
+    assert!(is(&said[2], "NotFoundError", 404, "not_found"), "{}", said[2]);
+    let error = said[3]["error"].as_str().unwrap().to_owned();
+    assert!(is(&said[3], &error, 413, "request_too_large"), "{}", said[3]);
+    let limited = said.iter().find(|said| is(said, "RateLimitError", 429, "limit"));
+    let limited = limited.unwrap_or_else(|| panic!("none is one too many: {said:?}"));
+    assert!(limited["retry"].is_string(), "{limited}");
+}
+
 fn folder() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/clients")
+}
+
+fn python() -> Command {
+    let mut command = Command::new("python3");
+    command.arg(folder().join("openai_client.py")).env("PYTHONPATH", folder().join("python_modules"));
+    command.env("PYTHONDONTWRITEBYTECODE", "1");
+    command
+}
+
+fn node() -> Command {
+    let mut command = Command::new("node");
+    command.arg(folder().join("openai.mjs"));
+    command
 }
 
 #[test]
 #[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
 fn openai_of_python_sees_the_same_through_the_proxy() {
-    sees_the_same_through_the_proxy(|| {
-        let mut command = Command::new("python3");
-        command.arg(folder().join("openai_client.py")).env("PYTHONPATH", folder().join("python_modules"));
-        command.env("PYTHONDONTWRITEBYTECODE", "1");
-        command
-    });
+    sees_the_same_through_the_proxy(python);
+}
+
+#[test]
+#[ignore = "needs python3 and tests/clients/python_modules: ./test.sh runs it"]
+fn openai_of_python_raises_typed_errors() {
+    raises_typed_errors(python);
+}
+
+#[test]
+#[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
+fn openai_of_npm_raises_typed_errors() {
+    raises_typed_errors(node);
 }
 
 #[test]
 #[ignore = "needs node and tests/clients/node_modules: ./test.sh runs it"]
 fn openai_of_npm_sees_the_same_through_the_proxy() {
-    sees_the_same_through_the_proxy(|| {
-        let mut command = Command::new("node");
-        command.arg(folder().join("openai.mjs"));
-        command
-    });
+    sees_the_same_through_the_proxy(node);
 }

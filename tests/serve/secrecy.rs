@@ -1,4 +1,4 @@
-//! What is not in the log, however much of it is written; what every answer's head says.
+//! What is never in the log lines, at any level; and what the head of every answer contains.
 
 use crate::auth::{bearer, secret, token};
 use crate::client::{get, post};
@@ -22,7 +22,8 @@ fn no_payload_and_no_token_is_ever_logged() {
         let authorization = bearer("ui");
         let authorized = [("authorization", &*authorization)];
         let text = String::from_utf8(recording("claude-code", "bash_ok.partial.ndjson")).unwrap();
-        // A text and an output that are payload; a record that is no JSON; a type and a field that nobody knows; one cut off.
+        // Payload in a text and in an output; a record that is not JSON; an unknown type and an unknown field; a record that is
+        // cut off.
         let planted = text.replace("\"text\":\"", &format!("\"text\":\"{PLANTED} "))
             + &format!(
                 "{PLANTED} no json\n{{\"type\":\"new_type\",\"field\":\"{PLANTED}\"}}\n{{\"type\":\"assistant\",\"message\":\"{PLANTED}\"}}\n{{\"type\":\"result\",\"result\":\"{PLANTED}"

@@ -1,4 +1,4 @@
-//! Clients that are slow, or mean to be: what they cost, and that nobody else pays for them.
+//! Slow clients, and clients that are slow on purpose: their cost, and that other clients are not affected.
 
 use crate::client::{Answer, Upload, connect, get};
 use crate::proxy::Proxy;
@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 const INGEST: &str = "/v1/ingest/claude-code";
 const SESSION: &str = "5d3c1a6e-0d0e-4d47-9d0c-222222222222";
 
-/// A run that says so many pieces of text, each so long: its records.
+/// The records of a run with `pieces` pieces of text of this length.
 fn run_of(pieces: usize, length: usize) -> Vec<Vec<u8>> {
     let event =
         |event: String| format!("{{\"type\":\"stream_event\",\"session_id\":\"{SESSION}\",\"event\":{event}}}\n");
@@ -45,14 +45,14 @@ fn newest_run(proxy: &Proxy) -> String {
     }
 }
 
-/// A client that asks for events and does not read them.
+/// A client that requests events and does not read them.
 fn stalled(proxy: &Proxy, path: &str) -> TcpStream {
     let mut stream = connect(proxy.address);
     write!(stream, "GET {path} HTTP/1.1\r\nhost: {}\r\n\r\n", proxy.address).unwrap();
     stream
 }
 
-/// All that a stream still has. (The body's bytes are compared, so they are read in large pieces.)
+/// The rest of a stream. The body is read in large pieces, because its bytes are compared.
 fn body_of(stream: TcpStream) -> Vec<u8> {
     let answer = Answer::read(stream);
     assert_eq!(answer.status, 200);
@@ -66,18 +66,18 @@ fn resident_kib(proxy: &Proxy) -> usize {
     line.split_whitespace().next().unwrap().parse().unwrap()
 }
 
-/// How many frames lie between the places from which stalled clients begin.
+/// The number of frames between the start positions of stalled clients.
 const STEP: usize = 30;
 
-/// Ingests 20 MB while so many clients do not read, each from another place on; gives the memory then, what a client that
-/// read got, and the stalled ones.
+/// Ingests 20 MB while `count` clients do not read, each from a different position. Returns the memory at that time, the bytes
+/// that a reading client got, and the stalled clients.
 #[cfg(target_os = "linux")]
 fn with_stalled_clients(proxy: &Proxy, count: usize) -> (usize, Vec<u8>, Vec<TcpStream>) {
     let records = run_of(2_000, 10_000);
     let mut upload = Upload::start(proxy.address, INGEST, &[]);
     upload.send(&records[0]);
     let path = format!("/v1/runs/{}/events?contract=frames.v2", newest_run(proxy));
-    // Half of them are there from the beginning, half come when there is much to catch up with.
+    // Half of them connect at the start, the other half when there is much to catch up with.
     let mut clients: Vec<TcpStream> = (0..count / 2).map(|_| stalled(proxy, &path)).collect();
     let reading = {
         let stream = stalled(proxy, &path);
@@ -89,7 +89,7 @@ fn with_stalled_clients(proxy: &Proxy, count: usize) -> (usize, Vec<u8>, Vec<Tcp
     assert_eq!(upload.finish().status, 201);
     let whole = reading.join().unwrap();
     clients.extend((0..count - count / 2).map(|at| stalled(proxy, &format!("{path}&after={}", at * STEP))));
-    // Their sockets fill up in their own time.
+    // Time for their sockets to fill up.
     thread::sleep(Duration::from_millis(1500));
     (resident_kib(proxy), whole, clients)
 }
@@ -99,7 +99,7 @@ fn with_stalled_clients(proxy: &Proxy, count: usize) -> (usize, Vec<u8>, Vec<Tcp
 fn a_client_that_stops_reading_delays_nobody_costs_its_bound_and_catches_up() {
     const CLIENTS: usize = 200;
     const EACH_KIB: usize = 256;
-    // Who is more than 64 KiB behind encodes for itself: each stalled client has a window of its own.
+    // A reader more than 64 KiB behind encodes for itself, so each stalled client has its own window.
     let settings = [("FRAMEGATE__SERVER__VIEW_BYTES", "65536")];
     let alone = with_stalled_clients(&Proxy::with(&settings), 0).0;
     let proxy = Proxy::with(&settings);
@@ -114,7 +114,7 @@ fn a_client_that_stops_reading_delays_nobody_costs_its_bound_and_catches_up() {
     }
     for (at, client) in later.into_iter().step_by(33) {
         let rest = body_of(client);
-        // Every stream says first when to come back.
+        // Every stream starts with the retry delay.
         let opening = rest.iter().position(|byte| *byte == b'\n').unwrap() + 1;
         assert!(rest.starts_with(b"retry: "));
         let rest = &rest[opening..];
@@ -168,7 +168,7 @@ fn headers_that_dribble_in_are_cut_off_and_others_are_served_meanwhile() {
         .collect();
     let (mut served, mut served_before_the_limit) = (0, 0);
     while !open.is_empty() {
-        // Each byte is a sign of life, which must not put the limit off.
+        // Bytes of the head do not extend the time limit.
         open.retain_mut(|stream| {
             let is_refused = stream.write_all(b"x").is_err();
             let mut answer = [0; 256];
@@ -202,7 +202,7 @@ fn headers_that_dribble_in_on_every_connection_there_may_be_only_make_others_wai
             stream
         })
         .collect();
-    // In the queue behind two rounds of them.
+    // This request waits until two rounds of attackers have timed out.
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     drop(attackers);
 }
@@ -219,7 +219,7 @@ fn an_upload_faster_than_it_is_taken_waits_and_loses_nothing() {
     let mut upload = Upload::start(proxy.address, INGEST, &[]);
     upload.send(&records[0]);
     let run = newest_run(&proxy);
-    // From here on nothing is taken, as from a log that stands still.
+    // The stopped process reads nothing, like a log that hangs.
     signal(&proxy, "-STOP");
     let sent = Arc::new(AtomicUsize::new(0));
     let sender = {
@@ -246,7 +246,7 @@ fn an_upload_faster_than_it_is_taken_waits_and_loses_nothing() {
     assert!(waiting, "the sockets took the whole upload");
     assert_eq!(sender.join().unwrap(), 201);
     let path = format!("/v1/runs/{run}/events?contract=raw");
-    let mut answer = get(proxy.address, &path, &[("accept", "application/x-ndjson")]);
+    let mut answer = get(proxy.address, &path, &[("accept", "application/octet-stream")]);
     for (at, record) in records.iter().enumerate() {
         let line = answer.line().unwrap_or_else(|| panic!("record {at} of {} is missing", records.len()));
         assert!(line.as_bytes() == record.trim_ascii_end(), "record {at} is another one: {:.200}", line);

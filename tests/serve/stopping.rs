@@ -1,6 +1,6 @@
-//! How the proxy stops, and what probes say of it.
+//! The shutdown of the proxy, and what probes report during it.
 
-use crate::client::{Upload, get};
+use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording};
 use std::process::Command;
 use std::time::{Duration, Instant};
@@ -9,7 +9,7 @@ fn signal(proxy: &Proxy) {
     assert!(Command::new("kill").args(["-TERM", &proxy.pid().to_string()]).status().unwrap().success());
 }
 
-/// Waits until `/readyz` says that it stops.
+/// Waits until `/readyz` reports the shutdown.
 fn until_stopping(proxy: &Proxy) {
     let deadline = Instant::now() + Duration::from_secs(20);
     loop {
@@ -23,7 +23,7 @@ fn until_stopping(proxy: &Proxy) {
     }
 }
 
-/// An ingest whose run is open, and the run's id.
+/// An ingest with an open run, and the run's id.
 fn begun(proxy: &Proxy, bytes: &[u8]) -> (Upload, String) {
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     upload.send(bytes);
@@ -36,7 +36,7 @@ fn begun(proxy: &Proxy, bytes: &[u8]) -> (Upload, String) {
     }
 }
 
-/// The front half of a recording, up to a line's end, and the rest.
+/// The first half of a recording, up to the end of a line, and the rest.
 fn halves(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(bytes[..bytes.len() / 2].iter().rposition(|&byte| byte == b'\n').unwrap() + 1)
 }
@@ -53,7 +53,9 @@ fn an_ingest_that_is_open_may_finish_while_new_work_is_turned_away() {
     signal(&proxy);
     until_stopping(&proxy);
     let refused = get(proxy.address, "/v1/runs", &[]);
-    assert_eq!((refused.status, refused.header("connection")), (503, "close"));
+    assert_eq!((refused.status, refused.header("connection"), refused.header("retry-after")), (503, "close", "1"));
+    let refused = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes);
+    assert_eq!((refused.status, refused.header("retry-after")), (503, "1"));
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     assert_eq!(get(proxy.address, "/metrics", &[]).status, 200);
     upload.send(rest);
@@ -88,7 +90,7 @@ fn what_is_still_open_after_the_grace_is_interrupted_by_the_proxys_name() {
     for (at, frame) in frames.iter().enumerate() {
         assert_eq!(frame["seq"], at, "no gap and no repeat");
     }
-    // The feed has the run's end too, and then says why it ends.
+    // The feed contains the run's end too, and then the reason why the feed ends.
     let (mut lines, mut ended) = (Vec::new(), false);
     while let Some(line) = feed.line() {
         ended |= line.contains("proxy_stopping");
@@ -99,7 +101,7 @@ fn what_is_still_open_after_the_grace_is_interrupted_by_the_proxys_name() {
     assert!(tail[0].starts_with(": the proxy is stopping"), "{tail:?}");
     assert_eq!(tail[1..], [""]);
     let answer = upload.answer();
-    assert_eq!(answer.status, 503);
+    assert_eq!((answer.status, answer.header("retry-after")), (503, "1"));
     assert!(answer.json()["detail"].as_str().unwrap().contains("the proxy is stopping"));
     assert!(proxy.terminate().success());
 }

@@ -1,4 +1,4 @@
-//! TLS: versions of HTTP, certificates that change, certificates that cannot be used.
+//! TLS: HTTP versions, certificates that change, and unusable certificates.
 
 use crate::client::connect;
 use crate::proxy::{Folder, Proxy, refusal};
@@ -17,7 +17,8 @@ fn certificate() -> Certificate {
     generate_simple_self_signed(["localhost".to_owned()]).unwrap()
 }
 
-/// Puts it where the proxy finds it; the key first, as the two are two files.
+/// Writes the certificate's files where the proxy reads them. The key comes first, because the two files are not replaced
+/// atomically.
 fn install(folder: &Folder, certificate: &Certificate) -> [(&'static str, String); 2] {
     let key = folder.write("key.pem", &certificate.signing_key.serialize_pem());
     let chain = folder.write("cert.pem", &certificate.cert.pem());
@@ -30,7 +31,7 @@ fn start(folder: &Folder, files: &[(&'static str, String)], more: &[(&str, &str)
     Proxy::logging_to(&folder.path("log"), &settings)
 }
 
-/// A client that trusts that certificate alone.
+/// A client that trusts only this certificate.
 fn client(address: SocketAddr, trusted: &Certificate, protocols: &[&str]) -> StreamOwned<ClientConnection, TcpStream> {
     let mut roots = RootCertStore::empty();
     roots.add(CertificateDer::from(trusted.cert.der().to_vec())).unwrap();
@@ -44,14 +45,14 @@ fn client(address: SocketAddr, trusted: &Certificate, protocols: &[&str]) -> Str
     StreamOwned::new(ClientConnection::new(Arc::new(config), name).unwrap(), connect(address))
 }
 
-/// The whole answer to a request, or why there is none.
+/// The complete answer to a request, or the error.
 fn ask(address: SocketAddr, trusted: &Certificate) -> std::io::Result<String> {
     let mut stream = client(address, trusted, &["http/1.1"]);
     stream.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")?;
     let mut text = String::new();
     match stream.read_to_string(&mut text) {
         Ok(_) => Ok(text),
-        // Everything is there; only the goodbye is missing.
+        // The answer is complete; only the TLS close notification is missing.
         Err(error) if error.kind() == std::io::ErrorKind::UnexpectedEof => Ok(text),
         Err(error) => Err(error),
     }
@@ -78,21 +79,21 @@ fn the_binary_asks_a_proxy_that_speaks_tls_how_it_is() {
     let (url, ca) = (format!("https://localhost:{}", proxy.address.port()), files[0].1.as_str());
     let (code, text) = health(&[&url, "--ca-file", ca], None);
     assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
-    // Nobody on this machine trusts that certificate; and it is for no address.
+    // This machine does not trust the certificate, and the certificate is not valid for the address.
     assert_eq!(health(&[&url], None).0, Some(1));
     let (code, text) = health(&[&format!("https://{address}"), "--ca-file", ca], None);
     assert!(code == Some(1) && text.contains("no TLS"), "{text}");
-    // As the proxy's own configuration says: its certificate is known.
+    // With the proxy's own configuration, its certificate is known.
     let (code, text) = health(&[], Some(ca));
     assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
     let other = folder.write("other.pem", &certificate().cert.pem());
-    // It lives, though what is on disk now is not taken up yet, or cannot be used.
+    // The proxy is healthy, although the certificate on disk is not loaded yet or cannot be used.
     let (code, text) = health(&[], Some(&other));
     assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
     assert!(text.contains("warning: it has another certificate than the configured one"), "{text}");
     let (code, text) = health(&[], Some(&files[1].1));
     assert!(code == Some(0) && text.contains("warning: cannot use"), "{text}");
-    // The token is for whoever proves who it is; here it is not even read.
+    // The token is only for servers that prove their identity; here it is not even read.
     let (code, text) = health(&["--token-file", "/no/such/file"], Some(ca));
     assert_eq!(code, Some(0), "{text}");
     assert_eq!(health(&["--token-file", "/no/such/file", &url, "--ca-file", ca], None).0, Some(2));
@@ -129,7 +130,7 @@ fn the_proxy_speaks_tls_with_the_version_that_is_negotiated() {
         stream.conn.complete_io(&mut stream.sock).unwrap();
         assert_eq!(stream.conn.alpn_protocol(), chosen.map(str::as_bytes));
     }
-    // Without TLS nothing is answered.
+    // Without TLS there is no answer.
     let mut plain = connect(proxy.address);
     plain.write_all(b"GET /healthz HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut rest = Vec::new();
@@ -189,7 +190,7 @@ fn a_new_certificate_is_taken_up_on_a_signal() {
     let (folder, first, second) = (Folder::new(), certificate(), certificate());
     let proxy = start(&folder, &install(&folder, &first), &[("FRAMEGATE__TLS__RELOAD_INTERVAL_MS", "0")]);
     assert!(ask(proxy.address, &first).is_ok());
-    // The key alone is another one: the two do not fit.
+    // Only the key was replaced, so it does not match the certificate.
     folder.write("key.pem", &second.signing_key.serialize_pem());
     proxy.signal("HUP");
     let log = folder.wait_for("log", "the configuration was not reloaded");

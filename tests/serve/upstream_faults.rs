@@ -1,4 +1,4 @@
-//! Upstreams of kind `responses` that go wrong, clients and logs that do, and what is left of it: a clear end, nothing held.
+//! Faults in upstreams of kind `responses`, in clients and in logs: each leads to a definite end and leaks nothing.
 
 use crate::client::{get, post};
 use crate::http2::Http2;
@@ -36,7 +36,7 @@ fn a_reset_in_an_event_ends_the_run_and_loses_nothing_that_came() {
         go.send(()).unwrap();
         let (body, is_whole) = until_torn(answer);
         let is_verbatim = path == "/v1/responses";
-        // In a contract the end is an event, and the answer is whole.
+        // In a contract the end is an event, and the answer is complete.
         assert_eq!(is_whole, !is_verbatim);
         assert!(!is_verbatim || body == half.as_bytes(), "{}", String::from_utf8_lossy(&body));
         let run = gate.wait_for_end();
@@ -81,7 +81,7 @@ fn each_fault_leaves_no_task_and_no_socket() {
         }
     });
     let gate = Gate::new(&upstream, "answer_timeout_ms = 200\nidle_timeout_ms = 200");
-    // Once, so that what is made at the first request is there.
+    // One request first, so that lazily created resources exist.
     drop(gate.ask("/v1/responses", &[("x-client-request-id", "breaks")]).into_raw());
     gate.wait_for_end();
     upstream.wait_until_quiet();
@@ -103,7 +103,7 @@ fn each_fault_leaves_no_task_and_no_socket() {
         for path in ["/v1/responses", "/v1/responses?contract=hecate.v1"] {
             let headers = [("x-client-request-id", how), ("connection", "close")];
             drop(until_torn(gate.ask(path, &headers)));
-            // A client that leaves at once.
+            // A client that disconnects at once.
             drop(gate.ask(path, &headers));
         }
         upstream.wait_until_quiet();
@@ -134,7 +134,7 @@ fn a_response_is_interrupted_and_its_upstream_let_go() {
         let answer = gate.ask(path, &[("connection", "close")]);
         let run = gate.wait_for("the run", |run| run["ended_at_ms"].is_null() && run["records"].as_u64() >= Some(4));
         let id = run["run_id"].as_str().unwrap();
-        // It takes nothing else.
+        // The run accepts no messages.
         let prompt = post(
             gate.proxy.address,
             &format!("/v1/sessions/{}/messages", run["session_id"].as_str().unwrap()),
@@ -183,7 +183,7 @@ fn a_log_that_fills_ends_the_run_and_not_the_answer() {
     assert_eq!(gate.metric(ended), "1");
     upstream.wait_until_quiet();
     gate.lets_go(held);
-    // In a contract there is nothing else than the log to read from, and the end says so.
+    // In a contract, the log is the only source of events, and the last event reports the end.
     let events = gate.ask("/v1/responses?contract=frames.v2", &[]).events();
     assert!(events.last().unwrap().data.contains("\"error_code\":\"log_full\""), "{:?}", events.last());
 }
@@ -219,7 +219,7 @@ fn a_disk_that_fills_ends_no_answer_and_its_run_is_closed_when_there_is_room() {
 }
 
 #[test]
-fn where_it_is_configured_a_response_is_asked_of_the_upstream_though_it_is_kept() {
+fn a_response_is_asked_of_the_upstream_though_it_is_kept_unless_it_is_configured() {
     let bytes = recorded("scripted__text-valid.sse");
     let (stream, asked) = (bytes.clone(), json!({"id": "resp_lab", "object": "response", "status": "from there"}));
     let answer = asked.to_string();
@@ -231,16 +231,19 @@ fn where_it_is_configured_a_response_is_asked_of_the_upstream_though_it_is_kept(
             whole(to, "200 OK", "content-type: application/json\r\n", answer.as_bytes());
         }
     });
-    let second = format!("[[upstream]]\nname = \"kept\"\nkind = \"responses\"\nurl = \"{}\"", upstream.url());
-    let gate = Gate::new(&upstream, &format!("retrieve = \"upstream\"\n{second}"));
+    let second = format!(
+        "[[upstream]]\nname = \"kept\"\nkind = \"responses\"\nretrieve = \"kept\"\nurl = \"{}\"",
+        upstream.url()
+    );
+    let gate = Gate::new(&upstream, &second);
     drop(gate.ask("/v1/responses", &[]).bytes());
     gate.wait_for_end();
     assert_eq!(gate.get("/v1/responses/resp_lab?include=x").json(), asked);
     assert_eq!(upstream.seen().last().unwrap().path, "/v1/responses/resp_lab?include=x");
-    // Each upstream has a setting of its own.
+    // Each upstream has its own setting.
     assert_eq!(gate.get("/v1/responses/resp_lab?upstream=kept").json()["status"], "completed");
     assert_eq!(code(gate.get("/v1/responses/resp_lab?upstream=none")).0, 404);
-    // Its events are kept in any case.
+    // The response's events are kept in both cases.
     assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
     assert_eq!(upstream.seen().len(), 2);
 }
@@ -264,13 +267,13 @@ fn a_client_may_leave_at_any_point() {
             request.len()
         );
         let whole = [head.as_bytes(), request].concat();
-        // In the head, behind it, in the body: nothing of it has reached the upstream as a whole.
+        // Cut in the head, after the head, and in the body: the upstream never gets a complete request.
         for cut in [10, head.len() - 2, head.len(), head.len() + 10] {
             let mut stream = crate::client::connect(gate.proxy.address);
             stream.write_all(&whole[..cut]).unwrap();
             drop(stream);
         }
-        // Behind the request, before an answer.
+        // After the request, before an answer.
         let mut stream = crate::client::connect(gate.proxy.address);
         stream.write_all(&whole).unwrap();
         gate.wait_for("the run", |run| run["records"].as_u64() >= Some(1));

@@ -1,4 +1,4 @@
-//! Upstreams behind TLS: whose certificate is trusted, and what is said where it is not.
+//! Upstreams with TLS: which certificates are trusted, and the error for others.
 
 use crate::proxy::{Folder, Proxy, recording};
 use crate::responses::{Gate, code};
@@ -13,7 +13,7 @@ use tokio_rustls::rustls::crypto::ring;
 use tokio_rustls::rustls::pki_types::{PrivateKeyDer, PrivatePkcs8KeyDer};
 use tokio_rustls::rustls::{ServerConfig, ServerConnection, StreamOwned};
 
-/// An authority.
+/// A certificate authority.
 struct Authority {
     pem: String,
     issuer: Issuer<'static, KeyPair>,
@@ -29,8 +29,8 @@ impl Authority {
         Self { pem, issuer: Issuer::new(params, key) }
     }
 
-    /// A server with a certificate of this authority's for that name; it answers every request with these bytes, as an event
-    /// stream.
+    /// A server with a certificate from this authority for `name`. It answers every request with an event stream of these
+    /// bytes.
     fn serves(&self, name: &str, bytes: Vec<u8>) -> SocketAddr {
         let key = KeyPair::generate().unwrap();
         let certificate = CertificateParams::new(vec![name.to_owned()]).unwrap().signed_by(&key, &self.issuer).unwrap();
@@ -93,7 +93,7 @@ fn an_upstream_is_trusted_by_the_authority_that_is_named_and_by_its_name() {
         let gate = Gate::at(&format!("https://{address}/v1"), &ca_file, &[]);
         for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
             let answer = gate.ask(path, &[]);
-            // Nothing was sent: it may be tried again.
+            // Nothing was sent, so the client may retry.
             assert_eq!(answer.header("x-should-retry"), "true");
             assert_eq!(code(answer), (502, "upstream_unreachable".to_owned()), "{what}");
             let said = gate.ask(path, &[]).json()["error"]["message"].as_str().unwrap().to_owned();

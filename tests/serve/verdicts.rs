@@ -1,17 +1,17 @@
-//! Whether a run's end is told alike by its status and by the contracts.
+//! Checks that a run's status and all contracts report the same end.
 
 use crate::client::get;
 use serde_json::{Value, json};
 use std::net::SocketAddr;
 
-/// The last event of a run that is over, in a contract.
+/// The last event of an ended run, in a contract.
 fn last(address: SocketAddr, run: &str, contract: &str) -> Value {
     let path = format!("/v1/runs/{run}/events?contract={contract}");
     let text = get(address, &path, &[("accept", "application/x-ndjson")]).text();
     serde_json::from_str(text.lines().last().unwrap_or_default()).unwrap_or_default()
 }
 
-/// A run has failed, by that code: its status says so, and every contract that has a word for it.
+/// Checks that a run failed with this code, in its status and in every contract that can express it.
 pub fn is_told_as_failed(address: SocketAddr, run: &Value, code: &str) {
     assert_eq!((&run["state"], &run["error_code"]), (&json!("failed"), &json!(code)), "{run:#}");
     let (id, message) = (run["run_id"].as_str().unwrap(), &run["message"]);

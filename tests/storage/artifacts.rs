@@ -1,4 +1,4 @@
-//! Artifacts beside their frames: there after a kill, gone with the last run that refers to them.
+//! Artifacts are stored with their frames: they survive a kill, and are deleted with the last run that refers to them.
 
 use crate::client::{get, post};
 use crate::proxy::Proxy;
@@ -58,7 +58,7 @@ fn an_artifact_comes_back_whole_by_both_of_its_keys() {
     assert!(wait(log.get(Key::Digest([1; 32]))).unwrap().is_none());
 }
 
-/// A run whose every tool has an output that goes into an artifact: its frames, and the artifacts.
+/// A run in which the output of every tool becomes an artifact: its frames, and the artifacts.
 fn tools(run: u128, outputs: &[&str]) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
     let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
     let bounds = Bounds { inline_bytes: 10, preview_bytes: 5, max_bytes: 1 << 20, max_open_bytes: 1 << 20 };
@@ -83,7 +83,7 @@ fn tools(run: u128, outputs: &[&str]) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
     (frames, ingest.take_artifacts())
 }
 
-/// What only the front of a run refers to goes with it; what a later frame refers to stays.
+/// An artifact that only the front of a run refers to is deleted with it; one that a later frame refers to stays.
 fn artifacts_go_with_the_front(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
     let outputs =
         ["the first output, which is long", "one that comes twice, and is long", "one that comes twice, and is long"];
@@ -99,19 +99,19 @@ fn artifacts_go_with_the_front(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactSt
     let of_two = |body: &Body| matches!(body, Body::ToolEnded { .. });
     let ends: Vec<u64> = frames.iter().filter(|frame| of_two(&frame.body)).map(|frame| frame.seq).collect();
     wait(async {
-        // The first two are stored when the run is not known yet, the last one when it is.
+        // The first two are stored before the run is known, the last one after.
         let mut artifacts = artifacts.into_iter();
         runs.store(artifacts.by_ref().take(2).collect()).await;
         let known = frames.iter().position(|frame| frame.seq == ends[1]).unwrap() + 1;
         runs.append(&frames[..known]).await.unwrap();
         runs.store(artifacts.collect()).await;
         let entry = runs.find((StreamKind::Session, Uuid::from_u128(7))).unwrap();
-        // The tool's end still refers to what it wrote.
+        // The end of the tool still refers to what the tool wrote.
         runs.drop_front(&entry, ends[0], 5).await.unwrap();
         assert!(store.get(keys[0]).await.unwrap().is_some());
         runs.drop_front(&entry, ends[0] + 1, 5).await.unwrap();
         assert!(store.get(keys[0]).await.unwrap().is_none());
-        // Its last frame is still to come.
+        // The artifact's last frame has not been appended yet.
         runs.drop_front(&entry, ends[1], 5).await.unwrap();
         assert!(store.get(keys[1]).await.unwrap().is_some());
         runs.append(&frames[known..]).await.unwrap();
@@ -132,7 +132,7 @@ fn what_only_a_front_refers_to_goes_with_it_in_memory_and_on_disk() {
     artifacts_go_with_the_front(log.clone(), log);
 }
 
-/// A run in whose record an image stands that a message is about so many records later: its frames, and the image.
+/// A run with an image in one of its records, and a message about the image `later` records later: its frames, and the image.
 fn image(run: u128, later: usize) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
     let made = frames("claude-code", "text_plain.partial.ndjson", run);
     let of_run = |frame: &&Arc<Frame>| stream_id(frame).0 == StreamKind::Session;
@@ -158,7 +158,7 @@ fn image(run: u128, later: usize) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
     (out.into_iter().map(Arc::new).collect(), stage.take())
 }
 
-/// What stood in a record is there for a message that comes when the record is gone.
+/// Media from a record remain available for a message that arrives after the record was deleted.
 fn media_wait_for_their_message(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
     let (frames, artifacts) = image(9, 30);
     let key = Key::Digest(artifacts[0].digest);
@@ -200,7 +200,8 @@ fn artifacts_are_moved_to_their_place_as_frames_are() {
     let first = run(1)[0].clone();
     let size = || std::fs::metadata(scratch.path()).unwrap().len();
     let before = size();
-    // More than goes to the write-ahead log before it is moved, and less than the writer himself moves.
+    // More than the write-ahead log holds before pages are moved, and less than the amount that makes the writer itself move
+    // them.
     for byte in 0..12 {
         wait(log.put(artifact(&first, byte, 1 << 20))).unwrap();
     }
@@ -218,7 +219,7 @@ fn an_artifact_goes_with_the_last_run_that_refers_to_it() {
     let there = |byte: u8| wait(log.get(Key::Digest([byte; 32]))).unwrap().is_some();
     for number in 1..=4 {
         let frames = run(number);
-        // One that runs 1 and 2 share, and one of each run's own.
+        // One artifact that runs 1 and 2 share, and one for each run alone.
         if number <= 2 {
             wait(log.put(artifact(&frames[0], 0xFF, 10))).unwrap();
         }
@@ -311,7 +312,7 @@ fn a_store_says_who_refers_to_an_artifact_and_how_much_there_is() {
     assert_eq!(of(shared), both);
     assert_eq!(of(Key::Front(shared.front())), both);
     assert_eq!(of(Key::Digest([0xCD; 32])), [stream_id(&two[0])]);
-    // Another artifact whose digest begins the same, and one that nobody has.
+    // A different digest with the same prefix, and a digest that no artifact has.
     let mut other = [0xAB; 32];
     other[31] = 0;
     assert_eq!(of(Key::Digest(other)), []);

@@ -1,4 +1,4 @@
-//! Streams that go on after their end, in a log that is full: they go when they are over, and as a whole.
+//! Streams that continue after their end, in a full log: they are evicted as a whole, and only after they have ended.
 
 use crate::proxy::recording;
 use crate::scratch::{Scratch, frames, run_of, wait};
@@ -6,9 +6,9 @@ use async_trait::async_trait;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, Gone, LogError, Mark, MemoryLog, SqliteLog, StreamId, Summary, stream_id};
+use framegate::log::{FrameLog, Gone, LogError, Mark, MemoryLog, Order, SqliteLog, StreamId, Summary, stream_id};
 use framegate::runs::Runs;
-use framegate_translators::frame::{Frame, StreamKind};
+use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, is_last};
 use framegate_translators::runners::runner;
@@ -16,7 +16,7 @@ use framegate_translators::sequence::Identity;
 use std::sync::{Arc, Mutex};
 use uuid::Uuid;
 
-/// Both logs, each with that room.
+/// Both kinds of log, each with these limits.
 fn logs(name: &str, max_bytes: u64, max_runs: usize) -> (Scratch, [Arc<dyn FrameLog>; 2]) {
     let scratch = Scratch::new(name);
     let options = Options { max_bytes, max_runs, recent_bytes: 1 << 20, ..Options::new(scratch.path()) };
@@ -28,7 +28,8 @@ fn runs(log: Arc<dyn FrameLog>) -> Runs {
     Runs::new(log, Gate::new(GateMode::Warn).unwrap())
 }
 
-/// A run that begins a task, which ends behind it. Each such run speaks of the same task, and of the same session's thread.
+/// A run that begins a task; the task ends after the run. All these runs refer to the same task and to the same session's
+/// thread.
 fn with_task(run: u128) -> Vec<Arc<Frame>> {
     let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
     let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
@@ -38,7 +39,7 @@ fn with_task(run: u128) -> Vec<Arc<Frame>> {
     frames.into_iter().map(Arc::new).collect()
 }
 
-/// The frames of that task alone, from a number on.
+/// The frames of that task alone, numbered from `from`.
 fn task(from: u64) -> Vec<Arc<Frame>> {
     let mine = with_task(1).into_iter().filter(|frame| frame.stream.kind == StreamKind::Task);
     let mine: Vec<_> = (from..).zip(mine).map(|(seq, frame)| Arc::new(Frame { seq, ..Frame::clone(&frame) })).collect();
@@ -46,14 +47,14 @@ fn task(from: u64) -> Vec<Arc<Frame>> {
     mine
 }
 
-/// A run of one append.
+/// A run in one append.
 fn whole(run: u128) -> Vec<Arc<Frame>> {
     let mut frames = frames("claude-code", "text_plain.partial.ndjson", run);
     frames.retain(|frame| frame.stream.kind == StreamKind::Session);
     frames
 }
 
-/// The numbers of all frames that are kept of a stream.
+/// The numbers of all frames of a stream that are in the log.
 async fn numbers(log: &dyn FrameLog, stream: StreamId) -> Vec<u64> {
     let mut found: Vec<u64> = Vec::new();
     loop {
@@ -63,6 +64,15 @@ async fn numbers(log: &dyn FrameLog, stream: StreamId) -> Vec<u64> {
         }
         found.extend(more.iter().map(|frame| frame.seq));
     }
+}
+
+/// The frames of another task, with that number as its id.
+fn other_task(number: u128) -> Vec<Arc<Frame>> {
+    let frames = task(0);
+    let Stream { kind, session, origin_run, provider, .. } = &*frames[0].stream;
+    let (id, session) = (Uuid::from_u128(number), session.clone());
+    let stream = Arc::new(Stream { kind: *kind, id, session, origin_run: *origin_run, provider });
+    frames.iter().map(|frame| Arc::new(Frame { stream: stream.clone(), ..Frame::clone(frame) })).collect()
 }
 
 #[test]
@@ -93,7 +103,7 @@ fn one_task_that_ends_again_and_again_is_whole_at_a_full_log() {
 }
 
 #[test]
-fn a_task_goes_by_its_last_end_and_counts_once() {
+fn a_task_goes_by_its_last_end_and_is_counted_beside_runs() {
     let (_scratch, logs) = logs("order", 1 << 30, 2);
     for log in logs {
         let tasks = task(0).len() as u64;
@@ -102,48 +112,47 @@ fn a_task_goes_by_its_last_end_and_counts_once() {
             for nth in 0..5 {
                 log.append(&task(nth * tasks), Vec::new()).await.unwrap();
             }
-            log.append(&whole(1), Vec::new()).await.unwrap();
-            // Two are there, however often the one ended.
-            log.append(&task(5 * tasks), Vec::new()).await.unwrap();
-            assert!(log.take_dropped().await.is_empty());
-            // It ended behind the run; that one goes first, and the task while it is open not at all.
-            log.append(&whole(2), Vec::new()).await.unwrap();
-            log.append(&task(6 * tasks)[..1], Vec::new()).await.unwrap();
-            assert_eq!(log.take_dropped().await, [run_of(&whole(1))]);
-            for run in 3..6 {
+            for run in 1..=4 {
                 log.append(&whole(run), Vec::new()).await.unwrap();
             }
-            assert_eq!(numbers(&*log, id).await.len() as u64, 6 * tasks + 1);
-            log.append(&task(6 * tasks)[1..], Vec::new()).await.unwrap();
-            log.append(&whole(6), Vec::new()).await.unwrap();
-            log.append(&whole(7)[..1], Vec::new()).await.unwrap();
+            // There are two other runs, however often the task has ended.
+            log.append(&task(5 * tasks), Vec::new()).await.unwrap();
             let dropped = log.take_dropped().await;
-            assert!(!dropped.contains(&id) && dropped.contains(&run_of(&whole(4))), "{dropped:?}");
+            assert!(!dropped.contains(&id) && dropped.contains(&run_of(&whole(1))), "{dropped:?}");
+            assert_eq!(numbers(&*log, id).await.len() as u64, 6 * tasks);
         });
     }
 }
 
 #[test]
-fn an_append_never_drops_what_it_goes_on_with() {
+fn a_task_that_is_all_there_is_makes_room_for_itself_and_begins_anew() {
     let tasks = task(0).len() as u64;
-    // Full of the task alone: what follows finds no room, and the task stays.
-    let (_scratch, [_, unbounded]) = logs("own-measured", 1 << 30, 1000);
-    wait(unbounded.append(&task(0), Vec::new())).unwrap();
-    let (bytes, _) = wait(unbounded.usage()).unwrap();
-    let (_scratch, logs) = logs("own", bytes, 1000);
-    for log in logs {
+    let (_scratch, unbounded) = logs("own-measured", 1 << 30, 1000);
+    for (nth, unbounded) in unbounded.into_iter().enumerate() {
+        wait(unbounded.append(&task(0), Vec::new())).unwrap();
+        let (bytes, _) = wait(unbounded.usage()).unwrap();
+        let (_scratch, logs) = logs("own", bytes, 1000);
+        let log = logs[nth].clone();
+        let runs = runs(log.clone());
         wait(async {
-            log.append(&task(0), Vec::new()).await.unwrap();
-            let refused = log.append(&task(tasks)[..1], Vec::new()).await;
-            assert!(matches!(refused, Err(LogError::Full { .. })), "{refused:?}");
-            log.append(&task(tasks), Vec::new()).await.unwrap();
-            assert!(log.take_dropped().await.is_empty());
-            assert_eq!(numbers(&*log, stream_id(&task(0)[0])).await, (0..2 * tasks).collect::<Vec<_>>());
+            for _ in 0..3 {
+                runs.append(&task(0)).await.unwrap();
+                assert_eq!(numbers(&*log, stream_id(&task(0)[0])).await, (0..tasks).collect::<Vec<_>>());
+                assert!(log.usage().await.unwrap().0 <= bytes);
+            }
+            // An append that would not fit even after eviction is refused, and nothing is evicted for it.
+            let more: Vec<_> = (0..tasks * 2).zip(task(0).into_iter().chain(task(0))).collect();
+            let more: Vec<_> =
+                more.into_iter().map(|(seq, frame)| Arc::new(Frame { seq, ..Frame::clone(&frame) })).collect();
+            let refused = runs.append(&more).await.unwrap_err();
+            assert!(matches!(refused, LogError::Full { .. }), "{refused}");
+            assert_eq!(log.usage().await.unwrap().0, bytes);
         });
     }
 }
 
-/// A log that others append to right before the next append, and behind it, before whoever made it hears of it.
+/// A log in which other appends happen immediately before the next append, and immediately after it, before its caller gets the
+/// result.
 struct Meanwhile {
     log: Arc<dyn FrameLog>,
     others: Mutex<Vec<Vec<Arc<Frame>>>>,
@@ -152,21 +161,29 @@ struct Meanwhile {
 
 #[async_trait]
 impl FrameLog for Meanwhile {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
         let others = std::mem::take(&mut *self.others.lock().unwrap());
         for other in others {
             self.log.append(&other, Vec::new()).await?;
         }
-        self.log.append(frames, summaries).await?;
+        let place = self.log.append(frames, summaries).await?;
         let behind = std::mem::take(&mut *self.behind.lock().unwrap());
         for other in &behind {
             self.log.append(other, Vec::new()).await?;
         }
         if !behind.is_empty() {
-            // They hear what made room for them.
+            // The other appenders take the notice of what was dropped.
             self.log.take_dropped().await;
         }
-        Ok(())
+        Ok(place)
+    }
+
+    fn order(&self) -> Order {
+        self.log.order()
+    }
+
+    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {
+        self.log.drop_stream(stream).await
     }
 
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
@@ -195,14 +212,14 @@ fn a_task_that_made_room_while_it_was_gone_on_with_begins_anew() {
         let runs = runs(meanwhile.clone());
         wait(async {
             runs.append(&task(0)).await.unwrap();
-            *meanwhile.others.lock().unwrap() = vec![whole(1), whole(2)];
+            *meanwhile.others.lock().unwrap() = vec![other_task(1), other_task(2)];
             let kept = runs.append(&task(0)[..1]).await.unwrap().into_owned();
             assert_eq!(kept.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [0]);
             assert_eq!(numbers(&*log, id).await, [0]);
             assert_eq!(runs.find(id).unwrap().status().frames, 1);
             runs.append(&task(0)[1..]).await.unwrap();
             assert_eq!(numbers(&*log, id).await.len(), task(0).len());
-            // A log that simply does not follow is told as that, at once.
+            // Frames that do not follow are an error at once.
             let behind = whole(3).split_off(1);
             let wrong = runs.append(&behind).await;
             assert!(matches!(wrong, Err(LogError::Sequence { expected: 0, found: 1, .. })), "{wrong:?}");
@@ -218,13 +235,14 @@ fn a_stream_that_made_room_before_it_was_known_is_not_known() {
         let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
         let runs = runs(meanwhile.clone());
         wait(async {
-            for (new, first) in [(task(0), 10), (whole(1), 20)] {
-                *meanwhile.behind.lock().unwrap() = (first..first + 3).map(whole).collect();
+            let behind = |first: u128, other: fn(u128) -> Vec<Arc<Frame>>| (first..first + 3).map(other).collect();
+            for (new, others) in [(task(0), behind(10, other_task)), (whole(1), behind(20, whole))] {
+                *meanwhile.behind.lock().unwrap() = others;
                 runs.append(&new).await.unwrap();
                 assert!(runs.find(stream_id(&new[0])).is_none() && runs.entries().is_empty());
             }
             assert!(runs.list(&|_| true, 0, 10).is_empty());
-            // Whoever goes on with it begins anew.
+            // Continuing the task starts a new stream.
             runs.append(&task(0)).await.unwrap();
             assert_eq!(numbers(&*log, id).await.len(), task(0).len());
             assert_eq!(runs.entries().len(), 1);

@@ -1,6 +1,6 @@
-//! Killed at random moments under load: nothing that was acknowledged is lost, nothing is there twice.
+//! Kills the proxy at random moments under load: nothing that was acknowledged is lost, and nothing is duplicated.
 //!
-//! `FRAMEGATE_CRASHES` says how often (15 unless it is set).
+//! `FRAMEGATE_CRASHES` is the number of kills (default 15).
 
 use crate::client::{Upload, get, post};
 use crate::proxy::{Proxy, recording};
@@ -12,14 +12,15 @@ use std::time::Duration;
 
 const CONTRACT: &str = "frames.v2";
 
-/// What clients were told: by run, the events in order; and the runs whose ingest was acknowledged whole, with their frames.
+/// What clients received: the events of each run in order; and for runs whose ingest was acknowledged as complete, the number
+/// of frames.
 #[derive(Default)]
 struct Told {
     events: HashMap<String, Vec<String>>,
     whole: HashMap<String, u64>,
 }
 
-/// One client that uploads and reads until the proxy is gone.
+/// A client that uploads and reads until the proxy is killed.
 fn load(address: std::net::SocketAddr, streaming: bool, body: &[u8], told: &Mutex<Told>) {
     if !streaming {
         let answer = post(address, "/v1/ingest/claude-code", &[], body);
@@ -38,7 +39,7 @@ fn load(address: std::net::SocketAddr, streaming: bool, body: &[u8], told: &Mute
     let mut answer = upload.answer();
     for line in lines.by_ref() {
         upload.send(line);
-        // Each record gives an event at least.
+        // Each record yields at least one event.
         let Some(event) = answer.line() else { return };
         let parsed: serde_json::Value = serde_json::from_str(&event).unwrap();
         let id = parsed["stream_id"].as_str().unwrap().to_owned();
@@ -51,12 +52,14 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
     let times: u32 = std::env::var("FRAMEGATE_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     let scratch = Scratch::new("crash");
     let path = scratch.path().to_str().unwrap().to_owned();
-    // What is kept has no limit here: many crashes leave room for many runs between them.
+    // The log is not limited here, so that runs from before many crashes are still there.
     let settings = [
         ("FRAMEGATE__LOG__KIND", "sqlite"),
         ("FRAMEGATE__LOG__PATH", path.as_str()),
         ("FRAMEGATE__LOG__MAX_RUNS", "10000000"),
         ("FRAMEGATE__LOG__MAX_BYTES", "100000000000"),
+        // Every ingest adds to the log.
+        ("FRAMEGATE__INGEST__RECOGNISE_REPEATS", "false"),
     ];
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
     let told = Arc::new(Mutex::new(Told::default()));
@@ -65,14 +68,14 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
     for _ in 0..times {
         let proxy = Proxy::with(&settings);
         let address = proxy.address;
-        // xorshift: where in the load the kill falls need not be repeatable, only spread.
+        // xorshift: the moment of the kill need not be repeatable, only spread out.
         random ^= random << 13;
         random ^= random >> 17;
         random ^= random << 5;
         let clients: Vec<_> = (0..4)
             .map(|nth| {
                 let (body, told) = (body.clone(), told.clone());
-                // A client ends with the connection, in whatever place of its work.
+                // A client panics when its connection breaks, at any point of its work.
                 std::thread::spawn(move || {
                     while catch_unwind(AssertUnwindSafe(|| load(address, nth % 2 == 0, &body, &told))).is_ok()
                         && std::net::TcpStream::connect(address).is_ok()
@@ -108,7 +111,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
             assert_eq!(seen, again);
         }
     }
-    // Each stream without a gap, each run ended, as often as the books say.
+    // No stream has a gap, each run has ended, and the counters are correct.
     let wrong: i64 = database
         .query_row(
             "SELECT count(*) FROM streams s WHERE s.frames <> (SELECT count(*) FROM frames f WHERE f.stream = s.key) \

@@ -1,4 +1,4 @@
-//! Long texts and the front of a stream: what later frames have of it stays, once.
+//! Long texts and pruning: text that later frames share is kept, once.
 
 use crate::scratch::{Scratch, frames, kept, number, run_of, shown, wait};
 use framegate::log::sqlite::Options;
@@ -7,7 +7,7 @@ use framegate_translators::frame::Frame;
 use rusqlite::Connection;
 use std::sync::Arc;
 
-/// A message of 200 KB, which stands in two records.
+/// A message of 200 KB, which appears in two records.
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
 
 /// The frames of a run up to a long text, and `copies` more frames with the same text.
@@ -24,7 +24,7 @@ fn copied(copies: usize) -> (StreamId, Vec<Arc<Frame>>) {
     (run, mine)
 }
 
-/// How many bytes frames have that are kept, as the log says, and as they are.
+/// The number of bytes of the stored frames. Checks that the log's counters match the rows.
 fn bytes_of(log: &SqliteLog, path: &std::path::Path) -> u64 {
     let (bytes, _) = wait(FrameLog::usage(log)).unwrap();
     let database = Connection::open(path).unwrap();
@@ -50,20 +50,20 @@ fn a_text_that_many_frames_have_is_kept_once_behind_each_cut() {
         wait(log.append(some, Vec::new())).unwrap();
     }
     let bytes = bytes_of(&log, &scratch.path());
-    // The record goes, then the one that has its text.
+    // First the record is pruned, then the frame that holds its text.
     for gone in [before.len() - 30, before.len() - 10] {
         cut(&log, run, gone as u64);
         assert!(bytes_of(&log, &scratch.path()) <= bytes);
         assert!(kept(&log, run) == shown(&before[gone..], run));
     }
-    // What comes later refers to the one that has it now, in whatever append.
+    // Later frames refer to the current holder, in any append.
     let bytes = bytes_of(&log, &scratch.path());
     for some in behind.chunks(5) {
         wait(log.append(some, Vec::new())).unwrap();
     }
     assert!(bytes_of(&log, &scratch.path()) < bytes + behind.len() as u64 * 500);
     assert!(kept(&log, run) == shown(&frames[before.len() - 10..], run));
-    // All of them but the last, which has it alone.
+    // Prune all frames but the last, which then holds the text alone.
     cut(&log, run, frames.len() as u64 - 1);
     assert!(bytes_of(&log, &scratch.path()) <= bytes);
     assert!(kept(&log, run) == shown(&frames[frames.len() - 1..], run));
@@ -78,7 +78,7 @@ fn a_text_that_went_with_its_front_is_kept_again_once() {
     let (run, frames) = copied(20);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let delta = frames.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
-    // What had it and what referred to that are gone, and nobody behind the cut has it.
+    // The holder and the frames that referred to it are pruned, and no frame after the cut has the text.
     let (before, behind) = frames.split_at(delta + 1);
     wait(log.append(before, Vec::new())).unwrap();
     let mut other = Frame::clone(&before[0]);
@@ -111,7 +111,7 @@ fn a_front_is_measured_by_what_is_kept_behind_it() {
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     wait(log.append(&frames, Vec::new())).unwrap();
     let all = bytes_of(&log, &scratch.path());
-    // A whole text and a few frames, two texts (the record and its text are one), all but little, all.
+    // Limits: a whole text and a few frames, two texts (the record and its text share one), almost all, all.
     for (nth, most) in [1_000, 202_000, 203_000, 410_000, all - 1, all].into_iter().enumerate() {
         let first = wait(log.front_beyond(run, most)).unwrap();
         let kept = behind(&format!("at-{nth}.db"), first);
@@ -131,7 +131,7 @@ fn a_front_that_goes_leaves_the_texts_that_are_referred_to() {
     let frames = frames(LONG.0, LONG.1, 1);
     let run = run_of(&frames);
     let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
-    // The record with the text goes while the run is open; what comes behind it can refer to it no more.
+    // The record with the text is pruned while the run is open, so later frames cannot refer to it.
     let delta = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
     let (before, behind) = mine.split_at(delta + 1);
     wait(log.append(before, Vec::new())).unwrap();

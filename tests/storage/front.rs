@@ -1,4 +1,4 @@
-//! Runs whose oldest frames go while they are open: what readers are told, over real sockets and restarts.
+//! Runs whose oldest frames are pruned while they are open: what readers receive, over real sockets and across restarts.
 
 use crate::client::{Upload, get};
 use crate::proxy::Proxy;
@@ -18,7 +18,7 @@ fn event(event: &str) -> Vec<u8> {
     format!("{{\"type\":\"stream_event\",\"session_id\":\"{SESSION}\",\"event\":{event}}}\n").into_bytes()
 }
 
-/// The records of a run that calls a tool which never ends, and goes on to say `messages` messages.
+/// The records of a run that calls a tool which never ends, followed by `messages` messages.
 fn records(messages: usize) -> Vec<Vec<u8>> {
     let line = |text: String| format!("{text}\n").into_bytes();
     let mut out = vec![
@@ -47,29 +47,28 @@ fn records(messages: usize) -> Vec<Vec<u8>> {
     out
 }
 
-/// How many messages fit into what is kept, and how many come in all.
+/// The number of messages that fit into the limit, and the total number.
 const MESSAGES: (usize, usize) = (65, 105);
 
-fn start(kind: &str, scratch: &Scratch, bounded: bool) -> Proxy {
-    let (path, most) = (scratch.path().to_str().unwrap().to_owned(), MOST.to_string());
+/// Starts a proxy that keeps `most` frames of a run; `None` means no limit.
+fn start(kind: &str, scratch: &Scratch, most: Option<u64>) -> Proxy {
+    let (path, most) = (scratch.path().to_str().unwrap().to_owned(), most.map(|most| most.to_string()));
     let mut settings = vec![
         ("FRAMEGATE__LOG__KIND", kind),
         ("FRAMEGATE__LOG__PATH", &*path),
         ("FRAMEGATE__LOG__FSYNC", "never"),
         ("FRAMEGATE__SERVER__PAGE_LIMIT_MAX", "10000"),
     ];
-    if bounded {
-        settings.push(("FRAMEGATE__LOG__RUN_MAX_FRAMES", &most));
-    }
+    settings.extend(most.as_deref().map(|most| ("FRAMEGATE__LOG__RUN_MAX_FRAMES", most)));
     Proxy::with(&settings)
 }
 
-/// How many frames of a run are there.
+/// The number of frames of a run that have not been pruned.
 fn frames_kept(run: &Value) -> u64 {
     run["frames"].as_u64().unwrap() - run["pruned_frames"].as_u64().unwrap_or(0)
 }
 
-/// Waits until the run has taken that many records, and its front made room for them: records are counted before it does.
+/// Waits until the run has `records` records and its front has been pruned accordingly. Records are counted before the pruning.
 fn wait_for(proxy: &Proxy, records: u64) -> Value {
     let deadline = Instant::now() + Duration::from_secs(60);
     loop {
@@ -83,7 +82,7 @@ fn wait_for(proxy: &Proxy, records: u64) -> Value {
     }
 }
 
-/// All events that are there now, as they stand on the wire.
+/// All events in one page, as they appear on the wire.
 fn page(proxy: &Proxy, run: &str, contract: &str, after: Option<&str>) -> Vec<String> {
     let after = after.map_or_else(String::new, |after| format!("&after={after}"));
     let path = format!("/v1/runs/{run}/events?contract={contract}&limit=10000{after}");
@@ -108,7 +107,7 @@ fn cursor(event: &str) -> Option<String> {
     number.or_else(|| event["event_id"].as_str().map(str::to_owned))
 }
 
-/// Whether an event says, in the words of its contract, that events are gone.
+/// Whether an event is the contract's notice of pruned events.
 fn is_gap(contract: &str, event: &str) -> bool {
     let event = json(event);
     match contract {
@@ -125,7 +124,7 @@ fn is_gap(contract: &str, event: &str) -> bool {
 
 const TELLING: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
 
-/// Looks at a run that lost its front, with what was there before it did; gives what is there now.
+/// Checks a run that lost its front against its events from before. Returns its current events.
 fn look(proxy: &Proxy, run: &str, before: &[Vec<String>]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
     for (name, before) in TELLING.iter().zip(before) {
@@ -135,25 +134,25 @@ fn look(proxy: &Proxy, run: &str, before: &[Vec<String>]) -> Vec<Vec<String>> {
         let schemas = Schemas::compile(known.schemas).unwrap();
         let kind = json(&now[0])[known.type_key].as_str().unwrap().to_owned();
         assert_eq!(schemas.check_value(&kind, &json(&now[0])), Ok(()), "{name}: {}", now[0]);
-        // What stays is what it was, byte for byte.
+        // The remaining events are unchanged, byte for byte.
         let overlap = before.iter().position(|event| *event == now[1]).unwrap_or_else(|| panic!("{name}: {}", now[1]));
         assert!(overlap > 20 && before.len() - overlap > 20, "{name}: {overlap} of {}", before.len());
         assert!(now[1..].starts_with(&before[overlap..]), "{name}");
-        // A cursor in what is gone gets the gap, then the rest; the last that is gone gets the rest alone.
+        // A reader with a pruned cursor gets the gap and then the rest. With the last pruned cursor it gets only the rest.
         let gone = before[..overlap].iter().filter_map(|event| cursor(event)).collect::<Vec<_>>();
         if let [_, .., last] = &gone[..] {
             assert_eq!(page(proxy, run, name, Some(&gone[0])), now, "{name}");
-            // What has no cursor and came behind it is gone too.
+            // If events without a cursor followed the last one, they are pruned too, and the gap is reported.
             let is_all = cursor(&before[overlap - 1]).as_ref() == Some(last);
             assert_eq!(page(proxy, run, name, Some(last)), now[usize::from(is_all)..], "{name}");
         }
-        // The same as server-sent events, where the last id is the browser's.
+        // The same as server-sent events, with the cursor in `Last-Event-ID`.
         let seen = gone.first().cloned().unwrap_or_default();
         let accept = [("accept", "text/event-stream"), ("last-event-id", &*seen)];
         let mut stream = get(proxy.address, &format!("/v1/runs/{run}/events?contract={name}"), &accept);
         assert_eq!(stream.event().unwrap().data, now[0], "{name}");
         assert_eq!(stream.event().unwrap().data, now[1], "{name}");
-        // Across all runs.
+        // The same in the feed of all runs.
         let mut feed = get(proxy.address, &format!("/v1/events?contract={name}"), &[("accept", "text/event-stream")]);
         let gap = feed.event().unwrap();
         assert_eq!(gap.data, now[0], "{name}: in the feed");
@@ -166,7 +165,7 @@ fn look(proxy: &Proxy, run: &str, before: &[Vec<String>]) -> Vec<Vec<String>> {
     found
 }
 
-/// What contracts without words for it answer; gives what is there.
+/// Checks the answers for contracts that have no event for a gap. Returns the current events.
 fn look_at_answers(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
     let first = cursor(&before[0]).unwrap();
     let native = format!("/api/v1/sessions/{SESSION}/runs/{run}/stream");
@@ -179,7 +178,7 @@ fn look_at_answers(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
         let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &header);
         assert_eq!((answer.status, answer.header("content-type")), (410, "application/problem+json"));
     }
-    // The status that the document sends the client to.
+    // The status endpoint, which the document refers clients to.
     assert_eq!(get(proxy.address, &format!("/api/v1/runs/{run}"), &[]).status, 200);
     let detail = get(proxy.address, &format!("/v1/runs/{run}/events?contract=sse.v1"), &[]).json();
     let detail = detail["detail"].as_str().unwrap();
@@ -194,14 +193,14 @@ fn look_at_answers(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
     let detail = raw.json()["detail"].as_str().unwrap().to_owned();
     let last: usize = detail.split_once("behind ").unwrap().1.split(' ').next().unwrap().parse().unwrap();
     let path = format!("/v1/runs/{run}/events?contract=raw&after={last}");
-    let mut raw = get(proxy.address, &path, &[("accept", "application/x-ndjson")]);
+    let mut raw = get(proxy.address, &path, &[("accept", "application/octet-stream")]);
     assert_eq!(raw.line().unwrap().as_bytes(), records(MESSAGES.1)[last + 1].trim_ascii_end());
     now
 }
 
-/// An open run of 1,800 frames or so, of which more than 500 go; what it was before, and the proxy.
+/// An open run of about 1,800 frames, of which more than 500 are pruned; with its earlier events, and the proxy.
 fn cut_run(kind: &str, scratch: &Scratch) -> (Proxy, Upload, String, Vec<Vec<String>>, Vec<String>) {
-    let proxy = start(kind, scratch, true);
+    let proxy = start(kind, scratch, Some(MOST));
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     let (first, records) = (records(MESSAGES.0).len(), records(MESSAGES.1));
     records[..first].iter().for_each(|record| upload.send(record));
@@ -231,10 +230,11 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     let (proxy, upload, run, before, before_sse) = cut_run("sqlite", &scratch);
     let cut = look(&proxy, &run, &before);
     let cut_sse = look_at_answers(&proxy, &run, &before_sse);
-    // Killed while the run is open: it is closed, and nothing else changes.
+    // The proxy is killed while the run is open: the run is closed, and nothing else changes.
     drop(proxy);
     drop(upload);
-    let proxy = start("sqlite", &scratch, true);
+    // The limit leaves room for the closing frames, so that they do not prune the front again.
+    let proxy = start("sqlite", &scratch, Some(MOST + 100));
     let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
     assert_eq!(
         (status["state"].as_str(), status["records"].as_u64()),
@@ -247,13 +247,13 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     }
     let again_sse = look_at_answers(&proxy, &run, &before_sse);
     assert!(again_sse.starts_with(&cut_sse) && again_sse.last().unwrap().contains("run_interrupted"));
-    // The tool was called by frames that are gone, and ends all the same.
+    // The frames of the tool's call were pruned, but the tool still ends.
     let failed = again[1].iter().map(|event| json(event)).find(|event| event["type"] == "tool_failed");
     assert_eq!(failed.unwrap()["call_id"], "toolu_1");
     assert!(again[4].iter().any(|event| event.contains("\"tool.failed\"") && event.contains("\"tool_name\":\"Bash\"")));
     drop(proxy);
 
-    // The command line tells the same, and finds nothing wrong with it.
+    // The command line exports the same events and finds no error.
     for (name, again) in TELLING.iter().zip(&again) {
         let file = scratch.dir().join(name);
         std::fs::write(&file, again.join("\n")).unwrap();
@@ -272,11 +272,11 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     let (ok, text) = log_of("other.db", &scratch, &["import", "stored"]);
     assert!(!ok && text.contains("framegate log backup"), "{text}");
 
-    // Cut further while nobody serves it; then without a bound.
+    // Prune further while no proxy runs; then start without a limit.
     let (ok, text) = log(&scratch, &["prune", "--keep-frames", "300"]);
     assert!(ok && text.contains("1 streams cut"), "{text}");
     assert!(log(&scratch, &["verify"]).1.contains(" 0 findings"));
-    let proxy = start("sqlite", &scratch, false);
+    let proxy = start("sqlite", &scratch, None);
     for (name, again) in TELLING.iter().zip(&again) {
         let now = page(&proxy, &run, name, None);
         assert!(is_gap(name, &now[0]) && now.len() < again.len(), "{name}");
@@ -286,11 +286,11 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     assert_eq!(frames_kept(&status), 300);
     drop(proxy);
 
-    // A mark that nobody can read: what needs it is refused, and the rest is served.
+    // A mark that cannot be decoded: requests that need it are refused, and all others are served.
     let database = rusqlite::Connection::open(scratch.path()).unwrap();
     database.execute("UPDATE marks SET state = x'7b7d' WHERE view LIKE 'hecate.v1%'", []).unwrap();
     drop(database);
-    let proxy = start("sqlite", &scratch, false);
+    let proxy = start("sqlite", &scratch, None);
     let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]);
     assert_eq!(answer.status, 410);
     assert!(answer.text().contains("hecate.v1 cannot go on without them"));

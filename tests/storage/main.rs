@@ -1,4 +1,4 @@
-//! The frame log that outlives the process: the library's log, and the built proxy killed and started again.
+//! The persistent frame log: the log as a library, and the built proxy killed and restarted.
 
 #![allow(
     dead_code,
@@ -18,12 +18,17 @@ mod client;
 mod continued;
 mod crash;
 mod cuts;
+mod damage;
 mod database;
+mod disk;
+mod filling;
 mod front;
 mod full;
+mod migration;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod recent;
 mod restart;
+mod retention;
 mod scratch;
 mod texts;

@@ -1,7 +1,7 @@
-//! The proxy started again on its log: whatever was told before is told again, byte for byte.
+//! The proxy is restarted on its log: everything that was sent before is sent again, byte for byte.
 
 use crate::client::{Upload, get, post};
-use crate::proxy::{Proxy, recording, refusal};
+use crate::proxy::{Proxy, another, recording, refusal};
 use crate::scratch::{Scratch, frames, frames_at, run_of, wait};
 use framegate::clock::Clock;
 use framegate::config::GateMode;
@@ -16,19 +16,19 @@ use framegate_translators::verify::{Checker, Located, Severity};
 use serde_json::Value;
 use std::sync::Arc;
 
-fn start(scratch: &Scratch, more: &[(&str, &str)]) -> Proxy {
+pub fn start(scratch: &Scratch, more: &[(&str, &str)]) -> Proxy {
     let path = scratch.path().to_str().unwrap().to_owned();
     let mut settings = vec![("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &path)];
     settings.extend_from_slice(more);
     Proxy::with(&settings)
 }
 
-fn runs(proxy: &Proxy) -> Vec<Value> {
+pub fn runs(proxy: &Proxy) -> Vec<Value> {
     get(proxy.address, "/v1/runs?limit=500", &[]).json()["data"].as_array().unwrap().clone()
 }
 
-/// The events of an ended stream in every contract that has some for it.
-fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
+/// The events of an ended stream, in every contract that has events for it.
+pub fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
     CONTRACTS
         .iter()
         .map(|contract| {
@@ -40,7 +40,7 @@ fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
         .collect()
 }
 
-/// What is wrong with the events of a run.
+/// The violations in the events of a run.
 fn breaches(contract: &'static Contract, text: &str) -> Vec<Located> {
     let schemas = Schemas::compile(contract.schemas).unwrap();
     let mut checker = Checker::new(contract, &schemas);
@@ -55,8 +55,8 @@ fn breaches(contract: &'static Contract, text: &str) -> Vec<Located> {
     found
 }
 
-fn without_failures(mut status: Value) -> Value {
-    // Counted anew by each process.
+pub fn without_failures(mut status: Value) -> Value {
+    // Each process counts these from zero.
     for counted in ["validation_failures", "events_checked", "events_withheld"] {
         status.as_object_mut().unwrap().remove(counted);
     }
@@ -80,7 +80,7 @@ fn after_a_kill_every_run_is_known_and_every_event_is_the_same() {
     assert!(listed.len() >= 7, "{}", listed.len());
     let ids: Vec<String> = listed.iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect();
     let before: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
-    // Killed without a word.
+    // Killed without a shutdown.
     drop(proxy);
     let proxy = start(&scratch, &[]);
     let again: Vec<Value> = runs(&proxy);
@@ -105,7 +105,7 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
         let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &accept);
         lines[..cut].iter().for_each(|line| upload.send(line));
         let mut answer = upload.answer();
-        // As many events as there are for sure: one for each record.
+        // At least one event for each record.
         let seen: Vec<String> = (0..cut).map_while(|_| answer.line()).filter(|line| !line.is_empty()).collect();
         assert!(!seen.is_empty());
         drop(proxy);
@@ -131,7 +131,7 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
                 assert!(text.contains("gap.run_disconnected"), "{text}");
             }
         }
-        // Ended once: another start adds nothing.
+        // The run ends only once: another restart adds nothing.
         drop(proxy);
         let proxy = start(&scratch, &[]);
         assert_eq!(runs(&proxy)[0]["frames"], run["frames"]);
@@ -140,7 +140,7 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
 
 #[test]
 fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again() {
-    // Some decades.
+    // The clock is some decades ahead.
     let ahead_ms = 4_000_000_000_000;
     let scratch = Scratch::new("clock");
     let log = SqliteLog::open(Options { clock: Clock::Fixed(ahead_ms), ..Options::new(scratch.path()) }).unwrap();
@@ -169,7 +169,7 @@ fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again
         let text = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
         assert!(!text.is_empty() && (known.schemas.is_empty() || breaches(known, &text).is_empty()), "{path}");
     }
-    // Runs of now stand beside those, and are known by their own time.
+    // New runs have the present time and are listed next to those.
     let made =
         post(proxy.address, "/v1/ingest/claude-code", &[], &recording("claude-code", "text_plain.ndjson")).json();
     assert_eq!(made["runs"][0]["state"], "completed", "{made:#}");
@@ -185,13 +185,13 @@ fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again
 #[test]
 fn a_session_that_another_ingest_goes_on_with_has_one_thread_without_a_gap() {
     let scratch = Scratch::new("thread");
-    // What no run claims goes to the thread of its session.
+    // A record that belongs to no run goes to its session's thread.
     let body = b"{\"type\":\"nobody_knows\",\"session_id\":\"0b2a3d4e-0000-4000-8000-000000000001\"}\n";
-    let text = recording("claude-code", "text_plain.partial.ndjson");
     for _ in 0..2 {
         let proxy = start(&scratch, &[]);
         for _ in 0..2 {
-            assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], body).status, 201);
+            assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], body).status, 422);
+            let text = another("claude-code", "text_plain.partial.ndjson");
             assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &[&text[..], body].concat()).status, 201);
         }
         drop(proxy);
@@ -212,26 +212,29 @@ fn a_session_that_another_ingest_goes_on_with_has_one_thread_without_a_gap() {
 fn a_log_without_room_answers_507_and_takes_more_when_there_is() {
     let scratch = Scratch::new("507");
     let proxy = start(&scratch, &[("FRAMEGATE__LOG__MAX_FILE_BYTES", "400000")]);
-    let body = recording("claude-code", "parallel_tools.partial.ndjson");
     let mut acknowledged = 0;
-    let refused = (0..200)
-        .find_map(|_| {
-            let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &body);
-            if answer.status == 201 {
-                acknowledged += 1;
-                return None;
-            }
-            Some((answer.status, answer.header("content-type").to_owned(), answer.json()))
-        })
-        .expect("the file is full at some time");
-    assert_eq!((refused.0, refused.1.as_str()), (507, "application/problem+json"), "{}", refused.2);
-    assert!(refused.2["detail"].as_str().unwrap().contains("no room on disk for the frame log"), "{}", refused.2);
-    assert!(acknowledged > 0);
+    for _ in 0..40 {
+        // Ended runs are evicted to make room for new ones.
+        let body = another("claude-code", "parallel_tools.partial.ndjson");
+        assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &body).status, 201);
+        acknowledged += 1;
+    }
     let known = |proxy: &Proxy| runs(proxy).iter().filter(|run| run["state"] == "completed").count();
-    assert_eq!(known(&proxy), acknowledged);
+    assert!((1..acknowledged).contains(&known(&proxy)));
+    // An open run cannot be evicted.
+    let large = format!(
+        "{{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\",\"cwd\":\"{}\"}}\n",
+        "x".repeat(2_000_000)
+    );
+    let refused = post(proxy.address, "/v1/ingest/claude-code", &[], large.as_bytes());
+    assert_eq!((refused.status, refused.header("content-type")), (507, "application/problem+json"));
+    let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.contains("no room on disk for the frame log"), "{detail}");
+    let left = known(&proxy);
     drop(proxy);
     let proxy = start(&scratch, &[]);
-    assert_eq!(known(&proxy), acknowledged);
+    assert_eq!(known(&proxy), left);
+    let body = another("claude-code", "parallel_tools.partial.ndjson");
     assert_eq!(post(proxy.address, "/v1/ingest/claude-code", &[], &body).status, 201);
 }
 
@@ -241,10 +244,12 @@ fn the_status_of_a_run_says_that_its_last_is_not_kept() {
     let all = frames("claude-code", "text_plain.partial.ndjson", 1);
     let run = run_of(&all);
     let mine: Vec<_> = all.into_iter().filter(|frame| stream_id(frame) == run).collect();
-    // As much as its beginning needs.
+    // A log with just enough room for the run's beginning.
     let log = SqliteLog::open(Options::new(scratch.dir().join("measured.db"))).unwrap();
     wait(log.append(&mine[..2], Vec::new())).unwrap();
-    let (max_bytes, _) = wait(FrameLog::usage(&log)).unwrap();
+    let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
+    // Open runs may use seven eighths.
+    let max_bytes = bytes * 8 / 7 + 1;
     let log = SqliteLog::open(Options { max_bytes, ..Options::new(scratch.path()) }).unwrap();
     let runs = Runs::new(Arc::new(log), Gate::new(GateMode::Off).unwrap());
     let said = || serde_json::to_value(&*runs.find(run).unwrap().status()).unwrap()["not_kept"].clone();
@@ -253,12 +258,12 @@ fn the_status_of_a_run_says_that_its_last_is_not_kept() {
     assert_eq!(said(), Value::Null);
     assert!(wait(runs.append(&open[2..])).unwrap_err().is_full());
     assert_eq!(said(), "log_full");
-    // Frames that do not follow are not kept either, for another reason.
+    // Frames that do not follow are not stored either, but the reason is different.
     assert!(!wait(runs.append(std::slice::from_ref(last))).unwrap_err().is_full());
     assert_eq!(said(), "log_failed");
-    // What ends it finds room.
-    wait(runs.append(&mine[2..])).unwrap();
-    assert_eq!(said(), Value::Null);
+    // The bound also applies to the end of the run.
+    assert!(wait(runs.append(&mine[2..])).unwrap_err().is_full());
+    assert_eq!(said(), "log_full");
 }
 
 #[test]
@@ -290,6 +295,99 @@ fn what_readers_counted_of_a_run_is_there_after_a_stop() {
     proxy.terminate();
     let proxy = start(&scratch, &[]);
     assert_eq!(runs(&proxy)[0]["events_checked"], counted);
-    // What was counted is not counted again.
+    // Events that were already counted are not counted again.
     assert_eq!(read(&proxy), counted);
+}
+
+#[test]
+fn a_cursor_of_the_feed_holds_after_a_restart_and_says_what_was_dropped_meanwhile() {
+    let scratch = Scratch::new("feed-cursor");
+    let proxy = start(&scratch, &[]);
+    let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
+    let ingested = |proxy: &Proxy| {
+        let bytes = another("claude-code", "parallel_tools.partial.ndjson");
+        let made = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes).json();
+        made["runs"][0]["run_id"].as_str().unwrap().to_owned()
+    };
+    // Two runs whose frames are interleaved.
+    let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
+    let mut uploads: Vec<Upload> =
+        (0..2).map(|_| Upload::start(proxy.address, "/v1/ingest/claude-code", &[])).collect();
+    for line in lines {
+        uploads.iter_mut().for_each(|upload| upload.send(line));
+    }
+    uploads.into_iter().for_each(|upload| assert_eq!(upload.finish().status, 201));
+    ingested(&proxy);
+    for contract in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
+        let path = format!("/v1/events?contract={}&limit=500", contract.name);
+        let page = get(proxy.address, &path, &[("accept", "application/json")]).json();
+        assert!(page["data"].as_array().unwrap().len() > 20, "{page:#}");
+    }
+    // The events with their cursors, as they appear on the wire.
+    let seen = |proxy: &Proxy, after: &str, events: usize| {
+        let mut feed = get(proxy.address, "/v1/events?contract=frames.v2", &[("last-event-id", after)]);
+        (0..events).map(|_| feed.event().unwrap()).collect::<Vec<_>>()
+    };
+    let all: u64 = runs(&proxy).iter().map(|run| run["frames"].as_u64().unwrap()).sum();
+    let before = seen(&proxy, "", usize::try_from(all).unwrap());
+    drop(proxy);
+    let proxy = start(&scratch, &[]);
+    assert_eq!(seen(&proxy, "", before.len()), before);
+    for at in (0..before.len() - 1).step_by(before.len() / 9) {
+        let rest = before.len() - at - 1;
+        assert_eq!(seen(&proxy, before[at].id.as_deref().unwrap(), rest), before[at + 1..], "behind {at}");
+    }
+    // Only new events follow the last cursor.
+    let last = before.last().unwrap().id.clone().unwrap();
+    let new = ingested(&proxy);
+    assert_eq!(seen(&proxy, &last, 1)[0].json()["stream_id"], new);
+    drop(proxy);
+
+    // The first run is dropped while there is no reader. A reader with a cursor in it is informed, also after another restart.
+    let (is_well, said) = crate::scratch::log(&scratch, &["prune", "--keep", "1"]);
+    assert!(is_well, "{said}");
+    for _ in 0..2 {
+        let proxy = start(&scratch, &[]);
+        let told = seen(&proxy, before[3].id.as_deref().unwrap(), 4);
+        let notices: Vec<_> = told.iter().filter(|event| event.data.contains("this run is no longer kept")).collect();
+        assert_eq!(notices.len(), 3, "{told:?}");
+        assert_eq!(told[3].json()["stream_id"], new);
+        // A new reader misses nothing, so it gets no notice.
+        assert_eq!(seen(&proxy, "", 1)[0].json()["stream_id"], new);
+    }
+}
+
+#[test]
+fn a_session_that_is_resumed_counts_on_over_ingests_and_a_restart() {
+    let turn = |thread: &str, input: u64, output: u64| {
+        let usage = serde_json::json!({"input_tokens": input, "cached_input_tokens": 0, "output_tokens": output});
+        [
+            serde_json::json!({"type": "thread.started", "thread_id": thread}),
+            serde_json::json!({"type": "turn.started"}),
+            serde_json::json!({"type": "turn.completed", "usage": usage}),
+        ]
+        .map(|record| record.to_string())
+        .join("\n")
+        .into_bytes()
+    };
+    let used = |proxy: &Proxy, body: &[u8]| {
+        let answer = post(proxy.address, "/v1/ingest/codex", &[], body);
+        assert_eq!(answer.status, 201);
+        let newest = runs(proxy).into_iter().max_by_key(|run| run["started_at_ms"].as_u64()).unwrap();
+        (newest["usage"]["input_tokens"].as_u64().unwrap(), newest["usage"]["output_tokens"].as_u64().unwrap())
+    };
+    let scratch = Scratch::new("totals");
+    let proxy = start(&scratch, &[]);
+    assert_eq!(used(&proxy, &turn("t", 100, 10)), (100, 10));
+    assert_eq!(used(&proxy, &turn("other", 50, 5)), (50, 5), "another thread");
+    assert_eq!(used(&proxy, &turn("t", 710, 71)), (610, 61));
+    drop(proxy);
+    let proxy = start(&scratch, &[]);
+    assert_eq!(used(&proxy, &turn("t", 720, 72)), (10, 1), "behind a restart");
+    assert_eq!(used(&proxy, &turn("other", 80, 8)), (30, 3));
+    let kept = runs(&proxy);
+    assert!(
+        kept.iter().all(|run| run.get("running").is_none()),
+        "what is kept for later inputs is not told: {kept:#?}"
+    );
 }

@@ -1,4 +1,4 @@
-//! A directory for one test, removed at its end; frames to put into a log.
+//! A directory for one test, removed at its end; and frames to append to a log.
 
 use framegate::log::{FrameLog, SqliteLog, StreamId, stream_id};
 use framegate_translators::frame::{Frame, StreamKind};
@@ -37,12 +37,12 @@ impl Drop for Scratch {
     }
 }
 
-/// The frames of a recording, as the run with that number.
+/// The frames of a recording, as the run with the id `run`.
 pub fn frames(runner_name: &str, name: &str, run: u128) -> Vec<Arc<Frame>> {
     frames_at(runner_name, name, run, 1_770_000_000_000)
 }
 
-/// The same, by a clock that stands at `now_ms`.
+/// The same, with a clock fixed at `now_ms`.
 pub fn frames_at(runner_name: &str, name: &str, run: u128, now_ms: u64) -> Vec<Arc<Frame>> {
     let identity = Identity { run_id: Uuid::from_u128(run), session_id: Some(Uuid::from_u128(run << 32)) };
     let mut ingest = Ingest::new(runner(runner_name).unwrap(), None, Limits::default(), identity);
@@ -52,12 +52,12 @@ pub fn frames_at(runner_name: &str, name: &str, run: u128, now_ms: u64) -> Vec<A
     frames.into_iter().map(Arc::new).collect()
 }
 
-/// Runs a future to its end.
+/// Runs a future to completion.
 pub fn wait<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_multi_thread().worker_threads(2).enable_all().build().unwrap().block_on(future)
 }
 
-/// Runs `framegate log` on the log of that directory; whether it went well, and what it said.
+/// Runs `framegate log` on the log in that directory; returns whether it succeeded, and its output.
 pub fn log(scratch: &Scratch, args: &[&str]) -> (bool, String) {
     log_of("framegate.db", scratch, args)
 }
@@ -73,12 +73,12 @@ pub fn log_of(database: &str, scratch: &Scratch, args: &[&str]) -> (bool, String
     (output.status.success(), text)
 }
 
-/// The id of the run among frames.
+/// The id of the run among the frames.
 pub fn run_of(frames: &[Arc<Frame>]) -> StreamId {
     frames.iter().map(|frame| stream_id(frame)).find(|(kind, _)| *kind == StreamKind::Session).unwrap()
 }
 
-/// What a log has of a stream, as text.
+/// The frames of a stream in a log, as text.
 pub fn kept(log: &SqliteLog, stream: StreamId) -> Vec<String> {
     wait(async {
         let (mut found, mut at) = (Vec::new(), 0);
@@ -96,7 +96,7 @@ pub fn shown(frames: &[Arc<Frame>], stream: StreamId) -> Vec<String> {
     frames.iter().filter(|frame| stream_id(frame) == stream).map(|frame| format!("{frame:?}")).collect()
 }
 
-/// A number that a query gives.
+/// The number that a query returns.
 pub fn number(database: &Connection, sql: &str) -> u64 {
     database.query_row(sql, [], |row| row.get(0)).unwrap()
 }

@@ -1,18 +1,18 @@
-//! Long texts on disk: each is kept once, and everything that is read is whole.
+//! Long texts on disk: each is stored once, and every read returns the whole text.
 
 use crate::scratch::{Scratch, frames, kept, log, log_of, number, run_of, shown, wait};
 use framegate::clock::Clock;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, Gone, KeptStream, LogError, Mark, SqliteLog, StreamId, Summary, stream_id};
+use framegate::log::{FrameLog, Gone, KeptStream, LogError, Mark, Order, SqliteLog, StreamId, Summary, stream_id};
 use framegate::runs::Runs;
 use framegate_translators::frame::{Body, Frame};
 use rusqlite::Connection;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// A message of 200 KB, which stands in two records.
+/// A message of 200 KB, which appears in two records.
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
 
 fn final_text(frames: &[Arc<Frame>]) -> String {
@@ -27,7 +27,7 @@ fn final_text(frames: &[Arc<Frame>]) -> String {
 
 #[test]
 fn a_long_text_is_kept_once_and_read_whole() {
-    // All frames in one append; and each in one of its own, where the first that is made of a record repeats it.
+    // All frames in one append; or each in its own append, where the first frame derived from a record repeats its text.
     for (copies, at_once) in [(1, usize::MAX), (2, 1)] {
         let scratch = Scratch::new(&format!("texts-{copies}"));
         let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
@@ -44,7 +44,7 @@ fn a_long_text_is_kept_once_and_read_whole() {
         let database = Connection::open(scratch.path()).unwrap();
         assert!(number(&database, "SELECT count(*) FROM frames WHERE source IS NOT NULL") >= 3);
         assert_eq!(number(&database, "SELECT sum(octet_length(body) + 64) FROM frames"), bytes);
-        // An audit sees whole bodies.
+        // An audit sees complete bodies.
         let broken = "SELECT count(*) FROM events WHERE NOT json_valid(body)";
         assert_eq!(number(&database, broken), 0);
         let told: String = database.query_row("SELECT final_text FROM runs", [], |row| row.get(0)).unwrap();
@@ -55,7 +55,7 @@ fn a_long_text_is_kept_once_and_read_whole() {
     }
 }
 
-/// A log with the long text, kept with its status.
+/// A log that contains the long text, with the run's status.
 fn log_with_texts(scratch: &Scratch) -> Vec<Arc<Frame>> {
     let frames = frames(LONG.0, LONG.1, 1);
     let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
@@ -81,7 +81,9 @@ fn a_body_whose_other_part_is_not_there_is_told_as_damaged() {
         let frames = log_with_texts(&scratch);
         Connection::open(scratch.path()).unwrap().execute_batch(sql).unwrap();
         let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-        let said = wait(log.read(run_of(&frames), 0, 1000)).unwrap_err().to_string();
+        // Frames before the damaged one can be read.
+        let read = |from| wait(log.read(run_of(&frames), from, 1000));
+        let said = read(0).and_then(|whole| read(whole.len() as u64)).unwrap_err().to_string();
         assert!(said.contains("a part of it stands in another frame"), "{sql}: {said}");
     }
 }
@@ -89,7 +91,7 @@ fn a_body_whose_other_part_is_not_there_is_told_as_damaged() {
 #[test]
 fn verify_finds_frames_whose_other_part_is_nowhere() {
     for (nth, (sql, found)) in [
-        // There is no such frame; it is a later one; it lacks a part itself.
+        // The frame does not exist; it is a later one; it lacks a part itself.
         ("UPDATE frames SET source = 1000 WHERE source IS NOT NULL", None),
         (
             "UPDATE frames SET source = (SELECT max(seq) FROM frames) WHERE seq = \
@@ -140,7 +142,7 @@ fn a_log_with_texts_kept_once_is_copied_taken_out_and_in_and_cut() {
     let (ok, said) = log_of("other.db", &scratch, &["import", "stored"]);
     assert!(ok && said.contains(&format!("{} frames taken in", frames.len())), "{said}");
     assert_eq!(is_all("other.db", &frames), bytes);
-    // Once more: all of it is there, and is the same.
+    // A second import: all frames exist and are identical.
     let (ok, said) = log_of("other.db", &scratch, &["import", "stored"]);
     assert!(ok && said.contains(&format!("{} were there already", frames.len())), "{said}");
 
@@ -163,7 +165,7 @@ fn streams_that_take_turns_in_one_append_keep_each_text_once() {
         frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).cloned().collect()
     };
     let (mine, other) = (of_run(&one), of_run(&two));
-    // The record with the text, the other run's, what is made of the first one's.
+    // The first run's record with the text, the other run's record, then the frames derived from the first.
     let at = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
     let turns = [&mine[..at], &other[..at], &mine[at..], &other[at..]].concat();
     wait(log.append(&turns, Vec::new())).unwrap();
@@ -182,7 +184,7 @@ fn an_append_that_failed_leaves_nothing_to_refer_to() {
     let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
     let record = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap() - 1;
     wait(log.append(&mine[..record], Vec::new())).unwrap();
-    // Its text is kept nowhere: one of its frames is missing.
+    // The text of this append is not stored, because one of its frames is missing.
     let with_gap = [&mine[record..=record + 1], &mine[record + 3..]].concat();
     let failed = wait(log.append(&with_gap, Vec::new()));
     assert!(matches!(failed, Err(LogError::Sequence { .. })), "{failed:?}");
@@ -221,13 +223,21 @@ fn the_final_text_of_a_run_is_there_after_a_start() {
     }
 }
 
-/// A log that counts how often it is read.
+/// A log that counts its reads.
 struct Counting(SqliteLog, AtomicUsize);
 
 #[async_trait::async_trait]
 impl FrameLog for Counting {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
         self.0.append(frames, summaries).await
+    }
+
+    fn order(&self) -> Order {
+        self.0.order()
+    }
+
+    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {
+        self.0.drop_stream(stream).await
     }
 
     async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
@@ -293,7 +303,7 @@ fn a_start_reads_no_run_whose_final_text_it_knows() {
     let status = runs.find(run_of(&all[0])).unwrap().status().clone();
     assert!(!serde_json::to_string(&status).unwrap().contains("is_final_text_long"));
     drop((log, runs));
-    // A version that did not note it: each that has none is looked at.
+    // A status written by a version that did not store the flag: each such status is checked.
     let database = Connection::open(scratch.path()).unwrap();
     let forget = "UPDATE streams SET status = json_remove(status, '$.is_final_text_long')";
     assert_eq!(database.execute(forget, []).unwrap() as u64, number(&database, "SELECT count(*) FROM streams"));

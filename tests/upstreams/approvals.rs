@@ -1,11 +1,11 @@
-//! Questions of runners: who is asked, who answers, and what everybody is told of it.
+//! Approval requests of runners: which clients are asked, which may answer, and what all readers receive.
 
 use crate::client::{Answer, get, post};
 use crate::proxy::Proxy;
 use crate::started::Started;
 use serde_json::{Value, json};
 
-/// An upstream that speaks Claude Code's protocol and plays that.
+/// An upstream with a fake of Claude Code's protocol, which plays the scenario `play`.
 pub fn claude(play: &str, more: &str) -> Started {
     Started::with(&claude_table(play, more), &[("FRAMEGATE__TELEMETRY__FILTER", "info")])
 }
@@ -31,7 +31,7 @@ impl Started {
         self.answer(run, id, &json!({"decision": decision})).status
     }
 
-    /// Waits until a question is open, and gives the run's status.
+    /// Waits until a request is pending, and returns the run's status.
     pub fn wait_for_question(&self, run: &str, id: &str) -> Value {
         self.wait_for(run, id, |status| status["pending_approvals"].as_array().unwrap().contains(&json!(id)))
     }
@@ -83,7 +83,7 @@ fn a_call_is_approved_and_one_denied_and_every_contract_tells_it() {
             assert!(told.contains(word), "{contract} has no {word}: {told}");
         }
     }
-    // What was redacted for everybody is given back to the runner as it was.
+    // The runner gets its original text back, although every reader sees it redacted.
     let answers = started.folder.read("answers");
     assert!(answers.contains(SECRET), "{answers}");
     let frames = serde_json::to_string(&started.events(&run, "frames.v2")).unwrap();
@@ -99,7 +99,7 @@ fn a_question_that_waits_is_said_again_to_whoever_comes_late() {
     let address = started.proxy.address;
     for contract in ["frames.v2", "sse.v1", "hecate.v1"] {
         let path = format!("/v1/runs/{run}/events?contract={contract}");
-        // Read up to the question, and come again with the cursor of the last event so far.
+        // Reads up to the request, and reconnects with the cursor of the last event so far.
         let mut stream = get(address, &path, &[("accept", "text/event-stream")]);
         let words = ["\"approval_requested\"", "\"tool_call_proposed\"", "\"approval.requested\""];
         let is_question = |data: &str| data.contains("ask-one") && words.iter().any(|word| data.contains(word));
@@ -116,7 +116,7 @@ fn a_question_that_waits_is_said_again_to_whoever_comes_late() {
         )
         .line();
         assert_eq!(lines.as_deref(), Some(question.data.as_str()), "{contract}");
-        // Nothing is said twice to whoever reads from the start.
+        // A reader from the start gets no event twice.
         let mut whole = get(address, &path, &[("accept", "text/event-stream")]);
         let before = std::iter::from_fn(|| whole.event()).take_while(|event| event.data != question.data).count();
         assert!(before > 0, "{contract}");
@@ -134,7 +134,7 @@ fn a_question_that_waits_is_said_again_to_whoever_comes_late() {
     assert_eq!(started.decide(&run, "ask-one", "approved"), 200);
     let first = filtered.event().unwrap();
     assert!(first.data.contains("approval_resolved") && first.id.is_some(), "{first:?}");
-    // What has its answer is not said again.
+    // A request that has been answered is not repeated.
     started.wait_for_question(&run, "ask-two");
     let path = format!("/v1/runs/{run}/events?contract=frames.v2&after=1000000");
     let mut late = get(address, &path, &[("accept", "text/event-stream")]);
@@ -280,7 +280,7 @@ fn a_run_is_interrupted_in_its_own_words_and_the_session_goes_on() {
     assert_eq!((&second["state"], &second["final_text"]), (&json!("completed"), &json!("and on it goes")), "{second}");
     let heard = started.folder.read("heard");
     assert!(heard.contains("\"interrupt\"") && heard.contains("go on"), "{heard}");
-    // When the runner has left, nobody listens any more.
+    // When the runner has exited, the session takes no more messages.
     started.kill("/bin/sh");
     started.wait_for_no_process();
     let begin = std::time::Instant::now();

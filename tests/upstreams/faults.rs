@@ -1,4 +1,4 @@
-//! Runners that do what runners ought not to: each ends in a state that can be told, and nothing is left of it.
+//! Misbehaving runners: each run ends in a definite state, and no process or resource is left.
 
 use crate::proxy::Folder;
 use crate::started::{Started, table};
@@ -6,7 +6,7 @@ use crate::verdicts::is_told_as_failed;
 use serde_json::{Value, json};
 use std::time::{Duration, Instant};
 
-/// Short times, so that what takes a time-out does not take long.
+/// Short timeouts, so that tests of timeouts are fast.
 const SHORT: &str = "interrupt_grace_ms = 200\nsignal_grace_ms = 300\nexit_grace_ms = 300";
 
 fn ends(script: &str, more: &str) -> (Started, Value) {

@@ -1,4 +1,4 @@
-//! Questions that are forms: what fits, and what of the answers is told to whom.
+//! Approval requests that are forms: which answers are valid, and which parts of an answer reach whom.
 
 use crate::approvals::{SECRET, claude, claude_table};
 use crate::started::Started;
@@ -9,7 +9,7 @@ fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
     let started = claude("form", "");
     let run = started.run();
     let status = started.wait_for_question(&run, "ask-one");
-    // The one before was answered at once, which was told before the runner went on.
+    // The previous request was answered automatically, and that was reported before the runner continued.
     assert_eq!(status["pending_approvals"], json!(["ask-one"]));
     let listed = &status["approvals"][0];
     assert_eq!(

@@ -1,4 +1,4 @@
-//! Runs that are interrupted, and what fakes make of it.
+//! Interruption of runs, with fakes that react to it in different ways.
 
 use crate::client::post;
 use crate::started::Started;

@@ -1,4 +1,4 @@
-//! Runners that the proxy starts by itself: fakes that misbehave, and the real ones.
+//! Runners that the proxy starts: fakes that misbehave, and the real ones.
 
 #![allow(
     dead_code,
@@ -20,10 +20,12 @@ mod forms;
 mod holding;
 mod interrupting;
 mod model;
+mod presets;
 #[path = "../serve/proxy.rs"]
 mod proxy;
 mod readme;
 mod real;
+mod real_codex;
 mod real_feed;
 mod sessions;
 mod started;

@@ -1,10 +1,9 @@
-//! A scripted model on loopback: the Messages API of Anthropic, the Responses API and Chat Completions of OpenAI.
+//! A scripted model on loopback: Anthropic's Messages API, and OpenAI's Responses API and Chat Completions.
 //!
-//! Each request that brings tools gets the next turn of the script; what runners ask for besides (titles) is answered by the
-//! way.
+//! Each request with tools gets the next turn of the script. Other requests of runners (for titles) get a short answer.
 
 use serde_json::{Value, json};
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::sync::{Arc, Mutex};
@@ -14,7 +13,7 @@ use std::time::Duration;
 #[derive(Clone, Debug)]
 pub enum Say {
     Text(&'static str),
-    /// A word, again and again, for as long as anybody reads.
+    /// A word, repeated as long as the connection is read.
     Endless(&'static str),
     Tool(&'static str, Value),
 }
@@ -23,8 +22,10 @@ type Script = Arc<Mutex<VecDeque<Vec<Say>>>>;
 
 pub struct Model {
     pub address: SocketAddr,
-    /// The requests that brought tools, as they came.
+    /// The requests with tools, in order of arrival.
     asked: Arc<Mutex<Vec<Value>>>,
+    /// Their headers.
+    heads: Arc<Mutex<Vec<HashMap<String, String>>>>,
 }
 
 impl Model {
@@ -33,15 +34,21 @@ impl Model {
         let address = listener.local_addr().unwrap();
         let script: Script = Arc::new(Mutex::new(script.into()));
         let asked = Arc::<Mutex<Vec<Value>>>::default();
-        let all = asked.clone();
+        let heads = Arc::<Mutex<Vec<HashMap<String, String>>>>::default();
+        let (all, all_heads) = (asked.clone(), heads.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (script, asked) = (script.clone(), all.clone());
-                // A runner that leaves in the middle is none of the model's troubles.
-                std::thread::spawn(move || drop(answer(stream, &script, &asked)));
+                let (script, asked, heads) = (script.clone(), all.clone(), all_heads.clone());
+                // An error is ignored, because a runner may disconnect in the middle of an answer.
+                std::thread::spawn(move || drop(answer(stream, &script, &asked, &heads)));
             }
         });
-        Self { address, asked }
+        Self { address, asked, heads }
+    }
+
+    /// The headers of the requests with tools.
+    pub fn heads(&self) -> Vec<HashMap<String, String>> {
+        self.heads.lock().unwrap().clone()
     }
 
     pub fn asked(&self) -> Vec<Value> {
@@ -49,11 +56,16 @@ impl Model {
     }
 }
 
-fn answer(stream: TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) -> std::io::Result<()> {
+fn answer(
+    stream: TcpStream,
+    script: &Script,
+    asked: &Mutex<Vec<Value>>,
+    heads: &Mutex<Vec<HashMap<String, String>>>,
+) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut head = String::new();
     reader.read_line(&mut head)?;
-    let mut length = 0;
+    let (mut length, mut headers) = (0, HashMap::new());
     loop {
         let mut line = String::new();
         reader.read_line(&mut line)?;
@@ -61,6 +73,7 @@ fn answer(stream: TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) -> std:
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().unwrap();
         }
+        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
@@ -70,6 +83,7 @@ fn answer(stream: TcpStream, script: &Script, asked: &Mutex<Vec<Value>>) -> std:
     let is_asked = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
     let turn = if is_asked {
         asked.lock().unwrap().push(request.clone());
+        heads.lock().unwrap().push(headers);
         script.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say::Text("That is all.")])
     } else {
         vec![Say::Text("A title")]
@@ -99,7 +113,9 @@ impl Out {
     }
 
     fn begin(&mut self) -> std::io::Result<()> {
-        write!(self.stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nconnection: close\r\n\r\n")
+        // Headers that Codex reads.
+        let own = "x-codex-primary-used-percent: 12\r\nx-models-etag: abc\r\n";
+        write!(self.stream, "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\n{own}connection: close\r\n\r\n")
     }
 
     /// An event whose name is its type.

@@ -1,4 +1,4 @@
-//! The commands of the README, as they stand there, with each of the real runners.
+//! The commands of the README, verbatim, with each of the real runners.
 
 use crate::model::{Model, Say};
 use crate::real::real;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// What the README has a client of a host do, in its order.
+/// The commands of the README for clients of a host, in order.
 struct Commands {
     list: String,
     start: String,
@@ -20,14 +20,14 @@ struct Commands {
 
 impl Commands {
     fn read() -> Self {
-        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/README.md")).unwrap();
-        let section = text.split("\n## As a host\n").nth(1).unwrap().split("\n## ").next().unwrap();
+        let text = std::fs::read_to_string(concat!(env!("CARGO_MANIFEST_DIR"), "/docs/upstreams.md")).unwrap();
+        let section = text.split("\n## Start and control runs\n").nth(1).unwrap().split("\n## ").next().unwrap();
         let mut lines = section.lines().filter(|line| line.starts_with("curl ")).map(|line| {
-            // Without what is said beside it.
+            // Without the comment after the command.
             line.split("  #").next().unwrap().trim_end().to_owned()
         });
         let mut next = |path: &str| {
-            let line = lines.next().unwrap_or_else(|| panic!("the README has no command for {path}"));
+            let line = lines.next().unwrap_or_else(|| panic!("the document has no command for {path}"));
             assert!(line.contains(path), "{line} is none for {path}");
             line
         };
@@ -44,7 +44,7 @@ impl Commands {
     }
 }
 
-/// A shell with the names that the commands use.
+/// A shell with the variables that the commands use.
 struct Shell<'s> {
     started: &'s Started,
     upstream: &'s str,
@@ -71,7 +71,7 @@ impl Shell<'_> {
     }
 }
 
-/// Waits until that gives something.
+/// Waits until `found` returns something.
 fn until<T>(started: &Started, what: &str, mut found: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
@@ -83,7 +83,7 @@ fn until<T>(started: &Started, what: &str, mut found: impl FnMut() -> Option<T>)
     }
 }
 
-/// Starts a run that asks, answers it, says more to its session, and interrupts what comes of that.
+/// Starts a run that asks for approval, answers it, sends a message to its session, and interrupts the resulting run.
 fn goes_through(started: &Started, upstream: &str, is_done: impl Fn() -> bool) {
     let commands = Commands::read();
     let mut shell = Shell { started, upstream, names: Vec::new() };
@@ -124,7 +124,7 @@ fn goes_through(started: &Started, upstream: &str, is_done: impl Fn() -> bool) {
     assert_eq!(status["state"], "interrupted", "{status}");
 }
 
-/// A call that has to be asked for, what is said behind it, and a text without an end.
+/// A call that needs approval, a text after it, and an endless text.
 fn script(call: Say) -> Vec<Vec<Say>> {
     vec![vec![call], vec![Say::Text("Well.")], vec![Say::Endless("word")]]
 }

@@ -1,6 +1,6 @@
-//! The real runners, of pinned versions (tests/runners), against a scripted model on loopback.
+//! The real runners, at pinned versions (tests/runners), against a scripted model on loopback.
 //!
-//! `./test.sh` installs them and runs these tests in a network namespace that has nothing but loopback.
+//! `./test.sh` installs them and runs these tests in a network namespace that has only loopback.
 
 use crate::client::{get, post};
 use crate::model::{Model, Say};
@@ -14,7 +14,7 @@ pub fn program(name: &str) -> String {
     path.display().to_string()
 }
 
-/// A proxy with one upstream `real`: a preset, its real program, and a home of its own.
+/// A proxy with one upstream `real`: a preset, the real program, and a separate home directory.
 pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
     let program = program(name);
     let tables = format!(
@@ -47,7 +47,7 @@ pub fn real(preset: &str, name: &str, model: &Model, more: &str) -> Started {
             "models": {"one": {"name": "one", "tool_call": true, "limit": {"context": 100_000, "output": 8_000}}}}},
     });
     std::fs::write(started.folder.path("home/.config/opencode/opencode.json"), opencode.to_string()).unwrap();
-    // `codex exec` wants to know that it may work there.
+    // `codex exec` requires a Git repository as its working directory.
     let git =
         std::process::Command::new("git").args(["init", "--quiet"]).current_dir(started.folder.path("work")).status();
     assert!(git.unwrap().success());
@@ -58,7 +58,7 @@ fn order(prompt: &str) -> Value {
     json!({"upstream": "real", "prompt": prompt})
 }
 
-/// What the runner says is told in three contracts at once.
+/// The runner's text appears in several contracts.
 fn is_told_everywhere(started: &Started, run: &str, text: &str) {
     for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
         let events = started.events(run, contract);
@@ -67,7 +67,7 @@ fn is_told_everywhere(started: &Started, run: &str, text: &str) {
     }
 }
 
-/// Two prompts in one session: the model sees the first one when it is asked the second.
+/// Two prompts in one session: the second request to the model contains the first prompt.
 fn continues(preset: &str, name: &str) {
     let model = Model::plays(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
     let started = real(preset, name, &model, "");
@@ -115,7 +115,7 @@ fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
     post(started.proxy.address, &path, &[], answer.to_string().as_bytes()).status
 }
 
-/// The question that a run waits with.
+/// The id of the request that a run waits with.
 fn asked(started: &Started, run: &str) -> String {
     let has_one = |status: &Value| status["pending_approvals"].as_array().is_some_and(|waiting| !waiting.is_empty());
     let status = started.wait_for(run, "it never asks", has_one);
@@ -123,7 +123,7 @@ fn asked(started: &Started, run: &str) -> String {
     status["pending_approvals"][0].as_str().unwrap().to_owned()
 }
 
-/// A tool call that is approved, and one that is denied: what the tool would do is done, or is not.
+/// One tool call is approved and one is denied: only the approved tool has an effect.
 fn asks(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
     let script = vec![
         vec![Say::Text("First this."), call("touch yes.txt")],
@@ -172,7 +172,7 @@ fn codex_app_server_asks_before_it_does() {
     });
 }
 
-/// An interruption in the middle of a text: its run ends as interrupted, and the text so far is told.
+/// An interruption in the middle of a text: the run ends as interrupted, and its events contain the text so far.
 fn is_interrupted(preset: &str, name: &str, tells_deltas: bool, more: &str) {
     let model = Model::plays(vec![vec![Say::Endless("word")]]);
     let started = real(preset, name, &model, more);
@@ -223,7 +223,7 @@ fn opencode_run_is_interrupted() {
     is_interrupted("opencode-run", "opencode", false, "");
 }
 
-/// A runner that takes several prompts takes the next one in the same process.
+/// A runner that accepts several prompts gets the next one in the same process.
 fn takes_messages(preset: &str, name: &str) {
     let model = Model::plays(vec![vec![Say::Text("One.")], vec![Say::Text("Two.")]]);
     let started = real(preset, name, &model, "");

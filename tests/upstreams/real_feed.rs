@@ -1,4 +1,4 @@
-//! A real server of OpenCode whose feed the proxy follows, and the real Codex behind which the proxy stands, both against a
+//! A real OpenCode server whose feed the proxy follows, and the real Codex with the proxy in front of its model. Both use a
 //! scripted model on loopback.
 
 use crate::client::{get, post};
@@ -12,7 +12,7 @@ use std::net::{TcpListener, TcpStream};
 use std::process::{Child, Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// `opencode serve` with a home of its own; gone when dropped.
+/// `opencode serve` with a separate home directory; killed when dropped.
 pub struct Server {
     child: Child,
     pub folder: Folder,
@@ -35,7 +35,7 @@ impl Server {
                 "models": {"one": {"name": "one", "tool_call": true, "limit": {"context": 100_000, "output": 8_000}}}}},
         });
         std::fs::write(folder.path("home/.config/opencode/opencode.json"), config.to_string()).unwrap();
-        // Free a moment ago, which is as good as it gets.
+        // The port was free a moment ago. There is no way to reserve it.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let child = Command::new(program("opencode"))
             .args(["serve", "--hostname", "127.0.0.1", "--port", &port.to_string()])
@@ -60,7 +60,7 @@ impl Server {
         server
     }
 
-    /// A server that listens already may leave its first requests without an answer for good.
+    /// A server that already listens may never answer its first requests, so the test asks until it gets an answer.
     fn answers(&self) -> bool {
         let Ok(mut stream) = TcpStream::connect(("127.0.0.1", self.port)) else { return false };
         stream.set_read_timeout(Some(Duration::from_secs(2))).unwrap();
@@ -118,7 +118,7 @@ fn decide(started: &Started, run: &str, decision: &str) {
 fn is_told_everywhere(started: &Started, run: &str, text: &str) {
     for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
         let events = started.events(run, contract);
-        // The runner's own record has it whatever is made of it.
+        // The runner's own record always contains the text, so it does not count.
         let is_record = |event: &Value| event["type"] == "provider_event";
         let said = events.iter().any(|event| !is_record(event) && event.to_string().contains(text));
         assert!(said, "{contract} does not say {text:?}: {events:#?}");
@@ -144,7 +144,7 @@ fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
     assert_eq!(status["state"], json!("completed"), "{status}\n{}", started.folder.read("log"));
     is_told_everywhere(&started, &first, "The first answer.");
     let session = &status["session_id"];
-    // In the same session: one call is approved, one is not.
+    // In the same session: one call is approved, another is rejected.
     let approved = run(&started, "Write a file.", Some(session));
     decide(&started, &approved, "approved");
     let status = started.wait_for_end(&approved);
@@ -155,7 +155,7 @@ fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
     decide(&started, &rejected, "rejected");
     let status = started.wait_for_end(&rejected);
     assert!(!server.folder.path("work/rejected.txt").exists(), "{status}");
-    // In the middle of its text.
+    // Interrupted in the middle of its text.
     let interrupted = run(&started, "Go on and on.", None);
     let begin = Instant::now();
     while !started.events_so_far(&interrupted).contains("word") {
@@ -203,7 +203,7 @@ fn codex_works_with_the_proxy_between_it_and_its_model() {
         "{text}\n{}",
         started.folder.read("log")
     );
-    // What Codex was told is a run, in every contract.
+    // The response to Codex is a run, in every contract.
     let runs = get(started.proxy.address, "/v1/runs", &[]).json();
     let run = runs["data"][0]["run_id"].as_str().unwrap();
     assert_eq!(started.wait_for_end(run)["state"], json!("completed"));

@@ -1,4 +1,4 @@
-//! Several orders for one session: one at a time writes it. How long a runner waits for its next prompt.
+//! Concurrent orders for one session: only one at a time is accepted. Also how long a runner waits for its next prompt.
 
 use crate::client::{get, post};
 use crate::started::{PATIENCE, Started};
@@ -6,10 +6,10 @@ use serde_json::{Value, json};
 use std::sync::mpsc;
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 
-/// The session that the fakes are in, as they call it.
+/// The session of the fakes, by the runner's own id.
 const THREAD: &str = "01a1ffc9-90a9-7072-b240-f837ac957f3f";
 
-/// A runner of the control protocol that plays `play`.
+/// A fake runner of the control protocol that plays the scenario `play`.
 fn claude(play: &str, more: &str) -> Started {
     let program = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/upstreams/fake/claude.sh");
     let table = format!(
@@ -64,16 +64,17 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
             assert_eq!((status, &problem["status"]), (409, &json!(409)), "{problem}");
             assert_eq!(problem["detail"], "another run of this session is being started");
         }
-        // It may not run yet. The others have had their answer, so whatever was started for them is there as soon.
+        // The accepted run cannot begin yet. The other orders have been answered, so a process for one of them would exist by
+        // now.
         started.folder.wait_for("starts", &began);
         assert_eq!(started.folder.read("starts"), began);
-        // Another session is no matter of theirs.
+        // Another session is not affected.
         let starting =
             scope.spawn(|| started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": "another"})).status);
         started.folder.write("begin", "");
         let (status, run) = told.recv_timeout(PATIENCE).unwrap();
         assert_eq!(status, 201, "{run}");
-        // While it goes on, and by either name of the session.
+        // While the run is open, by either name of the session.
         for session in [THREAD, run["session_id"].as_str().unwrap()] {
             let refused = started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": session}));
             assert_eq!(refused.status, 409);
@@ -87,7 +88,7 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
     started.wait_for_runs("both end", |runs| runs.len() == 2 && runs.iter().all(|run| run["ended_at_ms"].is_u64()));
     let starts = started.folder.read("starts");
     assert_eq!(starts.matches(&began).count(), 1, "nothing was started for the refused ones: {starts}");
-    // Behind its end, the next one may begin, also where the first could not be started.
+    // After the run's end the next one may begin, although the first one could not be started.
     assert_eq!(started.start(&order).status, 201);
     started.wait_for_no_process();
 }
@@ -109,13 +110,13 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
     let first = started.wait_for_end(&started.run());
     let session = &first["session_id"];
     let order = json!({"upstream": "fake", "prompt": "go", "session_id": session});
-    // The message was first: its runner stays, though there is no run of it yet.
+    // The message arrived first: its runner stays, although its run does not exist yet.
     assert_eq!(started.message(session, "the second").0, 202);
     let refused = started.start(&order);
     assert_eq!(refused.status, 409);
     let detail = refused.json()["detail"].as_str().unwrap().to_owned();
     assert!(detail.contains("a run of this session goes on"), "{detail}");
-    // Another message waits its turn.
+    // A further message is queued.
     assert_eq!(started.message(session, "the third").0, 202);
     started.folder.write("answer", "");
     started.wait_for_runs("three runs", |runs| {
@@ -123,7 +124,7 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
     });
     let heard = started.folder.read("heard");
     assert!(heard.find("the second").unwrap() < heard.find("the third").unwrap(), "{heard}");
-    // The order was first: the runner is leaving, and takes no message.
+    // The order arrived first: the runner is exiting, and accepts no message.
     std::thread::scope(|scope| {
         let ordered = scope.spawn(|| started.start(&order).status);
         started.folder.wait_for("eof", "over");
@@ -139,7 +140,7 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
 
 #[test]
 fn a_runner_stays_until_each_prompt_has_had_its_run() {
-    // Whatever it waits for is longer than it is left alone.
+    // Every wait in this test is longer than the linger time.
     let started = claude("turns", "linger_ms = 0\nexit_grace_ms = 100\nsignal_grace_ms = 100");
     let first = started.run();
     let session = started.status(&first)["session_id"].clone();
@@ -154,7 +155,7 @@ fn a_runner_stays_until_each_prompt_has_had_its_run() {
         started.folder.write(&format!("answer{nth}"), "");
     }
     started.wait_for_runs("three runs", |runs| runs.len() == 3 && completed(runs) == 3);
-    // And no longer.
+    // Afterwards the runner exits.
     started.wait_for_no_process();
 }
 

@@ -1,4 +1,4 @@
-//! A proxy with upstreams, and what is asked of it.
+//! A proxy with upstreams, and helpers for requests to it.
 
 use crate::client::{Answer, get, post};
 use crate::holding::{Held, held, lets_go};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
 
-/// How long a test waits for something that must come.
+/// The maximum time that a test waits for an expected event.
 pub const PATIENCE: Duration = Duration::from_secs(60);
 
 pub struct Started {
@@ -16,8 +16,8 @@ pub struct Started {
 }
 
 impl Started {
-    /// A proxy with these `[[upstream]]` tables and settings. `{folder}` stands for a folder of the test's own, `{fake}` for the
-    /// program that plays a runner, `{fixtures}` for the recordings.
+    /// A proxy with these `[[upstream]]` tables and settings. `{folder}` is replaced by a folder of the test, `{fake}` by the
+    /// program that plays a runner, `{fixtures}` by the recordings.
     pub fn with(tables: &str, settings: &[(&str, &str)]) -> Self {
         let folder = Folder::new();
         let tables = filled(tables, &folder);
@@ -35,7 +35,7 @@ impl Started {
         post(self.proxy.address, "/v1/runs", &[("content-type", "application/json")], order.to_string().as_bytes())
     }
 
-    /// Starts a run of `fake`, which must work.
+    /// Starts a run of `fake`; fails if that is refused.
     pub fn run(&self) -> String {
         self.run_of(&json!({"upstream": "fake", "prompt": "go"}))
     }
@@ -55,7 +55,7 @@ impl Started {
         get(self.proxy.address, &format!("/v1/runs/{run}"), &[]).json()
     }
 
-    /// Waits until a run is so, and gives its status.
+    /// Waits until a run's status satisfies `is_so`, and returns the status.
     pub fn wait_for(&self, run: &str, what: &str, is_so: impl Fn(&Value) -> bool) -> Value {
         let begin = Instant::now();
         loop {
@@ -73,7 +73,7 @@ impl Started {
         self.wait_for(run, "it never ends", |status| status["ended_at_ms"].is_u64())
     }
 
-    /// The frames of a run that is over, in a contract.
+    /// The events of an ended run in a contract.
     pub fn events(&self, run: &str, contract: &str) -> Vec<Value> {
         let path = format!("/v1/runs/{run}/events?contract={contract}");
         let answer = get(self.proxy.address, &path, &[("accept", "application/x-ndjson")]);
@@ -83,19 +83,19 @@ impl Started {
         text.lines().filter(|line| !line.is_empty()).map(|line| serde_json::from_str(line).unwrap()).collect()
     }
 
-    /// The first events of a run that goes on, as text.
+    /// The first events of an open run, as text.
     pub fn events_so_far(&self, run: &str) -> String {
         let path = format!("/v1/runs/{run}/events?contract=frames.v2&limit=500");
         get(self.proxy.address, &path, &[("accept", "application/json")]).text()
     }
 
-    /// Stops the proxy, and waits until no process of the test's is left.
+    /// Stops the proxy, and waits until no process of the test is left.
     pub fn leaves_nothing(mut self) {
         assert!(self.proxy.terminate().success());
         self.wait_for_no_process();
     }
 
-    /// Waits until no process of the test's is left.
+    /// Waits until no process of the test is left.
     pub fn wait_for_no_process(&self) {
         let begin = Instant::now();
         loop {
@@ -108,27 +108,27 @@ impl Started {
         }
     }
 
-    /// The processes that work in the test's folder: every runner does, with all that it starts.
+    /// The processes that work in the test's folder: all runners do, and the processes that they start.
     pub fn processes(&self) -> Vec<String> {
         self.found().into_iter().map(|(_, words)| words).collect()
     }
 
-    /// The number of the one that was started first, as far as numbers tell.
+    /// The lowest process id, which is usually that of the oldest process.
     pub fn oldest(&self) -> Option<u32> {
         self.found().iter().filter_map(|(pid, _)| pid.parse().ok()).min()
     }
 
-    /// Kills those of them that run a program.
+    /// Kills the processes among them that run `program`.
     pub fn kill(&self, program: &str) {
         for (pid, words) in self.found() {
             if words.split(' ').next() == Some(program) {
-                // It may be gone by itself.
+                // The process may have exited already.
                 let _ = Command::new("kill").args(["-KILL", &pid]).stderr(Stdio::null()).status();
             }
         }
     }
 
-    /// Their numbers, and their command lines.
+    /// The process ids and command lines.
     fn found(&self) -> Vec<(String, String)> {
         let work = self.folder.path("").canonicalize().unwrap();
         let mut found = Vec::new();
@@ -144,7 +144,7 @@ impl Started {
         found
     }
 
-    /// A sample of `/metrics`, by its name and labels.
+    /// The value of a sample in `/metrics`, by its name and labels.
     pub fn metric(&self, name: &str) -> u64 {
         let text = get(self.proxy.address, "/metrics", &[]).text();
         let found = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(' '));
@@ -155,7 +155,7 @@ impl Started {
         held(&self.proxy)
     }
 
-    /// Waits until the proxy holds no more than it did.
+    /// Waits until the proxy holds no more resources than before.
     pub fn lets_go(&self, before: Held) {
         lets_go(&self.proxy, before);
     }

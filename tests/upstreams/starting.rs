@@ -36,7 +36,7 @@ fn a_runner_has_what_it_was_given_and_nothing_else() {
     let run = started.run_of(&order);
     let status = started.wait_for_end(&run);
     let text = status["final_text"].as_str().unwrap();
-    // PATH, ONE, KEY, and what the shell itself sets: PWD, OLDPWD or SHLVL, _.
+    // PATH, ONE, KEY, and the variables that the shell itself sets: PWD, OLDPWD or SHLVL, _.
     let variables: usize = text.rsplit('|').next().unwrap().trim().parse().unwrap();
     assert!((3..=7).contains(&variables), "{text}");
     let expected = format!("two words; $HOME|{}|1-k3y|", place.display());
@@ -112,7 +112,7 @@ fn upstreams_of_every_kind_are_listed_with_what_a_client_needs() {
             "client responses open-responses /v1/responses?upstream=client false false",
         ]
     );
-    // Each path is one that there is.
+    // Each listed path exists.
     let refused = |more: Value| {
         let mut order = json!({"upstream": "lab", "prompt": "x"});
         order.as_object_mut().unwrap().extend(more.as_object().unwrap().clone());
@@ -152,7 +152,7 @@ fn an_upstream_has_a_limit_of_runs() {
     assert_eq!((refused.status, refused.header("retry-after")), (503, "1"));
     assert!(refused.json()["detail"].as_str().unwrap().contains("upstream.max_runs"));
     assert_eq!(started.status(&first)["state"], json!("running"));
-    // A place is given back with its run.
+    // The end of the run frees its slot.
     let begin = std::time::Instant::now();
     while !started.processes().is_empty() {
         started.kill("sleep");

@@ -1,7 +1,7 @@
-//! `framegate check --runner`: a runner's own output against what is known of it.
+//! `framegate check --runner`: compares a runner's own output with the schemas that describe it.
 //!
-//! In: files as the runner wrote them. Out: for each file, one finding for each kind of drift in each place, with how often
-//! it came and where first. Never: a file taken for clean because nothing is known of it.
+//! Input: files as the runner wrote them. Output: for each file, one finding for each kind of drift at each JSON path, with its
+//! count and first position. Never: a file reported as clean because its surface has no schemas.
 
 use super::super::input::{Input, is_stdin};
 use super::place::Place;
@@ -35,7 +35,7 @@ pub(super) fn run(args: &Args, runner: &'static Runner) -> anyhow::Result<ExitCo
             Some(surface)
         }
     };
-    // Findings count even when nobody reads them to their end.
+    // Findings count for the exit code even if the output's reader closes early.
     let mut out = UntilClosed::new(io::stdout().lock());
     let mut report = report::new(args.format, Subject::Runner(runner.name));
     let mut total = Tally::default();
@@ -64,7 +64,7 @@ pub(super) fn run(args: &Args, runner: &'static Runner) -> anyhow::Result<ExitCo
     Ok(verdict(&total))
 }
 
-/// What a file's drift is in the words of a report.
+/// Converts a file's drift to findings for a report.
 fn findings(drift: &Drift) -> Vec<(Located, Option<DriftFinding>)> {
     let mut findings = Vec::new();
     for one in drift.findings() {
@@ -85,7 +85,7 @@ fn findings(drift: &Drift) -> Vec<(Located, Option<DriftFinding>)> {
     findings
 }
 
-/// What is known of a runner's surfaces, compiled where it is needed.
+/// The known schemas of a runner's surfaces, compiled on first use.
 struct Surfaces {
     runner: &'static Runner,
     compiled: HashMap<&'static str, Known>,
@@ -123,13 +123,13 @@ impl Surfaces {
     }
 }
 
-/// Reads one file to its end, or says why that cannot be done.
+/// Reads one file to its end, or says why that failed.
 fn read(
     path: &Path,
     surface: Option<&'static Surface>,
     surfaces: &mut Surfaces,
 ) -> Result<(&'static Surface, Drift), String> {
-    let mut input = Input::open(path).map_err(|error| error.to_string())?;
+    let mut input = Input::open(path, "check").map_err(|error| error.to_string())?;
     let mut held = Vec::new();
     let surface = match surface {
         Some(surface) => surface,
@@ -165,7 +165,7 @@ fn read(
     }
 }
 
-/// Compares one file.
+/// The comparison of one file.
 struct Comparison {
     reader: Reader,
     drift: Drift,
@@ -193,6 +193,7 @@ fn compare(unit: &Unit<'_>, drift: &mut Drift, records: &mut u64) {
                 drift.record(&record);
             }
             Part::Done => drift.done(),
+            Part::Rest => {}
             Part::Invalid { error, .. } => drift.not_json(unit.offset, error),
         }
         *records += 1;

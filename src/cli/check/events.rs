@@ -1,71 +1,94 @@
-//! A file of events, taken apart: NDJSON lines, server-sent events, or the items of a JSON list.
+//! Splits a file into events: NDJSON lines, server-sent events, or the items of a JSON list.
 //!
-//! In: bytes in chunks. Out: each event through the contract's checker; what is wrong with the way in which events stand
-//! in the file. Never: a guess at bytes that are no text.
+//! Input: bytes in chunks. Output: each event, passed to the contract's checker; findings about how the events are framed in
+//! the file. Never: a guess at bytes that are not text.
 
-use super::place::{LineCounter, Place, line_within};
+use super::super::lines::LineCounter;
+use super::place::{Place, line_within};
 use super::sse::SseRules;
 use framegate_translators::contracts::Contract;
-use framegate_translators::framing::{Framing, Limits, Reader, Unit};
+use framegate_translators::framing::{Form, Framing, Limits, Reader, Unit};
 use framegate_translators::json::{Front, Json, Kind, front};
-use framegate_translators::schema::Schemas;
-use framegate_translators::verify::{Checker, Finding, Located};
+use framegate_translators::recognise::{Recogniser, Verdict, Window};
+use framegate_translators::verify::{Checker, Finding, Located, Standard};
 
-/// A list is one record, and one that is larger than this is checked as NDJSON instead.
+/// A list is one record. A list larger than this is checked as NDJSON instead.
 const LIMITS: Limits = Limits { record_bytes: 256 << 20, preview_bytes: 0 };
 
-/// Takes what is found, the text of the event it is about, and the event's place.
+/// How many events are searched for a type that the contract has.
+const LOOKED_AT: u64 = 64;
+
+/// Receives a finding, the text of the event it is about, and the event's position.
 type Sink<'s> = dyn FnMut(Located, Option<&str>, Place) + 's;
 
 /// Checks one file.
 pub(super) struct EventReader<'c> {
     reader: Reader,
     lines: LineCounter,
+    /// Detects whether the file contains a runner's own records.
+    recogniser: Recogniser,
     check: Check<'c>,
 }
 
 struct Check<'c> {
     contract: &'c Contract,
     checker: Checker<'c>,
+    is_strict: bool,
     sse: SseRules,
-    /// Where the event begins that is looked at.
+    /// The line at which the current event begins.
     line: Option<u64>,
-    /// Nothing came yet: what comes may be a list.
+    /// An event had a type of the contract.
+    is_familiar: bool,
+    /// No event was read yet, so the next value may be a list.
     at_start: bool,
-    /// A JSON list came: it is the whole file.
+    /// A JSON list was read; nothing may follow it.
     list: bool,
-    /// Why the rest of the file is not read.
+    /// The reason why the rest of the file is not read.
     stopped: Option<String>,
 }
 
 impl<'c> EventReader<'c> {
-    /// A reader at the start of its file.
-    pub(super) fn new(contract: &'c Contract, schemas: &'c Schemas) -> Self {
+    /// Creates a reader at the start of its file.
+    pub(super) fn new(contract: &'c Contract, standard: Standard<'c>) -> Self {
         let check = Check {
             contract,
-            checker: Checker::new(contract, schemas),
+            checker: Checker::by(contract, standard),
+            is_strict: matches!(standard, Standard::Emitted(_)),
             sse: SseRules::new(contract),
             line: Some(1),
+            is_familiar: false,
             at_start: true,
             list: false,
             stopped: None,
         };
-        Self { reader: Reader::sniffing(LIMITS), lines: LineCounter::new(), check }
+        let recogniser = Recogniser::new(None, Limits::default(), Window::default());
+        Self { reader: Reader::sniffing(LIMITS), lines: LineCounter::new(), recogniser, check }
     }
 
-    /// How many events came so far.
+    /// Marks the file as streams that a client resumed. The first stream was resumed after the event with the cursor `after`.
+    ///
+    /// # Errors
+    /// `after` is not a cursor of the contract.
+    pub(super) fn resume(&mut self, after: Option<&str>) -> Result<(), String> {
+        self.check.checker.resume(after)
+    }
+
+    /// How many events were read so far.
     pub(super) fn records(&self) -> u64 {
         self.check.checker.records()
     }
 
-    /// Takes the next bytes.
+    /// Feeds the next bytes.
     ///
     /// # Errors
-    /// Why the file cannot be read any further.
+    /// The reason why the file cannot be read any further.
     pub(super) fn feed(&mut self, chunk: &[u8], sink: &mut Sink<'_>) -> Result<(), String> {
-        // The framing shows with the first unit at the latest; a document comes with `finish` alone.
-        let Self { reader, lines, check } = self;
+        // The framing is known with the first unit at the latest; a document is only returned by `finish`.
+        let Self { reader, lines, recogniser, check } = self;
         lines.feed(chunk);
+        if !check.is_familiar && !recogniser.is_decided() {
+            recogniser.feed(chunk);
+        }
         reader.feed(chunk, &mut |unit| {
             check.line = lines.at(unit.offset);
             check.unit(&unit, sink);
@@ -73,13 +96,14 @@ impl<'c> EventReader<'c> {
         self.check.stopped.clone().map_or(Ok(()), Err)
     }
 
-    /// The file is over.
+    /// Ends the file.
     ///
     /// # Errors
-    /// Why the file could not be read to its end.
+    /// The reason why the file could not be read to its end.
     pub(super) fn finish(&mut self, sink: &mut Sink<'_>) -> Result<(), String> {
         let is_document = self.reader.framing() == Some(Framing::Document);
-        let Self { reader, lines, check } = self;
+        let Self { reader, lines, recogniser, check } = self;
+        let verdict = recogniser.finish();
         reader.finish(&mut |unit| {
             check.line = lines.at(unit.offset);
             if is_document { check.document(&unit, sink) } else { check.unit(&unit, sink) }
@@ -91,20 +115,32 @@ impl<'c> EventReader<'c> {
             let message = format!("no event of {} in the file: a stream has at least one", self.check.contract.name);
             sink(located(0, None, Finding::error("events.none", "", message)), None, Place::default());
         }
+        if let (false, Verdict::Found(found)) = (self.check.is_familiar, verdict) {
+            let name = self.check.contract.name;
+            let message = format!(
+                "no event is of a type of {name}; these look like {found}'s own records: --from auto translates them first"
+            );
+            sink(located(0, None, Finding::error("events.of_a_runner", "", message)), None, Place::default());
+        }
         self.check.checker.end(&mut |located| sink(located, None, Place::default()));
         Ok(())
     }
 }
 
 impl Check<'_> {
-    /// A line, or a server-sent event.
+    /// Checks a line, or a server-sent event.
     fn unit(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
         let Some(text) = self.text(unit, sink) else { return };
+        // Comments at the end of an event stream are not an event.
+        if unit.form == Form::Rest {
+            return;
+        }
         self.behind_list(sink);
         let is_sse = !std::ptr::eq(unit.bytes, unit.payload);
         if is_sse {
             self.event(text, sink);
-            for finding in self.sse.event(unit, text) {
+            let inner = self.wrapped(text);
+            for finding in self.sse.event(unit, inner.unwrap_or(text), inner.is_some()) {
                 let kind = self.sse.kind().map(str::to_owned);
                 sink(located(self.checker.records(), kind, finding), Some(text), self.place());
             }
@@ -118,7 +154,7 @@ impl Check<'_> {
         }
     }
 
-    /// JSON over several lines: a list, or events one after the other.
+    /// Checks JSON that spans lines: a list, or events one after the other.
     fn document(&mut self, unit: &Unit<'_>, sink: &mut Sink<'_>) {
         let Some(whole) = self.text(unit, sink) else { return };
         let (mut rest, first_line) = (whole, self.line);
@@ -145,7 +181,7 @@ impl Check<'_> {
         }
     }
 
-    /// Something comes where nothing may.
+    /// Reports content after a list.
     fn behind_list(&mut self, sink: &mut Sink<'_>) {
         if std::mem::take(&mut self.list) {
             let message = "something stands behind the JSON list: the list is the whole file";
@@ -157,7 +193,7 @@ impl Check<'_> {
         self.list = true;
         let mut rest = list;
         for item in items {
-            // Counted from item to item: a list may be long.
+            // Counted from the previous item, because a list may be long.
             self.line = line_within(rest, self.line, item.text());
             let start = (item.text().as_ptr() as usize).saturating_sub(rest.as_ptr() as usize);
             rest = rest.get(start..).unwrap_or(rest);
@@ -171,10 +207,28 @@ impl Check<'_> {
 
     fn event(&mut self, text: &str, sink: &mut Sink<'_>) {
         let place = self.place();
+        let text = self.wrapped(text).unwrap_or(text);
+        if !self.is_familiar && self.checker.records() < LOOKED_AT {
+            let kind =
+                Json::parse(text).ok().and_then(|json| Some(json.object()?.str(self.contract.type_key)?.into_owned()));
+            self.is_familiar = kind.is_some_and(|kind| self.contract.schemas.iter().any(|file| file.kind == kind));
+        }
         self.checker.event(text.as_bytes(), &mut |located| sink(located, Some(text), place));
     }
 
-    /// The text of a unit that is one and that is not too large.
+    /// Unwraps `{"object":"event","data":…}`, in which some servers wrap the events of a feed.
+    fn wrapped<'t>(&self, text: &'t str) -> Option<&'t str> {
+        if self.is_strict || !text.contains("\"event\"") {
+            return None;
+        }
+        let fields = Json::parse(text).ok().and_then(Json::object)?;
+        let data = fields.get("data").filter(|data| data.kind() == Kind::Object)?;
+        let is_wrapper =
+            fields.str("object").as_deref() == Some("event") && fields.get(self.contract.type_key).is_none();
+        is_wrapper.then(|| data.text())
+    }
+
+    /// The text of a unit, if it is valid UTF-8 and not too large. Otherwise reports the problem.
     fn text<'u>(&mut self, unit: &Unit<'u>, sink: &mut Sink<'_>) -> Option<&'u str> {
         if self.stopped.is_some() {
             return None;
@@ -201,30 +255,31 @@ fn located(record: u64, kind: Option<String>, finding: Finding) -> Located {
     Located { record, kind, finding }
 }
 
-/// The items of `[…]` or of `{"object":"list","data":[…]}`.
+/// The items of `[…]` or of `{"object":"list","data":[…]}`, whatever the value of `object` is.
 fn list_of(text: &str) -> Option<Vec<Json<'_>>> {
-    // An event is an object too, and by far the more usual one.
-    let may_be = text.trim_start().starts_with('[') || text.contains("\"list\"");
+    // A cheap test first: most values are events, which are objects too.
+    let may_be = text.trim_start().starts_with('[') || text.contains("\"object\"");
     let json = Json::parse(text).ok().filter(|_| may_be)?;
     if json.kind() == Kind::Array {
         return Some(json.items());
     }
     let fields = json.object()?;
     let data = fields.get("data").filter(|data| data.kind() == Kind::Array)?;
-    (fields.str("object").as_deref() == Some("list")).then(|| data.items())
+    fields.str("object").map(|_| data.items())
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
     use framegate_translators::contracts::sse::V1;
+    use framegate_translators::schema::Schemas;
     use proptest::prelude::*;
     use std::sync::LazyLock;
 
     static SCHEMAS: LazyLock<Schemas> = LazyLock::new(|| Schemas::compile(V1.schemas).unwrap());
 
     fn check<'a>(chunks: impl IntoIterator<Item = &'a [u8]>) -> (Vec<Located>, Result<(), String>) {
-        let mut reader = EventReader::new(&V1, &SCHEMAS);
+        let mut reader = EventReader::new(&V1, Standard::Emitted(&SCHEMAS));
         let mut found = Vec::new();
         let mut sink = |located: Located, _: Option<&str>, _: Place| found.push(located);
         let fed = chunks.into_iter().try_for_each(|chunk| reader.feed(chunk, &mut sink));

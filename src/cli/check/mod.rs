@@ -1,8 +1,12 @@
-//! `framegate check`: a conformance gate for the events of a contract, whoever made them, and for a runner's own output.
+//! `framegate check`: a conformance check for a contract's events from any producer, and for a runner's own output.
 //!
-//! In: files of events, as NDJSON, server-sent events or a JSON list; or files of a runner's output, in any form that is
-//! translated, to be compared with what is known of the runner or, translated, with a contract. Out: what is wrong with them, where, and what would be right; an exit code for a pipeline. Never: an event's
-//! payload, unless it was asked for; success over nothing.
+//! Input: files of events, as NDJSON, server-sent events or a JSON list; or files of a runner's output in any form that
+//! `translate` reads. Such output is compared with the runner's known schemas, or translated and checked against a contract.
+//! Output: what is wrong, where, and what would be right; an exit code for CI. Never: an event's payload, unless requested;
+//! success for an empty input.
+//!
+//! Events are judged by the contract's document; with `--strict`, by framegate's own promises. Events that framegate translates
+//! here (`--from`) are always judged strictly.
 
 mod drift;
 mod events;
@@ -14,52 +18,77 @@ mod translated;
 use super::input::{Input, is_stdin, shown};
 use super::names::{self, ContractName, From, RunnerName};
 use super::{EXIT_CLEAN, EXIT_FAILED, EXIT_FINDINGS};
+use crate::config::Sources;
 use events::EventReader;
 use framegate_translators::contracts::Contract;
 use framegate_translators::drift::DriftFinding;
 use framegate_translators::schema::Schemas;
-use framegate_translators::verify::{Located, Severity};
+use framegate_translators::schema::document::DocumentSchema;
+use framegate_translators::verify::{Located, Severity, Standard};
 use place::Place;
 use report::{Format, Report, Subject, Tally, UntilClosed};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
+use std::sync::Arc;
 
 #[derive(Debug, clap::Args)]
 #[group(skip)]
+#[command(after_help = EXIT_CODES)]
 #[command(group = clap::ArgGroup::new("what").args(["contract", "runner"]).required(true))]
 pub(super) struct Args {
-    /// The contract that the events should keep
+    /// The contract that the events should comply with
     #[arg(long, value_name = "NAME", value_parser = names::json_contract())]
     contract: Option<ContractName>,
-    /// The runner whose output should still be what is known of it
+    /// The runner whose output should match what is known of it
     #[arg(long, value_name = "NAME", value_parser = names::runner())]
     runner: Option<RunnerName>,
-    /// The files are this runner's output, or auto, and are translated to the contract first
+    /// The runner that wrote the files, or auto; they are translated to the contract first
     #[arg(long, value_name = "RUNNER", value_parser = names::runner_or_auto(), requires = "contract", conflicts_with = "runner")]
     from: Option<From>,
-    /// The form of the runner's output [default: shown by the first records]
+    /// The form of the runner's output [default: detected from the first records]
     #[arg(long, value_name = "NAME", requires = "runner", conflicts_with = "contract")]
     surface: Option<String>,
+    /// Judge the events as framegate's own: every field that it writes, and every rule that it keeps [default: what the
+    /// contract's document allows]
+    #[arg(long, conflicts_with = "runner")]
+    strict: bool,
+    /// The file holds streams that a client resumed in the middle: earlier events are not reported as missing
+    #[arg(long, conflicts_with_all = ["runner", "from"])]
+    resumed: bool,
+    /// The file holds a stream that a client resumed after the event with this cursor: earlier events must not be repeated
+    #[arg(long, value_name = "CURSOR", allow_hyphen_values = true, conflicts_with_all = ["runner", "from", "resumed"])]
+    after: Option<String>,
     /// How findings are printed
     #[arg(long, value_name = "FORMAT", default_value = "text")]
     format: Format,
-    /// Also print the event that a finding is about; it may hold anything that the runner saw
+    /// Also print the event that a finding is about; it may contain anything that the runner saw
     #[arg(long, conflicts_with = "runner")]
     show_payload: bool,
+    /// The configuration file, for the [redaction] of what --from translates [default: config.toml, if it is there]
+    #[arg(long, value_name = "FILE", requires = "from")]
+    config: Option<PathBuf>,
     /// The files to read; - is the standard input
     #[arg(value_name = "FILE", default_value = "-")]
     files: Vec<PathBuf>,
 }
 
-/// Something that is wrong, ready for a report.
+/// The exit codes in `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0   nothing is wrong; warnings may be
+  1   there are findings
+  2   a file could not be read or is compressed; with --from: it is empty or another runner's, or no run was found in it; wrong
+      arguments";
+
+/// A finding, ready for a report.
 struct Found<'a> {
     located: &'a Located,
-    /// The event's text, where it was asked for and there is one.
+    /// The event's text, if it was requested and there is one.
     payload: Option<&'a str>,
-    /// How often and where it was found, where all that is alike is one finding.
+    /// How often and where the drift was found; equal drifts are one finding.
     drift: Option<&'a DriftFinding>,
-    /// Where in the file it is.
+    /// The position in the file.
     place: Place,
 }
 
@@ -73,7 +102,17 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 
 fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<ExitCode> {
     let schemas = Schemas::compile(contract.schemas).map_err(anyhow::Error::msg)?;
-    // Findings count even when nobody reads them to their end.
+    let rules = match args.from {
+        Some(_) => Sources::new(args.config.clone(), std::env::vars_os())?.load()?.redaction.rules()?.map(Arc::new),
+        None => None,
+    };
+    let document = contract.document_schema.map(|file| DocumentSchema::compile(&file, contract.type_key));
+    let document = document.transpose().map_err(anyhow::Error::msg)?;
+    let standard = match &document {
+        Some(document) if !args.strict => Standard::Document(document),
+        _ => Standard::Emitted(&schemas),
+    };
+    // Findings count for the exit code even if the output's reader closes early.
     let mut out = UntilClosed::new(io::stdout().lock());
     let mut report = report::new(args.format, Subject::Contract(contract.name));
     let mut total = Tally::default();
@@ -89,9 +128,13 @@ fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<Exi
             }
         };
         let (events, unreadable) = match args.from {
-            Some(from) => translated::read(path, from, contract, &schemas, &mut sink),
+            Some(from) => translated::read(path, from, contract, &schemas, rules.as_ref(), &mut sink),
             None => {
-                let mut reader = EventReader::new(contract, &schemas);
+                let mut reader = EventReader::new(contract, standard);
+                if args.resumed || args.after.is_some() {
+                    let resumed = reader.resume(args.after.as_deref());
+                    resumed.map_err(|why| anyhow::anyhow!("--after of {}: {why}", contract.name))?;
+                }
                 let read = read(path, &mut reader, &mut sink);
                 (reader.records(), read.err())
             }
@@ -105,7 +148,7 @@ fn contract_gate(args: &Args, contract: &'static Contract) -> anyhow::Result<Exi
     Ok(verdict(&total))
 }
 
-/// A file is over: says so to the report, and on stderr where it could not be read.
+/// Ends a file: updates the report, and writes to stderr if the file could not be read.
 fn end_of_file(
     path: &Path,
     name: &str,
@@ -117,7 +160,7 @@ fn end_of_file(
 ) -> io::Result<()> {
     if let Some(why) = &unreadable {
         tally.unreadable = 1;
-        // Whether anybody reads stderr is not this gate's business.
+        // If stderr is closed, the error cannot be reported.
         let _ = writeln!(io::stderr(), "error: cannot read {}: {why}", shown(path));
     }
     report.file(out, name, &tally, unreadable.as_deref())?;
@@ -133,9 +176,9 @@ fn verdict(total: &Tally) -> ExitCode {
     })
 }
 
-/// Reads one file to its end, or says why that cannot be done.
+/// Reads one file to its end, or says why that failed.
 fn read(path: &Path, reader: &mut EventReader<'_>, sink: &mut translated::Sink<'_>) -> Result<(), String> {
-    let mut input = Input::open(path).map_err(|error| error.to_string())?;
+    let mut input = Input::open(path, "check").map_err(|error| error.to_string())?;
     loop {
         match input.next().map_err(|error| error.to_string())? {
             [] => return reader.finish(sink),

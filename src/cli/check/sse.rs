@@ -1,14 +1,16 @@
-//! How events stand on an SSE stream: `id:` is the event's own cursor, `event:` its type where the contract says so.
+//! Checks the lines around an event on an SSE stream: `id:` is the event's own cursor, and `event:` its type if the contract
+//! requires that line.
 //!
-//! A wrong line is an error: a client would go on from the wrong place, or never see the event. One that is left out is a
-//! warning, since no contract's document asks for it in so many words.
+//! A wrong line is an error: a client would resume from the wrong position, or never see the event. A missing line is a
+//! warning, since no contract's document requires it explicitly.
 
 use framegate_translators::contracts::{Contract, SseStyle};
+use framegate_translators::encode::EventId;
 use framegate_translators::framing::Unit;
 use framegate_translators::json::Json;
-use framegate_translators::verify::{Finding, Severity};
+use framegate_translators::verify::Finding;
 
-/// The rules of one stream.
+/// The rules for one stream.
 pub(super) struct SseRules {
     named: bool,
     type_key: &'static str,
@@ -18,7 +20,7 @@ pub(super) struct SseRules {
 }
 
 impl SseRules {
-    /// The rules of a contract.
+    /// Creates the rules of a contract.
     pub(super) fn new(contract: &Contract) -> Self {
         Self {
             named: contract.sse == SseStyle::Named,
@@ -28,20 +30,20 @@ impl SseRules {
         }
     }
 
-    /// The type of the event that was looked at last.
+    /// The type of the last event that was checked.
     pub(super) fn kind(&self) -> Option<&str> {
         self.kind.as_deref()
     }
 
-    /// Looks at an event and at the lines around it.
-    pub(super) fn event(&mut self, unit: &Unit<'_>, text: &str) -> Vec<Finding> {
+    /// Checks an event and the lines around it. An event inside a wrapper may have the wrapper's name.
+    pub(super) fn event(&mut self, unit: &Unit<'_>, text: &str, is_wrapped: bool) -> Vec<Finding> {
         self.kind = None;
         let mut findings = Vec::new();
         if unit.cut {
             let message = "the input ends before the blank line that ends an event: a browser drops it";
             findings.push(Finding::error("sse.cut", "", message));
         }
-        // An event that is no object has its finding already.
+        // An event that is not an object has already been reported.
         let Some(fields) = Json::parse(text).ok().and_then(Json::object) else { return findings };
         let kind = fields.str(self.type_key);
         self.kind = kind.as_ref().map(|kind| kind.chars().take(64).collect());
@@ -56,6 +58,7 @@ impl SseRules {
                 let message = format!("no event: line; it repeats the event's own {}", self.type_key);
                 findings.push(warning("sse.event", pointer(self.type_key), message));
             }
+            Some("event") if is_wrapped => {}
             Some(name) if !self.named && name != "message" => {
                 let message = "an event: line: clients that listen to plain messages never see this event";
                 findings.push(Finding::error("sse.event", "", message));
@@ -72,6 +75,8 @@ impl SseRules {
                 let message = format!("the id: line is not the event's own {key}: clients would go on from there");
                 findings.push(Finding::error("sse.id", pointer(key), message));
             }
+            // The last event of a run may have an id for the run's end.
+            (Some(id), None) if std::str::from_utf8(id).is_ok_and(|id| EventId::closing(id).is_some()) => {}
             (Some(_), None) => {
                 let message = format!("an id: line on an event without {key}: there is no place to go on from");
                 findings.push(Finding::error("sse.id", pointer(key), message));
@@ -87,10 +92,10 @@ impl SseRules {
 }
 
 fn warning(rule: &'static str, pointer: String, message: String) -> Finding {
-    Finding { rule, pointer, message, severity: Severity::Warning }
+    Finding::warning(rule, pointer, message)
 }
 
-/// The value of the last `id:` line. One with a NUL counts as none, as the HTML standard has it.
+/// The value of the last `id:` line. An id with a NUL is ignored, as the HTML standard requires.
 fn id_of(block: &[u8]) -> Option<&[u8]> {
     let mut values = block.split(|&byte| byte == b'\n').filter_map(|line| {
         let value = line.strip_prefix(b"id")?;

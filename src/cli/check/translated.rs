@@ -1,49 +1,58 @@
-//! `framegate check --from`: a runner's output, translated and checked in one go.
+//! `framegate check --from`: translates a runner's output and checks the events.
 //!
-//! In: a file as a runner wrote it. Out: what its events break in the contract, the five warnings, and records that cannot
-//! be read; each with the record that gave rise to it. Never: a clock or a new id, so that two checks of a file say the same.
+//! Input: a file as a runner wrote it. Output: violations of the contract by its events, the five warnings, and records that
+//! cannot be read; each with the record that caused it. Never: a clock or a random id, so that two checks of a file report the
+//! same.
 
+use super::super::bad::{BadRecords, no_run};
 use super::super::input::Input;
 use super::super::names::From;
 use super::place::{Place, Records};
-use crate::ingest::{Whose, unknown};
+use crate::ingest::Whose;
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::{EncoderOptions, EventRef};
 use framegate_translators::frame::{Body, Frame, ProviderEvent, ProviderStatus, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::{Ingest, Translator, is_last};
 use framegate_translators::recognise::Window;
+use framegate_translators::redact::Rules;
 use framegate_translators::schema::Schemas;
 use framegate_translators::sequence::{Identity, uuid_of};
 use framegate_translators::verify::{Checker, Finding, Located, Severity};
 use framegate_translators::warnings::{Warning, Watch};
 use std::collections::HashMap;
 use std::path::Path;
+use std::sync::Arc;
 use uuid::Uuid;
 
-/// Takes what is found, the text of the event that it is about, and where that came from.
+/// Receives a finding, the text of the event, and its position in the file.
 pub(super) type Sink<'s> = dyn FnMut(Located, Option<&str>, Place) + 's;
 
-/// Checks one file; gives how many events it made, and why it could not be read to its end.
+/// Checks one file. Returns how many events it produced, and why it could not be read to its end.
 pub(super) fn read(
     path: &Path,
     from: From,
     contract: &'static Contract,
     schemas: &Schemas,
+    rules: Option<&Arc<Rules>>,
     sink: &mut Sink<'_>,
 ) -> (u64, Option<String>) {
-    let mut input = match Input::open(path) {
+    let mut input = match Input::open(path, "check") {
         Ok(input) => input,
         Err(error) => return (0, Some(error.to_string())),
     };
-    // The same for every file: what it says is not the point.
+    // The ids do not matter here, so all files have the same.
     let identity = Identity { run_id: uuid_of("framegate check"), session_id: None };
     let ingest = match from {
         From::Runner(runner) => Ingest::new(runner.0, None, Limits::default(), identity),
         From::Auto => Ingest::auto(None, Limits::default(), identity, Window::default()),
     };
+    let ingest = match rules {
+        Some(rules) => ingest.redacting(rules.clone()),
+        None => ingest,
+    };
     let mut translator = Translator::new(ingest, contract, EncoderOptions::default());
-    let mut whose = Whose::default();
+    let (mut whose, mut bad) = (Whose::default(), BadRecords::new(path, 0));
     let mut check = Check { checker: Checker::new(contract, schemas), records: Records::new(), runs: HashMap::new() };
     let broken = loop {
         let chunk = match input.next() {
@@ -52,18 +61,24 @@ pub(super) fn read(
             Err(error) => break Some(error.to_string()),
         };
         check.records.feed(chunk);
+        bad.feed(chunk);
         translator.feed(chunk, 0, &mut |frame, events| check.frame(frame, events, sink));
         whose.tell(translator.ingest());
+        bad.tell(translator.ingest().take_bad());
+        if translator.ingest().is_unknown() {
+            break None;
+        }
     };
     check.records.finish();
     translator.finish(0, &mut |frame, events| check.frame(frame, events, sink));
     whose.tell(translator.ingest());
-    if translator.ingest().is_unknown() {
-        return (0, Some(broken.unwrap_or_else(unknown)));
-    }
-    if check.checker.records() == 0 {
-        let finding = Finding::error("events.none", "", format!("no event of {} comes of the file", contract.name));
-        sink(Located { record: 0, kind: None, finding }, None, Place::default());
+    bad.tell(translator.ingest().take_bad());
+    let tally = translator.ingest().tally();
+    if broken.is_none() && (tally.runs == 0 || whose.mistaken().is_some()) {
+        // The findings so far are kept. The end of the stream is not checked, because there is no run.
+        let read_as = translator.ingest().runner();
+        let why = no_run(&input, read_as, &tally, whose.mistaken(), bad.first());
+        return (check.checker.records(), Some(why));
     }
     check.checker.end(&mut |located| sink(located, None, Place::default()));
     (check.checker.records(), broken)
@@ -79,7 +94,7 @@ impl Check<'_> {
     fn frame(&mut self, frame: &Frame, events: &mut dyn Iterator<Item = EventRef<'_>>, sink: &mut Sink<'_>) {
         let place = match &frame.body {
             Body::ProviderEvent(_) => self.records.advance(),
-            // A run's start is not derived from its record and stands before it.
+            // A run's start is not derived from its record and precedes it.
             Body::SessionStarted { .. } => self.records.upcoming(),
             _ => self.records.current(),
         };
@@ -87,13 +102,14 @@ impl Check<'_> {
         for event in events {
             let text = std::str::from_utf8(event.payload).ok();
             self.checker.event(event.payload, &mut |located| {
-                // Warnings are found on frames, so that contracts without the word for something have its warnings too.
+                // The five warnings are found on frames, so that they also appear for contracts that cannot express their
+                // cause.
                 if !is_one_of_five(&located.finding) {
                     sink(located, text, place);
                 }
             });
         }
-        // A frame that gives rise to no event has a record all the same.
+        // A frame without events still belongs to a record.
         let record = if self.checker.records() >= first { first } else { 0 };
         let kind = frame.body.kind();
         let mut tell = |finding| sink(Located { record, kind: Some(kind.to_owned()), finding }, None, place);
@@ -116,12 +132,12 @@ fn is_one_of_five(finding: &Finding) -> bool {
     finding.severity == Severity::Warning && Warning::ALL.iter().any(|warning| warning.code() == finding.rule)
 }
 
-/// What the decoder found wrong with a record.
+/// The errors that the decoder found in a record.
 fn of_record(record: &ProviderEvent) -> impl Iterator<Item = Finding> {
     let is_json = record.status != ProviderStatus::InvalidJson;
     let all = record.errors.iter().chain(&record.response_errors);
     all.map(move |error| match is_json {
         false => Finding::error("record.invalid", "", error.clone()),
-        true => Finding { severity: Severity::Warning, ..Finding::error("record.errors", "", error.clone()) },
+        true => Finding::warning("record.errors", "", error.clone()),
     })
 }

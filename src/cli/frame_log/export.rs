@@ -1,5 +1,5 @@
-//! `export`: the events of what is kept, in any contract; `stored` are the frames themselves, for `import`. Where the first
-//! frames of a stream are gone, the contract's own event says so in front of the rest.
+//! `export`: writes the events of stored streams in any contract. `stored` writes the frames themselves, for `import`. If the
+//! first frames of a stream were pruned, the contract's own gap event precedes the rest.
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
@@ -7,9 +7,8 @@ use crate::log::sqlite::mark;
 use crate::log::{Gone, KeptStream, MarkAt};
 use anyhow::bail;
 use framegate_translators::contracts::{CONTRACTS, Contract, SseStyle, contract};
-use framegate_translators::encode::{Encoder, EncoderOptions, Events, Pruned};
+use framegate_translators::encode::{Encoder, EncoderOptions, Events, Pruned, write_ndjson, write_raw};
 use framegate_translators::frame::stored::write_frame;
-use framegate_translators::framing::{write_ndjson, write_raw};
 use std::io::Write;
 
 /// The form that `import` reads.
@@ -17,18 +16,21 @@ const STORED: &str = "stored";
 
 #[derive(Debug, clap::Args)]
 pub(super) struct Args {
-    /// The run
+    /// The run: its id, or a prefix of it that no other id has
     #[arg(value_name = "RUN", required_unless_present = "all", conflicts_with = "all")]
     run: Option<String>,
-    /// Every stream, one behind the other, in the order in which they began
+    /// Every stream, one after the other, in the order in which they began
     #[arg(long)]
     all: bool,
-    /// The contract, or `stored`: the frames as they are kept
+    /// The contract, or `stored`: the frames as they are stored
     #[arg(long, value_name = "CONTRACT")]
     to: String,
     /// Also print what the contract calls experimental
     #[arg(long)]
     experimental: bool,
+    /// Also print the user's messages and attachments in hecate.v1, whose core does not have them
+    #[arg(long)]
+    user_messages: bool,
 }
 
 pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
@@ -58,7 +60,7 @@ pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyh
 
 fn stored(key: i64, kept: &KeptStream, database: &Database, out: &mut dyn Write) -> anyhow::Result<bool> {
     let mut line = Vec::new();
-    database.frames(key, kept, &mut |frame| {
+    database.whole(key, kept, &mut |frame| {
         line.clear();
         write_frame(frame, &mut line);
         Ok(out.write_all(&line)?)
@@ -74,7 +76,11 @@ fn events(
     database: &Database,
     out: &mut dyn Write,
 ) -> anyhow::Result<bool> {
-    let options = EncoderOptions { experimental: args.experimental, ..EncoderOptions::default() };
+    let options = EncoderOptions {
+        experimental: args.experimental,
+        user_messages: args.user_messages,
+        ..EncoderOptions::default()
+    };
     let Some(mut encoder) = (contract.encoder)(&kept.stream, &options) else { return Ok(false) };
     let (mut events, mut lines) = (Events::default(), Vec::new());
     if let Some(gone) = kept.gone {
@@ -84,7 +90,7 @@ fn events(
         events.iter().for_each(|event| write_ndjson(event, &mut lines));
         out.write_all(&lines)?;
     }
-    database.frames(key, kept, &mut |frame| {
+    database.whole(key, kept, &mut |frame| {
         events.clear();
         lines.clear();
         encoder.frame(frame, &mut events);
@@ -99,7 +105,7 @@ fn events(
     Ok(true)
 }
 
-/// Brings a new encoder to where what is kept begins.
+/// Restores a new encoder to the state at the first frame that is kept.
 fn start(
     key: i64,
     kept: &KeptStream,
@@ -112,11 +118,13 @@ fn start(
     if encoder.first_event_of(gone.frames).is_some() {
         return Ok(());
     }
-    // What the proxy was configured with is not known here: any of the same sort says the same of what came before.
+    // The proxy's encoder options are unknown here. Any view with the same two options describes the pruned part equally well.
     let mut names = crate::log::sqlite::views_at(&database.connection, key, gone.frames)?;
     names.retain(|name| {
-        let mut words = name.split(';');
-        words.next() == Some(contract.name) && words.any(|word| word == "experimental") == args.experimental
+        let words: Vec<&str> = name.split(';').collect();
+        words.first() == Some(&contract.name)
+            && words.contains(&"experimental") == args.experimental
+            && words.contains(&"user_messages") == args.user_messages
     });
     for name in names {
         let mark = mark(&database.connection, &database.path, key, &name, &MarkAt::Frame(gone.frames))?;

@@ -1,5 +1,5 @@
-//! `import`: frames that `export --to stored` printed, into a log. What the log has already, and is the same, is passed over,
-//! so that an import that was broken off can be done again.
+//! `import`: appends frames that `export --to stored` printed to a log. Frames that the log already has are skipped if they are
+//! identical, so that an interrupted import can be repeated.
 
 use crate::cli::serve::log_options;
 use crate::cli::{EXIT_CLEAN, input};
@@ -30,7 +30,7 @@ pub(super) fn run(args: &Args, settings: &crate::config::Log, out: &mut dyn Writ
         Box::new(opened.with_context(|| format!("cannot read {}", input::shown(&args.file)))?)
     };
     let mut reader = BufReader::new(source);
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
+    let runtime = crate::cli::threads::runtime(1)?;
     let (new, known) = runtime.block_on(async {
         let log: Arc<dyn FrameLog> = Arc::new(SqliteLog::open(log_options(settings))?);
         let gate = Gate::new(GateMode::Off).map_err(|error| anyhow!(error))?;
@@ -60,7 +60,7 @@ pub(super) fn run(args: &Args, settings: &crate::config::Log, out: &mut dyn Writ
 struct Import {
     log: Arc<dyn FrameLog>,
     runs: Runs,
-    /// How many frames of each stream there are, with those of the batch.
+    /// The number of frames in each stream, including those in the batch.
     next: HashMap<StreamId, u64>,
     batch: Vec<Arc<Frame>>,
     new: u64,

@@ -10,34 +10,35 @@ use crate::log::sqlite::{Fsync, Lock, give_back, open_writable, remove, streams}
 use crate::log::{FrameLog, SqliteLog};
 use crate::runs::{FrontBounds, Runs};
 use anyhow::{Context, anyhow, bail};
+use framegate_translators::frame::StreamKind;
 use rusqlite::backup::Backup;
 use rusqlite::{Connection, OptionalExtension};
-use std::collections::HashSet;
+use std::collections::BTreeMap;
 use std::io::Write;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// How many pages of a copy are made before others may write.
+/// How many pages are copied before other connections may write again.
 const BACKUP_PAGES: i32 = 256;
 
 #[derive(Debug, clap::Args)]
 #[group(required = true, multiple = true)]
 pub(super) struct PruneArgs {
-    /// Drop what nothing was appended to for that long: 90m, 12h, 30d
+    /// Drop what has received no frame for this long: 90m, 12h, 30d
     #[arg(long, value_name = "AGE", value_parser = age)]
     older_than: Option<Duration>,
-    /// Keep only so many runs and tasks that are over, the newest
+    /// Keep only this many runs that have ended, the newest; and as many tasks, and threads
     #[arg(long, value_name = "N")]
     keep: Option<usize>,
-    /// Keep only so many frames of each run and task, the newest, also of those that stay
+    /// Keep only this many frames of each run and task, the newest, also of those that stay
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u64).range(1..))]
     keep_frames: Option<u64>,
 }
 
 #[derive(Debug, clap::Args)]
 pub(super) struct BackupArgs {
-    /// The copy; must not be there yet
+    /// The copy; must not exist yet
     #[arg(value_name = "FILE")]
     file: PathBuf,
 }
@@ -68,7 +69,7 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Config, out: &mut dyn W
     Ok(EXIT_CLEAN)
 }
 
-/// Drops the first frames of each stream. What was open is closed first, as on any start.
+/// Drops the first frames of each stream. Runs that were left open are closed first, as on every start.
 fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::Result<()> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
     let (streams, frames) = runtime.block_on(async {
@@ -90,7 +91,7 @@ fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::
     Ok(())
 }
 
-/// Drops whole runs and tasks.
+/// Drops whole runs, tasks and threads. An open run is never dropped.
 fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = &settings.path;
     if !path.exists() {
@@ -99,27 +100,32 @@ fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow
     let lock = Lock::take(path)?;
     let database = open_writable(path, &lock, Fsync::Always, false, None)?;
     let now_ms = Clock::System.now_ms();
-    let mut over = Vec::new();
+    let mut idle: BTreeMap<&'static str, Vec<_>> = BTreeMap::new();
     for (key, kept) in streams(&database, path)? {
-        if kept.ended {
+        let kind = kept.stream.kind;
+        if kept.ended || kind != StreamKind::Session {
             let sql = "SELECT stored_ms FROM streams WHERE key = ?1";
             let frames = kept.frames - kept.gone.map_or(0, |gone| gone.frames);
-            over.push((database.query_row(sql, [key], |row| row.get::<_, u64>(0))?, key, frames));
+            let stored_ms = database.query_row(sql, [key], |row| row.get::<_, u64>(0))?;
+            idle.entry(kind.as_str()).or_default().push((stored_ms, key, frames));
         }
     }
-    over.sort_unstable();
-    let beyond = args.keep.map_or(0, |keep| over.len().saturating_sub(keep));
     let before =
         args.older_than.map_or(0, |age| now_ms.saturating_sub(u64::try_from(age.as_millis()).unwrap_or(u64::MAX)));
-    let (mut runs, mut gone, mut given) = (0, 0, Ok(()));
-    for (_, (_, key, frames)) in
-        over.into_iter().enumerate().filter(|(nth, (stored_ms, ..))| *nth < beyond || *stored_ms < before)
-    {
-        remove(&database, key, now_ms, &HashSet::new()).with_context(|| format!("cannot write {}", path.display()))?;
-        (runs, gone) = (runs + 1, gone + frames);
-        given = give_back(&database);
+    let (mut dropped, mut gone, mut given) = (0, 0, Ok(()));
+    for mut streams in idle.into_values() {
+        streams.sort_unstable();
+        let beyond = args.keep.map_or(0, |keep| streams.len().saturating_sub(keep));
+        let goes = |(nth, (stored_ms, ..)): &(usize, (u64, i64, u64))| *nth < beyond || *stored_ms < before;
+        for (_, (_, key, frames)) in streams.into_iter().enumerate().filter(goes) {
+            remove(&database, key, now_ms).with_context(|| format!("cannot write {}", path.display()))?;
+            (dropped, gone) = (dropped + 1, gone + frames);
+            given = give_back(&database);
+        }
     }
-    writeln!(out, "{runs} runs and tasks dropped, {gone} frames")?;
+    let forgotten = database.execute("DELETE FROM losses WHERE noticed_ms < ?1", [before]);
+    forgotten.with_context(|| format!("cannot write {}", path.display()))?;
+    writeln!(out, "{dropped} runs, tasks and threads dropped, {gone} frames")?;
     if let Err(error) = given {
         writeln!(out, "the room they had stays in the file, for what comes next: {error}")?;
     }
@@ -135,7 +141,7 @@ pub(super) fn backup(args: &BackupArgs, database: &Database, out: &mut dyn Write
     Backup::new(&database.connection, &mut copy)
         .and_then(|backup| backup.run_to_completion(BACKUP_PAGES, Duration::ZERO, None))
         .with_context(context)?;
-    // A copy is one file: it must not need a write-ahead log beside it.
+    // A copy is a single file: it must not need a write-ahead log next to it.
     let mode = copy.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get::<_, String>(0)).optional();
     mode.with_context(context)?;
     writeln!(out, "{}", args.file.display())?;

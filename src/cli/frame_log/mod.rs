@@ -1,7 +1,7 @@
-//! `framegate log`: what is in a frame log, and what can be done with it while nobody serves it.
+//! `framegate log`: inspects a frame log, and maintains it while no proxy uses it.
 //!
-//! In: a database file. Out: runs, events, findings, copies. `list`, `show`, `export`, `verify` and `backup` only read, also
-//! while a proxy writes; `import` and `prune` write, and are refused while one does.
+//! Input: a database file. Output: runs, events, findings, copies. `list`, `show`, `export`, `verify` and `backup` only read,
+//! and work while a proxy writes; `import` and `prune` write, and are refused while a proxy has the database open.
 
 mod export;
 mod import;
@@ -12,16 +12,22 @@ mod verify;
 use crate::config::Sources;
 use crate::log::sqlite::{open_read_only, streams};
 use crate::log::{KeptStream, LogError};
-use anyhow::{Context, bail};
+use anyhow::bail;
 use framegate_translators::frame::{Frame, StreamKind};
 use rusqlite::Connection;
 use std::io::Write;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
-use uuid::Uuid;
 
-/// How many frames are held at a time.
+/// The minimum number of digits in an id prefix, and the length of a whole id.
+const SHORTEST: usize = 4;
+const ID_DIGITS: usize = 32;
+
+/// How many ids are shown if a prefix is ambiguous.
+const SHOWN: usize = 5;
+
+/// How many frames are held in memory at once.
 const AT_ONCE: usize = 1024;
 
 #[derive(Debug, clap::Args)]
@@ -44,11 +50,11 @@ enum Command {
     Show(show::ShowArgs),
     /// Print the events of a run, or of all streams, in a contract; one a line
     Export(export::Args),
-    /// Take in frames that `export --to stored` printed
+    /// Import frames that `export --to stored` printed
     Import(import::Args),
-    /// Look for damage: gaps, frames that are none, books that do not agree (exit code 1 where there is some)
+    /// Look for damage: missing sequence numbers, unreadable frames, inconsistent counters (exit code 1 if any is found)
     Verify,
-    /// Drop runs that are over, or the first frames of runs
+    /// Drop runs that have ended, or the first frames of runs
     Prune(maintain::PruneArgs),
     /// Write a copy of the database as it is now
     Backup(maintain::BackupArgs),
@@ -74,7 +80,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(code))
 }
 
-/// A database that is only read.
+/// A database that is opened read-only.
 struct Database {
     connection: Connection,
     path: PathBuf,
@@ -93,16 +99,32 @@ impl Database {
         streams(&self.connection, &self.path)
     }
 
-    /// The stream of that id; a run before the others.
-    fn find(&self, id: &str) -> anyhow::Result<(i64, KeptStream)> {
-        let id = Uuid::try_parse(id).with_context(|| format!("{id:?} is no run id; `framegate log list` has them"))?;
-        let mut found: Vec<_> = self.streams()?.into_iter().filter(|(_, kept)| kept.stream.id == id).collect();
-        found.sort_by_key(|(_, kept)| kept.stream.kind != StreamKind::Session);
-        let first = found.into_iter().next();
-        first.with_context(|| format!("there is no run {id} in {}", self.path.display()))
+    /// Finds the stream by its id or an unambiguous prefix. A run takes precedence over other streams.
+    fn find(&self, text: &str) -> anyhow::Result<(i64, KeptStream)> {
+        let digits: String = text.chars().filter(|letter| *letter != '-').collect::<String>().to_ascii_lowercase();
+        let is_hex = digits.chars().all(|digit| digit.is_ascii_hexdigit());
+        if !is_hex || !(SHORTEST..=ID_DIGITS).contains(&digits.len()) {
+            bail!(
+                "{text:?} is no run id, nor the beginning of one ({SHORTEST} digits or more); `framegate log list` has them"
+            );
+        }
+        let is_meant = |kept: &KeptStream| kept.stream.id.simple().to_string().starts_with(&digits);
+        let all: Vec<_> = self.streams()?.into_iter().filter(|(_, kept)| is_meant(kept)).collect();
+        let (runs, others): (Vec<_>, Vec<_>) =
+            all.into_iter().partition(|(_, kept)| kept.stream.kind == StreamKind::Session);
+        let mut found = if runs.is_empty() { others } else { runs };
+        if found.len() > 1 && digits.len() < ID_DIGITS {
+            let shown: Vec<String> = found.iter().take(SHOWN).map(|(_, kept)| kept.stream.id.to_string()).collect();
+            let more = if found.len() > SHOWN { ", …" } else { "" };
+            bail!("{text:?} is the beginning of {} ids: {}{more}", found.len(), shown.join(", "));
+        }
+        if found.is_empty() {
+            bail!("there is no run {text} in {}; `framegate log list` has those that are kept", self.path.display());
+        }
+        Ok(found.swap_remove(0))
     }
 
-    /// Gives each frame of a stream to `sink`.
+    /// Passes each frame of a stream to `sink`.
     fn frames(
         &self,
         key: i64,
@@ -116,5 +138,26 @@ impl Database {
             at = last.seq + 1;
             frames.iter().try_for_each(&mut *sink)?;
         }
+    }
+
+    /// Passes each frame of a stream to `sink`. Fails at the first missing frame.
+    fn whole(
+        &self,
+        key: i64,
+        kept: &KeptStream,
+        sink: &mut dyn FnMut(&Arc<Frame>) -> anyhow::Result<()>,
+    ) -> anyhow::Result<()> {
+        let (stream, mut next) = (kept.stream.id, kept.gone.map_or(0, |gone| gone.frames));
+        self.frames(key, kept, &mut |frame| {
+            if frame.seq != next {
+                return Err(LogError::Lacking { stream, frame: next }.into());
+            }
+            next += 1;
+            sink(frame)
+        })?;
+        if next < kept.frames {
+            return Err(LogError::Lacking { stream, frame: next }.into());
+        }
+        Ok(())
     }
 }

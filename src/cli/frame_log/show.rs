@@ -1,14 +1,15 @@
-//! `list` and `show`: runs at a glance.
+//! `list` and `show`: summaries of runs.
 
 use super::Database;
 use crate::cli::EXIT_CLEAN;
 use anyhow::Context;
+use framegate_translators::runners::name_of;
 use serde_json::Value;
 use std::io::Write;
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ListArgs {
-    /// How many at most
+    /// The maximum number of runs to list
     #[arg(long, default_value_t = 100)]
     limit: usize,
     /// One JSON object a line: each run's status
@@ -18,7 +19,7 @@ pub(super) struct ListArgs {
 
 #[derive(Debug, clap::Args)]
 pub(super) struct ShowArgs {
-    /// The run
+    /// The run: its id, or a prefix of it that no other id has
     #[arg(value_name = "RUN")]
     run: String,
 }
@@ -29,9 +30,13 @@ pub(super) fn list(args: &ListArgs, database: &Database, out: &mut dyn Write) ->
         let sql = "SELECT status FROM streams WHERE kind = 'session' AND status IS NOT NULL ORDER BY key DESC LIMIT ?1";
         let mut statement = database.connection.prepare(sql)?;
         let mut rows = statement.query([limit])?;
+        let mut listed = 0;
         while let Some(row) = rows.next()? {
             writeln!(out, "{}", row.get_ref(0)?.as_str()?)?;
+            listed += 1;
         }
+        out.flush()?;
+        tell_more(listed, "status IS NOT NULL", database)?;
         return Ok(EXIT_CLEAN);
     }
     let sql = "SELECT run_id, runner, coalesce(state, ''), frames, started_at, \
@@ -39,13 +44,32 @@ pub(super) fn list(args: &ListArgs, database: &Database, out: &mut dyn Write) ->
     let mut statement = database.connection.prepare(sql)?;
     let mut rows = statement.query([limit])?;
     writeln!(out, "{:36}  {:13}  {:16}  {:>8}  {:24}  SESSION", "RUN", "RUNNER", "STATE", "FRAMES", "STARTED")?;
+    let mut listed = 0;
     while let Some(row) = rows.next()? {
+        listed += 1;
         let text = |column: usize| row.get::<_, Option<String>>(column).map(Option::unwrap_or_default);
-        let (run, runner, state, frames) = (text(0)?, text(1)?, text(2)?, row.get::<_, i64>(3)?);
+        let (run, provider, state, frames) = (text(0)?, text(1)?, text(2)?, row.get::<_, i64>(3)?);
+        let runner = name_of(&provider);
         let (started, session) = (text(4)?, text(5)?);
         writeln!(out, "{run:36}  {runner:13}  {state:16}  {frames:>8}  {started:24}  {session}")?;
     }
+    out.flush()?;
+    tell_more(listed, "true", database)?;
     Ok(EXIT_CLEAN)
+}
+
+/// Reports on stderr that there are more runs than were listed.
+fn tell_more(listed: i64, of: &str, database: &Database) -> anyhow::Result<()> {
+    let sql = format!("SELECT count(*) FROM streams WHERE kind = 'session' AND {of}");
+    let all: i64 = database.connection.query_row(&sql, [], |row| row.get(0))?;
+    if all > listed {
+        // If stderr is closed, the hint cannot be delivered.
+        let _ = writeln!(
+            std::io::stderr(),
+            "{listed} of {all} runs are listed, the newest; --limit {all} lists all of them"
+        );
+    }
+    Ok(())
 }
 
 pub(super) fn show(args: &ShowArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {

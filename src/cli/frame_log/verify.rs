@@ -1,21 +1,25 @@
-//! `verify`: whether a database is whole and its books agree.
+//! `verify`: checks that a database is complete and consistent.
 //!
-//! In: a database, as it is at one moment. Out: a line for each thing that is wrong. Never: a payload.
+//! Input: a snapshot of a database. Output: one line for each finding. Never: a payload.
 
 use super::Database;
 use crate::cli::{EXIT_CLEAN, EXIT_FINDINGS};
 use crate::log::KeptStream;
-use crate::log::sqlite::integrity;
+use crate::log::sqlite::{Row, integrity, marked};
 use framegate_translators::artifacts::id_of;
+use framegate_translators::contracts::rfc3339_millis;
 use framegate_translators::pipeline::is_last;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 use std::io::Write;
 
 pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
-    // One moment for all that is read, also while a proxy writes.
+    // Read this before the snapshot, so that frames that a proxy commits in between do not count as missing.
+    let marked = marked(&database.path, &Row::read(&database.connection)?.database);
+    // All reads see one snapshot, also while a proxy writes.
     let _moment = database.connection.unchecked_transaction()?;
     let mut findings = integrity(&database.connection, "integrity_check")?;
+    losses(database, marked, &mut findings)?;
     let (mut frames, mut streams) = (0, 0);
     match database.streams() {
         Err(error) => findings.push(error.to_string()),
@@ -49,10 +53,37 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
         writeln!(out, "{finding}")?;
     }
     writeln!(out, "{streams} streams, {frames} frames, {} findings", findings.len())?;
+    let unchecked: i64 =
+        database.connection.query_row("SELECT count(*) FROM frames WHERE checksum IS NULL", [], |row| row.get(0))?;
+    if unchecked > 0 {
+        writeln!(
+            out,
+            "{unchecked} frames are of an older layout and have no checksum: that they are as they were is not known"
+        )?;
+    }
     Ok(if findings.is_empty() { EXIT_CLEAN } else { EXIT_FINDINGS })
 }
 
-/// Whether what is left of each stream's front belongs to something.
+/// Checks that everything that was committed is present.
+fn losses(database: &Database, marked: Option<u64>, findings: &mut Vec<String>) -> anyhow::Result<()> {
+    let next = Row::read(&database.connection)?.next_position;
+    if let Some(lost) = marked.and_then(|marked| marked.checked_sub(next)).filter(|lost| *lost > 0) {
+        findings.push(format!("{lost} frames were committed behind position {next} and are not there"));
+    }
+    let mut statement =
+        database.connection.prepare("SELECT noticed_ms, position, frames FROM losses ORDER BY position")?;
+    let mut rows = statement.query([])?;
+    while let Some(row) = rows.next()? {
+        let (at, position, frames): (u64, u64, u64) = (row.get(0)?, row.get(1)?, row.get(2)?);
+        findings.push(format!(
+            "{frames} frames that were committed from position {position} on were not there at the start of {}",
+            rfc3339_millis(at)
+        ));
+    }
+    Ok(())
+}
+
+/// Checks that the marks of pruned streams are consistent.
 fn marks(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
     let orphans: i64 = database.connection.query_row(
         "SELECT count(*) FROM marks WHERE stream NOT IN (SELECT key FROM streams)",
@@ -73,7 +104,7 @@ fn marks(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> 
     Ok(())
 }
 
-/// Whether each artifact is what its hash says, and is referred to.
+/// Checks that each artifact matches its hash, and that a stream refers to it.
 fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> {
     let sql = "SELECT hash, bytes, content, \
                EXISTS (SELECT 1 FROM artifact_references WHERE artifact = artifacts.key) FROM artifacts";
@@ -92,7 +123,7 @@ fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<
     Ok(())
 }
 
-/// Looks at one stream; gives how many frames it has.
+/// Checks one stream; returns how many frames it has.
 fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<String>) -> u64 {
     let (name, before) = (format!("{} {}", kept.stream.kind.as_str(), kept.stream.id), findings.len());
     let gone = kept.gone.map_or(0, |gone| gone.frames);

@@ -1,62 +1,89 @@
 //! `framegate serve`: the proxy.
 //!
-//! The first line on stdout says where it listens, so that whoever started it with port 0 can find it.
+//! The first line on stdout contains the address, so that a caller that asked for port 0 learns the port.
 
+mod hangup;
 mod reload;
 mod settings;
+mod system;
 mod upstreams;
 
-use super::{EXIT_CLEAN, LogArgs};
+use super::{EXIT_CLEAN, EXIT_CONFIGURATION, LogArgs, threads};
 use crate::artifacts::{ArtifactStore, MemoryStore};
 use crate::clock::{Clock, Moment};
 use crate::config::{self, FsyncKind, LogKind, Sources};
 use crate::gate::Gate;
-use crate::http::{Server, Settings};
+use crate::http::{Listening, ServeError, Server, Settings};
 use crate::log::sqlite::{self, Fsync};
 use crate::log::{FrameLog, MemoryLog, SqliteLog};
 use crate::runs::{FrontBounds, Runs};
 use crate::{demo, telemetry};
 use anyhow::{Context, anyhow};
 use framegate_translators::artifacts::Bounds;
-use framegate_translators::runners::runner;
+use framegate_translators::ledger::EndHold;
+use framegate_translators::redact::Rules;
+use hangup::Terminal;
 use reload::Reload;
 pub(super) use settings::encoder_options;
 use std::io::Write;
 use std::num::NonZeroUsize;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::signal::unix::{SignalKind, signal};
-use tokio::sync::Notify;
+use tokio::sync::{Notify, oneshot};
 use uuid::Uuid;
 
 #[derive(Debug, clap::Args)]
+#[command(after_help = EXIT_CODES)]
 pub(super) struct Args {
     /// The configuration file [default: config.toml, if it is there]
     #[arg(long, value_name = "FILE")]
     config: Option<PathBuf>,
-    /// The address and port to listen on, instead of the configured ones
+    /// The address and port to listen on, instead of the configured ones: 127.0.0.1:8080, or 8080, :8080, localhost:8080 for
+    /// loopback
     #[arg(long, value_name = "ADDRESS")]
     listen: Option<String>,
-    /// Play in the recordings that come with framegate, and say how to watch them
+    /// An origin whose pages may use the proxy from a browser, such as http://localhost:5173; may be given several times, and
+    /// replaces server.cors_origins
+    #[arg(long, value_name = "ORIGIN")]
+    cors: Vec<String>,
+    /// Ingest the recordings that come with framegate, and show how to watch them
     #[arg(long)]
     demo: bool,
 }
 
+/// The exit codes in `--help`.
+const EXIT_CODES: &str = "\
+Exit codes:
+  0    it was told to stop, and has
+  2    it could not be started, or not go on: the port is taken, the database cannot be used
+  78   the configuration cannot be used; starting it again changes nothing";
+
 pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
-    let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
-    let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
-    sources.flags.extend(listen);
-    let config = sources.load()?;
-    telemetry::init(&log_args.over(&config.telemetry))?;
-    let settings = settings::settings(&config)?;
-    // The demo leaves nothing behind.
+    let (sources, config, mut settings) = match configured(args, log_args) {
+        Ok(configured) => configured,
+        Err(error) => return Ok(unusable(&error)),
+    };
+    config.contradictions().iter().for_each(|message| tracing::warn!("{message}"));
+    system::fit_open_files(&mut settings);
+    let runtime = threads::runtime(config.log.read_connections)?;
+    system::outlive_large_files(&runtime)?;
+    // Listen before opening the database: a proxy that cannot listen leaves no file.
+    let listening = match runtime.block_on(Listening::at(&settings)) {
+        Err(error @ ServeError::Open(_)) => return Ok(unusable(&error.into())),
+        listening => listening?,
+    };
+    // The demo leaves no files.
     let kind = if args.demo { LogKind::Memory } else { config.log.kind };
     let max_artifact_bytes = config.artifacts.max_total_bytes;
     let (log, store): (Arc<dyn FrameLog>, Arc<dyn ArtifactStore>) = match kind {
         LogKind::Memory => (
-            Arc::new(MemoryLog::new(config.log.max_bytes, config.log.max_runs)),
+            Arc::new(
+                MemoryLog::new(config.log.max_bytes, config.log.max_runs)
+                    .with_max_age(max_age(&config.log), Clock::System),
+            ),
             Arc::new(MemoryStore::new(max_artifact_bytes)),
         ),
         LogKind::Sqlite => {
@@ -67,6 +94,8 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     };
     let runs = Runs::new(log, Gate::new(config.gate.mode).map_err(|error| anyhow!(error))?)
         .with_view_bytes(config.server.view_bytes)
+        .with_end_hold(EndHold::Ms(config.ingest.end_hold_ms))
+        .with_open_tools(config.ingest.max_open_tools)
         .with_front_bounds(front_bounds(&config.log), settings.encoder.clone());
     let artifacts = &config.artifacts;
     let runs = if artifacts.enabled {
@@ -80,17 +109,24 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     } else {
         runs
     };
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().context("cannot start")?;
     let reload = Reload { sources, config, log: log_args.clone() };
     let otlp = reload.config.otlp.clone();
+    // The demo is for showing to others, so it redacts whatever the configuration says.
+    let demo_rules = if args.demo { settings.redaction.clone().or(default_rules()?) } else { None };
     runtime.block_on(async {
         runs.recover(Clock::System.now_ms()).await?;
         let (runs, spans) = watched(runs, &otlp)?;
         let runs = Arc::new(runs);
         runs.start_marking();
         let keeping = tokio::spawn(keep(runs.clone()));
-        let served = serve(settings, runs.clone(), args.demo, reload).await;
+        let closing = tokio::spawn({
+            let runs = runs.clone();
+            async move { runs.close_left_open().await }
+        });
+        let place = place_of(kind, &reload.config.log.path);
+        let served = serve((listening, settings), runs.clone(), demo_rules, reload, &place).await;
         keeping.abort();
+        closing.abort();
         runs.keep_counts().await;
         if let Some(spans) = spans {
             spans.stop().await;
@@ -100,7 +136,48 @@ pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     Ok(ExitCode::from(EXIT_CLEAN))
 }
 
-/// Lets the runs be told to the collector of the settings, where one is named.
+/// Reads the configuration, and sets up logging.
+fn configured(args: &Args, log_args: &LogArgs) -> anyhow::Result<(Sources, config::Config, Settings)> {
+    let mut sources = Sources::new(args.config.clone(), std::env::vars_os())?;
+    let listen = args.listen.iter().map(|listen| ("server.listen".to_owned(), listen.clone()));
+    sources.flags.extend(listen);
+    if !args.cors.is_empty() {
+        sources.flags.push(("server.cors_origins".to_owned(), args.cors.join(",")));
+    }
+    let mut config = sources.load()?;
+    // The demo prints to the terminal, so routine log lines are suppressed.
+    if args.demo && config.telemetry.filter == config::Telemetry::default().filter {
+        config.telemetry.filter = "warn".to_owned();
+    }
+    telemetry::init(&log_args.over(&config.telemetry))?;
+    let settings = settings::settings(&config)?;
+    Ok((sources, config, settings))
+}
+
+/// Reports a configuration that cannot be used. Starting again is useless until it changes.
+fn unusable(error: &anyhow::Error) -> ExitCode {
+    // If stderr is closed, the error cannot be reported.
+    let _ = writeln!(std::io::stderr(), "error: {error:#}");
+    ExitCode::from(EXIT_CONFIGURATION)
+}
+
+/// The redaction rules of the default configuration.
+fn default_rules() -> anyhow::Result<Option<Arc<Rules>>> {
+    Ok(config::Redaction::default().rules()?.map(Arc::new))
+}
+
+/// The location of the log, as shown to users.
+fn place_of(kind: LogKind, path: &Path) -> String {
+    match kind {
+        LogKind::Memory => "Its log is in memory, and gone with the process".to_owned(),
+        LogKind::Sqlite => {
+            let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
+            format!("Its log is {}", path.display())
+        }
+    }
+}
+
+/// Sends the runs to the configured OTLP collector, if there is one.
 #[cfg(feature = "otel")]
 fn watched(runs: Runs, otlp: &config::Otlp) -> anyhow::Result<(Runs, Option<telemetry::spans::Sending>)> {
     if otlp.endpoint.is_empty() {
@@ -110,13 +187,13 @@ fn watched(runs: Runs, otlp: &config::Otlp) -> anyhow::Result<(Runs, Option<tele
     Ok((runs.watched_by(spans), Some(sending)))
 }
 
-/// A build without the feature: a configuration that names a collector was refused before.
+/// A build without the feature. A configuration that names a collector has been refused before.
 #[cfg(not(feature = "otel"))]
 fn watched(runs: Runs, _: &config::Otlp) -> anyhow::Result<(Runs, Option<Untold>)> {
     Ok((runs, None))
 }
 
-/// What there is nothing of.
+/// Uninhabited: without the feature there is no exporter to stop.
 #[cfg(not(feature = "otel"))]
 enum Untold {}
 
@@ -127,7 +204,7 @@ impl Untold {
     }
 }
 
-/// How often frames that are too old are looked for, and what was counted of runs is kept.
+/// The interval of dropping old frames and of storing the counters of runs.
 const KEEP_EVERY: Duration = Duration::from_secs(60);
 
 async fn keep(runs: Arc<Runs>) {
@@ -135,11 +212,12 @@ async fn keep(runs: Arc<Runs>) {
     loop {
         tokio::time::sleep(KEEP_EVERY).await;
         runs.drop_aged(start.elapsed(), Clock::System.now_ms()).await;
+        runs.forget_dropped().await;
         runs.keep_counts().await;
     }
 }
 
-/// What the settings mean for the front of one run.
+/// The limits beyond which the first frames of a run are pruned, from the settings.
 fn front_bounds(log: &config::Log) -> FrontBounds {
     let some = |number: u64| Some(number).filter(|number| *number > 0);
     FrontBounds {
@@ -149,7 +227,12 @@ fn front_bounds(log: &config::Log) -> FrontBounds {
     }
 }
 
-/// What the settings mean for the database.
+/// How long idle streams are kept; `None` means without limit.
+fn max_age(log: &config::Log) -> Option<Duration> {
+    (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600))
+}
+
+/// The options of the database, from the settings.
 pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
     let at_least_one = |number: usize| NonZeroUsize::new(number).unwrap_or(NonZeroUsize::MIN);
     sqlite::Options {
@@ -162,7 +245,7 @@ pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
         readers: at_least_one(log.read_connections),
         max_runs: log.max_runs,
         max_bytes: log.max_bytes,
-        max_age: (log.max_age_hours > 0).then(|| Duration::from_secs(log.max_age_hours * 3600)),
+        max_age: max_age(log),
         check: log.check_on_open,
         max_file_bytes: Some(log.max_file_bytes).filter(|bytes| *bytes > 0),
         recent_bytes: log.recent_bytes,
@@ -170,34 +253,57 @@ pub(super) fn log_options(log: &config::Log) -> sqlite::Options {
     }
 }
 
-async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool, mut reload: Reload) -> anyhow::Result<()> {
+async fn serve(
+    (listening, settings): (Listening, Settings),
+    runs: Arc<Runs>,
+    demo: Option<Arc<Rules>>,
+    mut reload: Reload,
+    place: &str,
+) -> anyhow::Result<()> {
     let scheme = if settings.live.tls.is_some() { "https" } else { "http" };
-    // Before anybody is told where it listens: a signal that nobody waits for ends the process.
+    // Install the handlers before printing the address: a signal without a handler ends the process.
     let mut terminate = signal(SignalKind::terminate()).context("cannot listen for signals")?;
     let mut interrupt = signal(SignalKind::interrupt()).context("cannot listen for signals")?;
+    let terminal = Terminal::at_start();
     let mut hangup = signal(SignalKind::hangup()).context("cannot listen for signals")?;
-    let server = Server::bind(settings, runs.clone()).await?;
+    let server = Server::on(listening, settings, runs.clone())?;
     let address = server.address();
-    say(&format!("framegate listens on {scheme}://{address}\n"))?;
+    // Written at once. A caller that only wants the address reads no further than the first line.
+    say(&format!("framegate listens on {scheme}://{address}\n{place}\n"))?;
     tracing::info!(%address, "listening");
     let control = server.control();
+    let (hang_up, mut hung_up) = oneshot::channel();
     let reloading = tokio::spawn(async move {
         while hangup.recv().await.is_some() {
-            reload.take_up(&control);
+            if !terminal.is_gone() {
+                reload.take_up(&control);
+                if terminal.is_followed() {
+                    tokio::time::sleep(hangup::SOON).await;
+                }
+            }
+            if terminal.is_gone() {
+                tracing::info!("the terminal is gone");
+                let _ = hang_up.send(());
+                // Further SIGHUPs mean the same.
+                return;
+            }
         }
     });
-    if with_demo {
+    if let Some(rules) = demo {
         tokio::spawn(async move {
-            let Some(runner) = runner("claude-code") else { return };
-            let told = |run: Uuid| {
-                let _ = say(&demo_text(&format!("{scheme}://{address}"), run));
+            let base = format!("{scheme}://{address}");
+            let mut is_first = true;
+            let told = |name: &str, run: Uuid| {
+                let intro = if std::mem::take(&mut is_first) { demo_intro(&base) } else { String::new() };
+                let _ = say(&format!("{intro}{}", demo_run(&base, name, run)));
             };
-            if let Err(error) = demo::play(runs, runner, told).await {
-                tracing::error!(%error, "the demo stopped");
+            match demo::play(runs, Some(rules), told).await {
+                Ok(()) => drop(say("\nAll recordings have been played; what they made can still be read.\n")),
+                Err(error) => tracing::error!(%error, "the demo stopped"),
             }
         });
     }
-    // The first signal drains, the second one does not wait for it.
+    // The first signal drains, the second one cuts the draining short.
     let (told, again) = (Arc::new(Notify::new()), Arc::new(Notify::new()));
     let signals = [told.clone(), again.clone()];
     tokio::spawn(async move {
@@ -205,6 +311,7 @@ async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool, mut reload:
             tokio::select! {
                 _ = terminate.recv() => {}
                 _ = interrupt.recv() => {}
+                Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
             tracing::info!("told to stop");
             signal.notify_one();
@@ -215,14 +322,17 @@ async fn serve(settings: Settings, runs: Arc<Runs>, with_demo: bool, mut reload:
     Ok(())
 }
 
-fn demo_text(base: &str, run: Uuid) -> String {
+fn demo_intro(base: &str) -> String {
     format!(
-        "\nA recorded Claude Code run is being played in now. Watch it, translated, live:\n\n  \
-         curl -N '{base}/v1/runs/{run}/events?contract=sse.v1'\n\n\
-         The same run in another contract, and what else there is:\n\n  \
-         curl -N '{base}/v1/runs/{run}/events?contract=agent-manager.v1'\n  \
-         curl '{base}/v1/runs'\n\n"
+        "\nRecordings of four runners are being played in now. Watch all of them, translated, live:\n\n  \
+         curl -N '{base}/v1/events?contract=sse.v1'\n\n\
+         What there is, and one run in each contract (frames.v2, sse.v1, agent-manager.v1, pixir.v1, hecate.v1, raw):\n\n  \
+         curl '{base}/v1/runs'\n"
     )
+}
+
+fn demo_run(base: &str, runner: &str, run: Uuid) -> String {
+    format!("\n{runner}:\n  curl -N '{base}/v1/runs/{run}/events?contract=hecate.v1'\n")
 }
 
 fn say(text: &str) -> std::io::Result<()> {

@@ -1,7 +1,8 @@
-//! SIGHUP: the sources are read again, and what a running server can take up is taken up.
+//! SIGHUP: reads the configuration again, and applies what a running server can change.
 //!
-//! In: the sources as they are now. Out: another [`Live`](crate::http::Live) and log filter, and a log line that says what
-//! changed, by the names of the settings. Never: half of a configuration; the proxy stopped because the new one is wrong.
+//! Input: the configuration sources as they are now. Output: a new [`Live`](crate::http::Live) and log filter, and a log line
+//! that names the settings that changed. Never: half of a configuration applied; the proxy stopped because the new one is
+//! wrong.
 
 use super::settings::live;
 use crate::cli::LogArgs;
@@ -9,7 +10,7 @@ use crate::config::{Config, Sources};
 use crate::http::Control;
 use crate::telemetry;
 
-/// What the configuration is read again from, and what it was.
+/// The sources of the configuration, and the configuration that is active.
 pub(super) struct Reload {
     pub(super) sources: Sources,
     pub(super) config: Config,
@@ -17,10 +18,11 @@ pub(super) struct Reload {
 }
 
 impl Reload {
-    /// Reads everything again. Files that a setting names are read even where the setting is what it was.
+    /// Reads everything again. Files that a setting names are read even if the setting itself did not change.
     pub(super) fn take_up(&mut self, control: &Control) {
         match self.tried(control) {
             Ok(new) => {
+                new.contradictions().iter().for_each(|message| tracing::warn!("{message}"));
                 let changes = self.config.changes(&new);
                 let changed = changes.reloaded.join(", ");
                 tracing::info!(changed, "the configuration was read again; tokens and certificates too");
@@ -39,7 +41,7 @@ impl Reload {
 
     fn tried(&self, control: &Control) -> anyhow::Result<Config> {
         let new = self.sources.load()?;
-        // What needs a restart does not count: a server without TLS has none after it either.
+        // Settings that need a restart keep their old values here: a server started without TLS still has none.
         let usable = self.config.reloaded(new.clone());
         control.set(live(&usable)?)?;
         telemetry::set_filter(&self.log.over(&usable.telemetry).filter)?;

@@ -1,4 +1,5 @@
-//! What the server is set to, of a configuration: durations for milliseconds, nothing for 0, secrets and certificates read.
+//! Converts the configuration to the server's settings: milliseconds to durations, 0 to `None`, and files to secrets and
+//! certificates.
 
 use super::upstreams;
 use crate::auth::{self, AuthError, Tokens};
@@ -12,10 +13,10 @@ use std::path::Path;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// All that the server is set to.
+/// The complete settings of the server.
 ///
 /// # Errors
-/// A token or a certificate that cannot be read.
+/// A token or a certificate cannot be read, or a setting cannot be used.
 pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
     let server = &config.server;
     let above_zero = |ms: u64| (ms > 0).then(|| Duration::from_millis(ms));
@@ -25,6 +26,9 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         listen: server.listen,
         live: live(config)?,
         max_connections: server.max_connections,
+        reserved_connections: server.reserved_connections,
+        send_buffer: Some(server.send_buffer_bytes).filter(|bytes| *bytes > 0),
+        tcp_keepalive: above_zero(server.tcp_keepalive_ms),
         http2_max_streams: server.http2_max_streams,
         http2_ping: Duration::from_millis(server.http2_ping_ms),
         http2_ping_timeout: Duration::from_millis(server.http2_ping_timeout_ms),
@@ -37,11 +41,17 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         sse_retry: Duration::from_millis(server.sse_retry_ms),
         shutdown_flush: Duration::from_millis(server.shutdown_flush_ms),
         shutdown_grace: Duration::from_millis(server.shutdown_grace_ms),
+        ingest_start: above_zero(config.ingest.start_timeout_ms),
         ingest_idle: above_zero(config.ingest.idle_timeout_ms),
+        max_compression: config.ingest.max_compression_ratio,
+        max_decompressed: Some(config.ingest.max_decompressed_bytes).filter(|bytes| *bytes > 0),
         max_ingests: config.ingest.max_open,
         max_open_runs: config.limits.max_open_runs,
         max_records_per_run: config.limits.max_records_per_run,
         ingest_ahead_bytes: config.ingest.ahead_bytes,
+        recognise_repeats: config.ingest.recognise_repeats,
+        max_idempotency_keys: config.ingest.max_idempotency_keys,
+        idempotency_key_lifetime: Duration::from_millis(config.ingest.idempotency_key_ms),
         drift: config.ingest.drift,
         redaction: config.redaction.rules()?.map(Arc::new),
         limits: Limits { record_bytes: config.ingest.max_record_bytes, preview_bytes: config.ingest.preview_bytes },
@@ -55,20 +65,21 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
     })
 }
 
-/// What every client is served with.
+/// The encoder options for every client.
 pub(in crate::cli) fn encoder_options(config: &Config) -> EncoderOptions {
     EncoderOptions {
         thinking: config.hecate.thinking,
         artifacts: config.hecate.artifacts,
+        user_messages: config.hecate.user_messages,
         task_budget_micros_usd: Some(config.hecate.task_budget_micros_usd).filter(|budget| *budget > 0),
         ..EncoderOptions::default()
     }
 }
 
-/// What a running server takes up.
+/// The settings that can change while the server runs.
 ///
 /// # Errors
-/// A token or a certificate that cannot be read.
+/// A token or a certificate cannot be read, or a setting cannot be used.
 pub(super) fn live(config: &Config) -> anyhow::Result<Live> {
     let (limits, tls) = (&config.limits, &config.tls);
     let rate = |per_second: u64, burst: u64| (per_second > 0).then_some(Rate { per_second, burst });
@@ -76,12 +87,17 @@ pub(super) fn live(config: &Config) -> anyhow::Result<Live> {
     Ok(Live {
         allowed_hosts: config.server.allowed_hosts.clone(),
         cors_origins: config.server.cors_origins.clone(),
+        trusted_proxies: config.server.trusted_proxies.iter().map(|text| text.parse()).collect::<Result<_, _>>()?,
         tokens: tokens(&config.server.token_file, &config.auth.tokens_file)?,
         rates: Rates {
             requests: rate(limits.requests_per_second, limits.request_burst),
             ingest_bytes: rate(limits.ingest_bytes_per_second, limits.ingest_burst_bytes),
             streams: limits.max_event_streams,
             streams_per_client: limits.max_event_streams_per_client,
+            streams_per_address: limits.max_event_streams_per_address,
+            ingests_per_client: limits.max_ingests_per_client,
+            ingests_per_address: limits.max_ingests_per_address,
+            connections_per_address: limits.max_connections_per_address,
         },
         tls: has_tls.then(|| Tls::read(&tls.certificate_file, &tls.key_file)).transpose()?,
         hsts_seconds: tls.hsts_seconds,

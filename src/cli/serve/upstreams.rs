@@ -1,9 +1,9 @@
-//! The upstreams that are reached over HTTP, of a configuration: secrets and certificates read.
+//! Reads the HTTP upstreams of a configuration, with their secrets and certificates.
 
 use crate::auth::{one_line, secret_in};
 use crate::config::Config;
 use crate::config::upstream::{Authorization, Http, Kind, Retrieve, Upstream};
-use crate::upstream::client::AllowList;
+use crate::headers::Passing;
 use crate::upstream::responses::{Credentials, Patience, Responses, Settings};
 use crate::upstream::sse;
 use anyhow::{Context, anyhow};
@@ -13,10 +13,10 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
-/// Those of kind `sse`.
+/// The upstreams of kind `sse`.
 ///
 /// # Errors
-/// A secret that cannot be read.
+/// A secret cannot be read, or a setting cannot be used.
 pub(super) fn feeds(config: &Config) -> anyhow::Result<Vec<sse::Settings>> {
     let mut found = Vec::new();
     for upstream in &config.upstream {
@@ -41,13 +41,14 @@ fn feed(upstream: &Upstream, settings: &crate::config::upstream::Sse) -> anyhow:
         lost_after: ms(settings.lost_after_ms),
         start_timeout: ms(settings.start_timeout_ms),
         max_runs: upstream.max_runs,
+        is_required: settings.required,
     })
 }
 
-/// Those of kind `responses`, in their order.
+/// The upstreams of kind `responses`, in the order of the configuration.
 ///
 /// # Errors
-/// A secret or a certificate that cannot be read.
+/// A secret or a certificate cannot be read, or a setting cannot be used.
 pub(super) fn responses(config: &Config) -> anyhow::Result<Vec<Arc<Responses>>> {
     let mut found = Vec::new();
     for upstream in &config.upstream {
@@ -64,8 +65,8 @@ fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> an
         name: upstream.name.clone(),
         url: settings.http.url.parse().context("url")?,
         credentials,
-        request_headers: AllowList::new(&settings.request_headers)?,
-        response_headers: AllowList::new(&settings.response_headers)?,
+        request_headers: Passing::new(&settings.request_headers, &settings.remove_request_headers)?,
+        response_headers: Passing::new(&settings.response_headers, &settings.remove_response_headers)?,
         ca_file: is_set(&settings.http.ca_file),
         connect_timeout: Duration::from_millis(settings.http.connect_timeout_ms),
         head_timeout: Duration::from_millis(settings.answer_timeout_ms),
@@ -77,12 +78,14 @@ fn one(upstream: &Upstream, settings: &crate::config::upstream::Responses) -> an
             time: Duration::from_millis(settings.slow_client_ms),
         },
         gives_kept: settings.retrieve == Retrieve::Kept,
-        max_runs: upstream.max_runs,
+        max_connections: settings.max_connections,
+        max_queued: settings.max_queued,
+        queue_timeout: Duration::from_millis(settings.queue_timeout_ms),
     };
     Ok(Responses::new(settings)?)
 }
 
-/// Whose credentials requests have. Secrets are read here, once.
+/// Decides whose credentials requests carry. Secrets are read here, once.
 fn credentials(settings: &Http) -> anyhow::Result<Credentials> {
     match settings.authorization {
         Authorization::None => Ok(Credentials::None),
@@ -98,7 +101,7 @@ fn credentials(settings: &Http) -> anyhow::Result<Credentials> {
                     secret.ok_or_else(|| anyhow!("secret_env: {variable} holds no secret on one line"))?
                 }
             };
-            // Neither the header nor the secret is told: one of them may stand in the other's place.
+            // Errors name neither the header nor the secret: a user may have swapped the two settings.
             let header: HeaderName =
                 settings.credential_header.parse().map_err(|_| anyhow!("credential_header is no header's name"))?;
             Credentials::own(header, &settings.credential_scheme, &secret)

@@ -1,4 +1,4 @@
-//! What an upstream of kind `command` is set to.
+//! The settings of an upstream of kind `command`.
 
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -8,68 +8,71 @@ use std::path::{Path, PathBuf};
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Command {
-    /// The runner whose command line is known.
+    /// The runner whose command line is built in.
     pub preset: Preset,
-    /// The program: a path, or a name that is looked for in the proxy's `PATH`; empty: the preset's.
+    /// The program: a path, or a name to look up in the proxy's `PATH`. Empty: the preset's.
     pub program: String,
-    /// Its arguments; with a preset, further ones. `{prompt}`, `{session}`, `{model}` and `{cwd}` stand for what was asked for.
+    /// Its arguments; with a preset, additional ones. `{prompt}`, `{session}`, `{model}` and `{cwd}` are replaced by the
+    /// request's values.
     pub arguments: Vec<String>,
-    /// The arguments where a session is continued; empty: it cannot be. A preset has its own.
+    /// The arguments for continuing a session. Empty: sessions cannot be continued. Not allowed with a preset, which has its
+    /// own.
     pub resume_arguments: Vec<String>,
-    /// The directories that runs may work in, and below; the first one is where they do unless asked otherwise. Empty: they
-    /// work where the proxy does.
+    /// The directories in which runs may work, including subdirectories. The first one is the default. Empty: runs work in the
+    /// proxy's directory.
     pub directories: Vec<PathBuf>,
-    /// Variables of its environment.
+    /// Additional environment variables.
     pub environment: BTreeMap<String, String>,
-    /// Variables that it has of the proxy's environment.
-    pub pass_environment: Vec<String>,
-    /// Variables whose value is the content of a file.
+    /// Variables that are passed on from the proxy's environment; a final `*` matches any suffix. `None`: those that every
+    /// program needs, and those of the preset ([`environment::passed`](super::environment::passed)).
+    pub pass_environment: Option<Vec<String>>,
+    /// Environment variables whose values are read from files.
     pub secret_files: BTreeMap<String, PathBuf>,
-    /// Variables whose value is that of a variable of the proxy's, which may have another name.
+    /// Environment variables whose values are copied from variables of the proxy, possibly under other names.
     pub secret_variables: BTreeMap<String, String>,
-    /// The model where nobody asks for one; empty: the runner's own choice.
+    /// The model if a request does not specify one. Empty: the runner's own choice.
     pub model: String,
-    /// The largest prompt.
+    /// The maximum size of a prompt.
     pub max_prompt_bytes: usize,
-    /// How long it may take until the runner has said enough for a run.
+    /// The timeout until the runner has sent enough records for a run to begin.
     pub start_timeout_ms: u64,
-    /// How long the runner may say nothing; 0 is for ever. While it waits for an answer, this does not count.
+    /// How long the runner may be silent; 0: no limit. Time spent waiting for an answer does not count.
     pub idle_timeout_ms: u64,
-    /// How long the process may take in all; 0 is for ever.
+    /// The maximum lifetime of the process; 0: no limit.
     pub run_timeout_ms: u64,
-    /// How long a runner that takes several prompts waits for the next one.
+    /// How long a runner that accepts several prompts waits for the next one.
     pub linger_ms: u64,
-    /// How long the runner may take to end what it was asked to end, before it gets a signal.
+    /// How long the runner may take to stop after it was asked to, before it gets a signal.
     pub interrupt_grace_ms: u64,
-    /// How long it may take after the signal, before it is killed.
+    /// How long it may take after the signal before it is killed.
     pub signal_grace_ms: u64,
-    /// How long its output may stay open behind its exit, and how long it may live behind the end of its output.
+    /// How long its output may stay open after it exits, and how long it may live after its output ends.
     pub exit_grace_ms: u64,
-    /// The longest line of its standard error in the log.
+    /// The maximum length of a line of its standard error in the log.
     pub stderr_line_bytes: usize,
-    /// How much of its standard error is in the log.
+    /// How much of its standard error is logged.
     pub stderr_bytes: usize,
 }
 
-/// A runner whose command line is known.
+/// A runner whose command line is built in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Preset {
-    /// None: program and arguments say everything.
+    /// No preset: the settings name the program and all arguments.
     #[default]
     None,
-    /// `claude -p`, which is talked to by its standard input.
+    /// `claude -p`, controlled through its standard input.
     ClaudeCode,
     /// `codex exec --json`.
     CodexExec,
-    /// `codex app-server`, which is talked to by its standard input.
+    /// `codex app-server`, controlled through its standard input.
     CodexAppServer,
     /// `opencode run --format json`.
     OpencodeRun,
 }
 
 impl Preset {
-    /// Whose output it gives; "" where nobody knows.
+    /// The name of the runner; empty for `None`.
     pub fn runner(self) -> &'static str {
         match self {
             Self::None => "",
@@ -79,7 +82,7 @@ impl Preset {
         }
     }
 
-    /// The program, where none is named.
+    /// The default program.
     pub fn program(self) -> &'static str {
         match self {
             Self::None => "",
@@ -92,8 +95,6 @@ impl Preset {
 
 impl Default for Command {
     fn default() -> Self {
-        // What a program needs to be found, and to find its own settings and login.
-        let passed = ["HOME", "LANG", "LC_ALL", "LOGNAME", "PATH", "SHELL", "TMPDIR", "TZ", "USER"];
         Self {
             preset: Preset::None,
             program: String::new(),
@@ -101,7 +102,7 @@ impl Default for Command {
             resume_arguments: Vec::new(),
             directories: Vec::new(),
             environment: BTreeMap::new(),
-            pass_environment: passed.map(str::to_owned).to_vec(),
+            pass_environment: None,
             secret_files: BTreeMap::new(),
             secret_variables: BTreeMap::new(),
             model: String::new(),
@@ -120,18 +121,29 @@ impl Default for Command {
 }
 
 impl Command {
-    /// What no single value shows.
+    /// Checks constraints between settings.
     pub(super) fn check(&self, report: &mut dyn FnMut(&str, String)) {
         let is_variable = |name: &&String| name.is_empty() || name.contains(['=', '\0']);
+        // `*` is only allowed at the end.
+        let is_listed = |name: &&String| is_variable(name) || name.strip_suffix('*').unwrap_or(name).contains('*');
         let names = [
             ("environment", self.environment.keys().find(is_variable)),
-            ("pass_environment", self.pass_environment.iter().find(is_variable)),
+            ("pass_environment", self.pass_environment.iter().flatten().find(is_listed)),
             ("secret_files", self.secret_files.keys().find(is_variable)),
             ("secret_variables", self.secret_variables.keys().find(is_variable)),
         ];
         for (key, wrong) in names {
             if let Some(wrong) = wrong {
                 report(key, format!("{wrong:?} is no name of a variable"));
+            }
+        }
+        let of_option = |argument: &&String| {
+            let dashes = argument.split('{').next().unwrap_or_default();
+            argument.contains("{prompt}") && !dashes.is_empty() && dashes.chars().all(|letter| letter == '-')
+        };
+        for (key, arguments) in [("arguments", &self.arguments), ("resume_arguments", &self.resume_arguments)] {
+            if let Some(wrong) = arguments.iter().find(of_option).filter(|_| self.preset == Preset::None) {
+                report(key, format!("{wrong:?} would have the prompt name an option; write \"--\", \"{{prompt}}\""));
             }
         }
         if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {

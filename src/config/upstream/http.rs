@@ -1,4 +1,4 @@
-//! What upstreams that are reached over HTTP have in common: where they are, and what they are told of who asks.
+//! Settings that all HTTP upstreams share: the URL, the credentials and the connection.
 
 use hyper::Uri;
 use hyper::header::HeaderName;
@@ -9,35 +9,35 @@ use std::path::PathBuf;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Authorization {
-    /// Nobody's.
+    /// No credentials.
     #[default]
     None,
-    /// Those of `secret_file` or `secret_env`.
+    /// The secret in `secret_file` or `secret_env`.
     Configured,
-    /// The client's.
+    /// The client's own.
     Passthrough,
 }
 
-/// Where an upstream is, and how it is connected to.
+/// The URL, credentials and connection settings of an upstream.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Http {
-    /// Its URL: of a server what `/responses` stands behind, such as `https://api.example/v1`; of a feed its own, such as
-    /// `http://127.0.0.1:4096/event`.
+    /// Its URL. For a server, the prefix of `/responses`, such as `https://api.example/v1`; for a feed, the URL of the feed
+    /// itself, such as `http://127.0.0.1:4096/event`.
     pub url: String,
     /// Whose credentials requests carry.
     pub authorization: Authorization,
-    /// The header of the configured credentials.
+    /// The header that carries the configured credentials.
     pub credential_header: String,
-    /// How they stand in `authorization`; in any other header the secret stands alone.
+    /// The scheme before the secret in `authorization`. Any other header contains only the secret.
     pub credential_scheme: String,
-    /// A file with the secret on one line; empty: none.
+    /// A file with the secret on one line. Empty: none.
     pub secret_file: PathBuf,
-    /// An environment variable with the secret; empty: none.
+    /// An environment variable with the secret. Empty: none.
     pub secret_env: String,
-    /// Certificates to trust, as PEM; empty: those that the machine trusts.
+    /// Root certificates to trust, as PEM. Empty: those of the machine.
     pub ca_file: PathBuf,
-    /// How long a connection may take.
+    /// The timeout for connecting.
     pub connect_timeout_ms: u64,
 }
 
@@ -57,8 +57,8 @@ impl Default for Http {
 }
 
 impl Http {
-    /// What no single value shows. `is_feed`: the URL may have a query, and there are no clients whose credentials could be
-    /// passed through.
+    /// Checks constraints between settings. If `is_feed`, the URL may have a query, and passthrough is invalid because there
+    /// are no clients.
     pub(super) fn check(&self, is_feed: bool, report: &mut dyn FnMut(&str, String)) {
         check_url(&self.url, is_feed, report);
         self.check_credentials(!is_feed, report);
@@ -92,7 +92,7 @@ impl Http {
     }
 }
 
-/// Checks an upstream's URL. A feed's may have a query.
+/// Checks an upstream's URL. Only a feed's URL may have a query.
 fn check_url(url: &str, with_query: bool, report: &mut dyn FnMut(&str, String)) {
     if url.is_empty() {
         report("url", "is missing".to_owned());

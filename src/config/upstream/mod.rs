@@ -1,10 +1,11 @@
-//! `[[upstream]]`: the runners that the proxy reaches out to by itself.
+//! `[[upstream]]`: the runners that the proxy itself starts or connects to.
 //!
-//! In: the tables of the configuration file. Out: one [`Upstream`] each, every value in its range, or all that is wrong with
-//! them. Never: a table that is silently left out, a secret (they stand in files and variables, which are read when a run is
-//! started).
+//! Input: the tables of the configuration file. Output: one [`Upstream`] for each table, with every value in its range, or a
+//! list of all problems. Never: a table that is silently left out; a secret (secrets are in files and variables, which are read
+//! when they are needed).
 
 mod command;
+pub mod environment;
 mod http;
 mod responses;
 mod sse;
@@ -21,31 +22,31 @@ use framegate_translators::runners::{RUNNERS, runner};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 
-/// One runner that the proxy reaches out to.
+/// One runner that the proxy starts or connects to.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Upstream {
-    /// Its name, by which clients ask for it.
+    /// Its name, which clients use to request it.
     pub name: String,
-    /// Whose output it gives: a runner's name.
+    /// The name of the runner that produces its output.
     pub runner: String,
-    /// How many runs of it may be open at once.
+    /// The maximum number of concurrent runs. For kind `responses`, the number of connections is limited instead.
     pub max_runs: usize,
-    /// How it is reached.
+    /// How the proxy reaches it.
     pub kind: Kind,
 }
 
-/// How an upstream is reached.
+/// How the proxy reaches an upstream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// A program is started for each run.
+    /// The proxy starts a program for each run.
     Command(Box<Command>),
-    /// An event feed is followed.
+    /// The proxy follows an event feed.
     Sse(Box<Sse>),
-    /// Requests are forwarded to a server of the Responses API.
+    /// The proxy forwards requests to a server of the Responses API.
     Responses(Box<Responses>),
 }
 
-/// What every kind has.
+/// The settings that every kind has.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 struct Common {
@@ -60,10 +61,10 @@ impl Default for Common {
     }
 }
 
-/// The words that `kind` may have.
+/// The values of `kind`.
 const KINDS: [&str; 3] = ["command", "sse", "responses"];
 
-/// The bounds of every number: key, least, most.
+/// The bounds of every number: key, minimum, maximum.
 const RANGES: &[(&str, u64, u64)] = &[
     ("upstream.max_runs", 1, 100_000),
     ("upstream.max_prompt_bytes", 1, 8 << 20),
@@ -78,6 +79,9 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("upstream.stderr_bytes", 0, 16 << 20),
     ("upstream.connect_timeout_ms", 100, 600_000),
     ("upstream.answer_timeout_ms", 100, 3_600_000),
+    ("upstream.max_connections", 1, 100_000),
+    ("upstream.max_queued", 0, 100_000),
+    ("upstream.queue_timeout_ms", 0, 600_000),
     ("upstream.max_request_bytes", 1, 4 << 30),
     ("upstream.client_buffer_bytes", 4096, 1 << 30),
     ("upstream.slow_client_ms", 0, 3_600_000),
@@ -86,7 +90,7 @@ const RANGES: &[(&str, u64, u64)] = &[
     ("upstream.lost_after_ms", 0, 86_400_000),
 ];
 
-/// Reads the tables, as the file has them; what is wrong is added to `problems`, `spell` says where it stands.
+/// Reads the tables. Adds problems to `problems`; `spell` formats the position of a key.
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Upstream> {
     let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
     let Value::Array(_, tables) = tables else {
@@ -95,7 +99,7 @@ pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mu
     };
     let mut read: Vec<Upstream> = Vec::new();
     for (at, table) in tables.iter().enumerate() {
-        // Whoever looks for it counts from one, unless it has a name.
+        // A table without a name is identified by its position, counted from one.
         let name = table.as_dict().and_then(|table| table.get("name")?.as_str()).unwrap_or_default();
         let which = if name.is_empty() { format!("upstream {}", at + 1) } else { format!("upstream {name:?}") };
         let mut report = |key: &str, message| {
@@ -116,7 +120,7 @@ pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mu
     read
 }
 
-/// Reads one table; `None` where something was reported.
+/// Reads one table; `None` if a problem was reported.
 fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream> {
     let kind = table.remove("kind");
     let kind = match kind.as_ref().and_then(Value::as_str) {
@@ -131,17 +135,33 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
         }
     };
     let is_own = match kind {
-        "command" => sections(&Command::default()),
+        // `None` would have no type to compare values with.
+        "command" => sections(&Command { pass_environment: Some(Vec::new()), ..Command::default() }),
         "sse" => sections(&Sse::default()),
         _ => sections(&Responses::default()),
     };
-    let of_all = sections(&Common::default());
+    let common_default = Common::default();
+    let of_all = sections(&common_default);
     let of_http = if kind == "command" { Dict::new() } else { sections(&Http::default()) };
     let mut fits = true;
     let mut report = |key: &str, message: String| {
         fits = false;
         report(key, message);
     };
+    // For kind `responses`, `max_runs` is an alias of `max_connections`.
+    if kind == "responses"
+        && let Some(value) = table.remove("max_runs")
+    {
+        match misfit("upstream.max_runs", &value, &Value::from(common_default.max_runs), RANGES) {
+            Some(message) => report("max_runs", message),
+            None if table.contains_key("max_connections") => {
+                report("max_runs", "is another name of max_connections for this kind; leave it out".to_owned());
+            }
+            None => {
+                table.insert("max_connections".to_owned(), value);
+            }
+        }
+    }
     let (mut common, mut http, mut own) = (Dict::new(), Dict::new(), Dict::new());
     for (key, value) in table {
         let sides = [(&of_all, &mut common), (&of_http, &mut http), (&is_own, &mut own)];
@@ -194,7 +214,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     fits.then_some(Upstream { name, runner: name_of_runner, max_runs, kind })
 }
 
-/// Settings of one type; what is no value of theirs is reported.
+/// Deserialises settings; reports values that do not fit.
 fn typed<T: DeserializeOwned>(settings: Dict, report: &mut dyn FnMut(&str, String)) -> Option<T> {
     Value::from(settings)
         .deserialize()
@@ -207,7 +227,7 @@ fn typed<T: DeserializeOwned>(settings: Dict, report: &mut dyn FnMut(&str, Strin
         .ok()
 }
 
-/// Whether it can stand in a path, a log line and a metric as it is.
+/// Whether the name needs no escaping in a path, a log line or a metric.
 fn is_name(name: &str) -> bool {
     let is_of_name = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
     (1..=64).contains(&name.len()) && name.chars().all(is_of_name)
@@ -273,7 +293,7 @@ mod tests {
             if key != "max_runs" && !own.contains_key(key) {
                 continue;
             }
-            // The two of them are compared.
+            // These two settings are also compared with each other.
             let other = match key {
                 "reconnect_min_ms" => "reconnect_max_ms = 3600000",
                 "reconnect_max_ms" => "reconnect_min_ms = 10",
@@ -313,6 +333,12 @@ mod tests {
             (format!("{preset}environment = {{ \"A=B\" = \"1\" }}"), "environment: \"A=B\" is no name of a variable"),
             (format!("{command}preset = \"cloude\""), "preset: there is no value \"cloude\""),
             (format!("{preset}runner = \"cloude\""), "there is no runner \"cloude\""),
+            (format!("{preset}pass_environment = 1"), "pass_environment: 1 is no list of texts"),
+            (format!("{preset}pass_environment = [\"A*B\"]"), "\"A*B\" is no name of a variable"),
+            (
+                format!("{command}program = \"x\"\nrunner = \"codex\"\narguments = [\"--{{prompt}}\"]"),
+                "arguments: \"--{prompt}\" would have the prompt name an option",
+            ),
             (format!("{preset}directories = [\"relative\"]"), "directories: \"relative\" is no absolute path"),
             (format!("{preset}resume_arguments = [\"x\"]"), "resume_arguments: a preset knows how"),
             (at(""), "upstream \"a\", url: is missing"),
@@ -329,7 +355,15 @@ mod tests {
             (format!("{responses}credential_header = \"host\""), "\"host\" is no header's name that could"),
             (format!("{responses}credential_scheme = \"a b\""), "\"a b\" is no scheme"),
             (format!("{responses}request_headers = [\"Cookie\"]"), "request_headers: \"cookie\" carries credentials"),
-            (format!("{responses}response_headers = [\"connection\"]"), "is of one connection alone"),
+            (format!("{responses}response_headers = [\"connection\"]"), "belongs to one connection"),
+            (
+                format!("{responses}remove_request_headers = [\"two words\"]"),
+                "remove_request_headers: \"two words\" is no header's name",
+            ),
+            (
+                format!("{responses}max_runs = 4\nmax_connections = 4"),
+                "max_runs: is another name of max_connections for this kind",
+            ),
             (format!("{responses}retrieve = \"never\""), "retrieve: there is no value \"never\""),
             (format!("{responses}runner = \"codex\""), "runner: is \"open-responses\" for this kind"),
             (format!("{feed}authorization = \"passthrough\""), "nobody's request stands behind a feed"),

@@ -1,89 +1,92 @@
-//! What an upstream of kind `responses` is set to.
+//! The settings of an upstream of kind `responses`.
 
 use super::http::Http;
-use crate::upstream::client::AllowList;
+use crate::headers::Passing;
 use serde::{Deserialize, Serialize};
 
-/// A server of the Responses API that requests are forwarded to.
+/// A server of the Responses API to which requests are forwarded.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Responses {
-    /// Where it is, and how it is connected to: settings beside these.
+    /// Its URL and connection settings, in the same table of the file.
     #[serde(skip)]
     pub http: Http,
-    /// Headers of requests that are passed on.
+    /// Request headers that are passed on; `*` means all.
     pub request_headers: Vec<String>,
-    /// Headers of answers that are passed on.
+    /// Exceptions from `request_headers`.
+    pub remove_request_headers: Vec<String>,
+    /// Response headers that are passed on; `*` means all.
     pub response_headers: Vec<String>,
-    /// How long it may take until an answer begins.
+    /// Exceptions from `response_headers`.
+    pub remove_response_headers: Vec<String>,
+    /// The maximum number of concurrent connections to the server.
+    pub max_connections: usize,
+    /// The maximum number of requests that wait for a connection.
+    pub max_queued: usize,
+    /// How long a request waits for a connection.
+    pub queue_timeout_ms: u64,
+    /// The timeout for the start of an answer.
     pub answer_timeout_ms: u64,
-    /// How long an answer may be silent; 0: for ever.
+    /// How long an answer may be silent; 0: no limit.
     pub idle_timeout_ms: u64,
-    /// The largest body of a request.
+    /// The maximum size of a request's body.
     pub max_request_bytes: u64,
-    /// Whether a response is given up when its client leaves.
+    /// Whether a response is cancelled when its client disconnects.
     pub cancel_on_disconnect: bool,
-    /// How much may wait for a client.
+    /// The maximum number of bytes that are buffered for a client.
     pub client_buffer_bytes: usize,
-    /// How long a response waits for its client, in all.
+    /// The total time that a response may wait for its client.
     pub slow_client_ms: u64,
-    /// Where a response that is asked for by its id comes from.
+    /// The source of a response that a client requests by its id.
     pub retrieve: Retrieve,
 }
 
-/// Where a response that is asked for by its id comes from.
+/// The source of a response that a client requests by its id.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Retrieve {
-    /// From what is kept, as far as it is.
-    #[default]
+    /// The log, as far as it has the response.
     Kept,
-    /// From the upstream.
+    /// The upstream.
+    #[default]
     Upstream,
 }
 
 impl Default for Responses {
     fn default() -> Self {
-        let names = |list: &[&str]| list.iter().map(|&name| name.to_owned()).collect();
+        let all = || vec!["*".to_owned()];
         Self {
             http: Http::default(),
-            request_headers: names(&[
-                "content-type",
-                "content-encoding",
-                "idempotency-key",
-                "openai-*",
-                "traceparent",
-                "tracestate",
-                "user-agent",
-                "x-client-request-id",
-                "x-stainless-*",
-            ]),
-            response_headers: names(&[
-                "cache-control",
-                "openai-*",
-                "retry-after",
-                "retry-after-ms",
-                "x-ratelimit-*",
-                "x-request-id",
-                "x-should-retry",
-            ]),
+            request_headers: all(),
+            remove_request_headers: Vec::new(),
+            response_headers: all(),
+            remove_response_headers: Vec::new(),
+            max_connections: 128,
+            max_queued: 256,
+            queue_timeout_ms: 10_000,
             answer_timeout_ms: 600_000,
             idle_timeout_ms: 300_000,
             max_request_bytes: 64 << 20,
             cancel_on_disconnect: false,
             client_buffer_bytes: 4 << 20,
             slow_client_ms: 60_000,
-            retrieve: Retrieve::Kept,
+            retrieve: Retrieve::Upstream,
         }
     }
 }
 
 impl Responses {
-    /// What no single value shows.
+    /// Checks constraints between settings.
     pub(super) fn check(&self, report: &mut dyn FnMut(&str, String)) {
         self.http.check(false, report);
-        for (key, list) in [("request_headers", &self.request_headers), ("response_headers", &self.response_headers)] {
-            if let Err(error) = AllowList::new(list) {
+        let none: [&str; 0] = [];
+        for (key, checked) in [
+            ("request_headers", Passing::new(&self.request_headers, &none)),
+            ("remove_request_headers", Passing::new(&none, &self.remove_request_headers)),
+            ("response_headers", Passing::new(&self.response_headers, &none)),
+            ("remove_response_headers", Passing::new(&none, &self.remove_response_headers)),
+        ] {
+            if let Err(error) = checked {
                 report(key, error.to_string());
             }
         }

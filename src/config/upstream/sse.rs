@@ -1,27 +1,29 @@
-//! What an upstream of kind `sse` is set to.
+//! The settings of an upstream of kind `sse`.
 
 use super::http::Http;
 use serde::{Deserialize, Serialize};
 
-/// An event feed that is followed.
+/// An event feed that the proxy follows.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields, default)]
 pub struct Sse {
-    /// Where it is, and how it is connected to: settings beside these.
+    /// Its URL and connection settings, in the same table of the file.
     #[serde(skip)]
     pub http: Http,
-    /// How long it may take until an answer begins.
+    /// The timeout for the start of an answer.
     pub answer_timeout_ms: u64,
-    /// How long the feed may be silent before it is connected to anew; 0: for ever.
+    /// The silence of the feed after which the proxy reconnects; 0: never.
     pub idle_timeout_ms: u64,
-    /// The pause before it is connected to again, at first.
+    /// The initial pause before reconnecting.
     pub reconnect_min_ms: u64,
-    /// The same at most: it doubles with each attempt.
+    /// The maximum pause: it doubles with each attempt.
     pub reconnect_max_ms: u64,
-    /// How long a run may be silent behind a loss of the feed before it ends as interrupted.
+    /// After the feed was lost, how long a run may be silent before it ends as interrupted.
     pub lost_after_ms: u64,
-    /// How long it may take until the feed tells of a run that was started.
+    /// The timeout for the feed to report a run that was started.
     pub start_timeout_ms: u64,
+    /// Whether the proxy is not ready (`/readyz`) while the feed is disconnected.
+    pub required: bool,
 }
 
 impl Default for Sse {
@@ -34,12 +36,13 @@ impl Default for Sse {
             reconnect_max_ms: 30_000,
             lost_after_ms: 60_000,
             start_timeout_ms: 30_000,
+            required: true,
         }
     }
 }
 
 impl Sse {
-    /// What no single value shows.
+    /// Checks constraints between settings.
     pub(super) fn check(&self, report: &mut dyn FnMut(&str, String)) {
         self.http.check(true, report);
         if self.reconnect_min_ms > self.reconnect_max_ms {

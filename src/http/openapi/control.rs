@@ -1,4 +1,4 @@
-//! What `/openapi.json` says of speaking to runs.
+//! The descriptions of the endpoints for messages to runs.
 
 use super::{described, merged, problems};
 use serde_json::{Value, json};

@@ -3,7 +3,7 @@
 use super::{Endpoint, described, merged, problems, streams};
 use serde_json::{Value, json};
 
-/// What each of them does; the proxy's own errors stand beside those of the upstream, which pass as they are.
+/// Describes an operation. The proxy's own errors are listed besides those of the upstream, which pass unchanged.
 pub(super) fn operation(endpoint: Endpoint) -> Value {
     let refusals = |codes: &[u16]| problems(codes, "ResponsesError");
     let own = json!({"200": {"description": "The upstream's own answer.", "content": {
@@ -20,7 +20,7 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
                 "createResponse",
                 "Ask the upstream for a response; its answer passes byte for byte, and is kept as a run.",
                 merged(&[answer, refusals(&[400, 403, 404, 406, 413, 429, 500, 502, 503, 504, 507])]),
-                &["upstream", "contract", "experimental"],
+                &["upstream", "contract", "experimental", "user_messages"],
             );
             let schema = json!({"type": "object", "description": "What the upstream takes."});
             merged(&[
@@ -33,7 +33,7 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
             "A response: with `stream=true` its kept events behind `starting_after`, then live; else as it was told \
              last; where it is not kept, what the upstream answers.",
             merged(&[own, refusals(&[400, 404, 406, 500, 502, 503, 504])]),
-            &["upstream", "stream", "starting_after", "contract", "experimental", "after"],
+            &["upstream", "stream", "starting_after", "contract", "experimental", "user_messages", "after"],
         ),
         Endpoint::ResponseInput => described(
             "listResponseInputItems",
@@ -47,7 +47,29 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
             merged(&[own, refusals(&[400, 404, 413, 500, 502, 503, 504])]),
             &upstream,
         ),
-        // The last of them.
+        Endpoint::ResponseCompact => asked(
+            "compactResponse",
+            "Have the upstream compact a context; its answer is no run.",
+            merged(&[own, refusals(&[400, 403, 404, 413, 500, 502, 503, 504])]),
+        ),
+        Endpoint::ResponseTokens => asked(
+            "countResponseInputTokens",
+            "Have the upstream count the tokens of an input.",
+            merged(&[own, refusals(&[400, 403, 404, 413, 500, 502, 503, 504])]),
+        ),
+        Endpoint::Models => described(
+            "listModels",
+            "The models of the upstream.",
+            merged(&[own, refusals(&[400, 403, 404, 500, 502, 503, 504])]),
+            &upstream,
+        ),
+        Endpoint::Model => described(
+            "getModel",
+            "A model of the upstream.",
+            merged(&[own, refusals(&[400, 403, 404, 500, 502, 503, 504])]),
+            &upstream,
+        ),
+        // The only endpoint left: `ResponseDelete`.
         _ => described(
             "deleteResponse",
             "What the upstream answers; what is kept of it here stays.",
@@ -55,4 +77,11 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
             &upstream,
         ),
     }
+}
+
+/// An operation with a body that only the upstream interprets.
+fn asked(id: &str, summary: &str, answers: Value) -> Value {
+    let schema = json!({"type": "object", "description": "What the upstream takes."});
+    let body = json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}});
+    merged(&[described(id, summary, answers, &["upstream"]), body])
 }

@@ -1,4 +1,4 @@
-//! The parts that operations share: parameters, bodies, errors.
+//! Shared parts of operations: parameters, bodies, errors.
 
 use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::runners::RUNNERS;
@@ -14,13 +14,14 @@ fn header(name: &str, about: &str) -> Value {
 
 pub(super) fn parameters() -> Value {
     let contracts: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
-    let providers: Vec<&str> = RUNNERS.iter().map(|runner| runner.provider).collect();
+    let runners: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
     let (text, uuid) = (json!({"type": "string"}), json!({"type": "string", "format": "uuid"}));
     let number = |least: u64| json!({"type": "integer", "minimum": least});
     let flag = json!({"enum": ["0", "1", "true", "false"]});
     json!({
         "contract": query("contract", "The contract; it goes before what `Accept` names.", &json!({"enum": contracts})),
         "experimental": query("experimental", "Also the groups that a contract calls experimental.", &flag),
+        "user_messages": query("user_messages", "Also the user's messages, in `hecate.v1`.", &flag),
         "after": query("after",
             "The cursor of the last event that was seen; -1 is none. `sse.v1` has an event id, the others a number.", &text),
         "after_sequence": query("after_sequence", "The `sequence` of the last event that was seen; -1 is none.",
@@ -31,12 +32,14 @@ pub(super) fn parameters() -> Value {
         "session_id": query("session_id", "The runs of one session alone.", &uuid),
         "task_id": query("task_id", "The runs of one task alone: `task_` and a ULID, or a UUID.", &text),
         "event_type": query("event_type", "Events of these types alone, separated by commas.", &text),
-        "runner": query("runner", "The runs of one runner alone, by its name in frames.", &json!({"enum": providers})),
+        "runner": query("runner", "The runs of one runner alone.", &json!({"enum": runners})),
         "state": query("state", "The runs in one state alone.", &run_state()),
         "upstream": query("upstream", "The upstream of kind `responses`; without it, the first one.", &text),
         "stream": query("stream", "Whether events are wanted.", &json!({"type": "boolean"})),
         "starting_after": query("starting_after", "The `sequence_number` of the last event that was seen.", &number(0)),
         "last_event_id": header("Last-Event-ID", "The id of the last event that was seen, as a browser sends it."),
+        "idempotency_key": header("Idempotency-Key",
+            "A name of the client's for this body: sent again with the same key and body, it makes no run twice."),
         "if_none_match": header("If-None-Match", "The tags that the client has."),
     })
 }
@@ -63,13 +66,33 @@ pub(super) fn responses() -> Value {
     })
 }
 
-/// An object, some of whose fields are always there.
+/// An object schema with required fields.
 fn object(required: &[&str], properties: &Value) -> Value {
     json!({"type": "object", "required": required, "properties": properties})
 }
 
+/// The response of `GET /v1/contracts`.
+fn catalogue(text: &Value) -> Value {
+    let or_null = json!({"type": ["string", "null"]});
+    let link = object(&["name", "schema"], &json!({"name": text, "schema": text}));
+    let surface = object(&["name", "source"], &json!({"name": text, "source": text}));
+    let list = |items: &Value| json!({"type": "array", "items": items});
+    let contract = object(
+        &["name", "about", "version", "document", "sse", "cursor", "type_key", "log", "media_types", "schema", "types"],
+        &json!({"name": text, "about": text, "version": or_null, "document": or_null,
+            "sse": {"enum": ["bare", "named", "raw"]}, "cursor": or_null, "type_key": text, "log": {"type": "boolean"},
+            "media_types": list(text), "schema": or_null, "types": list(&link)}),
+    );
+    let runner = object(
+        &["name", "about", "provider", "surfaces"],
+        &json!({"name": text, "about": text, "provider": text, "surfaces": list(&surface)}),
+    );
+    object(&["contracts", "runners"], &json!({"contracts": list(&contract), "runners": list(&runner)}))
+}
+
 pub(super) fn schemas() -> Value {
     let (text, count) = (json!({"type": "string"}), json!({"type": "integer", "minimum": 0}));
+    let counted = |about: &str| json!({"type": "integer", "minimum": 0, "description": about});
     let uuid = json!({"type": "string", "format": "uuid"});
     let counts = json!({"type": "object", "additionalProperties": count});
     let millis = json!({"type": "integer", "minimum": 0, "description": "Unix epoch milliseconds."});
@@ -81,15 +104,25 @@ pub(super) fn schemas() -> Value {
     let exit = json!({"type": "object", "description": "How the program left that was started for the run; one of the two.",
         "properties": {"status": {"type": "integer"}, "signal": {"type": "integer"}}});
     let run = json!({"$ref": "#/components/schemas/RunStatus"});
+    let runners: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
     json!({
         "Problem": object(&["type", "title", "status", "detail"],
-            &json!({"type": text, "title": text, "status": {"type": "integer"}, "detail": text})),
+            &json!({"type": text, "title": text, "status": {"type": "integer"}, "detail": text,
+            "records": counted("Of an ingest: the records that were looked at."),
+            "invalid_records": counted("Those that are not JSON, not UTF-8, or too large."),
+            "unknown_records": counted("Those of a type, or with a part, that is not known."),
+            "looks_like": {"type": "string", "description": "The runner whose output it looks like."}})),
         "SseError": object(&["error"], &json!({"error": object(&["code", "message", "details"],
             &json!({"code": text, "message": text, "details": {"type": "object"}}))})),
         "HecateError": object(&["error"], &json!({"error": object(&["message"], &json!({"message": text}))})),
         "ResponsesError": object(&["error"], &json!({"error": object(&["message", "type", "code"],
             &json!({"message": text, "type": text, "param": {"type": "null"}, "code": text}))})),
-        "Made": object(&["records", "runs"], &json!({"records": count, "runs": {"type": "array", "items": run}})),
+        "Made": object(&["records", "invalid_records", "unknown_records", "repeated_runs", "runs"], &json!({"records": count,
+            "repeated_runs": counted("How many of the runs the log had already."),
+            "invalid_records": counted("Those that are not JSON, not UTF-8, or too large."),
+            "unknown_records": counted("Those of a type, or with a part, that is not known."),
+            "looks_like": {"type": "string", "description": "Another runner, whose output it looks like."},
+            "runs": {"type": "array", "items": run}})),
         "RunList": object(&["object", "data", "next_skip"], &json!({"object": {"const": "list"},
             "data": {"type": "array", "items": run}, "next_skip": {"type": ["integer", "null"]}})),
         "RunStatus": object(
@@ -97,7 +130,7 @@ pub(super) fn schemas() -> Value {
                 "invalid_records", "records_with_errors", "tool_calls", "usage", "warnings", "validation_failures",
                 "pending_approvals", "approvals"],
             &json!({
-                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": text, "state": run_state(),
+                "run_id": uuid, "session_id": uuid, "session_name": text, "response_id": text, "runner": {"enum": runners}, "state": run_state(),
                 "started_at_ms": millis, "updated_at_ms": millis, "ended_at_ms": millis,
                 "frames": count, "pruned_frames": count, "records": count, "invalid_records": count, "records_with_errors": count,
                 "tool_calls": count,
@@ -110,10 +143,11 @@ pub(super) fn schemas() -> Value {
                 "final_text": text, "error_code": text, "message": text,
                 "not_kept": {"enum": ["log_full", "log_failed"],
                     "description": "Why the last that came of the run is not kept; it does not end before it is."},
+                "damaged": {"type": "string", "description": "What of the run cannot be read; its events break off there."},
                 "exit": exit,
             })),
-        "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array"},
-            "next": {"type": ["integer", "string", "null"],
+        "EventPage": object(&["object", "data"], &json!({"object": {"const": "list"}, "data": {"type": "array", "items": {}},
+            "next": {"anyOf": [{"type": "integer"}, {"type": "string"}, {"type": "null"}],
                 "description": "The cursor to go on from; null where there is no more now."},
             "cursor": {"type": "string", "description": "Of a feed: the cursor of the last event."},
             "ended": {"type": "boolean", "description": "Of a run: whether there will be no more."}})),
@@ -124,14 +158,10 @@ pub(super) fn schemas() -> Value {
             "data": object(&["id", "kind", "digest", "mime", "size_bytes", "created_at", "produced_by_run_id"],
                 &json!({"id": text, "kind": text, "digest": text, "mime": text, "size_bytes": count,
                     "created_at": time, "produced_by_run_id": text}))})),
-        "Catalogue": object(&["contracts", "runners"], &json!({
-            "contracts": {"type": "array", "items": object(&["name", "media_types", "types"],
-                &json!({"name": text, "media_types": {"type": "array", "items": text}, "types": {"type": "array"}}))},
-            "runners": {"type": "array", "items": object(&["name", "surfaces"],
-                &json!({"name": text, "surfaces": {"type": "array"}}))}})),
+        "Catalogue": catalogue(&text),
         "Health": object(&["status"], &json!({"status": {"const": "ok"}})),
         "Readiness": object(&["status"], &json!({"status": {"enum": ["ready", "not_ready"]},
             "reasons": {"type": "array", "items": object(&["code", "detail"],
-                &json!({"code": {"enum": ["stopping", "log_not_writable", "ingests_full"]}, "detail": text}))}})),
+                &json!({"code": {"enum": ["stopping", "log_not_writable", "ingests_full", "upstream_not_connected"]}, "detail": text}))}})),
     })
 }

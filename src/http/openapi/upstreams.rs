@@ -1,4 +1,4 @@
-//! What `/openapi.json` says of upstreams.
+//! The descriptions of the endpoints for upstreams.
 
 use super::{body, described, merged, problems};
 use serde_json::{Value, json};
@@ -45,6 +45,10 @@ pub(super) fn list() -> Value {
             "takes_prompts": {"type": "boolean",
                 "description": "Whether `POST /v1/runs` starts a run with a prompt."},
             "takes_messages": {"type": "boolean", "description": "Whether runs can be given answers and further prompts."},
+            "state": {"enum": ["connecting", "connected", "lost"],
+                "description": "How the connection to the feed is; absent where there is no feed."},
+            "since_ms": {"type": "integer", "minimum": 0, "description": "Since when: Unix epoch milliseconds."},
+            "reason": {"type": "string", "description": "Why it is not connected, by the last attempt."},
         },
     });
     let schema = json!({"type": "object", "required": ["upstreams"], "properties": {"upstreams": {"type": "array", "items": one}}});

@@ -1,17 +1,18 @@
-//! Responses that are kept: replayed, or as they were told last.
+//! Kept responses: replayed, or as the last response object.
 //!
-//! In: a response's id, and the `sequence_number` of the last event that was seen. Out: the records behind it, as they came
-//! (what was redacted aside), then those that are still to come; or the last response object. Never: a response of which the
-//! caller may not see the run.
+//! Input: a response's id, and the `sequence_number` of the last event that the client saw. Output: the records after it as
+//! they arrived (except for redactions), then those still to come; or the last response object. Never: a response whose run
+//! the caller may not see.
 
 use super::{Asked, Failure};
-use crate::http::Shared;
-use crate::http::body::{Body, Source, events, full};
+use crate::http::body::{Source, events};
 use crate::http::events::{events_of, stream_headers, unreadable};
 use crate::http::negotiate::{Form, Negotiated};
+use crate::http::reply::{Body, full};
+use crate::http::shared::Shared;
 use crate::log::LogError;
-use crate::runs::{Entry, Follower, RunState, RunStatus, Runs, Wire};
-use crate::upstream::responses::LOST;
+use crate::runs::{Entry, Follower, Runs, Wire};
+use crate::upstream::responses;
 use framegate_translators::contracts::raw::RAW;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Body as FrameBody, Frame};
@@ -24,10 +25,13 @@ use std::sync::Arc;
 /// How many frames are read at a time.
 const AT_ONCE: usize = 512;
 
-/// How far behind a run's end its last response object is looked for, in frames.
+/// How many frames are examined for the beginning of a response.
+const AT_BEGIN: usize = 16;
+
+/// How many frames are searched at a time, from the end of a run backwards, for its last response object.
 const BACK: u64 = 64;
 
-/// The answer from what is kept; `None` where the upstream is to be asked.
+/// The answer from what is kept; `None` if the upstream must be asked.
 pub(super) async fn answer(
     request: &Request<Incoming>,
     id: &str,
@@ -38,15 +42,21 @@ pub(super) async fn answer(
     if let Some(negotiated) = asked.negotiated(request, shared)? {
         return Ok(Some(events_of(request, &asked.query, entry, negotiated, shared.clone()).await?));
     }
+    // An upstream that the request names must exist. If none is configured, only kept responses can be served.
+    let has_upstream = asked.upstream.is_some() || !shared.settings.responses.is_empty();
+    let upstream = if has_upstream { Some(asked.upstream(shared)?) } else { None };
+    let broke_off = responses::broke_off(&entry.status());
     if asked.stream {
+        if let Some(upstream) = upstream {
+            let begin = begin(&shared.runs, &entry).await.map_err(|error| unreadable(&error))?;
+            let goes_on = broke_off && (begin.is_background || upstream.goes_on(id));
+            if goes_on || !begin.is_before(asked.starting_after) {
+                return Ok(None);
+            }
+        }
         return replay(&entry, asked.starting_after, shared).await.map(Some);
     }
-    // One that the request names must be there; without any, what is kept is all that there is.
-    let has_upstream = asked.upstream.is_some() || !shared.settings.responses.is_empty();
-    if has_upstream && !asked.upstream(shared)?.settings().gives_kept {
-        return Ok(None);
-    }
-    if has_upstream && shared.caller.restriction.is_open() && broke_off(&entry.status()) {
+    if upstream.is_some_and(|upstream| !upstream.settings().gives_kept || broke_off) {
         return Ok(None);
     }
     let Some(object) = last_object(&shared.runs, &entry).await.map_err(|error| unreadable(&error))? else {
@@ -58,12 +68,43 @@ pub(super) async fn answer(
     Ok(Some(response))
 }
 
-/// What broke off here may have gone on at the upstream.
-fn broke_off(run: &RunStatus) -> bool {
-    run.state == RunState::Interrupted || run.error_code.as_deref().is_some_and(|code| LOST.contains(&code))
+/// The beginning of a kept response.
+#[derive(Debug, Default)]
+struct Begin {
+    /// Whether its first record is an event.
+    is_event: bool,
+    /// The `sequence_number` of the first record.
+    number: Option<u64>,
+    /// Whether it was requested with `background`.
+    is_background: bool,
 }
 
-/// The records behind that event, then live.
+impl Begin {
+    /// Whether all events after `after` are kept.
+    fn is_before(&self, after: Option<u64>) -> bool {
+        // The first number is 0; some servers begin with 1.
+        self.is_event && self.number.is_none_or(|first| first <= after.unwrap_or(0).saturating_add(1))
+    }
+}
+
+async fn begin(runs: &Runs, entry: &Entry) -> Result<Begin, LogError> {
+    let mut begin = None;
+    for frame in runs.log().read(entry.id(), 0, AT_BEGIN).await? {
+        let FrameBody::ProviderEvent(record) = &frame.body else { continue };
+        let Some(data) = record.data.as_deref().and_then(Object::parse) else { continue };
+        let first = begin.get_or_insert_with(|| Begin {
+            is_event: data.str("type").is_some(),
+            number: data.u64("sequence_number"),
+            is_background: false,
+        });
+        let response = data.object("response");
+        let says = response.as_ref().unwrap_or(&data).get("background").is_some_and(|value| value.text() == "true");
+        first.is_background |= says;
+    }
+    Ok(begin.unwrap_or_default())
+}
+
+/// The records after the given event, then live.
 async fn replay(entry: &Arc<Entry>, after: Option<u64>, shared: &Arc<Shared>) -> Result<Response<Body>, Failure> {
     let options = EncoderOptions::default();
     let negotiated = Negotiated { contract: &RAW, options: options.clone(), form: Form::Sse };
@@ -78,13 +119,13 @@ async fn replay(entry: &Arc<Entry>, after: Option<u64>, shared: &Arc<Shared>) ->
     let lease = shared.stream()?;
     let mut response = Response::new(events(Source::Run(Box::new(follower)), &negotiated, shared, lease));
     stream_headers(&mut response, &negotiated);
-    // What the upstream itself would say.
+    // The value that the upstream itself would send.
     response.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("text/event-stream; charset=utf-8"));
     Ok(response)
 }
 
-/// How many records of a run there are before the first one whose `sequence_number` is beyond `after`. One without a number
-/// belongs to the one before it.
+/// The number of records of a run before the first one whose `sequence_number` is greater than `after`. A record without a
+/// number belongs to the record before it.
 async fn records_up_to(runs: &Runs, entry: &Entry, after: u64) -> Result<u64, LogError> {
     let (mut at, mut records) = (0, 0);
     loop {
@@ -102,7 +143,7 @@ async fn records_up_to(runs: &Runs, entry: &Entry, after: u64) -> Result<u64, Lo
     }
 }
 
-/// The response as it was told last.
+/// The latest response object of the run; `None` if it has none.
 async fn last_object(runs: &Runs, entry: &Entry) -> Result<Option<String>, LogError> {
     let mut end = entry.tail().borrow().frames;
     while end > 0 {
@@ -122,7 +163,7 @@ async fn last_object(runs: &Runs, entry: &Entry) -> Result<Option<String>, LogEr
     Ok(None)
 }
 
-/// The response object of a record.
+/// The response object in a record.
 fn object_of(frame: &Frame) -> Option<String> {
     let FrameBody::ProviderEvent(record) = &frame.body else { return None };
     let text = record.data.as_deref()?;

@@ -1,52 +1,49 @@
-//! The Responses API in front of a configured upstream.
+//! The Responses API, served by a configured upstream.
 //!
-//! In: what an SDK asks of `/v1/responses`. Out: what the upstream answers, byte for byte, or its run in the contract that
-//! the request names; responses that are kept, by their ids. Never: a request that is refused behind its sending (what can be
-//! known before is checked before), an upstream asked in the name of a caller that sees only some of the runs.
+//! Input: an SDK's requests to `/v1/responses`. Output: the upstream's response, byte for byte, or its run in the contract
+//! that the request names; kept responses, by id. Never: a request that is refused after it was sent (everything that can be
+//! checked is checked before); a request to the upstream on behalf of a caller that sees only some runs.
 //!
-//! Errors of the proxy's own have the form that the SDKs read: `{"error":{"message","type","param","code"}}`.
+//! Errors of the proxy have the form that the SDKs parse: `{"error":{"message","type","param","code"}}`.
 
 mod kept;
 
-use super::Shared;
-use super::body::{Body, Source, Torn, events};
-use super::events::{Query, stream_headers, wanted_of};
-use super::limits::{StreamSlot, later};
+use super::body::{BEFORE_RESET, Source, events};
+use super::events::{stream_headers, wanted_of};
+use super::limits::{SOON, StreamSlot, later};
 use super::negotiate::{Form, Negotiated, Wanted, negotiate};
 use super::problem::Problem;
-use super::router::json_response;
+use super::query::Query;
+use super::reply::{Body, Torn, json_response};
+use super::shared::Shared;
+use crate::client::NoAnswer;
 use crate::runs::Wire;
 use crate::stopping::Phase;
-use crate::upstream::client::NoAnswer;
-use crate::upstream::responses::{Answer, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
+use crate::upstream::responses::{Answer, Asking, Credentials, Exchange, Inlet, Mode, Refusal, Responses};
 use framegate_translators::runners::open_responses::RUNNER;
 use futures_util::stream;
 use http_body_util::{BodyExt, Limited, StreamBody};
 use hyper::body::{Body as _, Frame, Incoming};
 use hyper::header::{self, ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
-use hyper::{HeaderMap, Request, Response, StatusCode};
+use hyper::{HeaderMap, Method, Request, Response, StatusCode};
 use serde_json::json;
 use std::sync::Arc;
-use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, oneshot};
 
-/// Where a client's own credentials stand while `Authorization` has the proxy's token.
+/// The header for a client's own credentials when `Authorization` carries the proxy's token.
 const UPSTREAM_AUTHORIZATION: HeaderName = HeaderName::from_static("x-upstream-authorization");
 
-/// What the SDKs ask before they try again by themselves.
+/// The header that tells SDKs whether to retry automatically.
 const SHOULD_RETRY: HeaderName = HeaderName::from_static("x-should-retry");
 
-/// When whoever found no place may come back.
-const SOON: Duration = Duration::from_secs(1);
-
-/// The query of a request: what of it is the proxy's own, and the rest, which is the upstream's.
+/// The query of a request: the proxy's own parameters, and the rest for the upstream.
 #[derive(Debug, Default)]
 struct Asked {
     upstream: Option<String>,
     stream: bool,
     starting_after: Option<u64>,
     query: Query,
-    /// As it stood, without what is the proxy's.
+    /// The query as received, without the proxy's parameters.
     rest: String,
 }
 
@@ -59,6 +56,7 @@ impl Asked {
                 "upstream" => asked.upstream = Some(value.to_owned()),
                 "contract" => asked.query.contract = Some(value.to_owned()),
                 "experimental" => asked.query.experimental = matches!(value, "1" | "true"),
+                "user_messages" => asked.query.user_messages = matches!(value, "1" | "true"),
                 _ => {
                     match key {
                         "stream" => asked.stream = matches!(value, "true" | "1"),
@@ -79,13 +77,13 @@ impl Asked {
         Ok(asked)
     }
 
-    /// The contract that the request names; `None` where it names none, and wants the upstream's own bytes.
+    /// The contract that the request names; `None` if it names none and thus wants the upstream's own bytes.
     fn negotiated(&self, request: &Request<Incoming>, shared: &Shared) -> Result<Option<Negotiated>, Problem> {
         let accept = request.headers().get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
         if self.query.contract.is_none() && !accept.contains("contract=") {
             return Ok(None);
         }
-        // An SDK accepts JSON where it means a stream, too.
+        // SDKs accept JSON even when they request a stream.
         let is_json = accept.trim() == "application/json";
         let accept = if is_json { None } else { Some(accept) };
         let wanted = Wanted { forms: &[Form::Sse, Form::Ndjson], accept, ..wanted_of(request, &self.query, shared) };
@@ -116,8 +114,7 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
     let asked = Asked::of(&request)?;
     let upstream = asked.upstream(&shared)?.clone();
     let restriction = &shared.caller.restriction;
-    let is_of_others =
-        !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == RUNNER.provider);
+    let is_of_others = !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == RUNNER.name);
     if !restriction.sessions.is_empty() || !restriction.runs.is_empty() || is_of_others {
         let detail = "the token is restricted to other sessions, runs or runners than a new response is of";
         return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
@@ -128,20 +125,16 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
         let status = if full { StatusCode::INSUFFICIENT_STORAGE } else { StatusCode::SERVICE_UNAVAILABLE };
         Problem::new(status, format!("the response could not be kept, so it was not asked for: {error}"))
     })?;
-    let Ok(ingest) = shared.ingests.clone().try_acquire_owned() else {
-        let detail = format!("{} ingests are open, which is the limit; try again later", shared.settings.max_ingests);
-        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON).into());
-    };
     let lease = shared.stream()?;
     let mode = if negotiated.is_some() { Mode::Translated } else { Mode::Verbatim };
-    let sent = send(request, "", &asked, upstream, mode, &shared, Some(ingest)).await?;
+    let sent = send(request, "/responses", &asked, upstream, mode, &shared).await?;
     match (sent, negotiated) {
         (Answer::Own { status, headers, body }, _) => Ok(own(status, headers, body, Some(lease.into_slot()))),
         (Answer::Run { ingested, headers, left }, Some(negotiated)) => {
             let wire = if negotiated.form == Form::Sse { Wire::Sse } else { Wire::Ndjson };
             let follower = ingested.follow(shared.runs.clone(), negotiated.contract, negotiated.options.clone(), wire);
             let body = events(Source::Ingest(Box::new(follower)), &negotiated, &shared, lease);
-            // Dropped with the body: by the connection, when it was sent, or when nobody is left to send it to.
+            // Dropped with the body: when the connection has sent it or is gone.
             let body = body.map_frame(move |frame| {
                 let _held = &left;
                 frame
@@ -162,23 +155,73 @@ pub(super) async fn retrieve(request: Request<Incoming>, id: &str, shared: Arc<S
         let asked = Asked::of(&request)?;
         match kept::answer(&request, id, &asked, &shared).await? {
             Some(response) => Ok(response),
-            None => passed(request, &format!("/{id}"), &asked, &shared).await,
+            None => passed(request, id, "", &asked, &shared).await,
         }
     };
     answered(answer.await)
 }
 
-/// What is the upstream's alone: `rest` stands behind the response's id.
+/// A request about a response that only the upstream can answer. `rest` follows the response's id in the path.
 pub(super) async fn pass(request: Request<Incoming>, id: &str, rest: &str, shared: Arc<Shared>) -> Response<Body> {
     let answer = async {
         let id = checked(id)?;
         let asked = Asked::of(&request)?;
-        passed(request, &format!("/{id}{rest}"), &asked, &shared).await
+        passed(request, id, rest, &asked, &shared).await
     };
     answered(answer.await)
 }
 
-/// An id goes into the upstream's path: it is one plain segment of it.
+/// A request that only the upstream can answer and that names no response.
+pub(super) async fn pass_path(request: Request<Incoming>, path: &str, shared: Arc<Shared>) -> Response<Body> {
+    let answer = async {
+        let asked = Asked::of(&request)?;
+        for segment in path.split('/').skip(1) {
+            checked(segment)?;
+        }
+        if !shared.caller.restriction.is_open() {
+            let detail = "the token is restricted to some sessions, runs or runners, and this path knows none of them";
+            return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
+        }
+        let upstream = asked.upstream(&shared)?.clone();
+        own_answer(send(request, path, &asked, upstream, Mode::Plain, &shared).await?)
+    };
+    answered(answer.await)
+}
+
+/// Answers a WebSocket handshake at `GET /v1/responses`: tells the client to use POST instead.
+pub(super) fn upgrade_refused() -> Response<Body> {
+    let detail =
+        "responses are not given over a WebSocket here: ask by POST, with \"stream\": true for server-sent events";
+    let mut response = error(StatusCode::UPGRADE_REQUIRED, code_of(StatusCode::UPGRADE_REQUIRED), detail);
+    // RFC 9110, section 15.5.22: the protocol to use instead.
+    response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
+    response.headers_mut().insert(header::CONNECTION, HeaderValue::from_static("upgrade"));
+    response
+}
+
+/// Whether a request asks for a WebSocket.
+pub(super) fn wants_websocket<B>(request: &Request<B>) -> bool {
+    let upgrades = request.headers().get_all(header::UPGRADE).iter().filter_map(|value| value.to_str().ok());
+    let mut protocols = upgrades.flat_map(|value| value.split(',')).map(str::trim);
+    request.method() == Method::GET && protocols.any(|protocol| protocol.eq_ignore_ascii_case("websocket"))
+}
+
+/// Whether a path belongs to the APIs whose SDKs expect errors in the API's form.
+pub(super) fn is_of_sdks(path: &str) -> bool {
+    ["/v1/responses", "/v1/models"]
+        .iter()
+        .any(|of_api| path.strip_prefix(of_api).is_some_and(|behind| behind.is_empty() || behind.starts_with('/')))
+}
+
+/// A problem in the form that the SDKs parse.
+pub(super) fn refused(mut problem: Problem) -> Response<Body> {
+    let status = problem.status();
+    let mut response = error(status, code_of(status), problem.detail());
+    problem.extend(&mut response);
+    response
+}
+
+/// Checks that an id is a single plain path segment, because it becomes part of the upstream's path.
 fn checked(id: &str) -> Result<&str, Problem> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
     let is_id = id.len() <= 256 && id.bytes().all(is_plain) && id.bytes().any(|byte| byte != b'.');
@@ -187,22 +230,39 @@ fn checked(id: &str) -> Result<&str, Problem> {
 
 async fn passed(
     request: Request<Incoming>,
-    path: &str,
+    id: &str,
+    rest: &str,
     asked: &Asked,
     shared: &Arc<Shared>,
 ) -> Result<Response<Body>, Failure> {
-    // The upstream knows nothing of who sees what.
-    if !shared.caller.restriction.is_open() {
+    // The upstream does not know which runs a caller sees. So a restricted caller may only ask for responses that it sees
+    // here.
+    let is_seen = || shared.runs.find_response(id).is_some_and(|entry| shared.sees(&entry));
+    if !shared.caller.restriction.is_open() && !is_seen() {
         return Err(Problem::not_found("there is no such response").into());
     }
     let upstream = asked.upstream(shared)?.clone();
-    match send(request, path, asked, upstream, Mode::Plain, shared, None).await? {
+    let is_deleted = request.method() == Method::DELETE;
+    let mode = if is_deleted || rest == "/input_items" { Mode::Plain } else { Mode::Followed(id.to_owned()) };
+    let answer = send(request, &format!("/responses/{id}{rest}"), asked, upstream.clone(), mode, shared).await?;
+    if let Answer::Own { status, .. } = &answer
+        && is_deleted
+        && status.is_success()
+    {
+        shared.runs.forget_response(id);
+        upstream.deleted(id);
+    }
+    own_answer(answer)
+}
+
+fn own_answer(answer: Answer) -> Result<Response<Body>, Failure> {
+    match answer {
         Answer::Own { status, headers, body } => Ok(own(status, headers, body, None)),
         Answer::Run { .. } => Err(Refusal::Inside.into()),
     }
 }
 
-/// Sends a request to the upstream, in a task of its own: a client that leaves does not stop it half way.
+/// Sends a request to the upstream in a task of its own, so that a client that leaves does not abort it halfway.
 async fn send(
     request: Request<Incoming>,
     path: &str,
@@ -210,7 +270,6 @@ async fn send(
     upstream: Arc<Responses>,
     mode: Mode,
     shared: &Arc<Shared>,
-    ingest: Option<OwnedSemaphorePermit>,
 ) -> Result<Answer, Failure> {
     let settings = upstream.settings();
     let limit = settings.max_request_bytes;
@@ -218,19 +277,19 @@ async fn send(
         let detail = format!("the request has more than {limit} bytes (max_request_bytes of its upstream)");
         Failure::from(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail))
     };
-    let Some(place) = upstream.place() else {
-        let detail = format!("{} requests of this upstream are open, which is its limit (max_runs)", settings.max_runs);
-        return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON).into());
-    };
     if request.body().size_hint().lower() > limit {
         return Err(too_large());
     }
+    let place = place(&upstream, shared).await?;
+    let makes_run = matches!(mode, Mode::Verbatim | Mode::Translated);
+    let ingest = if makes_run { Some(ingest_place(shared)?) } else { None };
     let (head, body) = request.into_parts();
+    let asking = Asking::new(&head.headers);
     let body = Limited::new(body, usize::try_from(limit).unwrap_or(usize::MAX)).boxed_unsync();
-    let credentials = credentials(&head.headers, settings, shared);
-    let rest = format!("{path}{}", asked.rest);
+    let body = asking.listen(body).boxed_unsync();
+    let own = credentials(&head.headers, settings, shared);
     let mut to_upstream = upstream
-        .request(head.method, &rest, &head.headers, credentials.as_ref(), body)
+        .request(head.method, &format!("{path}{}", asked.rest), &head.headers, &own, body)
         .map_err(|_| Problem::bad_request("the query cannot be sent on"))?;
     if mode == Mode::Translated {
         let accept = HeaderValue::from_static("text/event-stream, application/json");
@@ -245,6 +304,7 @@ async fn send(
         cancels: upstream.settings().cancel_on_disconnect,
         upstream,
         request: to_upstream,
+        asking,
         mode,
         make: maker(shared.clone()),
         document_bytes: shared.settings.limits.record_bytes,
@@ -260,33 +320,66 @@ async fn send(
     }
 }
 
-/// Makes the ingest of a response, as an ingest of the caller's own would be.
+/// Acquires a connection to the upstream. The wait ends when the proxy stops.
+async fn place(upstream: &Responses, shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
+    let mut phase = shared.stopping.phase();
+    let found = tokio::select! {
+        biased;
+        found = upstream.place() => found,
+        _ = phase.wait_for(|phase| *phase >= Phase::Draining) => return Err(Refusal::Stopping.into()),
+    };
+    found.map_err(|error| {
+        shared.runs.metrics().upstream_ended(&upstream.settings().name, "no_connection");
+        later(StatusCode::SERVICE_UNAVAILABLE, error.to_string(), SOON).into()
+    })
+}
+
+fn ingest_place(shared: &Shared) -> Result<OwnedSemaphorePermit, Failure> {
+    shared.ingests.clone().try_acquire_owned().map_err(|_| {
+        let limit = shared.settings.max_ingests;
+        let detail = format!("{limit} ingests are open, which is the limit (ingest.max_open); try again later");
+        later(StatusCode::SERVICE_UNAVAILABLE, detail, SOON).into()
+    })
+}
+
+/// Creates the ingest of a response with the caller's restriction, like an ingest that the caller sends.
 fn maker(shared: Arc<Shared>) -> crate::upstream::responses::MakeIngest {
-    Box::new(move |framing| {
-        let ingest = shared.host.ingest(&RUNNER, framing, shared.caller.restriction.clone());
+    Box::new(move |framing, said| {
+        let session_of = |id: &str| {
+            let entry = shared.runs.find_response(id).filter(|entry| shared.sees(entry))?;
+            let session = &entry.stream.session;
+            // A session without a name is identified by its id.
+            Some(if session.name.is_empty() { session.id.to_string() } else { session.name.to_string() })
+        };
+        let session = said.session(session_of).unwrap_or_default();
+        let ingest = shared.host.ingest(&RUNNER, framing, shared.caller.restriction.clone()).within_session(&session);
         (ingest, shared.runs.metrics().ingest(RUNNER.name))
     })
 }
 
-/// The client's own credentials for the upstream. Where the proxy has tokens, `Authorization` carries one of them, which is
-/// nobody else's to see.
-fn credentials(
-    headers: &HeaderMap,
-    settings: &crate::upstream::responses::Settings,
-    shared: &Shared,
-) -> Option<HeaderValue> {
+/// Headers other than `Authorization` that servers accept keys in.
+const KEYS: [&str; 3] = ["api-key", "x-api-key", "x-goog-api-key"];
+
+/// The client's own credentials for the upstream. If the proxy has tokens, `Authorization` carries one of them, which the
+/// upstream must not see.
+fn credentials(headers: &HeaderMap, settings: &crate::upstream::responses::Settings, shared: &Shared) -> HeaderMap {
+    let mut own = HeaderMap::new();
     if settings.credentials != Credentials::OfTheClient {
-        return None;
+        return own;
     }
     let has_tokens = !shared.control.live().tokens.is_empty();
     let from = if has_tokens { UPSTREAM_AUTHORIZATION } else { AUTHORIZATION };
-    headers.get(from).cloned().map(|mut value| {
-        value.set_sensitive(true);
-        value
-    })
+    let keys = KEYS.iter().map(|name| (HeaderName::from_static(name), headers.get(*name)));
+    for (name, value) in [(AUTHORIZATION, headers.get(from))].into_iter().chain(keys) {
+        if let Some(mut value) = value.cloned() {
+            value.set_sensitive(true);
+            own.insert(name, value);
+        }
+    }
+    own
 }
 
-/// The upstream's own answer.
+/// The upstream's own response.
 fn own(status: StatusCode, headers: HeaderMap, body: Inlet, slot: Option<StreamSlot>) -> Response<Body> {
     let body = StreamBody::new(stream::unfold(Some((body, slot)), async |held| {
         let (mut body, slot) = held?;
@@ -294,8 +387,7 @@ fn own(status: StatusCode, headers: HeaderMap, body: Inlet, slot: Option<StreamS
             Ok(Some(chunk)) => Some((Ok(Frame::data(chunk)), Some((body, slot)))),
             Ok(None) => None,
             Err(_) => {
-                // What was given before is written first.
-                tokio::task::yield_now().await;
+                tokio::time::sleep(BEFORE_RESET).await;
                 Some((Err(Torn), None))
             }
         }
@@ -308,13 +400,13 @@ fn own(status: StatusCode, headers: HeaderMap, body: Inlet, slot: Option<StreamS
         .get(header::CONTENT_TYPE)
         .is_some_and(|media| media.as_bytes().to_ascii_lowercase().starts_with(b"text/event-stream"));
     if is_stream {
-        // Nobody on the way may hold it back.
+        // Intermediaries must not buffer the stream.
         response.headers_mut().insert("x-accel-buffering", HeaderValue::from_static("no"));
     }
     response
 }
 
-/// Why a request has no answer of an upstream's.
+/// Why a request has no response from the upstream.
 enum Failure {
     Problem(Problem),
     Refusal(Refusal),
@@ -342,17 +434,12 @@ fn answered(outcome: Result<Response<Body>, Failure>) -> Response<Body> {
             response.headers_mut().insert(SHOULD_RETRY, retry);
             response
         }
-        Err(Failure::Problem(mut problem)) => {
-            let status = problem.status();
-            let mut response = error(status, code_of(status), problem.detail());
-            problem.extend(&mut response);
-            response
-        }
+        Err(Failure::Problem(problem)) => refused(problem),
     }
 }
 
-/// The status and the code of a refusal, and whether a client may try again by itself: not where the upstream may have
-/// done, and charged, what was asked.
+/// The status and code of a refusal, and whether a client may retry automatically: not if the upstream may already have
+/// processed, and charged for, the request.
 fn told(refusal: &Refusal) -> (StatusCode, &'static str, bool) {
     match refusal {
         Refusal::NoAnswer(NoAnswer::Unreachable(_)) => (StatusCode::BAD_GATEWAY, "upstream_unreachable", true),
@@ -369,7 +456,11 @@ fn told(refusal: &Refusal) -> (StatusCode, &'static str, bool) {
 
 fn code_of(status: StatusCode) -> &'static str {
     match status {
+        StatusCode::UNAUTHORIZED => "unauthorized",
         StatusCode::NOT_FOUND => "not_found",
+        StatusCode::METHOD_NOT_ALLOWED => "method_not_allowed",
+        StatusCode::UPGRADE_REQUIRED => "upgrade_required",
+        StatusCode::MISDIRECTED_REQUEST => "host_not_allowed",
         StatusCode::FORBIDDEN => "not_allowed",
         StatusCode::NOT_ACCEPTABLE => "not_acceptable",
         StatusCode::PAYLOAD_TOO_LARGE => "request_too_large",

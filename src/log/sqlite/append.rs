@@ -1,8 +1,9 @@
-//! What is appended, in the form in which it is kept.
+//! An append in its stored form.
 //!
-//! In: frames, where they were made: the one thread that writes does not turn them to JSON. Out: rows, and which texts later
-//! appends may refer to. Never: a frame in two rows, rows of two streams in one part.
+//! Input: frames. They are converted to JSON by the caller, not by the writer thread. Output: rows, and the texts that later
+//! appends may refer to. Never: a frame in two rows, or rows of two streams in one part.
 
+use super::checksum::checksum;
 use super::finder::{Finder, Hole};
 use super::streams_of;
 use super::texts::{Known, Texts};
@@ -23,11 +24,11 @@ pub(super) struct Append {
     /// The last long text of each stream that has one, for later appends.
     pub(super) texts: Vec<(StreamId, Option<Known>)>,
     pub(super) bytes: u64,
-    /// It ends a run: it always finds room.
+    /// Whether the append ends a run. Then it may use the log's reserve.
     pub(super) closing: bool,
 }
 
-/// Frames of one stream, one behind the other.
+/// Consecutive frames of one stream.
 pub(super) struct Part {
     pub(super) id: StreamId,
     pub(super) stream: Arc<Stream>,
@@ -40,14 +41,16 @@ pub(super) struct FrameRow {
     pub(super) time_ms: u64,
     pub(super) kind: &'static str,
     pub(super) parent: Option<Uuid>,
-    /// The whole of it.
+    /// The complete body.
     pub(super) body: Range<usize>,
-    /// What of it is not kept again.
+    /// The part of it that is stored elsewhere.
     pub(super) hole: Option<Hole>,
+    /// Checksum of the complete body.
+    pub(super) checksum: u32,
 }
 
 impl FrameRow {
-    /// The bytes that are kept of it.
+    /// The number of bytes to store.
     pub(super) fn bytes(&self) -> u64 {
         (self.body.len() - self.hole.as_ref().map_or(0, |hole| hole.part.len())) as u64 + ROW_BYTES
     }
@@ -60,11 +63,14 @@ impl Append {
             let start = bodies.len();
             stored::write_body(&frame.body, bodies);
             let (body, is_record) = (start..bodies.len(), matches!(frame.body, Body::ProviderEvent(_)));
+            let whole = bodies.get(start..).unwrap_or_default();
+            let checksum = checksum(frame.seq, frame.timestamp_ms, frame.parent_tool_id, whole);
             FrameRow {
                 seq: frame.seq,
                 time_ms: frame.timestamp_ms,
                 kind: frame.body.kind(),
                 parent: frame.parent_tool_id,
+                checksum,
                 hole: finder.next(id, frame.seq, body.clone(), is_record, bodies),
                 body,
             }

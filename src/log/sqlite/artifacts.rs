@@ -1,7 +1,8 @@
-//! Artifacts in the same file as the frames that refer to them: they outlive the process with them, and go with them.
+//! Artifacts in the same file as the frames that refer to them. They outlive the process and are dropped together with the
+//! frames.
 //!
-//! In: artifacts, before their frames. Out: an artifact by its hash, or the front of it. Never: two copies of the same bytes,
-//! more bytes than are configured (those that were written first go), an artifact that no stream refers to.
+//! Input: artifacts, before their frames. Output: an artifact by its hash, or by the first part of its hash. Never: two copies
+//! of the same bytes, more bytes than configured (the oldest are removed first), or an artifact that no stream refers to.
 
 use super::database::told;
 use super::writer::Writer;
@@ -48,7 +49,7 @@ impl ArtifactStore for SqliteLog {
     }
 
     async fn drop_run(&self, _: StreamId) -> Result<(), StoreError> {
-        // They went with the stream's frames, in one transaction.
+        // They are removed with the stream's frames, in the same transaction.
         Ok(())
     }
 }
@@ -63,7 +64,8 @@ impl Writer {
     }
 }
 
-/// A stream refers to these no more: what nobody else refers to goes. Gives how many bytes went.
+/// Removes a stream's references to these artifacts, and the artifacts that nothing else refers to. Returns how many bytes were
+/// freed.
 fn let_go(database: &Connection, (kind, id): StreamId, hashes: &[String]) -> rusqlite::Result<u64> {
     let transaction = database.unchecked_transaction()?;
     let mut freed = 0;
@@ -87,12 +89,12 @@ fn let_go(database: &Connection, (kind, id): StreamId, hashes: &[String]) -> rus
     Ok(freed)
 }
 
-/// How many bytes of artifacts there are.
+/// The size of all artifacts in bytes.
 pub(super) fn total(database: &Connection) -> rusqlite::Result<u64> {
     database.prepare_cached("SELECT coalesce(sum(bytes), 0) FROM artifacts")?.query_row([], |row| row.get(0))
 }
 
-/// Keeps an artifact, `held` being the bytes of all. Where they would be more than `limit`, those written first go.
+/// Stores an artifact; `held` is the size of all artifacts. If that exceeds `limit`, the oldest are removed.
 pub(super) fn put(database: &Connection, artifact: &Artifact, held: &mut u64, limit: u64) -> rusqlite::Result<()> {
     let transaction = database.unchecked_transaction()?;
     let (hash, mut bytes) = (artifact.id(), *held);
@@ -121,7 +123,7 @@ pub(super) fn put(database: &Connection, artifact: &Artifact, held: &mut u64, li
 }
 
 fn insert(database: &Connection, artifact: &Artifact, hash: &str) -> rusqlite::Result<i64> {
-    // Ids and words: that has a JSON form.
+    // Serialisation cannot fail: the header consists of ids and names.
     let stream = serde_json::to_string(&Header::of(&artifact.stream)).unwrap_or_default();
     database
         .prepare_cached(
@@ -138,7 +140,7 @@ fn insert(database: &Connection, artifact: &Artifact, hash: &str) -> rusqlite::R
         })
 }
 
-/// Removes the artifact that was written first; gives its size.
+/// Removes the oldest artifact. Returns its size.
 fn remove_oldest(database: &Connection) -> rusqlite::Result<Option<u64>> {
     let oldest = database
         .prepare_cached("SELECT key, bytes FROM artifacts ORDER BY key LIMIT 1")?
@@ -150,7 +152,8 @@ fn remove_oldest(database: &Connection) -> rusqlite::Result<Option<u64>> {
     Ok(Some(bytes))
 }
 
-/// The stream with that key goes: what it alone refers to goes too. Part of the caller's transaction. Gives how many bytes went.
+/// Removes the artifacts that only the stream with that key refers to. Part of the caller's transaction. Returns how many bytes
+/// were freed.
 pub(super) fn remove_of_stream(database: &Connection, key: i64) -> rusqlite::Result<u64> {
     let (kind, id): (String, String) = database
         .prepare_cached("SELECT kind, id FROM streams WHERE key = ?1")?
@@ -184,7 +187,7 @@ fn get(database: &Connection, path: &Path, key: Key) -> Result<Option<Artifact>,
     Ok(Some(artifact_of(row, path)?).filter(|artifact| key.fits(&artifact.digest)))
 }
 
-/// Whatever a stream can be the stream of.
+/// All stream kinds.
 const STREAMS: [StreamKind; 4] = [StreamKind::Session, StreamKind::Task, StreamKind::Thread, StreamKind::Artifact];
 
 fn streams(database: &Connection, path: &Path, key: Key) -> Result<Vec<StreamId>, LogError> {

@@ -1,7 +1,7 @@
-//! Moves the write-ahead log to the database, beside the thread that writes.
+//! Moves pages from the write-ahead log to the database, in a thread beside the writer.
 //!
-//! In: that there is something to move. Out: pages in the database, synced as [`Fsync`] says. Never: a writer that waits for
-//! it, but where the log has grown beyond what it may have (then he moves the rest himself), more than one move at a time.
+//! Input: requests for a checkpoint. Output: pages in the database, synced as [`Fsync`] says. Never: two checkpoints at once,
+//! or a writer that waits for one. Exception: if the write-ahead log exceeds its limit, the writer runs a checkpoint itself.
 
 use super::Fsync;
 use super::database::{CHECKPOINT_BYTES, open_beside, told};
@@ -15,36 +15,36 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{SyncSender, sync_channel};
 use std::thread::JoinHandle;
 
-/// How many bytes go to the write-ahead log before they are moved.
+/// How many bytes are written to the write-ahead log between two checkpoints.
 const EVERY_BYTES: u64 = 8 << 20;
 
-/// See the module.
+/// The checkpoint thread.
 #[derive(Debug)]
 pub(super) struct Checkpointer {
-    /// `None` once it is to end.
+    /// `None` once the thread is to end.
     due: Option<SyncSender<()>>,
     thread: Option<JoinHandle<()>>,
-    /// How many pages go to the write-ahead log before they are moved.
+    /// How many pages are written to the write-ahead log between two checkpoints.
     every: u64,
-    /// How many pages the write-ahead log has, whatever they are of, as of the writer's last transaction.
+    /// Size of the write-ahead log in pages after the writer's last transaction. Pages that are already moved count too.
     pages: Arc<AtomicU64>,
-    /// How many it had when it was last asked.
+    /// The size at the last request.
     asked: u64,
     failed: Arc<AtomicBool>,
 }
 
 impl Checkpointer {
-    /// Beside the one who writes, which is where it is told what is written.
+    /// Starts the thread, and installs a hook on the writer's connection that reports the size of the write-ahead log.
     pub(super) fn new(writer: &mut Connection, path: &Path, fsync: Fsync) -> Result<Self, LogError> {
         let (database, page_bytes) = open_beside(path, fsync)?;
         let pages = Arc::new(AtomicU64::new(0));
         let (there, most) = (pages.clone(), CHECKPOINT_BYTES / page_bytes);
-        // It takes the place of SQLite's own, which moves what there is at that size.
+        // Replaces SQLite's own hook, which runs a checkpoint at that size.
         let hook = move |wal: &mut Wal, pages: c_int| {
             let pages = u64::try_from(pages).unwrap_or_default();
             there.store(pages, Ordering::Relaxed);
             if pages >= most {
-                // The transaction is kept, whatever becomes of this; the next one tries again.
+                // The transaction is committed in any case; if this fails, the next transaction tries again.
                 let _ = wal.checkpoint();
             }
             Ok(())
@@ -55,7 +55,7 @@ impl Checkpointer {
         let has_failed = failed.clone();
         let work = move || {
             while asked.recv().is_ok() {
-                // Whatever it could not move, it moves the next time, or the writer does.
+                // Pages that it could not move are moved by the next checkpoint, or by the writer.
                 let moved = database.query_row("PRAGMA wal_checkpoint(PASSIVE)", [], |_| Ok(()));
                 has_failed.store(moved.is_err(), Ordering::Relaxed);
                 if let Err(error) = moved {
@@ -72,25 +72,25 @@ impl Checkpointer {
         Ok(Self { due: Some(due), thread: Some(thread), every: EVERY_BYTES / page_bytes, pages, asked: 0, failed })
     }
 
-    /// Moves what there is where enough has come since the last time.
+    /// Requests a checkpoint if enough was written since the last request.
     pub(super) fn look(&mut self) {
         let pages = self.pages.load(Ordering::Relaxed);
-        // It is written from its start again once all of it was moved.
+        // If the size went down, everything had been moved, and the write-ahead log was written from its start again.
         let before = if pages < self.asked { 0 } else { self.asked };
         if pages - before >= self.every {
             self.ask();
         }
     }
 
-    /// Whether the last time it could not.
+    /// Whether the last checkpoint failed.
     pub(super) fn has_failed(&self) -> bool {
         self.failed.load(Ordering::Relaxed)
     }
 
-    /// Moves what there is, soon.
+    /// Requests a checkpoint.
     pub(super) fn ask(&mut self) {
         self.asked = self.pages.load(Ordering::Relaxed);
-        // Where one waits already, it will find this too.
+        // If a request is already waiting, its checkpoint covers this one too.
         let _ = self.due.as_ref().map(|due| due.try_send(()));
     }
 }

@@ -1,42 +1,55 @@
-//! The database file: opening it, its lock, its layout.
+//! The database file: opening, lock and layout.
 //!
-//! In: a path. Out: a connection to a database of the newest layout, or what is wrong with the file. Never: a file of
-//! somebody else's changed, a layout half brought up to date.
+//! Input: a path. Output: a connection to a database of the newest layout, or an error. Never: another program's file changed,
+//! or a layout migrated only in part.
 
 use super::Fsync;
 use crate::log::LogError;
 use rusqlite::config::DbConfig;
 use rusqlite::{Connection, ErrorCode, OpenFlags};
+use rustix::process::{Resource, getrlimit};
 use std::fs::{File, TryLockError};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
-/// `frmg`, as SQLite's `application_id`: says whose file it is.
+/// `frmg`, as SQLite's `application_id`. It identifies a file as a frame log.
 const APPLICATION_ID: i64 = 0x6672_6D67;
 
-/// What brings layout N to N + 1, from an empty file on.
-const MIGRATIONS: &[&str] = &[include_str!("v1.sql"), include_str!("v2.sql"), include_str!("v3.sql")];
+/// The migrations: entry N brings layout N to N + 1, starting from an empty file.
+const MIGRATIONS: &[&str] = &[
+    include_str!("v1.sql"),
+    include_str!("v2.sql"),
+    include_str!("v3.sql"),
+    include_str!("v4.sql"),
+    include_str!("v5.sql"),
+];
 
-/// The newest layout, as SQLite's `user_version` has it.
+/// The newest layout, stored as SQLite's `user_version`.
 pub const LAYOUT: i64 = MIGRATIONS.len() as i64;
 
-/// How long the write-ahead log grows, in bytes, before the writer himself moves what is left in it to the database. Only then
-/// is it written from its start again: while he goes on, another thread never comes to its end.
+/// WAL size at which the writer runs a checkpoint itself. Only a checkpoint that moves everything resets the WAL, and a
+/// background checkpoint never catches up while appends continue.
 pub(super) const CHECKPOINT_BYTES: u64 = 64 << 20;
 
-/// How large a page of a new file is. A transaction of a few small frames writes three pages: with 16 KiB it took a fifth more
-/// of the processor's time than with 8. Texts of many kilobytes take as much with both, and a fifth more with 4.
+/// Page size of a new file. A transaction with a few small frames writes three pages: with 16 KiB pages it took a fifth more
+/// CPU time than with 8 KiB. Texts of many kilobytes cost the same with both, and a fifth more with 4 KiB.
 const PAGE_BYTES: u64 = 8 << 10;
 
-/// How much of the database the writer holds in memory.
+/// Size of the writer's page cache.
 const CACHE_KIB: i64 = 16 << 10;
 
-/// How much is given back to the file system at a time, in bytes.
+/// How much is returned to the file system at a time, in bytes.
 const VACUUM_BYTES: u64 = 4 << 20;
 
-/// Tells what an error of SQLite means for the log.
+/// Converts an error of SQLite to an error of the log.
 pub(super) fn told(path: &Path, what: &'static str, error: &rusqlite::Error) -> LogError {
     let (path, detail) = (path.to_owned(), error.to_string());
+    if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
+        && let Some(limit) = file_limit_reached(&path)
+    {
+        let detail = format!("a file may not grow beyond {limit} bytes (ulimit -f, LimitFSIZE= of systemd): {detail}");
+        return LogError::NoSpace { path, detail };
+    }
     match error.sqlite_error_code() {
         Some(ErrorCode::DiskFull) => LogError::NoSpace { path, detail },
         Some(ErrorCode::DatabaseCorrupt) => LogError::Damaged { path, detail },
@@ -46,7 +59,22 @@ pub(super) fn told(path: &Path, what: &'static str, error: &rusqlite::Error) -> 
     }
 }
 
-/// The right to write to a database: one process has it, until it ends in whatever way.
+/// How close to the limit a file that cannot grow is considered full: at most a page.
+const NEAR_LIMIT: u64 = 64 << 10;
+
+/// The system's limit on file size, if a file of the database has reached it. SQLite reports a write that the limit cuts off as
+/// a full disk, but a write that begins at the limit as an I/O error. Callers should see the same error for both.
+fn file_limit_reached(path: &Path) -> Option<u64> {
+    let limit = getrlimit(Resource::Fsize).current?;
+    let is_reached = |suffix: &str| {
+        let mut name = path.as_os_str().to_owned();
+        name.push(suffix);
+        std::fs::metadata(name).is_ok_and(|file| file.len().saturating_add(NEAR_LIMIT) > limit)
+    };
+    ["", "-wal", "-shm"].into_iter().any(is_reached).then_some(limit)
+}
+
+/// The exclusive right to write to a database. It ends with the process, whatever the cause.
 #[derive(Debug)]
 pub struct Lock {
     file: File,
@@ -54,18 +82,18 @@ pub struct Lock {
 
 impl Drop for Lock {
     fn drop(&mut self) {
-        // The lock is on the open file, of which a child that was begun and does not run its program yet has a handle too:
-        // closing this one alone would leave it locked for that long.
+        // The lock belongs to the open file. A forked child that has not called exec yet shares that file: closing only this
+        // handle would leave the file locked until then.
         let _ = self.file.unlock();
     }
 }
 
 impl Lock {
-    /// Takes it. It is a lock on a file of its own, for SQLite's own locks are lost when another handle of the database
-    /// file is closed.
+    /// Takes the lock. It is on a separate file, because SQLite's own locks are lost when another handle of the database file
+    /// is closed.
     ///
     /// # Errors
-    /// Another process has it, or the file cannot be made.
+    /// Another process has the lock, or the file cannot be created.
     pub fn take(path: &Path) -> Result<Self, LogError> {
         let failed = |error: std::io::Error| LogError::Failed {
             path: path.to_owned(),
@@ -83,7 +111,7 @@ impl Lock {
     }
 }
 
-/// Opens a database for the one who writes; makes it where there is none.
+/// Opens a database for the writer; creates it if it does not exist.
 ///
 /// # Errors
 /// See [`LogError`].
@@ -125,7 +153,7 @@ pub fn open_writable(
     Ok(database)
 }
 
-/// Opens a database that is open for writing a second time, for the one who moves pages; gives how large those are.
+/// Opens a second connection to a database that is open for writing, for the checkpoint thread. Also returns the page size.
 ///
 /// # Errors
 /// See [`LogError`].
@@ -140,7 +168,7 @@ pub(super) fn open_beside(path: &Path, fsync: Fsync) -> Result<(Connection, u64)
     open().map_err(|error| told(path, "cannot be opened", &error))
 }
 
-/// A statement is planned when it is prepared, and not again for each value that is bound to it.
+/// Makes SQLite plan a statement once, when it is prepared, and not again for bound values.
 fn plan_once(database: &Connection) -> rusqlite::Result<()> {
     database.set_db_config(DbConfig::SQLITE_DBCONFIG_ENABLE_QPSG, true).map(drop)
 }
@@ -154,10 +182,10 @@ fn set_synchronous(database: &Connection, fsync: Fsync) -> rusqlite::Result<()> 
     database.pragma_update(None, "synchronous", synchronous)
 }
 
-/// Opens a database for one who only reads, also while another process writes to it.
+/// Opens a database for reading only, also while another process writes to it.
 ///
 /// # Errors
-/// See [`LogError`]; a file that is not there is [`LogError::Failed`].
+/// See [`LogError`]; [`LogError::Failed`] if the file does not exist.
 pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
     let flags = OpenFlags::SQLITE_OPEN_READ_ONLY | OpenFlags::SQLITE_OPEN_NO_MUTEX;
     let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
@@ -173,7 +201,7 @@ pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
     }
 }
 
-/// The layout of a database; 0 is that of an empty file.
+/// The layout of a database; 0 for an empty file.
 fn layout(database: &Connection, path: &Path) -> Result<i64, LogError> {
     let number = |sql: &str| database.query_row(sql, [], |row| row.get::<_, i64>(0));
     let failed = |error: rusqlite::Error| told(path, "cannot be opened", &error);
@@ -201,7 +229,7 @@ fn migrate(database: &mut Connection, found: i64) -> rusqlite::Result<()> {
     Ok(())
 }
 
-/// Fails where SQLite finds the file damaged.
+/// Fails if SQLite finds the file damaged.
 fn quick_check(database: &Connection, path: &Path) -> Result<(), LogError> {
     let found = integrity(database, "quick_check").map_err(|error| told(path, "cannot be checked", &error))?;
     match found.first() {
@@ -210,7 +238,7 @@ fn quick_check(database: &Connection, path: &Path) -> Result<(), LogError> {
     }
 }
 
-/// What SQLite's `quick_check` or `integrity_check` finds; nothing where all is well.
+/// The findings of SQLite's `quick_check` or `integrity_check`; empty if the file is sound.
 pub(crate) fn integrity(database: &Connection, pragma: &str) -> rusqlite::Result<Vec<String>> {
     let mut statement = database.prepare(&format!("PRAGMA {pragma}"))?;
     let found = statement.query_map([], |row| row.get::<_, String>(0))?.collect::<rusqlite::Result<Vec<_>>>()?;
@@ -221,7 +249,7 @@ fn page_bytes(database: &Connection) -> rusqlite::Result<u64> {
     database.pragma_query_value(None, "page_size", |row| row.get::<_, u64>(0)).map(|bytes| bytes.max(512))
 }
 
-/// Gives room that was freed back to the file system, a bounded piece of it.
+/// Returns a bounded amount of freed pages to the file system.
 pub(crate) fn give_back(database: &Connection) -> rusqlite::Result<()> {
     let pages = VACUUM_BYTES / page_bytes(database)?;
     let mut statement = database.prepare_cached(&format!("PRAGMA incremental_vacuum({pages})"))?;

@@ -1,12 +1,12 @@
-//! Long texts, each kept once.
+//! Deduplication of long texts: each is stored once.
 //!
-//! In: the stored bodies of an append, in order. Out: for each, which part of it stands in an earlier frame's body of its
-//! stream already. Never: a reference to a body that lacks a part itself, to a later frame, or to another stream's; two
-//! references into one body that overlap and are not of the same part, so that what is referred to in a body never needs more
-//! room than the body has; more bytes looked through than are in proportion to those of the append.
+//! Input: the stored bodies of an append, in order. Output: for each body, the part of it that an earlier frame of its stream
+//! already contains. Never: a reference to a body that is itself incomplete, to a later frame, or to another stream; two
+//! references into one body that overlap without being the same part (so the parts that others refer to never take more room
+//! than the body itself); a search over more bytes than is proportional to the size of the append.
 //!
-//! Of a long text the record, the delta, the completed text, the next record and the run's end each hold a copy. They are
-//! compared as they are stored, so a text that two runners escape in two ways is kept twice.
+//! A long text usually has several copies: in the record, the delta, the completed text, the next record and the end of the
+//! run. Copies are compared in their stored form, so a text that two runners escape differently is stored twice.
 
 use super::texts::{Known, REMEMBERED, Texts};
 use crate::log::StreamId;
@@ -15,51 +15,51 @@ use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::ops::Range;
 use std::sync::Arc;
 
-/// How long a text is that is worth a reference, in bytes.
+/// Minimum length of a text for a reference, in bytes.
 const LEAST: usize = 1 << 10;
 
-/// Whoever reads a text reads the body in which it stands, and a body in which it is missing is written anew where that one
-/// goes. Of a body of more bytes than this, a text must have at least one in [`SHARE`].
+/// A reader of a referring frame also reads the referenced body, and a referring body is rewritten if the referenced one is
+/// pruned. So in a body of more bytes than this, only a text of at least 1/[`SHARE`] of the body is shared.
 const LARGE: usize = 1 << 20;
 
 /// See [`LARGE`].
 const SHARE: usize = 16;
 
-/// How many bytes of a text are looked for; the rest is compared where they are found.
+/// How many bytes at the start of a text are searched for. The rest is compared where they are found.
 const FRONT: usize = 64;
 
 /// In how many places the rest is compared.
 const TRIES: usize = 64;
 
-/// How many of the latest records of a stream in an append are looked through for a text.
+/// How many of the latest records of a stream in an append are searched for a text.
 const RECORDS: usize = 4;
 
-/// How many bytes may be looked through for each byte of an append, and besides.
+/// The search budget: how many bytes may be searched for each byte of an append, plus [`BESIDES`].
 const PER_BYTE: usize = 8;
 
 /// See [`PER_BYTE`].
 const BESIDES: usize = 1 << 20;
 
-/// Where half of what may be looked through has been, how far a text may begin behind the one found last.
+/// Once half of the search budget is used, how far after the last match a text may begin.
 const NEAR: usize = 16 << 10;
 
-/// How much is compared at a time.
+/// How many bytes are compared at a time.
 const BLOCK: usize = 4 << 10;
 
-/// A part of a body that stands elsewhere.
+/// A part of a body that is stored elsewhere.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Hole {
-    /// Where in the body, in bytes.
+    /// The part of the body, in bytes.
     pub(super) part: Range<usize>,
-    /// The frame in which the same bytes stand.
+    /// The number of the frame that contains the same bytes.
     pub(super) source: u64,
-    /// Where in that frame's body.
+    /// The offset in that frame's body.
     pub(super) source_at: usize,
-    /// The stream's key, where that frame is of an earlier append: another stream may have its id by now.
+    /// The stream's key, if that frame is from an earlier append: the stream id may belong to another stream by now.
     pub(super) key: Option<i64>,
 }
 
-/// A long text and where it stands.
+/// A long text and its location.
 #[derive(Clone, Debug)]
 struct Text {
     seq: u64,
@@ -69,33 +69,33 @@ struct Text {
 
 #[derive(Clone, Debug)]
 enum Bytes {
-    /// In the buffer of the append.
+    /// In the buffer of this append.
     Here(Range<usize>),
-    /// Of an earlier append, to the stream with that key.
+    /// From an earlier append to the stream with that key.
     Before(i64, Arc<[u8]>),
 }
 
-/// See the module.
+/// Finds duplicate texts in one append.
 pub(super) struct Finder<'a> {
     texts: &'a Texts,
     streams: HashMap<StreamId, Stream>,
     search: Search,
 }
 
-/// What is known of one stream.
+/// The search state of one stream.
 struct Stream {
     last: Option<Text>,
-    /// The latest records of the append that hold all of their bytes, the newest one last.
+    /// The latest records of the append that are stored completely; the newest is last.
     records: VecDeque<Record>,
 }
 
 struct Record {
     seq: u64,
-    /// Where in the append's buffer.
+    /// The location in the append's buffer.
     body: Range<usize>,
-    /// The parts that are referred to, where they begin and end in the body.
+    /// The referenced parts, by start, with their end in the body.
     found: BTreeMap<usize, usize>,
-    /// Where the one ends that was found last: texts come in the order of their record.
+    /// The end of the last match. Texts come in the order of their record, so the search starts here.
     next: usize,
 }
 
@@ -104,7 +104,7 @@ impl<'a> Finder<'a> {
         Self { texts, streams: HashMap::new(), search: Search { granted: BESIDES, scanned: 0 } }
     }
 
-    /// The next body of a stream, which stands there in the append's buffer.
+    /// Handles the next body of a stream, which is at `body` in the append's buffer. Returns the part that need not be stored.
     pub(super) fn next(
         &mut self,
         id: StreamId,
@@ -126,12 +126,12 @@ impl<'a> Finder<'a> {
         }
     }
 
-    /// A stream is over: nothing will refer to its texts.
+    /// The stream is over, so no later append can refer to its texts.
     pub(super) fn is_over(&mut self, id: StreamId) {
         self.streams.insert(id, Stream::new(None));
     }
 
-    /// What later appends of the streams may refer to.
+    /// The texts that later appends to the streams may refer to.
     pub(super) fn into_known(self, bodies: &[u8]) -> Vec<(StreamId, Option<Known>)> {
         self.streams.into_iter().map(|(id, stream)| (id, stream.into_known(bodies))).collect()
     }
@@ -183,13 +183,13 @@ impl Stream {
         if let Some(text) = self.in_records(text, bodies, search) {
             return Some(self.last.insert(text).hole(part));
         }
-        // It stands here first.
+        // This is the first copy.
         let here = body.start + part.start..body.start + part.end;
         self.last = Some(Text { seq, at: part.start, bytes: Bytes::Here(here) });
         None
     }
 
-    /// A text, as it stands in one of the records.
+    /// Finds a text in one of the records.
     fn in_records(&mut self, text: &[u8], bodies: &[u8], search: &mut Search) -> Option<Text> {
         let wanted = Wanted::new(text)?;
         let is_far = search.left() > search.granted / 2;
@@ -227,7 +227,7 @@ impl Stream {
 }
 
 impl Record {
-    /// Whether a part is one that is referred to already, or has nothing in common with any of those.
+    /// Whether a part equals one that is already referenced, or overlaps none.
     fn admits(&self, part: &Range<usize>) -> bool {
         let before = self.found.range(..part.end).next_back();
         before.is_none_or(|(start, end)| *end <= part.start || (*start == part.start && *end == part.end))
@@ -242,7 +242,7 @@ impl Text {
         }
     }
 
-    /// What such a part of a body is, where the text stands there again.
+    /// The hole for a part of a body that repeats this text.
     fn hole(&self, part: Range<usize>) -> Hole {
         let key = match self.bytes {
             Bytes::Here(_) => None,
@@ -252,7 +252,7 @@ impl Text {
     }
 }
 
-/// A text that is looked for.
+/// A text to search for.
 struct Wanted<'a> {
     text: &'a [u8],
     front: memmem::Finder<'a>,
@@ -264,11 +264,11 @@ impl<'a> Wanted<'a> {
     }
 }
 
-/// How much is looked through for an append, in bytes.
+/// The search budget of an append, in bytes.
 struct Search {
-    /// May be.
+    /// How many bytes may be searched.
     granted: usize,
-    /// Has been.
+    /// How many bytes were searched.
     scanned: usize,
 }
 
@@ -277,7 +277,7 @@ impl Search {
         self.granted.saturating_sub(self.scanned)
     }
 
-    /// Where a text stands in some bytes, and begins in that range of them, and may be taken.
+    /// Finds the text in `bytes`, starting within `range`, at an offset that `may` accepts.
     fn find(
         &mut self,
         bytes: &[u8],
@@ -302,7 +302,7 @@ impl Search {
         None
     }
 
-    /// Whether some bytes begin with a text.
+    /// Whether `bytes` begins with `text`.
     fn is_there(&mut self, bytes: &[u8], text: &[u8]) -> bool {
         let Some(bytes) = bytes.get(..text.len()) else { return false };
         bytes.chunks(BLOCK).zip(text.chunks(BLOCK)).all(|(one, other)| {
@@ -315,12 +315,12 @@ impl Search {
     }
 }
 
-/// Whether a text is large enough for the body in which it stands, or in which it will be missing.
+/// Whether a text is large enough in proportion to the body that contains it, or that will lack it.
 fn is_in_proportion(text: &[u8], body: &[u8]) -> bool {
     body.len() <= LARGE || text.len() >= body.len() / SHARE
 }
 
-/// Where the longest string stands in a JSON text, as it is spelled, without its quotes; nowhere: `0..0`.
+/// The range of the longest string in a JSON text, in its escaped form and without quotes; `0..0` if there is none.
 fn longest_string(json: &[u8]) -> Range<usize> {
     let (mut longest, mut open) = (0..0, None);
     for quote in memchr::memchr_iter(b'"', json) {

@@ -1,7 +1,7 @@
-//! The front of a stream, and the marks that stay where it goes.
+//! Pruning the front of a stream, and the marks that replace it.
 //!
-//! In: how many frames go, and what was made of them. Out: marks, and where a front would end. Never: a front that is gone
-//! without its marks (both are one transaction), a mark in front of what is kept.
+//! Input: how many frames to prune, and the marks. Output: stored marks, and where a front of a given size would end. Never: a
+//! front pruned without its marks being stored (both are in one transaction), or a mark before the kept part.
 
 use super::database::told;
 use super::texts::{Moved, Place};
@@ -15,7 +15,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 impl Writer {
-    /// The stream may have gone since its key was found, and come again: then there is nothing to drop.
+    /// Prunes a front. Does nothing if the stream was dropped since its key was looked up, even if it was appended to again.
     pub(super) fn drop_front(&mut self, id: StreamId, key: i64, gone: Gone, marks: &[Mark]) -> Result<(), LogError> {
         if self.key_of(id) != Some(key) {
             return Ok(());
@@ -29,7 +29,7 @@ impl Writer {
         Ok(())
     }
 
-    /// As for a front, of a stream that is still the same.
+    /// Stores marks, with the same check as for pruning.
     pub(super) fn keep_marks(&mut self, id: StreamId, key: i64, marks: &[Mark]) -> Result<(), LogError> {
         if self.key_of(id) != Some(key) {
             return Ok(());
@@ -49,7 +49,7 @@ impl Writer {
             let transaction = self.database().unchecked_transaction()?;
             for summary in summaries {
                 if let Some(key) = self.key_of(summary.stream) {
-                    // One that something was appended behind meanwhile is not that of the stream as it is.
+                    // A status is outdated if frames were appended in the meantime.
                     let sql = "UPDATE streams SET status = ?2 WHERE key = ?1 AND frames = json_extract(?2, '$.frames')";
                     transaction.prepare_cached(sql)?.execute((key, &summary.status))?;
                 }
@@ -62,13 +62,17 @@ impl Writer {
     }
 }
 
-/// Drops a front in a transaction of its own; gives how many bytes the stream has then, and where the texts stand that only the
-/// front had.
+/// Prunes a front in a transaction of its own. Returns the stream's new size in bytes, and the new locations of the texts that
+/// only the front had.
 fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> rusqlite::Result<(u64, Moved)> {
     let transaction = database.unchecked_transaction()?;
     let freed: u64 = transaction
         .prepare_cached("SELECT coalesce(sum(octet_length(body) + ?3), 0) FROM frames WHERE stream = ?1 AND seq < ?2")?
         .query_row((key, gone.frames, ROW_BYTES), |row| row.get(0))?;
+    let position: Option<u64> = transaction
+        .prepare_cached("SELECT position FROM frames WHERE stream = ?1 AND seq = ?2")?
+        .query_row((key, gone.frames.saturating_sub(1)), |row| row.get(0))
+        .optional()?;
     let moved = inherit(&transaction, key, gone.frames)?;
     let kept: u64 = moved.keys().map(|(.., bytes)| *bytes as u64).sum();
     transaction.prepare_cached("DELETE FROM frames WHERE stream = ?1 AND seq < ?2")?.execute((key, gone.frames))?;
@@ -76,13 +80,13 @@ fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> ru
     marks.iter().try_for_each(|mark| insert(&transaction, key, mark))?;
     let bytes = transaction
         .prepare_cached(
-            "UPDATE streams SET pruned_frames = :frames, pruned_last_ms = :last, pruned_ms = :now, bytes = bytes - :freed + :kept, \
+            "UPDATE streams SET pruned_frames = :frames, pruned_position = :position, pruned_last_ms = :last, pruned_ms = :now, bytes = bytes - :freed + :kept, \
              status = json_set(status, '$.pruned_frames', :frames) WHERE key = :key RETURNING bytes",
         )?
         .query_row(
             named_params! {
                 ":frames": gone.frames, ":last": gone.last_ms.cast_signed(), ":now": gone.pruned_ms.cast_signed(),
-                ":freed": freed, ":kept": kept, ":key": key,
+                ":freed": freed, ":kept": kept, ":key": key, ":position": position,
             },
             |row| row.get(0),
         )?;
@@ -90,7 +94,7 @@ fn drop_front(database: &Connection, key: i64, gone: Gone, marks: &[Mark]) -> ru
     Ok((bytes, moved))
 }
 
-/// A frame that refers to one that goes.
+/// A kept frame that refers to a pruned one.
 struct Heir {
     position: i64,
     seq: u64,
@@ -98,8 +102,8 @@ struct Heir {
     text: Place,
 }
 
-/// Puts each text that later frames have of the first `gone` into the first of those; the others refer to that one. Part of the
-/// caller's transaction.
+/// Moves each text that later frames share with the first `gone` frames into the first of those later frames; the others refer
+/// to that one. Part of the caller's transaction.
 fn inherit(database: &Connection, key: i64, gone: u64) -> rusqlite::Result<Moved> {
     let heirs = database
         .prepare_cached(
@@ -128,7 +132,7 @@ fn inherit(database: &Connection, key: i64, gone: u64) -> rusqlite::Result<Moved
                 refer.execute((position, seq, at))?;
                 continue;
             }
-            // What is damaged stays, and is told as that.
+            // A damaged reference stays as it is, and is reported when the frame is read.
             let end = text.1.checked_add(text.2);
             if let Some(part) = end.and_then(|end| source.get(text.1..end)) {
                 fill.execute((position, part))?;
@@ -139,13 +143,13 @@ fn inherit(database: &Connection, key: i64, gone: u64) -> rusqlite::Result<Moved
     Ok(moved)
 }
 
-/// A cursor as a column has it.
+/// A cursor in the form of a column.
 struct Cursor<'a>(&'a EventId);
 
 impl ToSql for Cursor<'_> {
     fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
         Ok(match self.0 {
-            EventId::None => ToSqlOutput::Owned(Value::Null),
+            EventId::None | EventId::Closing(_) => ToSqlOutput::Owned(Value::Null),
             EventId::Number(number) => ToSqlOutput::Owned(Value::Integer(number.cast_signed())),
             EventId::Text(text) => ToSqlOutput::Borrowed(ValueRef::Text(text.as_bytes())),
         })
@@ -166,7 +170,7 @@ fn insert(database: &Connection, key: i64, mark: &Mark) -> rusqlite::Result<()> 
     Ok(())
 }
 
-/// The last mark of a view that is not behind a place.
+/// The last mark of a view that is not after a place.
 pub(crate) fn mark(
     database: &Connection,
     path: &Path,
@@ -220,13 +224,13 @@ fn mark_of(row: &Row<'_>, view: &str) -> rusqlite::Result<Mark> {
     })
 }
 
-/// The number of the first frame from which no more than `max_bytes` of a stream are kept, once those before it are gone.
+/// The number of the first frame such that at most `max_bytes` of a stream remain if the frames before it are pruned.
 pub(super) fn front_beyond(database: &Connection, path: &Path, key: i64, max_bytes: u64) -> Result<u64, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let sql = "SELECT seq, octet_length(body), source, source_at, source_bytes FROM frames WHERE stream = ?1 ORDER BY seq DESC";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let mut rows = statement.query([key]).map_err(failed)?;
-    // Texts that later frames have of the ones before them, which one of those will have to keep.
+    // Texts that later frames share with earlier ones: one of the later frames will have to keep each.
     let mut wanted: HashMap<u64, HashMap<(u64, u64), u64>> = HashMap::new();
     let (mut first, mut bytes) = (None, 0u64);
     while let Some(row) = rows.next().map_err(failed)? {
@@ -239,7 +243,7 @@ pub(super) fn front_beyond(database: &Connection, path: &Path, key: i64, max_byt
                 bytes = bytes.saturating_add(length);
             }
         }
-        // The last frame stays, however large it is.
+        // The last frame always stays, however large it is.
         if bytes > max_bytes && first.is_some() {
             break;
         }

@@ -1,23 +1,27 @@
-//! A frame log in one SQLite file: it outlives the process, and an audit is a query (docs/storage.md).
+//! A frame log in one SQLite file. It outlives the process and can be audited with SQL queries (docs/storage.md).
 //!
-//! In: frames, from any number of ingests at once. Out: the same frames, to any number of readers. Never: a part of an
+//! Input: frames, from any number of concurrent ingests. Output: the same frames, to any number of readers. Never: part of an
 //! append (each is in one transaction), an answer before its frames are as durable as [`Fsync`] says, a second process that
-//! writes, a reader that waits for the writer.
+//! writes, or a reader that waits for the writer.
 //!
-//! One thread writes. It puts all appends that wait for it into one transaction, so that a sync of the disk is shared; the
-//! queue to it is bounded, and whoever appends waits for his answer. Another one moves what was written to its place. Readers
-//! have connections of their own (WAL).
+//! One thread writes. It puts all waiting appends into one transaction, so that they share one sync of the disk. The queue to
+//! it is bounded, and each caller waits for its answer. Another thread moves pages from the write-ahead log to the database.
+//! Readers have connections of their own (WAL).
 
 mod append;
 mod artifacts;
 mod checkpoint;
+mod checksum;
 mod database;
 mod finder;
 mod front;
+mod insert;
 mod reader;
 mod recent;
 mod retention;
+mod state;
 mod texts;
+mod watermark;
 mod writer;
 
 pub use database::{LAYOUT, Lock, open_read_only, open_writable};
@@ -25,8 +29,10 @@ pub(crate) use database::{give_back, integrity};
 pub(crate) use front::{mark, views_at};
 pub use reader::{read_frames, streams};
 pub(crate) use retention::remove;
+pub(crate) use state::Row;
+pub(crate) use watermark::read as marked;
 
-use super::{FrameLog, Gone, KeptStream, LogError, Mark, MarkAt, StreamId, Summary, stream_id};
+use super::{FrameLog, Gone, KeptStream, LogError, Mark, MarkAt, Order, StreamId, Summary, stream_id};
 use crate::clock::Clock;
 use append::Append;
 use async_trait::async_trait;
@@ -44,49 +50,49 @@ use texts::Texts;
 use tokio::sync::{mpsc, oneshot};
 use writer::{Job, Writer};
 
-/// What an append that has returned will survive. All three survive the end of the process, whatever its cause.
+/// What a returned append survives. With all three settings it survives the end of the process, whatever the cause.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Fsync {
-    /// The machine losing power: each transaction is synced to the disk before it is acknowledged.
+    /// Survives a power failure: each transaction is synced to the disk before it is acknowledged.
     #[default]
     Always,
-    /// The machine losing power, but for what came in the last so many milliseconds. What is lost is the end.
+    /// Survives a power failure, except for the appends of the last interval. Only the end of the log can be lost.
     Interval(Duration),
-    /// Nothing more: when the operating system stops without warning, the file may be damaged.
+    /// Nothing more: if the operating system stops without warning, the file may be damaged.
     Never,
 }
 
-/// What a log is set to.
+/// Settings of a log.
 #[derive(Clone, Debug)]
 pub struct Options {
-    /// The database file. `-wal`, `-shm` and `-lock` stand beside it.
+    /// The database file. The files with the suffixes `-wal`, `-shm`, `-lock` and `-mark` are beside it.
     pub path: PathBuf,
-    /// When is synced.
+    /// When to sync.
     pub fsync: Fsync,
     /// How many appends may wait for the writer.
     pub queue: NonZeroUsize,
-    /// How many connections read at once.
+    /// How many connections may read at the same time.
     pub readers: NonZeroUsize,
-    /// How many runs that are over are kept.
+    /// Maximum number of ended runs; also of tasks, and of threads.
     pub max_runs: usize,
-    /// How many bytes of frames are kept.
+    /// Maximum number of bytes of frames.
     pub max_bytes: u64,
-    /// How many bytes of artifacts are kept.
+    /// Maximum number of bytes of artifacts.
     pub max_artifact_bytes: u64,
-    /// For how long runs that are over are kept; `None`: as long as there is room.
+    /// How long idle streams are kept after their last append; `None` means as long as there is room.
     pub max_age: Option<Duration>,
-    /// Whether the file is checked when it is opened.
+    /// Whether to check the file when it is opened.
     pub check: bool,
-    /// How large the file may become, in bytes, a page more or less; `None`: as large as the disk has room.
+    /// Maximum size of the file in bytes, accurate to about a page; `None` means as large as the disk allows.
     pub max_file_bytes: Option<u64>,
-    /// How many bytes of the latest frames are held in memory as well, for those who read along.
+    /// How many bytes of the latest frames are also kept in memory, for live readers.
     pub recent_bytes: u64,
-    /// What tells the time.
+    /// The source of the time.
     pub clock: Clock,
 }
 
 impl Options {
-    /// The defaults of `config.toml`, and all that is read is read from the file.
+    /// The defaults of `config.toml`, except that no frames are kept in memory: all reads go to the file.
     pub fn new(path: impl Into<PathBuf>) -> Self {
         Self {
             path: path.into(),
@@ -105,13 +111,28 @@ impl Options {
     }
 }
 
-/// What writer and readers both know.
+/// State shared by the writer and the readers.
 #[derive(Debug, Default)]
 struct Shared {
     streams: RwLock<HashMap<StreamId, (i64, Arc<Stream>)>>,
     dropped: Mutex<Vec<StreamId>>,
     texts: Texts,
     recent: Recent,
+    abandoned: Arc<Abandoned>,
+}
+
+/// Positions and counts of kept frames whose appender was cancelled before it got the answer.
+#[derive(Debug, Default)]
+struct Abandoned(Mutex<Vec<(u64, u64)>>);
+
+impl Abandoned {
+    fn add(&self, first: u64, frames: u64) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((first, frames));
+    }
+
+    fn take(&self) -> Vec<(u64, u64)> {
+        std::mem::take(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
 impl Shared {
@@ -124,12 +145,12 @@ impl Shared {
         self.streams.write().unwrap_or_else(PoisonError::into_inner).insert(id, (key, stream));
     }
 
-    /// Frames were kept under these keys, part by part, and may be read from memory.
+    /// Makes frames that were kept under these keys, one for each part, readable from memory.
     fn add_recent(&self, frames: &[Arc<Frame>], keys: &[i64]) {
-        // Held meanwhile, so that no stream goes before its frames are here.
+        // The lock is held until the end, so that no stream is dropped before its frames are added.
         let streams = self.streams.read().unwrap_or_else(PoisonError::into_inner);
         for ((id, group), kept) in streams_of(frames).zip(keys) {
-            // One that went meanwhile, and came again, has another key.
+            // A stream that was dropped and appended to again has another key.
             if streams.get(&id).is_some_and(|(key, _)| key == kept) {
                 self.recent.add(*kept, group);
             }
@@ -146,47 +167,75 @@ impl Shared {
         }
         self.dropped.lock().unwrap_or_else(PoisonError::into_inner).extend_from_slice(ids);
     }
+
+    fn take_dropped(&self) -> Vec<StreamId> {
+        std::mem::take(&mut self.dropped.lock().unwrap_or_else(PoisonError::into_inner))
+    }
 }
 
-/// See the module.
+/// A frame log in a SQLite file.
 #[derive(Debug)]
 pub struct SqliteLog {
     shared: Arc<Shared>,
     readers: Arc<Readers>,
-    /// `None` once it is closed.
+    /// `None` once the log is closed.
     jobs: Option<mpsc::Sender<Job>>,
     writer: Option<JoinHandle<()>>,
     kept: Mutex<Vec<KeptStream>>,
+    order: Order,
 }
 
 impl SqliteLog {
-    /// Opens the log, makes it where there is none, and brings an older layout up to date.
+    /// Opens the log. Creates it if it does not exist, and migrates an older layout.
     ///
     /// # Errors
-    /// It is in use, damaged, not ours, of a later version, or cannot be read or written.
+    /// It is in use, damaged, not a frame log, of a later version, or cannot be read or written.
     pub fn open(options: Options) -> Result<Self, LogError> {
         let lock = Lock::take(&options.path)?;
-        let database = open_writable(&options.path, &lock, options.fsync, options.check, options.max_file_bytes)?;
-        let kept = reader::streams(&database, &options.path)?;
+        let open = || open_writable(&options.path, &lock, options.fsync, options.check, options.max_file_bytes);
+        let database = match open() {
+            // On a full disk, even the few bytes for opening a database may be missing. The reserve file can free them.
+            Err(LogError::NoSpace { .. } | LogError::Failed { .. }) if watermark::give_up_reserve(&options.path) => {
+                open()?
+            }
+            opened => opened?,
+        };
+        let mut kept = reader::streams(&database, &options.path)?;
         let shared = Arc::new(Shared { recent: Recent::new(options.recent_bytes), ..Shared::default() });
         for (key, kept) in &kept {
             shared.insert(*key, kept.stream.clone());
         }
-        let kept = kept.into_iter().map(|(_, kept)| kept).collect();
         let (jobs, queue) = mpsc::channel(options.queue.get());
         let readers = Arc::new(Readers::new(options.path.clone(), options.readers));
         retention::tick(&options, jobs.downgrade());
-        let writer = Writer::new(database, lock, options, shared.clone())?;
+        let path = options.path.clone();
+        let mut writer = Writer::new(database, lock, options, shared.clone())?;
+        // Streams that exceed the limits are dropped before any stream is announced.
+        writer.start();
+        drop(shared.take_dropped());
+        kept.retain(|(_, kept)| shared.find((kept.stream.kind, kept.stream.id)).is_some());
+        for (key, kept) in &mut kept {
+            let first = kept.gone.map_or(0, |gone| gone.frames);
+            kept.runs = reader::runs_of(writer.database(), &path, *key, first, kept.frames)?;
+        }
+        let state = Row::read(writer.database()).map_err(|error| writer.failed("cannot be read", &error))?;
+        let order = Order {
+            secret: state.secret.try_into().unwrap_or_default(),
+            next: writer.next_position(),
+            forgotten: state.forgotten,
+            dropped: reader::dropped(writer.database(), &path)?,
+        };
+        let kept = kept.into_iter().map(|(_, kept)| kept).collect();
         let path = readers.path().to_owned();
         let writer =
             std::thread::Builder::new().name("frame-log".to_owned()).spawn(move || writer.run(queue)).map_err(
                 |error| LogError::Failed { path, what: "cannot have a thread to write", detail: error.to_string() },
             )?;
-        Ok(Self { shared, readers, jobs: Some(jobs), writer: Some(writer), kept: Mutex::new(kept) })
+        Ok(Self { shared, readers, jobs: Some(jobs), writer: Some(writer), kept: Mutex::new(kept), order })
     }
 
-    /// Reads what is kept of a stream; `None` where there is no such stream. One that went before it was read, and came again, is
-    /// read under its new key.
+    /// Reads from a stream; `None` if it is not kept. If the stream was dropped in the meantime and appended to again, the read
+    /// is repeated under its new key.
     async fn of_stream<T: Send + 'static>(
         &self,
         id: StreamId,
@@ -212,7 +261,7 @@ impl SqliteLog {
 
 impl Drop for SqliteLog {
     fn drop(&mut self) {
-        // The writer comes to its end when nobody can ask it any more; what was asked is done by then.
+        // The writer ends once all senders are gone; by then it has done all queued jobs.
         self.jobs = None;
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
@@ -222,22 +271,31 @@ impl Drop for SqliteLog {
 
 #[async_trait]
 impl FrameLog for SqliteLog {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<(), LogError> {
+    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
         let append = Append::new(frames, summaries, &self.shared.texts);
-        let keys = self.ask(|done| Job::Append(append, done)).await??;
+        let (keys, first) = self.ask(|done| Job::Append(append, done)).await??.claim();
         self.shared.add_recent(frames, &keys);
-        Ok(())
+        Ok(first)
+    }
+
+    fn take_abandoned(&self) -> Vec<(u64, u64)> {
+        self.shared.abandoned.take()
+    }
+
+    fn order(&self) -> Order {
+        self.order.clone()
     }
 
     async fn read(&self, id: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
-        let Some((key, _)) = self.shared.find(id) else { return Ok(Vec::new()) };
+        let dropped = LogError::Dropped { stream: id.1 };
+        let Some((key, _)) = self.shared.find(id) else { return Err(dropped) };
         if let Some(frames) = self.shared.recent.read(key, from, max) {
             return Ok(frames);
         }
         let read = move |database: &Connection, path: &Path, key: i64, stream: &Arc<Stream>| {
             read_frames(database, path, key, stream, from, max)
         };
-        Ok(self.of_stream(id, read).await?.unwrap_or_default())
+        self.of_stream(id, read).await?.ok_or(dropped)
     }
 
     async fn check_writable(&self) -> Result<(), LogError> {
@@ -276,8 +334,12 @@ impl FrameLog for SqliteLog {
         self.ask(|done| Job::write(done, move |writer| writer.keep_status(&summaries))).await?
     }
 
+    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {
+        self.ask(|done| Job::write(done, move |writer| writer.drop_whole(stream))).await?
+    }
+
     async fn take_dropped(&self) -> Vec<StreamId> {
-        std::mem::take(&mut self.shared.dropped.lock().unwrap_or_else(PoisonError::into_inner))
+        self.shared.take_dropped()
     }
 
     fn is_durable(&self) -> bool {
@@ -289,7 +351,7 @@ impl FrameLog for SqliteLog {
     }
 }
 
-/// The ids of the streams that frames are of, in the order of their first frames.
+/// The ids and frames of the parts: consecutive frames of one stream.
 fn streams_of(frames: &[Arc<Frame>]) -> impl Iterator<Item = (StreamId, &[Arc<Frame>])> {
     frames
         .chunk_by(|one, other| stream_id(one) == stream_id(other))

@@ -1,10 +1,12 @@
-//! Reading: streams and their frames.
+//! Reads streams and their frames.
 //!
-//! In: a stream and a number. Out: its frames from there on. Never: more bytes at once than [`READ_BYTES`], one frame aside; a
-//! body read again for each of the frames that refer to it.
+//! Input: a stream and a number. Output: its frames from there on. Never: more than [`READ_BYTES`] at once, plus one frame; a
+//! referenced body read again for each frame that refers to it.
 
+use super::checksum::checksum;
 use super::database::{open_read_only, told};
-use crate::log::{Gone, KeptStream, LogError};
+use super::state::Files;
+use crate::log::{DroppedStream, Gone, KeptStream, LogError, Run};
 use framegate_translators::frame::stored::{Header, read_body};
 use framegate_translators::frame::{Frame, Stream};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
@@ -18,27 +20,28 @@ use uuid::Uuid;
 /// How many bytes of frames are read at a time.
 const READ_BYTES: usize = 4 << 20;
 
-/// How many bodies are held that other frames refer to, and how many bytes of them: those that an append refers to are few.
+/// How many referenced bodies are cached, and how many bytes of them. The frames of an append refer to few.
 const SOURCES: (usize, usize) = (8, 8 << 20);
 
-/// Connections that only read.
+/// A pool of read-only connections.
 #[derive(Debug)]
 pub(super) struct Readers {
     path: PathBuf,
+    files: Files,
     idle: Mutex<Vec<Connection>>,
     free: Semaphore,
 }
 
 impl Readers {
     pub(super) fn new(path: PathBuf, most: NonZeroUsize) -> Self {
-        Self { path, idle: Mutex::default(), free: Semaphore::new(most.get()) }
+        Self { files: Files::of(&path), path, idle: Mutex::default(), free: Semaphore::new(most.get()) }
     }
 
     pub(super) fn path(&self) -> &Path {
         &self.path
     }
 
-    /// Reads with a connection of its own.
+    /// Runs `read` with a connection of its own.
     pub(super) async fn with<T: Send + 'static>(
         self: Arc<Self>,
         read: impl FnOnce(&Connection, &Path) -> Result<T, LogError> + Send + 'static,
@@ -49,10 +52,14 @@ impl Readers {
             let idle = readers.idle.lock().unwrap_or_else(PoisonError::into_inner).pop();
             let database = match idle {
                 Some(database) => database,
-                None => open_read_only(&readers.path)?,
+                None => {
+                    // Another file with this name must not be mistaken for the log.
+                    readers.files.check()?;
+                    open_read_only(&readers.path)?
+                }
             };
             let found = read(&database, &readers.path)?;
-            // A connection that failed is not used again.
+            // Reached only on success: a connection that failed is not reused.
             readers.idle.lock().unwrap_or_else(PoisonError::into_inner).push(database);
             Ok(found)
         };
@@ -60,10 +67,10 @@ impl Readers {
     }
 }
 
-/// The frames of a stream from `from` on, at most `max`; fewer where they are large.
+/// The frames of a stream from `from` on: at most `max`, fewer if they are large.
 ///
 /// # Errors
-/// The file cannot be read, or holds something that is no frame.
+/// The file cannot be read, or contains an invalid frame.
 pub fn read_frames(
     database: &Connection,
     path: &Path,
@@ -73,14 +80,26 @@ pub fn read_frames(
     max: usize,
 ) -> Result<Vec<Arc<Frame>>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
-    let sql = "SELECT seq, time_ms, parent_tool_id, body, hole_at, source, source_at, source_bytes FROM frames \
+    let sql = "SELECT seq, time_ms, parent_tool_id, body, hole_at, source, source_at, source_bytes, checksum FROM frames \
                WHERE stream = :stream AND seq >= :from ORDER BY seq LIMIT :max";
     let mut statement = database.prepare_cached(sql).map_err(failed)?;
     let (from, max) = (i64::try_from(from).unwrap_or(i64::MAX), i64::try_from(max).unwrap_or(i64::MAX));
     let mut rows = statement.query(named_params! {":stream": key, ":from": from, ":max": max}).map_err(failed)?;
     let (mut frames, mut bytes, mut sources) = (Vec::new(), 0, Sources { database, key, held: VecDeque::new() });
-    while let Some(row) = rows.next().map_err(failed)? {
-        let (frame, size) = frame_of(row, path, stream, &mut sources)?;
+    loop {
+        // Frames read before an error are returned first; the next read starts at the error.
+        let row = match rows.next() {
+            Err(_) if !frames.is_empty() => break,
+            row => row.map_err(failed)?,
+        };
+        let Some(row) = row else { break };
+        let (frame, size) = match frame_of(row, path, stream, &mut sources) {
+            Err(_) if !frames.is_empty() => break,
+            found => found?,
+        };
+        if frames.last().is_some_and(|before: &Arc<Frame>| before.seq + 1 != frame.seq) {
+            break;
+        }
         frames.push(Arc::new(frame));
         bytes += size;
         if bytes >= READ_BYTES {
@@ -90,19 +109,19 @@ pub fn read_frames(
     Ok(frames)
 }
 
-/// Bodies that other frames of the stream refer to, as they were read.
+/// A cache of bodies that other frames of the stream refer to.
 struct Sources<'a> {
     database: &'a Connection,
     key: i64,
-    /// By the number of the frame, the newest last.
+    /// By frame number; the newest is last.
     held: VecDeque<(u64, Vec<u8>)>,
 }
 
-/// Reads one of them.
+/// Reads a referenced body.
 const SOURCE: &str = "SELECT body FROM frames WHERE stream = ?1 AND seq = ?2";
 
 impl Sources<'_> {
-    /// The body of that frame; nothing where there is none.
+    /// The body of that frame; empty if there is none.
     fn of(&mut self, seq: u64) -> rusqlite::Result<&[u8]> {
         if let Some(at) = self.held.iter().position(|(held, _)| *held == seq) {
             return Ok(self.held.get(at).map_or(&[], |(_, body)| body));
@@ -132,7 +151,7 @@ fn frame_of(
         path: path.to_owned(),
         detail: format!("{what} of frame {seq} of stream {}: {detail}", stream.id),
     };
-    // Times beyond 2^63, which a record may claim, are kept as SQLite's numbers below 0.
+    // A record may claim a time beyond 2^63; it is stored as a negative number.
     let timestamp_ms = row.get::<_, i64>(1).map_err(failed)?.cast_unsigned();
     let parent = row.get_ref(2).map_err(failed)?.as_str_or_null();
     let parent = parent.map_err(|error| damaged("the parent_tool_id", error.to_string()))?;
@@ -158,18 +177,23 @@ fn frame_of(
             &whole
         }
     };
+    // Frames stored by an older layout have no checksum.
+    let expected: Option<u32> = row.get(8).map_err(failed)?;
+    if expected.is_some_and(|expected| expected != checksum(seq, timestamp_ms, parent_tool_id, text)) {
+        return Err(damaged("the checksum", "it is that of other bytes".to_owned()));
+    }
     let body = read_body(text).map_err(|error| damaged("the body", error.to_string()))?;
     Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, body }, text.len()))
 }
 
-/// The streams that a database has and their keys, in the order in which they began.
+/// The streams in a database and their keys, in the order in which they began.
 ///
 /// # Errors
-/// The file cannot be read, or holds something that is no stream.
+/// The file cannot be read, or contains an invalid stream.
 pub fn streams(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStream)>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let sql = "SELECT key, kind, id, session_id, session_name, provider, origin_run, frames, ended, status, \
-               pruned_frames, pruned_last_ms, pruned_ms \
+               pruned_frames, pruned_last_ms, pruned_ms, pruned_position \
                FROM streams ORDER BY key";
     let mut statement = database.prepare(sql).map_err(failed)?;
     let mut rows = statement.query([]).map_err(failed)?;
@@ -180,11 +204,74 @@ pub fn streams(database: &Connection, path: &Path) -> Result<Vec<(i64, KeptStrea
     Ok(streams)
 }
 
-fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> {
+/// The positions of a stream's frames among all frames, as runs of consecutive frames.
+///
+/// # Errors
+/// The file cannot be read.
+pub(super) fn runs_of(
+    database: &Connection,
+    path: &Path,
+    key: i64,
+    first: u64,
+    frames: u64,
+) -> Result<Vec<Run>, LogError> {
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let mut at =
+        database.prepare_cached("SELECT position FROM frames WHERE stream = ?1 AND seq = ?2").map_err(failed)?;
+    let mut at = |seq: u64| at.query_row((key, seq), |row| row.get::<_, u64>(0)).optional().map_err(failed);
+    let Some(last) = frames.checked_sub(1).filter(|last| *last >= first) else { return Ok(Vec::new()) };
+    let (Some(from), Some(to)) = (at(first)?, at(last)?) else { return Ok(Vec::new()) };
+    if to.checked_sub(from) == Some(last - first) {
+        // Positions increase along a stream, so there are no other frames in between.
+        return Ok(vec![Run { position: from, seq: first, frames: frames - first }]);
+    }
+    let sql = "SELECT seq, position FROM frames WHERE stream = ?1 AND seq >= ?2 ORDER BY seq";
+    let mut statement = database.prepare_cached(sql).map_err(failed)?;
+    let mut rows = statement.query((key, first)).map_err(failed)?;
+    let mut runs: Vec<Run> = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let (seq, position): (u64, u64) = (row.get(0).map_err(failed)?, row.get(1).map_err(failed)?);
+        match runs.last_mut() {
+            Some(run) if run.seq + run.frames == seq && run.position + run.frames == position => run.frames += 1,
+            _ => runs.push(Run { position, seq, frames: 1 }),
+        }
+    }
+    Ok(runs)
+}
+
+/// The most recently dropped streams, in the order of the drops.
+///
+/// # Errors
+/// The file cannot be read, or contains an invalid stream.
+pub(super) fn dropped(database: &Connection, path: &Path) -> Result<Vec<DroppedStream>, LogError> {
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let sql = "SELECT nth, kind, id, session_id, session_name, provider, origin_run, frames, position, dropped_ms, events \
+               FROM dropped ORDER BY nth";
+    let mut statement = database.prepare(sql).map_err(failed)?;
+    let mut rows = statement.query([]).map_err(failed)?;
+    let mut found = Vec::new();
+    while let Some(row) = rows.next().map_err(failed)? {
+        let stream = header_of(row, path)?;
+        let events: Option<String> = row.get(10).map_err(failed)?;
+        found.push(DroppedStream {
+            stream,
+            frames: row.get(7).map_err(failed)?,
+            position: row.get(8).map_err(failed)?,
+            dropped_ms: row.get::<_, i64>(9).map_err(failed)?.cast_unsigned(),
+            events: events.and_then(|text| serde_json::from_str(&text).ok()).unwrap_or_default(),
+        });
+    }
+    Ok(found)
+}
+
+/// The stream that columns 1 to 6 of a row describe; column 0 is its key.
+fn header_of(row: &Row<'_>, path: &Path) -> Result<Arc<Stream>, LogError> {
     let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
     let key: i64 = row.get(0).map_err(failed)?;
-    let damaged =
-        |detail: String| LogError::Damaged { path: path.to_owned(), detail: format!("row {key} of streams: {detail}") };
+    let damaged = |detail: String| LogError::Damaged {
+        path: path.to_owned(),
+        detail: format!("the row of a stream, {key}: {detail}"),
+    };
     let id = |column: usize| -> Result<Option<Uuid>, LogError> {
         let text: Option<String> = row.get(column).map_err(failed)?;
         text.map(|text| Uuid::try_parse(&text)).transpose().map_err(|error| damaged(error.to_string()))
@@ -198,14 +285,21 @@ fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> 
         provider: row.get(5).map_err(failed)?,
         origin_run: id(6)?,
     };
-    let stream = Arc::new(header.into_stream().map_err(|error| damaged(error.to_string()))?);
+    Ok(Arc::new(header.into_stream().map_err(|error| damaged(error.to_string()))?))
+}
+
+fn stream_of(row: &Row<'_>, path: &Path) -> Result<(i64, KeptStream), LogError> {
+    let failed = |error: rusqlite::Error| told(path, "cannot be read", &error);
+    let stream = header_of(row, path)?;
     let (frames, ended) = (row.get(7).map_err(failed)?, row.get(8).map_err(failed)?);
     let ms = |column: usize| row.get::<_, Option<i64>>(column).map(|ms| ms.unwrap_or_default().cast_unsigned());
     let gone = match row.get(10).map_err(failed)? {
         0 => None,
         frames => Some(Gone { frames, last_ms: ms(11).map_err(failed)?, pruned_ms: ms(12).map_err(failed)? }),
     };
-    Ok((key, KeptStream { stream, frames, gone, ended, status: row.get(9).map_err(failed)? }))
+    let gone_position = row.get(13).map_err(failed)?;
+    let (status, key) = (row.get(9).map_err(failed)?, row.get(0).map_err(failed)?);
+    Ok((key, KeptStream { stream, frames, gone, gone_position, ended, status, runs: Vec::new() }))
 }
 
 #[cfg(test)]
@@ -252,7 +346,7 @@ mod tests {
         assert_eq!(format!("{read:?}"), format!("{frames:?}"));
         assert_eq!(runs_of(&database, SOURCE), 1);
 
-        // So many are held, and no more: the first one is read again.
+        // The cache holds exactly this many: one more, and the first body is read again.
         let mut held = Sources { database: &database, key, held: VecDeque::new() };
         let expected = held.of(source).unwrap().to_vec();
         for nth in 1..SOURCES.0 as u64 {

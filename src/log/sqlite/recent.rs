@@ -1,19 +1,19 @@
-//! The latest frames, for those who read along.
+//! The latest frames in memory, for live readers.
 //!
-//! In: frames that were kept. Out: the frames of a stream from a number on, where all of them are here. Never: a frame that is
-//! not in the database, one behind a gap, more bytes than there may be.
+//! Input: kept frames. Output: consecutive frames of a stream from a number on, if that frame is here. Never: a frame that is
+//! not in the database, a frame after a gap, or more bytes than the limit.
 //!
-//! Whoever follows a run wants the frames that came just now: here they cost him no query, and no thread of their own.
+//! A reader that follows a run wants the newest frames: here it gets them without a query, and without a blocking thread.
 
 use crate::log::weight;
 use framegate_translators::frame::Frame;
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many parts are known. Of some there may be nothing left, where fronts went.
+/// Maximum number of parts. Pruning can leave parts without any frame.
 const PARTS: usize = 16 << 10;
 
-/// See the module. Streams go by their keys.
+/// The latest frames, by the keys of their streams.
 #[derive(Debug, Default)]
 pub(super) struct Recent {
     max_bytes: u64,
@@ -23,29 +23,29 @@ pub(super) struct Recent {
 #[derive(Debug, Default)]
 struct Held {
     streams: HashMap<i64, VecDeque<Arc<Frame>>>,
-    /// The streams that frames were added to and the last frame of each part, the oldest part in front.
+    /// For each added part its stream and last frame; the oldest part is first.
     parts: VecDeque<(i64, u64)>,
     bytes: u64,
 }
 
 impl Recent {
-    /// Holds no more than about that many bytes of frames.
+    /// Keeps at most about that many bytes of frames.
     pub(super) fn new(max_bytes: u64) -> Self {
         Self { max_bytes, held: Mutex::default() }
     }
 
     fn held(&self) -> MutexGuard<'_, Held> {
-        // A panic under the lock would leave at worst a count that is off; frames are whole or absent.
+        // If a panic poisoned the lock, at worst a counter is wrong; frames are complete or absent.
         self.held.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Frames of a stream were kept, which follow each other.
+    /// Adds consecutive frames of a stream that were kept.
     pub(super) fn add(&self, key: i64, frames: &[Arc<Frame>]) {
         let Some((first, last)) = frames.first().zip(frames.last()).filter(|_| self.max_bytes > 0) else { return };
         let mut held = self.held();
         let follows = held.streams.get(&key).and_then(VecDeque::back).is_none_or(|back| back.seq + 1 == first.seq);
         if !follows {
-            // Whoever appended what lies between did not stay to hear that it was kept.
+            // The appender of the frames in between was cancelled before it could add them.
             held.forget(key);
         }
         held.streams.entry(key).or_default().extend(frames.iter().cloned());
@@ -58,7 +58,7 @@ impl Recent {
         }
     }
 
-    /// The frames of a stream from `from` on, at most `max`; `None` where it is not known here which those are.
+    /// The frames of a stream from `from` on, at most `max`; `None` if the frame `from` is not here.
     pub(super) fn read(&self, key: i64, from: u64, max: usize) -> Option<Vec<Arc<Frame>>> {
         let held = self.held();
         let frames = held.streams.get(&key)?;
@@ -70,12 +70,12 @@ impl Recent {
         Some(frames.range(skip..).take(max).cloned().collect())
     }
 
-    /// The frames before that number went.
+    /// Removes the frames before that number, which were pruned.
     pub(super) fn drop_front(&self, key: i64, to: u64) {
         self.held().drop_front(key, to);
     }
 
-    /// A stream went.
+    /// Removes a dropped stream.
     pub(super) fn forget(&self, key: i64) {
         self.held().forget(key);
     }
@@ -149,7 +149,7 @@ mod tests {
             assert_eq!(numbers(recent.read(1, 4, 3)), Some(vec![4, 5, 6]));
             assert!(recent.read(1, first as u64, 1).is_some());
             assert!(first == 0 || recent.read(1, first as u64 - 1, 1).is_none());
-            // What lies behind the last may be in the database all the same.
+            // Frames after the last one here may still be in the database.
             assert!(recent.read(1, 9, 1).is_none());
         }
     }

@@ -1,4 +1,4 @@
-//! Who waits for his turn to read while streams go and come.
+//! Reads that wait for a connection while streams are dropped and begin again.
 
 use super::*;
 use framegate_translators::framing::Limits;
@@ -19,7 +19,7 @@ fn run(number: u128) -> Vec<Arc<Frame>> {
     frames
 }
 
-/// Lets a future go as far as it can for now.
+/// Polls a future once; it must not be ready.
 fn begin<T>(future: &mut Pin<Box<impl Future<Output = T> + ?Sized>>) {
     assert!(future.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
 }
@@ -36,7 +36,7 @@ async fn a_reader_who_waited_is_not_given_another_streams_frames() {
     let mark_of = |view: &str| Mark { view: view.into(), frame: 1, event: 1, last: None, state: vec![1] };
     log.keep_marks(id, vec![mark_of("view")]).await.unwrap();
 
-    // All connections there may be are in use.
+    // All connections of the pool are in use.
     let (go_on, wait) = std::sync::mpsc::channel::<()>();
     let mut busy = Box::pin(log.readers.clone().with(move |_, _| {
         let _ = wait.recv();
@@ -50,13 +50,13 @@ async fn a_reader_who_waited_is_not_given_another_streams_frames() {
     begin(&mut read);
     begin(&mut beyond);
     begin(&mut mark);
-    // The one makes room for the other.
+    // One stream is dropped to make room for the other.
     log.append(&second, Vec::new()).await.unwrap();
     assert_eq!(log.take_dropped().await, [id]);
     log.keep_marks(stream_id(&second[0]), vec![mark_of("view")]).await.unwrap();
     drop(go_on);
     busy.await.unwrap();
-    assert!(read.await.unwrap().is_empty());
+    assert!(matches!(read.await, Err(LogError::Dropped { .. })));
     assert_eq!((beyond.await.unwrap(), mark.await.unwrap()), (0, None));
     assert_eq!(log.read(stream_id(&second[0]), 0, 5).await.unwrap().len(), 5);
     drop(log);

@@ -1,28 +1,28 @@
-//! Long texts that are kept already, of each stream the last one.
+//! The last long text of each stream, for later appends to refer to.
 //!
-//! In: where a text stands, once its append is kept, and where it stands once the front of its stream is gone. Out: the same,
-//! to the next append. Never: more bytes than are bounded here; a place that the writer has not kept.
+//! Input: the location of a text once its append is kept, and its new location once the front of its stream is pruned. Output:
+//! the same, for the next append. Never: more bytes than the limit, or a location that the writer has not kept.
 
 use crate::log::StreamId;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// How long a text is at most that is remembered for later appends.
+/// Maximum length of a text that is remembered for later appends.
 pub(super) const REMEMBERED: usize = 1 << 20;
 
-/// How many bytes of texts are remembered, of all streams.
+/// Maximum number of bytes remembered in all streams.
 const REMEMBERED_ALL: usize = 16 << 20;
 
-/// A part of a body: the frame, where it begins in there, and how many bytes it has.
+/// A part of a body: the frame's number, the offset, and the length.
 pub(super) type Place = (u64, usize, usize);
 
-/// Parts that went, and where the same bytes stand instead: the frame, and where they begin in there.
+/// Parts that were pruned, and where the same bytes are now: the frame's number and the offset.
 pub(super) type Moved = HashMap<Place, (u64, usize)>;
 
 /// The last long text of a stream.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Known {
-    /// The stream's; `None` where it stands in the append itself.
+    /// The stream's key; `None` for a text in the current append.
     pub(super) key: Option<i64>,
     pub(super) seq: u64,
     pub(super) at: usize,
@@ -30,7 +30,7 @@ pub(super) struct Known {
 }
 
 impl Known {
-    /// Where it stands in the stream with that key, of which the first `gone` frames went; `None`: nowhere.
+    /// Its location in the stream with that key after the first `gone` frames were pruned; `None` if it is gone.
     fn behind(self, key: i64, gone: u64, moved: &Moved) -> Option<Self> {
         if self.key == Some(key) && self.seq >= gone {
             return Some(self);
@@ -55,12 +55,12 @@ impl Texts {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).of.get(&stream).cloned()
     }
 
-    /// The last long text of a stream is that one now; `None`: it has none that can be referred to.
+    /// Sets the last long text of a stream; `None` if it has none to refer to.
     pub(super) fn learn(&self, stream: StreamId, known: Option<Known>) {
         self.0.lock().unwrap_or_else(PoisonError::into_inner).learn(stream, known);
     }
 
-    /// The front of a stream went.
+    /// Updates the location after the front of a stream was pruned.
     pub(super) fn cut(&self, stream: StreamId, key: i64, gone: u64, moved: &Moved) {
         let mut remembered = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(known) = remembered.of.get(&stream).cloned() {
@@ -73,7 +73,7 @@ impl Remembered {
     fn learn(&mut self, stream: StreamId, known: Option<Known>) {
         let more = known.as_ref().map_or(0, |known| known.bytes.len());
         if self.bytes + more > REMEMBERED_ALL {
-            // They save room, and nothing depends on them.
+            // The texts only save space; nothing depends on them.
             *self = Self::default();
         }
         let before = match known {
@@ -111,7 +111,7 @@ mod tests {
     fn a_text_is_where_the_cut_left_it() {
         let known = |key, seq| Known { key, seq, at: 3, bytes: vec![b'x'; 2000].into() };
         let moved = Moved::from([((4, 3, 2000), (9, 7))]);
-        // It stays; it was handed down; nobody has it; it is another stream's of the same id.
+        // Four cases: it stays; it was moved; it is gone; it belongs to another stream with the same id.
         assert_eq!(known(Some(1), 5).behind(1, 5, &moved), Some(known(Some(1), 5)));
         assert_eq!(known(Some(1), 4).behind(1, 5, &moved), Some(Known { at: 7, ..known(Some(1), 9) }));
         assert_eq!(known(Some(1), 3).behind(1, 5, &moved), None);

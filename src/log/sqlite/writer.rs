@@ -1,43 +1,72 @@
-//! The one thread that writes.
+//! The writer thread.
 //!
-//! In: appends, through a bounded queue. Out: an answer to each, once its frames are as durable as is configured. Never: a
-//! transaction for each append where several wait, an append that fails because another one in its transaction did.
+//! Input: appends, through a bounded queue. Output: an answer to each, once its frames are as durable as configured. Never: a
+//! transaction for each append while several wait, or an append that fails because another one in its transaction did.
 
 use super::append::{Append, Part};
 use super::checkpoint::Checkpointer;
 use super::database::{Lock, told};
-use super::finder::Hole;
-use super::texts::{Known, Moved};
-use super::{Options, Shared, artifacts};
+use super::state::State;
+use super::texts::Known;
+use super::{Abandoned, Options, Shared, artifacts};
 use crate::artifacts::StoreError;
-use crate::log::ended::{Ended, full_of};
+use crate::log::room::{Room, RoomBounds};
 use crate::log::{LogError, StreamId};
 use framegate_translators::artifacts::Artifact;
-use framegate_translators::frame::stored::Header;
-use framegate_translators::frame::{Stream, StreamKind};
-use rusqlite::types::{ToSqlOutput, ValueRef};
-use rusqlite::{Connection, ToSql, named_params};
-use std::collections::hash_map::Entry;
+use framegate_translators::frame::Stream;
+use rusqlite::Connection;
 use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 use tokio::sync::{mpsc, oneshot};
 
-/// How many bytes of frames are put into one transaction before it is committed; one append is always whole.
+/// How many bytes of frames go into one transaction before it is committed. An append is never split.
 const GROUP_BYTES: u64 = 8 << 20;
 
-/// What a row costs besides its body, about: its other columns and its entry in the index.
+/// For a small log, a transaction is limited to this fraction of the log's size. Room can be made between transactions by
+/// dropping what earlier ones wrote, but not within one.
+const GROUP_SHARE: u64 = 16;
+
+/// Approximate size of a row without its body: the other columns and the index entry.
 pub(super) const ROW_BYTES: u64 = 64;
 
-/// Under which keys the frames are kept, of each part in order.
-pub(super) type Answer = oneshot::Sender<Result<Vec<i64>, LogError>>;
+/// Channel for the answer to an append.
+pub(super) type Answer = oneshot::Sender<Result<Kept, LogError>>;
 
-/// What the writer is asked for.
+/// A committed append.
+#[derive(Debug)]
+pub(super) struct Kept {
+    /// The stream keys under which the frames are kept, one for each part, in order.
+    pub(super) keys: Vec<i64>,
+    /// The position of the first frame; the others follow.
+    pub(super) first: u64,
+    pub(super) frames: u64,
+    /// Gets the positions if the appender was cancelled and never takes the answer.
+    abandoned: Option<Arc<Abandoned>>,
+}
+
+impl Kept {
+    /// The appender has received the answer.
+    pub(super) fn claim(mut self) -> (Vec<i64>, u64) {
+        self.abandoned = None;
+        (std::mem::take(&mut self.keys), self.first)
+    }
+}
+
+impl Drop for Kept {
+    fn drop(&mut self) {
+        if let Some(abandoned) = self.abandoned.take() {
+            abandoned.add(self.first, self.frames);
+        }
+    }
+}
+
+/// A job for the writer.
 pub(super) enum Job {
     Append(Append, Answer),
     Put(Arc<Artifact>, oneshot::Sender<Result<(), StoreError>>),
-    /// Anything else, for which the writer is needed.
+    /// Any other job for the writer.
     Write(Write),
-    /// Time has passed.
+    /// A timer tick.
     Tick,
 }
 
@@ -48,17 +77,8 @@ impl Job {
         done: oneshot::Sender<T>,
         write: impl FnOnce(&mut Writer) -> T + Send + 'static,
     ) -> Self {
-        // Whoever asked may be gone.
+        // The caller may have been cancelled.
         Self::Write(Box::new(move |writer| drop(done.send(write(writer)))))
-    }
-}
-
-/// Text that is known to be UTF-8.
-struct Text<'a>(&'a [u8]);
-
-impl ToSql for Text<'_> {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(ToSqlOutput::Borrowed(ValueRef::Text(self.0)))
     }
 }
 
@@ -66,49 +86,55 @@ impl ToSql for Text<'_> {
 #[derive(Clone, Copy, Debug, Default)]
 pub(super) struct Held {
     pub(super) key: i64,
-    frames: u64,
+    pub(super) frames: u64,
     pub(super) bytes: u64,
     pub(super) ended: bool,
-    /// How many frames are gone from its front.
-    gone: u64,
-    /// When it was last gone on with, in Unix epoch milliseconds by the clock of then.
+    /// How many frames of its front were pruned.
+    pub(super) gone: u64,
+    /// When the last append was, in Unix epoch milliseconds, by the clock at that time.
     pub(super) stored_ms: u64,
 }
 
-/// Streams as they will be once the transaction is through.
+/// Changes that a transaction makes, applied once it is committed.
 #[derive(Default)]
-struct Changes {
-    /// The key of the next stream that is new.
-    next_key: i64,
-    held: HashMap<StreamId, Held>,
-    new: Vec<(i64, Arc<Stream>)>,
-    /// Those that ended, in that order; some of them were gone on with.
-    ended: Vec<StreamId>,
-    texts: Vec<(StreamId, Option<Known>)>,
-    bytes: u64,
+pub(super) struct Changes {
+    /// The key of the next new stream.
+    pub(super) next_key: i64,
+    /// The position of the next frame.
+    pub(super) next_position: u64,
+    pub(super) held: HashMap<StreamId, Held>,
+    /// The streams in the order of their appends; a stream's last entry counts.
+    touched: Vec<StreamId>,
+    pub(super) new: Vec<(i64, Arc<Stream>)>,
+    pub(super) texts: Vec<(StreamId, Option<Known>)>,
+    pub(super) bytes: u64,
 }
 
 pub(super) struct Writer {
-    /// At its end, what there is is moved; then the database is closed, then the lock is given back.
+    /// Declared before `database` and the lock, so that it is dropped first: it finishes its checkpoint before the database is
+    /// closed and the lock is released.
     pub(super) checkpointer: Checkpointer,
     pub(super) database: Connection,
     _lock: Lock,
     pub(super) options: Options,
     pub(super) shared: Arc<Shared>,
     pub(super) held: HashMap<StreamId, Held>,
-    /// The key of the next stream. It only rises: whoever still has the key of a stream that went finds nothing by it.
+    /// The key of the next stream. It never decreases, so the key of a dropped stream finds nothing.
     next_key: i64,
-    /// Runs and tasks that are over.
-    pub(super) ended: Ended,
-    pub(super) bytes: u64,
-    /// For how many bytes no room could be made, although there are runs that are over.
+    /// The file's own state row, and the position of the next frame.
+    pub(super) state: State,
+    /// How full the log is, and what is dropped first.
+    pub(super) room: Room,
+    /// For how many bytes no room could be made because idle streams could not be dropped.
     pub(super) owed: Option<u64>,
-    /// Streams that are over and could not be dropped, as was logged.
+    /// If the last append failed in the file system: its size in bytes.
+    pub(super) refused: Option<u64>,
+    /// Streams that could not be dropped; this was logged for each of them.
     pub(super) stuck: HashSet<StreamId>,
-    /// Room that was freed could not be given back to the file system.
+    /// Whether freed pages could not be returned to the file system.
     pub(super) keeps_freed: bool,
     pub(super) artifact_bytes: u64,
-    /// Something was written since the last sync.
+    /// Whether anything was written since the last sync.
     pub(super) unsynced: bool,
 }
 
@@ -119,7 +145,7 @@ impl Writer {
         options: Options,
         shared: Arc<Shared>,
     ) -> Result<Self, LogError> {
-        let (mut held, mut over, mut all) = (HashMap::new(), Vec::new(), 0);
+        let (mut held, mut all) = (HashMap::new(), Vec::new());
         let ids: Vec<(i64, StreamId)> = {
             let streams = shared.streams.read().unwrap_or_else(std::sync::PoisonError::into_inner);
             streams.iter().map(|(id, (key, _))| (*key, *id)).collect()
@@ -133,16 +159,17 @@ impl Writer {
         };
         for (key, id) in ids {
             let stream = load(key).map_err(|error| told(&options.path, "cannot be read", &error))?;
-            all += stream.bytes;
-            if stream.ended {
-                over.push((stream.stored_ms, key, id));
-            }
+            all.push((stream.stored_ms, key, id));
             held.insert(id, stream);
         }
         let next_key = held.values().map(|held: &Held| held.key + 1).max().unwrap_or(1);
-        over.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
-        let mut ended = Ended::default();
-        over.into_iter().for_each(|(.., id)| ended.push(id));
+        all.sort_unstable_by_key(|(stored_ms, key, _)| (*stored_ms, *key));
+        let mut room = Room::new(RoomBounds { max_bytes: options.max_bytes, max_streams: options.max_runs });
+        for (.., id) in all {
+            let Held { bytes, ended, .. } = held.get(&id).copied().unwrap_or_default();
+            room.grown(id, bytes, ended);
+        }
+        let state = State::open(&database, &options)?;
         let artifact_bytes =
             artifacts::total(&database).map_err(|error| told(&options.path, "cannot be read", &error))?;
         let checkpointer = Checkpointer::new(&mut database, &options.path, options.fsync)?;
@@ -154,9 +181,10 @@ impl Writer {
             shared,
             held,
             next_key,
-            ended,
-            bytes: all,
+            state,
+            room,
             owed: None,
+            refused: None,
             stuck: HashSet::new(),
             keeps_freed: false,
             artifact_bytes,
@@ -164,8 +192,9 @@ impl Writer {
         })
     }
 
-    /// Works until nobody can ask any more.
+    /// Works until all senders are gone.
     pub(super) fn run(mut self, mut jobs: mpsc::Receiver<Job>) {
+        let group_bytes = GROUP_BYTES.min(self.options.max_bytes / GROUP_SHARE);
         while let Some(job) = jobs.blocking_recv() {
             let mut group = Vec::new();
             let mut bytes = 0;
@@ -176,76 +205,75 @@ impl Writer {
                         bytes += append.bytes;
                         group.push((append, answer));
                     }
-                    // Before the frames that wait: some of them may refer to it.
+                    // Done before the waiting frames are committed: some of them may refer to it.
                     Job::Put(artifact, answer) => drop(answer.send(self.put(&artifact))),
-                    // What is waiting for its transaction is newer than anything that was known when this was asked.
+                    // The appends in the group are newer than anything that the caller could know, so the job may run before
+                    // them.
                     Job::Write(write) => write(&mut self),
                     Job::Tick => self.tick(),
                 }
                 self.checkpointer.look();
-                next = if bytes < GROUP_BYTES { jobs.try_recv().ok() } else { None };
+                next = if bytes < group_bytes { jobs.try_recv().ok() } else { None };
             }
             if !group.is_empty() {
                 self.commit(group);
             }
             self.checkpointer.look();
         }
-        // It is done before the database is closed.
+        // This checkpoint finishes before the database is closed.
         self.checkpointer.ask();
     }
 
-    /// Bytes of frames, and streams.
+    /// Bytes of frames, and number of streams.
     pub(super) fn usage(&self) -> (u64, u64) {
-        (self.bytes, self.held.len() as u64)
+        (self.room.bytes(), self.room.len() as u64)
     }
 
-    /// Bytes of artifacts, and how many; `None` where they could not be counted.
+    /// Bytes and number of artifacts; `None` if they could not be counted.
     pub(super) fn artifact_usage(&self) -> Option<(u64, u64)> {
         let count = self.database.query_row("SELECT count(*) FROM artifacts", [], |row| row.get::<_, u64>(0));
         count.ok().map(|count| (self.artifact_bytes, count))
     }
 
-    /// Whether an append would find room, which is found out by writing.
+    /// Checks by writing whether an append would find room.
     pub(super) fn check_writable(&mut self) -> Result<(), LogError> {
+        self.state.check_files()?;
         self.free_owed()?;
-        let limit = self.options.max_bytes;
-        let over = self.ended.iter().map(|id| self.held.get(&id).map_or(0, |held| held.bytes));
-        if let Some(bytes) = full_of(self.bytes, limit, over) {
-            return Err(LogError::Full { bytes, limit });
+        if let Some(full) = self.room.refuses(1, false) {
+            return Err(full);
         }
-        // A version written over itself: the file can be locked, changed and committed to, and nothing is different.
-        let write = || {
-            let version: i64 = self.database.pragma_query_value(None, "user_version", |row| row.get(0))?;
-            self.database.pragma_update(None, "user_version", version)
-        };
-        write().map_err(|error| self.failed("cannot be written", &error))
+        self.probe()
+    }
+
+    pub(super) fn next_position(&self) -> u64 {
+        self.state.next_position
     }
 
     pub(super) fn database(&self) -> &Connection {
         &self.database
     }
 
-    /// The key of a stream that is kept.
+    /// The key of a stream, if it is kept.
     pub(super) fn key_of(&self, id: StreamId) -> Option<i64> {
         self.held.get(&id).map(|held| held.key)
     }
 
-    /// The front of a stream went, and it has so many bytes now.
+    /// Records that the front of a stream was pruned, and that the stream has `bytes` bytes now.
     pub(super) fn cut(&mut self, id: StreamId, gone: u64, bytes: u64) {
         if let Some(held) = self.held.get_mut(&id) {
-            self.bytes = self.bytes.saturating_sub(held.bytes) + bytes;
             (held.bytes, held.gone) = (bytes, gone);
+            self.room.cut(id, bytes);
         }
         self.unsynced = true;
     }
 
-    /// So many bytes of artifacts went.
+    /// Records that `bytes` bytes of artifacts were removed.
     pub(super) fn artifacts_went(&mut self, bytes: u64) {
         self.artifact_bytes = self.artifact_bytes.saturating_sub(bytes);
         self.unsynced = true;
     }
 
-    /// Something was written.
+    /// Records that something was written.
     pub(super) fn has_written(&mut self) {
         self.unsynced = true;
     }
@@ -259,26 +287,47 @@ impl Writer {
         if bytes > limit {
             return Err(StoreError::TooLarge { bytes, limit });
         }
+        self.state.check_files()?;
         self.unsynced = true;
-        let put = artifacts::put(&self.database, artifact, &mut self.artifact_bytes, limit);
-        put.map_err(|error| self.failed("cannot be written", &error).into())
+        let spared = HashSet::from([(artifact.stream.kind, artifact.stream.id)]);
+        loop {
+            let put = artifacts::put(&self.database, artifact, &mut self.artifact_bytes, limit);
+            let Err(error) = put.map_err(|error| self.failed("cannot be written", &error)) else { return Ok(()) };
+            if !self.shrink(&error, bytes, &spared) {
+                return Err(error.into());
+            }
+        }
     }
 
-    /// Keeps the appends in one transaction; where that fails, each in one of its own, so that it fails alone.
+    /// Commits the appends in one transaction. If that fails, commits each in a transaction of its own, so that only the faulty
+    /// one fails.
     pub(super) fn commit(&mut self, group: Vec<(Append, Answer)>) {
         self.make_room(group.iter().map(|(append, _)| append));
-        let whole = self.transact(group.iter().map(|(append, _)| append));
+        let whole = self.state.check_files().and_then(|()| self.transact(group.iter().map(|(append, _)| append)));
         let alone = group.len() == 1;
         match whole {
             Ok(results) => {
+                self.refused = None;
                 self.give_back_owed();
-                for ((_, answer), result) in group.into_iter().zip(results) {
-                    // Whoever asked may be gone; the frames are kept all the same.
-                    let _ = answer.send(result);
+                for ((append, answer), result) in group.into_iter().zip(results) {
+                    match result {
+                        // Other appends of the group took the room. They are committed now, so their streams can be dropped.
+                        Err(LogError::Full { .. }) if !alone => self.commit(vec![(append, answer)]),
+                        // The caller may have been cancelled; the frames are kept anyway.
+                        result => drop(answer.send(result)),
+                    }
                 }
             }
             Err(error) if alone => {
-                tracing::error!(%error, "frames could not be kept");
+                let (bytes, spared) =
+                    group.first().map_or_else(Default::default, |(append, _)| (append.bytes, spared([append])));
+                if self.shrink(&error, bytes, &spared) {
+                    return self.commit(group);
+                }
+                if self.refused.is_none() {
+                    tracing::error!(%error, "frames could not be kept");
+                }
+                self.refused = Some(bytes);
                 for (_, answer) in group {
                     let _ = answer.send(Err(error.clone()));
                 }
@@ -291,22 +340,27 @@ impl Writer {
         }
     }
 
-    /// One transaction. An append that does not fit is left out of it, and told so.
+    /// Runs one transaction. An append that does not fit is left out of it, and its result is the error.
     fn transact<'a>(
         &mut self,
         appends: impl Iterator<Item = &'a Append>,
-    ) -> Result<Vec<Result<Vec<i64>, LogError>>, LogError> {
-        let mut changes = Changes { next_key: self.next_key, ..Changes::default() };
+    ) -> Result<Vec<Result<Kept, LogError>>, LogError> {
+        let next_position = self.state.next_position;
+        let mut changes = Changes { next_key: self.next_key, next_position, ..Changes::default() };
         let now_ms = self.options.clock.now_ms();
-        let write = || -> rusqlite::Result<Vec<Result<Vec<i64>, LogError>>> {
+        let write = || -> rusqlite::Result<Vec<Result<Kept, LogError>>> {
             let transaction = self.database.unchecked_transaction()?;
             let mut results = Vec::new();
             for append in appends {
                 results.push(match self.fits(append, &changes) {
                     Ok(()) => {
+                        let first = changes.next_position;
                         self.insert(append, &mut changes, now_ms)?;
+                        changes.touched.extend(append.streams.iter().map(|part| part.id));
                         let key = |part: &Part| changes.held.get(&part.id).map(|held| held.key);
-                        Ok(append.streams.iter().filter_map(key).collect())
+                        let keys = append.streams.iter().filter_map(key).collect();
+                        // Set after the commit: only committed appends can be abandoned.
+                        Ok(Kept { keys, first, frames: changes.next_position - first, abandoned: None })
                     }
                     Err(refused) => Err(refused),
                 });
@@ -314,16 +368,14 @@ impl Writer {
             transaction.commit()?;
             Ok(results)
         };
-        let results = write().map_err(|error| self.failed("cannot be written", &error))?;
-        self.bytes += changes.bytes;
+        let mut results = write().map_err(|error| self.failed("cannot be written", &error))?;
+        results.iter_mut().flatten().for_each(|kept| kept.abandoned = Some(self.shared.abandoned.clone()));
         self.next_key = changes.next_key;
-        for (id, held) in changes.held {
-            self.ended.remove(id);
-            self.held.insert(id, held);
-        }
-        for id in changes.ended {
-            if self.held.get(&id).is_some_and(|held| held.ended) {
-                self.ended.push(id);
+        self.state.committed(changes.next_position);
+        for id in changes.touched {
+            if let Some(held) = changes.held.get(&id) {
+                self.room.grown(id, held.bytes, held.ended);
+                self.held.insert(id, *held);
             }
         }
         for (key, stream) in changes.new {
@@ -336,12 +388,8 @@ impl Writer {
         Ok(results)
     }
 
-    /// Whether the append follows on what is kept, and there is room for it.
+    /// Checks that the append follows the kept frames, and that there is room for it.
     fn fits(&self, append: &Append, changes: &Changes) -> Result<(), LogError> {
-        let bytes = self.bytes + changes.bytes;
-        if bytes + append.bytes > self.options.max_bytes && !append.closing {
-            return Err(LogError::Full { bytes, limit: self.options.max_bytes });
-        }
         let mut counted: HashMap<StreamId, u64> = HashMap::new();
         for part in &append.streams {
             let held = changes.held.get(&part.id).or_else(|| self.held.get(&part.id));
@@ -353,143 +401,15 @@ impl Writer {
                 *expected += 1;
             }
         }
-        Ok(())
-    }
-
-    fn insert(&self, append: &Append, changes: &mut Changes, now_ms: u64) -> rusqlite::Result<()> {
-        let database = &self.database;
-        let mut frame = database.prepare_cached(
-            "INSERT INTO frames (stream, seq, time_ms, type, parent_tool_id, body, hole_at, source, source_at, source_bytes) \
-             VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8, ?9, ?10)",
-        )?;
-        let mut progress = database.prepare_cached(
-            "UPDATE streams SET last_ms = max(last_ms, :last_ms), stored_ms = :now, frames = :frames, bytes = :bytes, \
-             ended = :ended, status = coalesce(:status, status) WHERE key = :key",
-        )?;
-        let (mut id, mut pieces) = ([0; 36], Vec::new());
-        // Of each stream, texts that went since they were found: they are kept again, once.
-        let mut moved: HashMap<StreamId, Moved> = HashMap::new();
-        for (nth, part) in append.streams.iter().enumerate() {
-            let Some((first, last)) = part.rows.first().zip(part.rows.last()) else { continue };
-            let mut held = match changes.held.get(&part.id).or_else(|| self.held.get(&part.id)) {
-                Some(held) => *held,
-                None => {
-                    let key = changes.next_key;
-                    changes.next_key += 1;
-                    insert_stream(database, key, &part.stream, first.time_ms, now_ms)?;
-                    changes.new.push((key, part.stream.clone()));
-                    Held { key, ..Held::default() }
-                }
-            };
-            let mut bytes = 0;
-            for row in &part.rows {
-                let mut body = append.bodies.get(row.body.clone()).unwrap_or_default();
-                let moved = moved.entry(part.id).or_default();
-                let there =
-                    row.hole.as_ref().and_then(|hole| Some((&hole.part, source_of(hole, row.seq, &held, moved)?)));
-                if let Some((part, _)) = there {
-                    pieces.clear();
-                    pieces.extend_from_slice(body.get(..part.start).unwrap_or_default());
-                    pieces.extend_from_slice(body.get(part.end..).unwrap_or_default());
-                    body = &pieces;
-                }
-                let (at, length) = (there.map(|(part, _)| part.start), there.map(|(part, _)| part.len()));
-                let (source, source_at) = there.map(|(_, source)| source).unzip();
-                let parent = row.parent.map(|parent| &*parent.hyphenated().encode_lower(&mut id));
-                // By position: names would be looked up for each frame.
-                let (body, ms) = (Text(body), row.time_ms.cast_signed());
-                frame.execute((held.key, row.seq, ms, row.kind, parent, &body, at, source, source_at, length))?;
-                bytes += body.0.len() as u64 + ROW_BYTES;
-            }
-            held.frames += part.rows.len() as u64;
-            held.bytes += bytes;
-            changes.bytes += bytes;
-            if part.ended && part.id.0 != StreamKind::Thread {
-                changes.ended.push(part.id);
-            }
-            (held.ended, held.stored_ms) = (part.ended, now_ms);
-            // The status is that behind the last frames of the append: it goes with the stream's last part.
-            let is_last_part = append.streams.iter().skip(nth + 1).all(|later| later.id != part.id);
-            let summary = append.summaries.iter().find(|summary| is_last_part && summary.stream == part.id);
-            progress.execute(named_params! {
-                ":last_ms": last.time_ms.cast_signed(), ":now": now_ms, ":frames": held.frames, ":bytes": held.bytes,
-                ":ended": held.ended, ":status": summary.map(|summary| &summary.status), ":key": held.key,
-            })?;
-            changes.held.insert(part.id, held);
+        let more = changes.bytes + append.bytes;
+        if self.room.lacks(more) {
+            return Err(LogError::Full { bytes: self.room.bytes() + changes.bytes, limit: self.options.max_bytes });
         }
-        for (id, text) in &append.texts {
-            let Some(held) = changes.held.get(id) else { continue };
-            let learnt = learnt(text.as_ref().filter(|_| !held.ended), held, moved.get(id));
-            changes.texts.extend(learnt.map(|text| (*id, text)));
-        }
-        Ok(())
+        self.room.refuses(more, append.closing).map_or(Ok(()), Err)
     }
 }
 
-/// Where the text stands that a body lacks. The frame that had it when the hole was found may have gone since: then the body
-/// keeps it, and others of the append refer to that one.
-fn source_of(hole: &Hole, seq: u64, held: &Held, moved: &mut Moved) -> Option<(u64, usize)> {
-    if hole.source >= held.gone && hole.key.is_none_or(|key| key == held.key) {
-        return Some((hole.source, hole.source_at));
-    }
-    match moved.entry((hole.source, hole.source_at, hole.part.len())) {
-        Entry::Occupied(known) => Some(*known.get()),
-        Entry::Vacant(first) => {
-            first.insert((seq, hole.part.start));
-            None
-        }
-    }
-}
-
-/// What is known of a stream's last long text once it is kept; `None`: no more than is known already.
-fn learnt(text: Option<&Known>, held: &Held, moved: Option<&Moved>) -> Option<Option<Known>> {
-    let Some(text) = text else { return Some(None) };
-    let key = Some(held.key);
-    if text.key.is_none() {
-        return Some(Some(Known { key, ..text.clone() }));
-    }
-    // Of an earlier append: whoever drops a front says where it stands then, but not where it was kept again.
-    let (seq, at) = *moved?.get(&(text.seq, text.at, text.bytes.len()))?;
-    Some(Some(Known { key, seq, at, bytes: text.bytes.clone() }))
-}
-
-fn insert_stream(database: &Connection, key: i64, stream: &Stream, first_ms: u64, now_ms: u64) -> rusqlite::Result<()> {
-    let header = Header::of(stream);
-    let mut insert = database.prepare_cached(
-        "INSERT INTO streams (key, kind, id, session_id, session_name, provider, origin_run, first_ms, last_ms, stored_ms, \
-         frames, bytes, ended) VALUES (:key, :kind, :id, :session, :name, :provider, :origin, :ms, :ms, :now, 0, 0, 0)",
-    )?;
-    insert.execute(named_params! {
-        ":key": key, ":kind": header.kind, ":id": header.id.to_string(), ":session": header.session_id.to_string(),
-        ":name": header.session_name, ":provider": header.provider,
-        ":origin": header.origin_run.map(|run| run.to_string()), ":ms": first_ms.cast_signed(), ":now": now_ms,
-    })?;
-    Ok(())
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_text_that_went_since_it_was_found_is_kept_again_once() {
-        let held = Held { key: 7, gone: 10, ..Held::default() };
-        let hole = |source, key| Hole { part: 30..2030, source, source_at: 5, key };
-        let mut moved = Moved::new();
-        // It is there; it is of this append.
-        assert_eq!(source_of(&hole(10, Some(7)), 20, &held, &mut moved), Some((10, 5)));
-        assert_eq!(source_of(&hole(19, None), 20, &held, &mut moved), Some((19, 5)));
-        // It went, or was another stream's: the first that lacks it keeps it, the next one refers to that.
-        for (seq, gone) in [(20, hole(9, Some(7))), (30, hole(12, Some(6)))] {
-            assert_eq!(source_of(&gone, seq, &held, &mut moved), None);
-            assert_eq!(source_of(&gone, seq + 1, &held, &mut moved), Some((seq, 30)));
-        }
-        // That is where later appends find it; of what is where it was there is nothing to say.
-        let known = |key, seq, at| Known { key, seq, at, bytes: vec![b'x'; 2000].into() };
-        let learnt = |text: Option<&Known>| learnt(text, &held, Some(&moved));
-        assert_eq!(learnt(Some(&known(Some(7), 9, 5))), Some(Some(known(Some(7), 20, 30))));
-        assert_eq!(learnt(Some(&known(Some(7), 11, 5))), None);
-        assert_eq!(learnt(Some(&known(None, 40, 5))), Some(Some(known(Some(7), 40, 5))));
-        assert_eq!(learnt(None), Some(None));
-    }
+/// The streams that the appends continue.
+pub(super) fn spared<'a>(appends: impl IntoIterator<Item = &'a Append>) -> HashSet<StreamId> {
+    appends.into_iter().flat_map(|append| &append.streams).map(|part| part.id).collect()
 }

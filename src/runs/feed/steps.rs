@@ -1,73 +1,142 @@
-//! The order of all frames, as far as they are kept: steps of frames of one stream in a row.
+//! The order of all kept frames, as steps: consecutive frames of one stream.
 //!
-//! In: what the log got, and what it lost. Out: the step at a place. Never: a place that two frames have; a step that costs
-//! more because there are many; more dropped streams remembered than a bound.
+//! Input: what the log appended, and what it dropped. Output: the step at a position. Never: two frames at one position; a step
+//! that costs more because there are many; more dropped streams remembered than a limit.
 
-use crate::log::{ByStream, StreamId, stream_id};
+use crate::log::{ByStream, DroppedStream, Run, StreamId, stream_id};
+use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::frame::{Frame, Stream};
-use std::collections::{BTreeMap, VecDeque};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::sync::Arc;
 
-/// How many streams are dropped, or lose some of their front, before their steps are taken out.
+/// After how many drops of streams, or cuts of a stream's front, obsolete steps are removed.
 pub(super) const DROPPED: usize = 64;
 
-/// How many steps that are still needed are passed over where those at the front are taken out.
+/// How many steps that are still needed a removal passes over before it stops.
 pub(super) const PASSED: usize = 256;
 
-/// How many dropped streams are remembered, so that readers who were behind can be told of them.
+/// How many dropped streams are remembered, so that readers that had not caught up can be told.
 pub(super) const REMEMBERED: usize = 4096;
+
+/// How many appends may wait for an earlier one to be announced. Beyond that, one that never is announced is skipped.
+const WAITING: usize = 4096;
 
 #[derive(Debug, Default)]
 pub(super) struct Steps {
     pub(super) list: VecDeque<Step>,
-    /// The place of the next frame.
+    /// Appends that are announced before an earlier append is: by their first position, with the position after them and their
+    /// steps.
+    pub(super) waiting: BTreeMap<u64, (u64, Vec<Step>)>,
+    /// The position of the next frame.
     pub(super) next: u64,
-    /// The place of each kept stream's last frame.
+    /// The position of the last frame of each kept stream.
     pub(super) last: ByStream<u64>,
-    /// Streams that were dropped, and in which order.
+    /// Dropped streams, and the order in which they were dropped.
     pub(super) gone: ByStream<Arc<Gone>>,
     pub(super) order: VecDeque<StreamId>,
-    /// How many streams were ever dropped.
+    /// How many streams have been dropped so far.
     pub(super) drops: u64,
-    /// How many frames are gone of the front of streams that are kept.
+    /// For streams that are kept without their front: how many frames are gone.
     pub(super) cut: ByStream<u64>,
-    /// How often that was more.
+    /// How often a front was cut.
     pub(super) cuts: u64,
-    /// How many steps there were when all of them were looked at last.
+    /// How many steps were left when all of them were last checked.
     pub(super) cleaned: usize,
 }
 
 impl Steps {
-    /// Frames are in the log.
-    pub(super) fn append(&mut self, frames: &[Arc<Frame>]) {
-        for group in frames.chunk_by(|one, other| stream_id(one) == stream_id(other)) {
-            let Some(first) = group.first() else { continue };
-            let (stream, start, count) = (stream_id(first), self.next, group.len() as u64);
-            self.next += count;
-            self.last.insert(stream, self.next - 1);
-            // A session whose thread was dropped may speak again.
-            self.gone.remove(&stream);
-            match self.list.back_mut().filter(|last| last.stream == stream && last.first + last.count == first.seq) {
-                Some(last) => last.count += count,
-                None => self.list.push_back(Step { stream, start, first: first.seq, count }),
+    /// Adds frames that are in the log from position `place` on. They are published once everything before them is announced:
+    /// appends may be announced in another order than the log kept them.
+    pub(super) fn append(&mut self, place: u64, frames: &[Arc<Frame>]) {
+        let mut start = place;
+        let steps = frames.chunk_by(|one, other| stream_id(one) == stream_id(other)).filter_map(|group| {
+            let (first, count) = (group.first()?, group.len() as u64);
+            let step = Step { stream: stream_id(first), start, first: first.seq, count };
+            start += count;
+            Some(step)
+        });
+        if place == self.next && self.waiting.is_empty() {
+            for step in steps {
+                self.publish(step);
             }
+        } else {
+            let steps = steps.collect();
+            self.waiting.insert(place, (start, steps));
+            self.settle();
         }
     }
 
-    /// A stream has so many frames from before, the first of which are gone. The last of those has a place, for the gap.
-    pub(super) fn learn(&mut self, stream: StreamId, gone: u64, frames: u64) {
-        let first = gone.saturating_sub(1);
-        let (start, count) = (self.next, frames.saturating_sub(first));
-        self.next += count;
-        if count > 0 {
-            self.last.insert(stream, start + count - 1);
-            self.list.push_back(Step { stream, start, first, count });
+    /// Skips frames that nothing will announce.
+    pub(super) fn abandon(&mut self, place: u64, frames: u64) {
+        self.waiting.insert(place, (place + frames, Vec::new()));
+        self.settle();
+    }
+
+    fn settle(&mut self) {
+        while let Some(entry) = self.waiting.first_entry()
+            && (*entry.key() <= self.next || self.waiting.len() > WAITING)
+            && let Some((_, (end, steps))) = self.waiting.pop_first()
+        {
+            steps.into_iter().for_each(|step| self.publish(step));
+            self.next = self.next.max(end);
         }
     }
 
-    /// The first so many of the stream's frames are gone. The place of the last of them stays, for the gap.
+    fn publish(&mut self, step: Step) {
+        let Step { stream, start, first, count } = step;
+        self.next = start + count;
+        self.last.insert(stream, self.next - 1);
+        // A dropped thread stream may begin again.
+        self.gone.remove(&stream);
+        let follows = |last: &&mut Step| {
+            last.stream == stream && last.first + last.count == first && last.start + last.count == start
+        };
+        match self.list.back_mut().filter(follows) {
+            Some(last) => last.count += count,
+            None => self.list.push_back(step),
+        }
+    }
+
+    /// Adds a stream that was kept before. If its front is gone, `gone` is the position and number of the last frame of the
+    /// front: it stays as a step, for the gap event.
+    pub(super) fn learn(&mut self, stream: StreamId, gone: Option<(u64, u64)>, runs: &[Run]) {
+        let gap = gone.map(|(start, first)| Step { stream, start, first, count: 1 });
+        let kept = runs.iter().map(|run| Step { stream, start: run.position, first: run.seq, count: run.frames });
+        for step in gap.into_iter().chain(kept) {
+            self.last.insert(stream, step.start + step.count - 1);
+            self.list.push_back(step);
+        }
+    }
+
+    /// Called once all kept streams are added: adds the dropped ones, and sorts the steps by position.
+    pub(super) fn learnt(&mut self, dropped: Vec<DroppedStream>) {
+        // If a stream was dropped more than once, the last time counts.
+        let mut known: HashSet<StreamId> = self.last.keys().copied().collect();
+        let mut gone: Vec<DroppedStream> = dropped
+            .into_iter()
+            .rev()
+            .filter(|dropped| known.insert((dropped.stream.kind, dropped.stream.id)))
+            .collect();
+        gone.reverse();
+        for DroppedStream { stream, frames, position, dropped_ms, events } in gone {
+            let id = (stream.kind, stream.id);
+            let name = |name: &str| CONTRACTS.iter().map(|contract| contract.name).find(|known| *known == name);
+            let events = events.iter().filter_map(|(contract, events)| Some((name(contract)?, *events))).collect();
+            self.list.push_back(Step { stream: id, start: position, first: frames.saturating_sub(1), count: 1 });
+            self.gone.insert(
+                id,
+                Arc::new(Gone { stream, frames, last: position, nth: self.drops, at_ms: dropped_ms, events }),
+            );
+            self.order.push_back(id);
+            self.drops += 1;
+        }
+        self.list.make_contiguous().sort_unstable_by_key(|step| step.start);
+        self.cleaned = self.list.len();
+    }
+
+    /// Removes the first `gone` frames of the stream. The position of the last of them stays, for the gap event.
     pub(super) fn forget_front(&mut self, stream: StreamId, gone: u64) {
-        // What is dropped meanwhile is gone as a whole.
+        // A stream that was dropped in the meantime is gone as a whole.
         if !self.last.contains_key(&stream) {
             return;
         }
@@ -78,9 +147,11 @@ impl Steps {
         }
     }
 
-    /// A stream that had so many frames is gone, and so many events were counted of it in each contract.
+    /// Removes a dropped stream. `frames` is the number of frames it had, `events` the number of its counted events by
+    /// contract.
     pub(super) fn forget(&mut self, stream: Arc<Stream>, frames: u64, events: BTreeMap<&'static str, u64>, at_ms: u64) {
         let id = (stream.kind, stream.id);
+        self.waiting.values_mut().for_each(|(_, steps)| steps.retain(|step| step.stream != id));
         let Some(last) = self.last.remove(&id) else { return };
         self.cut.remove(&id);
         self.gone.insert(id, Arc::new(Gone { stream, frames, last, nth: self.drops, at_ms, events }));
@@ -95,8 +166,8 @@ impl Steps {
         }
     }
 
-    /// Takes out the steps of what is gone: those at the front, where the oldest are; all of them only when there are twice as
-    /// many as the last time, so that a step costs the same however many there are.
+    /// Removes the steps of dropped streams. Normally only at the front, where the oldest steps are. All steps are checked only
+    /// when there are twice as many as after the last full check, so that the cost for each step stays constant.
     fn clean(&mut self) {
         let Self { list, last, gone, cut, cleaned, .. } = self;
         let is_told = |step: &Step| gone.get(&step.stream).is_some_and(|gone| gone.is_told_by(step));
@@ -117,25 +188,25 @@ impl Steps {
                 passed += 1;
                 needed.push(step);
             } else if is_told(&step) {
-                // Of each stream that is remembered, the step stays at which it is told.
+                // The last step of a remembered stream stays: there the notice is sent.
                 needed.push(step);
             }
         }
         needed.into_iter().rev().for_each(|step| list.push_front(step));
     }
 
-    /// What is known of a stream that was dropped, where the step is its last one.
+    /// The record of a dropped stream, if `step` is its last step.
     pub(super) fn gone_at(&self, step: &Step) -> Option<&Arc<Gone>> {
         self.gone.get(&step.stream).filter(|gone| gone.is_told_by(step))
     }
 
-    /// The place of a stream's frame among all frames; `None` where it is not kept.
+    /// The position of a stream's frame among all frames; `None` if it is not kept.
     pub(super) fn place_of(&self, stream: StreamId, seq: u64) -> Option<u64> {
         let has = |step: &&Step| step.stream == stream && (step.first..step.first + step.count).contains(&seq);
         self.list.iter().rev().find(has).map(|step| step.start + (seq - step.first))
     }
 
-    /// The step that has the frame at that place, or the next one that is kept.
+    /// The step that has the frame at that position, or else the next step that is kept.
     pub(super) fn step_at(&self, position: u64) -> Option<Step> {
         let at = self.list.partition_point(|step| step.start + step.count <= position);
         self.list.get(at).copied()
@@ -146,14 +217,14 @@ impl Steps {
 #[derive(Debug)]
 pub(super) struct Gone {
     pub(super) stream: Arc<Stream>,
-    /// How many frames it had.
+    /// The number of frames it had.
     pub(super) frames: u64,
-    /// The place of its last frame among all frames: there its readers are told.
+    /// The position of its last frame among all frames. There its readers get the notice.
     pub(super) last: u64,
     /// How many streams were dropped before it.
     pub(super) nth: u64,
     pub(super) at_ms: u64,
-    /// How many events were counted in each contract.
+    /// The number of counted events by contract.
     pub(super) events: BTreeMap<&'static str, u64>,
 }
 
@@ -163,13 +234,13 @@ impl Gone {
     }
 }
 
-/// Frames of one stream in a row.
+/// Consecutive frames of one stream.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Step {
     pub(super) stream: StreamId,
-    /// The place of the first of them among all frames.
+    /// The position of the first frame among all frames.
     pub(super) start: u64,
-    /// The number of the first of them in its stream.
+    /// The number of the first frame in its stream.
     pub(super) first: u64,
     pub(super) count: u64,
 }

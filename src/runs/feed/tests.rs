@@ -1,4 +1,4 @@
-//! What readers of the feed, and of one run, are told of runs that are dropped.
+//! Notices of dropped runs, for readers of the feed and of one run.
 
 use super::steps::{DROPPED, PASSED, REMEMBERED};
 use super::*;
@@ -14,12 +14,12 @@ use framegate_translators::schema::Schemas;
 use framegate_translators::sequence::Identity;
 use serde_json::Value;
 
-/// A log that keeps one run that is over.
+/// A log that keeps only one ended run.
 fn runs() -> Arc<Runs> {
     Arc::new(Runs::new(Arc::new(MemoryLog::new(1 << 30, 1)), Gate::new(GateMode::Warn).unwrap()))
 }
 
-/// The frames of a run of that number.
+/// The frames of the run with that number.
 fn run(number: u128) -> Vec<Arc<Frame>> {
     let input = include_bytes!("../../../tests/fixtures/claude-code/bash_ok.partial.ndjson");
     let identity = Identity { run_id: Uuid::from_u128(number), session_id: Some(Uuid::from_u128(number << 32)) };
@@ -33,7 +33,7 @@ fn follower(runs: &Arc<Runs>, contract: &'static Contract, scope: Scope, at: Pos
     FeedFollower::new(runs.clone(), scope, contract, EncoderOptions::default(), at)
 }
 
-/// What there is: each event's type and JSON, and the last cursor.
+/// All available events: each with its type and JSON, and the last cursor.
 async fn all(follower: &mut FeedFollower) -> (Vec<Value>, Option<String>) {
     let (mut events, mut cursor) = (Vec::new(), None);
     loop {
@@ -97,13 +97,14 @@ async fn a_run_that_is_dropped_while_a_reader_is_behind_is_told_in_the_contracts
             _ => {}
         }
 
-        // The same from the cursor that it had, and nothing of it from the cursor behind.
-        let at = runs.feed_position(&cursor.unwrap()).unwrap().unwrap();
+        // The same from the cursor that the reader had; nothing of the run from the cursor after it.
+        let at = runs.feed_position(&cursor.unwrap()).unwrap();
         let (again, _) = all(&mut follower(&runs, contract, Scope::default(), at)).await;
         assert_eq!(again.iter().filter(|event| is_notice(event)).count(), 1, "{}", contract.name);
-        let at = runs.feed_position(&last.unwrap()).unwrap().unwrap();
+        let at = runs.feed_position(&last.unwrap()).unwrap();
         assert_eq!(all(&mut follower(&runs, contract, Scope::default(), at)).await.0, Vec::<Value>::new());
-        // Whoever begins now lacks nothing; nor does whoever may not see the run, or asked for another session.
+        // A reader that starts now has missed nothing. A reader that may not see the run, or asked for another session, is not
+        // told.
         let (fresh, _) = all(&mut follower(&runs, contract, Scope::default(), Position::default())).await;
         assert!(!fresh.is_empty() && !fresh.iter().any(is_notice), "{}", contract.name);
         assert_eq!(all(&mut elsewhere).await.0, Vec::<Value>::new());
@@ -118,7 +119,7 @@ async fn a_reader_that_had_all_of_a_run_hears_nothing_of_its_end() {
     let mut reader = follower(&runs, hecate, Scope::default(), Position::default());
     let (_, cursor) = all(&mut reader).await;
     runs.append(&run(2)).await.unwrap();
-    let at = runs.feed_position(&cursor.unwrap()).unwrap().unwrap();
+    let at = runs.feed_position(&cursor.unwrap()).unwrap();
     for mut reader in [reader, follower(&runs, hecate, Scope::default(), at)] {
         let (more, _) = all(&mut reader).await;
         assert!(!more.is_empty() && !more.iter().any(is_notice), "{more:?}");
@@ -155,7 +156,7 @@ async fn a_follower_of_a_run_that_is_dropped_hears_of_it_last() {
     }
 }
 
-/// Frames like these as those of another stream, numbered from `seq` on.
+/// The same frames as frames of another stream, numbered from `seq` on.
 fn as_of(run: &[Arc<Frame>], id: u128, places: &[usize], seq: u64) -> Vec<Arc<Frame>> {
     let Stream { kind, session, provider, .. } = &*run[0].stream;
     let id = Uuid::from_u128(id);
@@ -169,7 +170,7 @@ async fn what_is_remembered_of_dropped_runs_is_bounded() {
     let runs = runs();
     let first = run(1);
     for number in 0..REMEMBERED as u128 + 200 {
-        // The first and the last frame make a run that is over.
+        // The first and the last frame alone are a complete run.
         runs.append(&as_of(&first, number + 10, &[0, first.len() - 1], 0)).await.unwrap();
     }
     let steps = runs.feed.steps();
@@ -184,7 +185,7 @@ async fn steps_of_what_is_gone_go_however_they_stand_among_those_that_stay() {
     const ROUNDS: u64 = 3 * REMEMBERED as u64;
     let runs = runs();
     let first = run(1);
-    // A run that goes on and on, and between its frames others that are dropped.
+    // A run that never ends, with other runs between its frames that are dropped.
     let open = as_of(&first, 1, &[0], 0);
     let id = stream_id(&open[0]);
     runs.append(&open).await.unwrap();
@@ -203,7 +204,7 @@ async fn steps_of_what_is_gone_go_however_they_stand_among_those_that_stay() {
         let told = steps.gone.values().all(|gone| steps.list.iter().any(|step| gone.is_told_by(step)));
         assert!(told, "each run that is remembered has the place where it is told");
     }
-    // Its front goes, and with it what was kept back.
+    // Its front is pruned, and its obsolete steps are removed.
     for gone in ROUNDS - 2 * DROPPED as u64..ROUNDS {
         runs.feed.forget_front(id, gone);
     }

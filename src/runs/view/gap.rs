@@ -1,7 +1,7 @@
-//! The gap in front of a stream whose first frames are gone.
+//! The gap at the front of a stream whose first frames were pruned.
 //!
-//! In: a stream, and where what is kept of it begins. Out: the contract's own event that says so, in the place of all events
-//! that are gone. Never: an event that is kept told as gone, two events for one gap.
+//! Input: a stream, and where its kept part begins. Output: the contract's own gap event, in place of all pruned events. Never:
+//! a kept event reported as gone, or two events for one gap.
 
 use super::window::write;
 use super::{Ask, Batch, SharedMarks, Single, Wire};
@@ -12,19 +12,19 @@ use framegate_translators::contracts::{Contract, SseStyle};
 use framegate_translators::encode::{EventId, Events, Pruned};
 use std::ops::Range;
 
-/// A gap is told as the last but one event that a frame could have, so that a cursor of a feed that names it is behind
-/// whatever else the frame gave.
+/// Index of the gap event among the events of its frame: the last but one possible. A feed cursor that names it is thus after
+/// every other event of the frame.
 const NTH: u32 = u32::MAX - 1;
 
-/// See the module.
+/// The pruned front of a stream in one contract.
 #[derive(Debug)]
 pub(super) struct Gap {
     pub(super) gone: Gone,
-    /// The number of the first event that is kept.
+    /// The number of the first kept event.
     pub(super) event: u64,
-    /// The last event that is gone and has a cursor, and its number.
+    /// The last pruned event that has a cursor, and its number.
     pub(super) last: Option<(EventId, u64)>,
-    /// `None` where the contract has no words for it.
+    /// The gap event; `None` if the contract has none.
     told: Option<Told>,
 }
 
@@ -61,12 +61,12 @@ impl Gap {
         Ok(Self { gone, event: place.event, last: place.last, told })
     }
 
-    /// Whether the contract has words for it.
+    /// Whether the contract has an event for the gap.
     pub(super) fn is_told(&self) -> bool {
         self.told.is_some()
     }
 
-    /// The gap, for one who asks for something that is gone. Nothing where he asks for frames that are all gone.
+    /// The gap, for a reader that asked for a pruned event. Empty if all frames that it asked for are pruned.
     pub(super) fn batch(&self, ask: Ask) -> Batch {
         if ask.frames < self.gone.frames {
             return Batch { next: ask.from, ..Batch::default() };
@@ -94,14 +94,14 @@ impl Gap {
         Some(Single { kind: told.kind, frame: self.gone.frames.saturating_sub(1), nth: NTH, line })
     }
 
-    /// The number of the event behind a place in the frames that are gone, where it has been told that they are; else that of
-    /// one that is gone, if there is any.
+    /// Where a reader that has seen `seen` events of a pruned frame resumes. If it has seen the gap event, that is the first
+    /// kept event. Otherwise it is a pruned event, if there is any, so that the reader gets the gap event.
     pub(super) fn at_frame(&self, frame: u64, seen: u32) -> u64 {
         let was_told = frame + 1 == self.gone.frames && seen > NTH;
         if was_told { self.event } else { self.event.saturating_sub(1) }
     }
 
-    /// The number of the event behind a cursor that is among what is gone, or the last of it.
+    /// Where a reader with this cursor resumes, if the event of the cursor is pruned; otherwise `None`.
     pub(super) fn after(&self, cursor: &EventId) -> Option<u64> {
         let (last, number) = self.last.as_ref()?;
         match (cursor, last) {

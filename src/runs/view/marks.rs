@@ -1,37 +1,38 @@
 //! Marks: places in a stream from which its events can be encoded without the frames before.
 //!
-//! In: places that were come to. Out: the best place to begin from. Never: more marks than a bound, however long the stream
-//! is, or more text in them than another bound: of a longer stream every second one is forgotten, again and again.
+//! Input: places that an encoder has reached. Output: the best place to start from. Never: more marks than a limit, however
+//! long the stream is, or more text in them than another limit. In a long stream every second mark is removed each time the
+//! limit is reached.
 
 use super::place::Place;
 use crate::log::MarkAt;
 use framegate_translators::encode::{Encoder, EventId};
 
-/// How many frames lie between two marks of a short stream.
+/// Number of frames between two marks of a short stream.
 const FRAMES_APART: u64 = 1024;
 
-/// How many marks a stream has at most.
+/// Maximum number of marks of a stream.
 const MARKS: usize = 256;
 
-/// How much text the encoders of all marks may hold, in bytes.
+/// Maximum of text that the encoders of all marks may hold, in bytes.
 const HELD_BYTES: usize = 4 << 20;
 
 /// The marks of one stream in one contract.
 pub(super) struct Marks {
-    /// In order; the first is the start of what is kept of the stream.
+    /// Ordered by frame. The first is the start of the kept part of the stream.
     list: Vec<Place>,
     apart: u64,
     held_bytes: usize,
 }
 
 impl Marks {
-    /// The encoder at the start of the stream.
+    /// Starts with one mark: the encoder at the start of the stream.
     pub(super) fn new(encoder: Box<dyn Encoder>) -> Self {
         let start = Place { frame: 0, event: 0, last: None, encoder };
         Self { list: vec![start], apart: FRAMES_APART, held_bytes: 0 }
     }
 
-    /// Takes note of a place, if that is worth a mark.
+    /// Adds a mark, if it is far enough from the last one and there is room for its text.
     pub(super) fn note(&mut self, frame: u64, held_bytes: usize, place: impl FnOnce() -> Place) {
         let newest = self.list.last().map_or(0, |place| place.frame);
         if frame < newest + self.apart || self.held_bytes + held_bytes > HELD_BYTES {
@@ -50,19 +51,19 @@ impl Marks {
         }
     }
 
-    /// The stream begins at that place now: what was before it is gone.
+    /// The stream begins at that place from now on; everything before it is gone.
     pub(super) fn begin_at(&mut self, start: Place) {
         self.list.retain(|place| place.frame > start.frame);
         self.list.insert(0, start);
         self.held_bytes = self.list.iter().map(|place| place.encoder.held_bytes()).sum();
     }
 
-    /// The start of what is kept, where that is the frame with that number.
+    /// The start of the kept part, if it is the frame with that number.
     pub(super) fn start_at(&self, frame: u64) -> Option<Place> {
         self.list.first().filter(|start| start.frame == frame).map(Place::fork)
     }
 
-    /// The last mark that is not behind that place, in a stream of that many frames.
+    /// The last mark that is not after that place, in a stream of `frames` frames.
     pub(super) fn before(&self, at: &MarkAt, frames: u64) -> Option<Place> {
         match at {
             MarkAt::Event(number) => self.before_event(*number),
@@ -71,21 +72,21 @@ impl Marks {
         }
     }
 
-    /// Whether frames need nothing of those before them.
+    /// Whether the encoder can start at any frame, without the frames before it.
     pub(super) fn is_free(&self) -> bool {
         self.list.first().is_some_and(|start| start.encoder.first_event_of(0).is_some())
     }
 
-    /// The last mark that is not behind that event.
+    /// The last mark that is not after that event.
     pub(super) fn before_event(&self, number: u64) -> Option<Place> {
-        // Where an encoder can begin anywhere, events and frames may have the same numbers.
+        // If an encoder can start anywhere, events and frames may have the same numbers.
         self.anywhere(number).filter(|place| place.event == number).or_else(|| {
             let at = self.list.partition_point(|place| place.event <= number);
             self.list.get(at.checked_sub(1)?).map(Place::fork)
         })
     }
 
-    /// The last mark that is not behind the first event of that frame.
+    /// The last mark that is not after the first event of that frame.
     fn before_frame(&self, frame: u64) -> Option<Place> {
         self.anywhere(frame).or_else(|| {
             let at = self.list.partition_point(|place| place.frame <= frame);
@@ -93,7 +94,7 @@ impl Marks {
         })
     }
 
-    /// The last mark behind which the event with that cursor may stand, in a stream of that many frames.
+    /// The last mark that is not after the event with that cursor, in a stream of `frames` frames.
     fn before_cursor(&self, cursor: &EventId, frames: u64) -> Option<Place> {
         let direct = match cursor {
             EventId::Number(number) => {
@@ -103,7 +104,7 @@ impl Marks {
             _ => None,
         };
         direct.or_else(|| {
-            // Cursors go up, text ones too: they end in digits of one width.
+            // Cursors increase; text cursors do too, because they end in digits of fixed width.
             let at = self.list.partition_point(|place| match (&place.last, cursor) {
                 (None, _) => true,
                 (Some((EventId::Number(last), _)), EventId::Number(number)) => last <= number,
@@ -114,7 +115,7 @@ impl Marks {
         })
     }
 
-    /// The place before a frame, for an encoder that needs nothing of the frames before.
+    /// The place before a frame, for an encoder that needs no earlier frames.
     pub(super) fn anywhere(&self, frame: u64) -> Option<Place> {
         let start = self.list.first()?;
         let event = start.encoder.first_event_of(frame)?;
@@ -128,7 +129,7 @@ mod tests {
     use framegate_translators::encode::Events;
     use framegate_translators::frame::Frame;
 
-    /// An encoder that holds as much text as it is told.
+    /// An encoder that reports a fixed amount of held text.
     #[derive(Clone)]
     struct Holds(usize);
 

@@ -1,11 +1,11 @@
-//! The events of one stream in one contract: encoded, validated and serialised once, whoever reads them.
+//! The events of one stream in one contract: encoded, validated and serialised once, however many readers there are.
 //!
-//! In: frames from the log, when a reader wants what is not encoded yet. Out: bytes for the wire, shared by all readers.
-//! Never: an encoding that no reader asked for, a copy for each reader, a reader held up by another one's socket, memory
-//! that grows with the length of the stream.
+//! Input: frames from the log, read when a reader wants events that are not encoded yet. Output: bytes for the wire, shared by
+//! all readers. Never: an encoding that no reader asked for, a copy for each reader, a reader held up by another reader's
+//! socket, or memory that grows with the length of the stream.
 //!
-//! Readers share one window of events, which moves along with the newest of them. A reader that is behind it encodes
-//! for itself, from the nearest mark on, until it has caught up.
+//! Readers share one window of events, which moves along with the newest reader. A reader that lags behind the window encodes
+//! for itself, from the nearest mark, until it has caught up.
 
 mod gap;
 mod marks;
@@ -28,35 +28,35 @@ use std::sync::{Arc, PoisonError};
 use tokio::sync::Mutex;
 use window::{Broken, OWN_BATCH_BYTES, SHARED_BATCH_BYTES, Window};
 
-/// How often a reader looks again where the front of its stream went while it looked. Fronts go rarely.
+/// How often a reader tries again if the front of its stream was pruned while it read. Pruning is rare.
 const TRIES: usize = 100;
 
-/// How events are laid out on the wire.
+/// The wire format of events.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Wire {
     /// Server-sent events.
     Sse,
-    /// One event a line.
+    /// One event per line.
     Ndjson,
 }
 
-/// What the readers of one stream in one contract share.
+/// State shared by the readers of one stream in one contract.
 pub(super) struct View {
     contract: &'static Contract,
     entry: Arc<Entry>,
     marks: SharedMarks,
-    /// How many bytes of events are kept for readers that are close behind the newest one.
+    /// How many bytes of events the shared window keeps for readers that are close to the newest one.
     max_bytes: usize,
     shared: Mutex<Option<Window>>,
-    /// The gap in front of what is kept, as it was told last.
+    /// The gap before the kept part, as last computed.
     gap: std::sync::Mutex<Option<Arc<Gap>>>,
 }
 
-/// The marks of a stream in a contract, which outlive its readers.
+/// The marks of a stream in a contract. They outlive its readers.
 #[derive(Clone)]
 pub(super) struct SharedMarks(Arc<OfView>);
 
-/// What belongs to a stream in a contract, and how it is named where it is kept.
+/// The marks of one view, with the name under which the log keeps them.
 struct OfView {
     name: Arc<str>,
     make: NewEncoder,
@@ -65,7 +65,8 @@ struct OfView {
 }
 
 impl SharedMarks {
-    /// No marks but the start, where that encoder stands, which `make` made with these options.
+    /// Starts with one mark, the beginning of the stream. `encoder` is the encoder there, which `make` created with these
+    /// options.
     pub(super) fn new(name: &str, make: NewEncoder, options: EncoderOptions, encoder: Box<dyn Encoder>) -> Self {
         let name = if encoder.heeds_options() { named(name, &options) } else { Arc::from(name) };
         Self(Arc::new(OfView { name, make, options, marks: std::sync::Mutex::new(Marks::new(encoder)) }))
@@ -75,59 +76,60 @@ impl SharedMarks {
         ask(&mut self.0.marks.lock().unwrap_or_else(PoisonError::into_inner))
     }
 
-    /// Takes note of a place.
+    /// Adds a mark at a place, if a mark is worthwhile there.
     pub(super) fn note(&self, place: &Place) {
         self.with(|marks| marks.note(place.frame, place.encoder.held_bytes(), || place.fork()));
     }
 
-    /// The stream begins at that place now.
+    /// The stream begins at that place from now on.
     pub(super) fn begin_at(&self, place: Place) {
         self.with(|marks| marks.begin_at(place));
     }
 
-    /// Whether both are the marks of one view.
+    /// Whether both belong to the same view.
     pub(super) fn is(&self, other: &Self) -> bool {
         Arc::ptr_eq(&self.0, &other.0)
     }
 
-    /// Whether frames need nothing of those before them.
+    /// Whether the encoder can start at any frame, without the frames before it.
     pub(super) fn is_free(&self) -> bool {
         self.with(|marks| marks.is_free())
     }
 }
 
-/// The name of a contract with its options.
+/// The name of a contract together with its options.
 fn named(name: &str, options: &EncoderOptions) -> Arc<str> {
-    let EncoderOptions { experimental, thinking, artifacts, task_budget_micros_usd } = options;
+    let EncoderOptions { experimental, thinking, user_messages, artifacts, task_budget_micros_usd } = options;
     let budget = task_budget_micros_usd.map_or_else(String::new, |budget| format!(";budget={budget}"));
     let told = |word: &'static str, is_told: bool| if is_told { word } else { "" };
     let (experimental, thinking) = (told(";experimental", *experimental), told(";thinking", *thinking));
-    format!("{name}{experimental}{thinking}{}{budget}", told(";artifacts", *artifacts)).into()
+    let (artifacts, user_messages) = (told(";artifacts", *artifacts), told(";user_messages", *user_messages));
+    format!("{name}{experimental}{thinking}{artifacts}{user_messages}{budget}").into()
 }
 
 /// Reads the events of one stream in one contract.
 pub struct Reader {
     view: Arc<View>,
-    /// Its own window, while it is not where the others are.
+    /// The reader's own window, while the shared one does not serve it.
     own: Option<Box<Window>>,
 }
 
 /// Which events a reader wants.
 #[derive(Clone, Copy, Debug)]
 pub struct Ask {
-    /// The number of the first one.
+    /// The number of the first event.
     pub from: u64,
-    /// Only those that come of frames before this one.
+    /// Only events that come from frames before this one.
     pub frames: u64,
-    /// How they are laid out.
+    /// The wire format.
     pub wire: Wire,
-    /// About how many bytes at most; one event is always given.
+    /// Approximate maximum of bytes. At least one event is always returned.
     pub max_bytes: usize,
-    /// How many at most.
+    /// Maximum number of events.
     pub max_events: usize,
 }
 
-/// Which events a reader of single events wants: as [`Ask`].
+/// Which events a reader of single events wants. The fields are those of [`Ask`].
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Read {
     pub(super) from: u64,
@@ -136,13 +138,13 @@ pub(super) struct Read {
     pub(super) max_events: usize,
 }
 
-/// One event, with the place that it comes of.
+/// One event, with the frame that it comes from.
 #[derive(Debug)]
 pub(super) struct Single {
     pub(super) kind: &'static str,
     pub(super) frame: u64,
     pub(super) nth: u32,
-    /// Its JSON, with a line end.
+    /// The event's JSON, with a line end.
     pub(super) line: Bytes,
 }
 
@@ -151,17 +153,17 @@ pub(super) struct Single {
 pub struct Batch {
     /// The bytes, in order.
     pub chunks: Vec<Bytes>,
-    /// The number of the event behind the last one.
+    /// The number after the last event.
     pub next: u64,
-    /// The number of the frame behind the one that the last event comes of.
+    /// The number after the frame that the last event comes from.
     pub frames: u64,
-    /// How many events there are.
+    /// The number of events.
     pub events: u64,
     /// The cursor of the last event that has one.
     pub last_id: Option<EventId>,
-    /// Whether the last event has a cursor, so that a reader can go on from there.
+    /// Whether the last event has a cursor, so that a reader can resume after it.
     pub ends_on_id: bool,
-    /// What was asked for is gone, and the contract has no words for it: `next` is the first event that is kept.
+    /// The requested events are gone, and the contract has no event that says so. `next` is the first kept event.
     pub lost: bool,
 }
 
@@ -175,7 +177,7 @@ impl View {
         Ok(place.map(|place| Box::new(Window::at(place))))
     }
 
-    /// The gap in front of what is kept, where there is one.
+    /// The gap before the kept part; `None` if the stream is complete.
     async fn gap(&self, runs: &Runs) -> Result<Option<Arc<Gap>>, LogError> {
         let Some(gone) = self.entry.gone() else { return Ok(None) };
         let known = self.gap.lock().unwrap_or_else(PoisonError::into_inner).clone();
@@ -188,13 +190,13 @@ impl View {
     }
 
     async fn advance(&self, window: &mut Window, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
-        let more = window.advance(self, runs, batch_bytes).await?;
+        let more = window.advance(self, runs, batch_bytes).await.inspect_err(|error| self.entry.note_damage(error))?;
         self.marks.with(|marks| marks.note(window.next_frame(), window.held_bytes(), || window.place()));
         Ok(more)
     }
 
-    /// What the gate found in some events, logged and counted once for each run and contract: what readers had encoded
-    /// before, forgot, and want again was told then. `checked` is how many events have passed.
+    /// Logs and counts what the gate found, once for each run and contract. Events that were encoded before, freed and encoded
+    /// again are not counted again. `checked` is the number of events checked so far.
     fn count(&self, checked: u64, broken: &[Broken], metrics: &Metrics) {
         let mut status = self.entry.status();
         let contract = self.contract.name;
@@ -229,20 +231,20 @@ impl Reader {
         Self { view, own: None }
     }
 
-    /// The contract that the events are of.
+    /// The contract of the events.
     pub fn contract(&self) -> &'static Contract {
         self.view.contract
     }
 
-    /// The stream that the events are of.
+    /// The stream of the events.
     pub fn entry(&self) -> &Arc<Entry> {
         &self.view.entry
     }
 
-    /// The events that are asked for.
+    /// Returns the requested events.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn read(&mut self, runs: &Runs, ask: Ask) -> Result<Batch, LogError> {
         let wants = Read { from: ask.from, frames: ask.frames, max_bytes: ask.max_bytes, max_events: ask.max_events };
         for _ in 0..TRIES {
@@ -257,7 +259,8 @@ impl Reader {
         Err(self.gone())
     }
 
-    /// The gap, where the event with that number is in it. It is not for one whom memory brings to what is kept.
+    /// The gap, if the event with that number is in it. `None` if a window in memory still leads from that event to the kept
+    /// part.
     async fn gap_at(&mut self, runs: &Runs, from: u64) -> Result<Option<Arc<Gap>>, LogError> {
         let view = self.view.clone();
         let Some(gap) = view.gap(runs).await?.filter(|gap| from < gap.event) else { return Ok(None) };
@@ -271,20 +274,20 @@ impl Reader {
         LogError::Gone { stream, frames: self.view.entry.gone().map_or(0, |gone| gone.frames) }
     }
 
-    /// Whether the event with that number is gone and the contract cannot say so; gives the cursor behind which everything is
-    /// kept, where there is one.
+    /// Whether the event with that number is gone and the contract has no event that says so. If so, returns the last cursor in
+    /// the pruned part, if any: everything after that cursor is kept.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn lost(&mut self, runs: &Runs, from: u64) -> Result<Option<Option<EventId>>, LogError> {
         let gap = self.gap_at(runs, from).await?.filter(|gap| !gap.is_told());
         Ok(gap.map(|gap| gap.last.clone().map(|(id, _)| id)))
     }
 
-    /// Single events, and the number of the one behind the last.
+    /// Returns single events, and the number after the last of them.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub(super) async fn events(&mut self, runs: &Runs, read: Read) -> Result<(Vec<Single>, u64), LogError> {
         let mut read = read;
         for _ in 0..TRIES {
@@ -295,7 +298,7 @@ impl Reader {
                 if let Some(single) = gap.single() {
                     return Ok((vec![single], gap.event));
                 }
-                // Many runs go by here: that one of them is cut has no words, and ends nothing.
+                // The feed has many runs. If the contract has no gap event, one pruned run does not end the feed.
                 read.from = gap.event;
             }
             match self.over(runs, read, |window| window.singles(read)).await {
@@ -310,8 +313,8 @@ impl Reader {
         Err(self.gone())
     }
 
-    /// Lets `take` read a window that holds what is wanted, as far as the log has it. `None` where nothing can be begun from,
-    /// which never is.
+    /// Calls `take` with a window that holds the wanted events, as far as the log has them. `None` if there is no starting
+    /// point (cannot happen).
     async fn over<T>(
         &mut self,
         runs: &Runs,
@@ -324,12 +327,12 @@ impl Reader {
             let mut shared = view.shared.lock().await;
             let is_behind = shared.as_ref().is_some_and(|shared| from < shared.first());
             if is_behind {
-                // What it wants is not kept any more: it goes by itself, and holds nobody up.
+                // The events are before the shared window: the reader encodes for itself and holds no other reader up.
                 drop(shared);
                 break;
             }
             if shared.as_ref().is_none_or(|shared| shared.next() < from) {
-                // The others are far behind, or there is none: this reader takes the window along.
+                // The shared window is far behind, or there is none: this reader provides its own window as the shared one.
                 let own = self.own.take().filter(|own| own.first() <= from && from <= own.next());
                 let window = match own {
                     Some(own) => own,
@@ -354,14 +357,15 @@ impl Reader {
             match view.advance(window, runs, SHARED_BATCH_BYTES).await {
                 Ok(true) => {}
                 Ok(false) => return Ok(Some(take(window))),
-                Err(LogError::Gone { .. }) if from < window.next() => return Ok(Some(take(window))),
+                // Events that are already encoded are returned first, even if the rest cannot be read.
+                Err(_) if from < window.next() => return Ok(Some(take(window))),
                 Err(error) => {
-                    // It stands where nothing goes on: the next one begins where there is something.
+                    // This window cannot be advanced. The next reader starts again from a mark.
                     *shared = None;
                     return Err(error);
                 }
             }
-            // Between two batches the lock is free, so that nobody waits for a long way to be made.
+            // The lock is released between two batches, so that other readers do not wait for a long catch-up.
             window.trim(from, view.max_bytes);
         }
         let own = self.own.take().filter(|own| own.first() <= from);
@@ -377,7 +381,7 @@ impl Reader {
             match view.advance(&mut window, runs, OWN_BATCH_BYTES).await {
                 Ok(true) => {}
                 Ok(false) => break,
-                Err(LogError::Gone { .. }) if from < window.next() => break,
+                Err(_) if from < window.next() => break,
                 Err(error) => return Err(error),
             }
             window.trim(from, 0);
@@ -387,11 +391,15 @@ impl Reader {
         Ok(Some(taken))
     }
 
-    /// The number of the first event behind a cursor. `None` where no event has that cursor.
+    /// The number of the first event after a cursor. `None` if no event has that cursor.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub async fn after(&mut self, runs: &Runs, cursor: &EventId) -> Result<Option<u64>, LogError> {
+        let cursor = &match cursor {
+            EventId::Closing(number) => EventId::Number(*number),
+            cursor => cursor.clone(),
+        };
         for _ in 0..TRIES {
             let view = self.view.clone();
             if let Some(next) = view.gap(runs).await?.and_then(|gap| gap.after(cursor)) {
@@ -408,8 +416,8 @@ impl Reader {
     async fn after_kept(&mut self, runs: &Runs, cursor: &EventId) -> Result<Option<u64>, LogError> {
         let view = self.view.clone();
         let Some(mut window) = view.start(runs, MarkAt::Cursor(cursor.clone())).await? else { return Ok(None) };
-        // Numbers go up, and an event without one belongs behind the numbered event before it: what follows the last
-        // number that is not beyond the cursor is new to the reader, be it numbered or not.
+        // Cursors increase, and an event without a cursor belongs to the last event before it that has one. So everything after
+        // the last cursor that is not beyond the requested one is new to the reader, with or without a cursor.
         let mut last = window.place().last;
         let mut from = window.next();
         loop {
@@ -417,7 +425,7 @@ impl Reader {
             let is_beyond = window.find(from, |id, number| match (id, cursor) {
                 (EventId::Number(id), EventId::Number(seen)) if id > seen => Some(()),
                 (EventId::Text(id), EventId::Text(seen)) if id > seen => Some(()),
-                (EventId::None, _) => None,
+                (EventId::None | EventId::Closing(_), _) => None,
                 _ => {
                     last = Some((id.clone(), number));
                     None
@@ -435,10 +443,11 @@ impl Reader {
         Ok(is_known.then_some(next))
     }
 
-    /// The number of the first event that comes of that frame or a later one, behind the first `seen` of that frame.
+    /// The number of the first event that comes from that frame or a later one, not counting the first `seen` events of that
+    /// frame.
     ///
     /// # Errors
-    /// The log's.
+    /// The log's error.
     pub(super) async fn at_frame(&mut self, runs: &Runs, frame: u64, seen: u32) -> Result<u64, LogError> {
         for _ in 0..TRIES {
             let view = self.view.clone();

@@ -1,6 +1,6 @@
-//! Places in a stream: where an encoder stands, and what of that outlives the process.
+//! Places: positions in a stream together with the encoder's state there, and the marks that keep them beyond the process.
 //!
-//! In: frames, or a mark that was kept. Out: the place behind them, and its mark. Never: events that anybody gets.
+//! Input: frames, or a stored mark. Output: the place after the frames, and its mark. Never: events for a reader.
 
 use super::SharedMarks;
 use crate::log::{LogError, Mark, MarkAt};
@@ -11,23 +11,23 @@ use framegate_translators::frame::Frame;
 
 /// A place from which a window can begin.
 pub(in crate::runs) struct Place {
-    /// The frame that is encoded next.
+    /// The next frame to encode.
     pub(in crate::runs) frame: u64,
-    /// The number that the next event gets.
+    /// The number of the next event.
     pub(in crate::runs) event: u64,
-    /// The last event before it that has a cursor, and its number.
+    /// The last event before this place that has a cursor, and its number.
     pub(in crate::runs) last: Option<(EventId, u64)>,
-    /// The encoder that stands there.
+    /// The encoder, in its state at this place.
     pub(in crate::runs) encoder: Box<dyn Encoder>,
 }
 
 impl Place {
-    /// The same place, for a window of its own.
+    /// A copy of the place, with its own encoder.
     pub(in crate::runs) fn fork(&self) -> Self {
         Self { frame: self.frame, event: self.event, last: self.last.clone(), encoder: self.encoder.fork() }
     }
 
-    /// Goes on behind the next frame. Frames before it are passed over.
+    /// Encodes the next frame without keeping its events. Other frames are ignored.
     pub(in crate::runs) fn pass(&mut self, frame: &Frame, scratch: &mut Events) {
         if frame.seq != self.frame {
             return;
@@ -35,7 +35,7 @@ impl Place {
         scratch.clear();
         self.encoder.frame(frame, scratch);
         for event in scratch.iter() {
-            if *event.id != EventId::None {
+            if event.id.is_logged() {
                 self.last = Some((event.id.clone(), self.event));
             }
             self.event += 1;
@@ -45,22 +45,27 @@ impl Place {
 }
 
 impl SharedMarks {
-    /// The place of a mark that was kept; `None` where it is of another version.
+    /// The place of a stored mark; `None` if the encoder cannot restore its state, which another version saved.
     fn place(&self, entry: &Entry, mark: Mark) -> Option<Place> {
         let mut encoder = (self.0.make)(&entry.stream, &self.0.options)?;
         let Mark { frame, event, last, state, .. } = mark;
         encoder.restore(&state).then_some(Place { frame, event, last, encoder })
     }
 
-    /// The mark of a place; `None` where nothing needs to be kept to begin there, or nothing can be.
+    /// The mark of a place; `None` if the encoder needs no state to start there, or cannot save its state.
     pub(in crate::runs) fn mark(&self, place: &Place) -> Option<Mark> {
         let Place { frame, event, last, encoder } = place;
         let view = self.0.name.clone();
         Some(Mark { view, frame: *frame, event: *event, last: last.clone(), state: encoder.save()? })
     }
 
-    /// The last known place that is not behind the one that is asked for, in memory or in the log. What an older version left
-    /// in the log counts only where nothing else can: at the start of what is kept.
+    /// The encoder's saved state at the start of the kept part, if the first `frames` frames are pruned.
+    pub(in crate::runs) fn start_state(&self, frames: u64) -> Option<Vec<u8>> {
+        self.with(|marks| marks.start_at(frames))?.encoder.save()
+    }
+
+    /// The last known place that is not after the requested one, in memory or in the log. A state that an older version left in
+    /// the log is used only if nothing else will do: at the start of the kept part.
     pub(in crate::runs) async fn start(
         &self,
         runs: &Runs,
@@ -69,7 +74,7 @@ impl SharedMarks {
     ) -> Result<Option<Place>, LogError> {
         let frames = entry.tail.borrow().frames;
         let (known, is_free) = self.with(|marks| (marks.before(at, frames), marks.is_free()));
-        // A short stream has no marks but where its front is gone.
+        // A short stream has no marks, unless its front is pruned.
         let may_be_kept = frames >= MARK_EVERY || entry.gone().is_some();
         if is_free || !may_be_kept || !runs.log().is_durable() {
             return Ok(known);
@@ -81,8 +86,8 @@ impl SharedMarks {
         Ok(Some(place))
     }
 
-    /// The place at which what is kept of a stream begins, its first `frames` frames being gone; `None` where nobody can
-    /// stand there any more.
+    /// The place where the kept part of a stream begins, if its first `frames` frames are pruned; `None` if no encoder can
+    /// start there.
     pub(in crate::runs) async fn start_of_kept(
         &self,
         runs: &Runs,
@@ -102,7 +107,7 @@ impl SharedMarks {
     }
 }
 
-/// Where an encoder can begin anywhere, events have the numbers of frames.
+/// If an encoder can start anywhere, events are numbered like frames.
 fn free(place: Place) -> Option<Place> {
     let last = place.event.checked_sub(1).map(|last| (EventId::Number(last), last));
     Some(Place { last, ..place })

@@ -1,4 +1,4 @@
-//! What readers of one stream get, wherever they are.
+//! What readers of one stream get, whatever their position.
 
 use super::*;
 use crate::config::GateMode;
@@ -18,7 +18,7 @@ use uuid::Uuid;
 
 const ASK: Ask = Ask { from: 0, frames: u64::MAX, wire: Wire::Ndjson, max_bytes: usize::MAX, max_events: 1_000_000 };
 
-/// The frames of a run with a tool call and text, and the run.
+/// A run with a tool call and text: its frames and its id.
 pub(super) fn run() -> (Vec<Arc<Frame>>, Uuid) {
     let input = include_bytes!("../../../tests/fixtures/claude-code/bash_ok.partial.ndjson");
     let runner = framegate_translators::runners::runner("claude-code").unwrap();
@@ -89,7 +89,7 @@ async fn a_gate_that_is_off_counts_nothing() {
     assert!(entry.status().events_checked.is_empty());
 }
 
-/// The records of a run that says `deltas` pieces of text, some tool calls among them.
+/// The records of a run with `deltas` pieces of text, and some tool calls among them.
 fn long(deltas: usize) -> Vec<u8> {
     let mut out = String::from(
         "{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"5d3c1a6e-0d0e-4d47-9d0c-111111111111\",\"model\":\"m\",\"tools\":[]}\n",
@@ -126,7 +126,7 @@ fn frames_of(input: &[u8]) -> Vec<Arc<Frame>> {
     frames
 }
 
-/// Everything from a number on, in small bites.
+/// All events from number `from` on, read in small batches.
 async fn bites(runs: &Runs, reader: &mut Reader, from: u64) -> Vec<u8> {
     let (mut out, mut next) = (Vec::new(), from);
     loop {
@@ -144,12 +144,12 @@ async fn readers_far_apart_get_the_same_events_and_one_that_resumes_gets_the_res
     let frames = frames_of(&long(6_000));
     for contract in CONTRACTS {
         let runs = Runs::new(Arc::new(MemoryLog::new(1 << 30, 100)), Gate::new(GateMode::Warn).unwrap());
-        // Hardly anything is kept for readers that are behind.
+        // Almost nothing is kept for slow readers.
         let runs = runs.with_view_bytes(1);
         runs.append(&frames).await.unwrap();
         let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
         let reader = || runs.reader(&entry, contract, &EncoderOptions::default()).unwrap();
-        // What they must get, from an encoder that nobody forked.
+        // The expected events, from an encoder that was never forked.
         let mut encoder = (contract.encoder)(&entry.stream, &EncoderOptions::default()).unwrap();
         let (mut lines, mut ids) = (Vec::new(), Vec::new());
         for frame in &frames {
@@ -163,28 +163,28 @@ async fn readers_far_apart_get_the_same_events_and_one_that_resumes_gets_the_res
         let rest = |from: usize| lines[from..].concat();
         let mut first = reader();
         assert_eq!(bites(&runs, &mut first, 0).await, rest(0), "{}", contract.name);
-        // The window is at the end now: this one goes by itself, also while the other reads.
+        // The window is at the end now: this reader encodes for itself, also while the other one reads.
         let (mut late, mut later) = (reader(), reader());
         assert_eq!(bites(&runs, &mut late, 0).await, rest(0), "{}", contract.name);
         for at in (0..lines.len()).step_by(lines.len() / 23).chain([lines.len() - 1]) {
             assert_eq!(bites(&runs, &mut later, at as u64).await, rest(at), "{} from {at}", contract.name);
-            if ids[at] == EventId::None {
+            if !ids[at].is_logged() {
                 continue;
             }
             let mut resumed = reader();
             let next = resumed.after(&runs, &ids[at]).await.unwrap().unwrap();
             let expected = if contract.name == "pixir.v1" { next as usize } else { at + 1 };
             assert_eq!(next as usize, expected, "{} after {:?}", contract.name, ids[at]);
-            assert!(ids[at + 1..next as usize].iter().all(|id| *id == EventId::None));
+            assert!(ids[at + 1..next as usize].iter().all(|id| !id.is_logged()));
             assert_eq!(bites(&runs, &mut resumed, next).await, rest(next as usize), "{} after {at}", contract.name);
         }
         let mut lost = reader();
         let beyond = lost.after(&runs, &EventId::Number(u64::MAX)).await.unwrap();
         let unknown = lost.after(&runs, &EventId::Text("of another run".into())).await.unwrap();
-        match ids.iter().find(|id| **id != EventId::None) {
+        match ids.iter().find(|id| id.is_logged()) {
             Some(EventId::Text(_)) => assert_eq!(unknown, None),
             _ => {
-                let last = ids.iter().rposition(|id| *id != EventId::None).unwrap();
+                let last = ids.iter().rposition(|id| id.is_logged()).unwrap();
                 assert_eq!(beyond, Some(last as u64 + 1), "{}", contract.name);
             }
         }
@@ -205,15 +205,15 @@ async fn a_reader_that_resumes_near_the_end_does_not_encode_the_whole_stream_aga
             bites(&runs, &mut reader, 0).await;
             reader.read(&runs, Ask { max_events: usize::MAX, ..ASK }).await.unwrap().next
         };
-        // Its readers are gone, and its events with them. The marks are not.
+        // The readers are gone, and the events with them. The marks stay.
         let view = reader().view;
         let mark = view.marks.with(|marks| marks.before_event(end - 10)).unwrap();
         assert!(frames.len() as u64 - mark.frame < 2_000, "{}: {} of {}", contract.name, mark.frame, frames.len());
     }
 }
 
-/// What a contract says of frames, from an encoder that nobody forked: the lines, their cursors, and how many of them come of
-/// the first `cut` frames.
+/// The expected events, from an encoder that was never forked: the lines, their cursors, and how many of them come from the
+/// first `cut` frames.
 fn reference(
     contract: &Contract,
     options: &EncoderOptions,
@@ -242,13 +242,13 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
     runs.append(&frames).await.unwrap();
     let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
     let reader = || runs.reader(&entry, contract, options).unwrap();
-    // Readers that were there before: one that has seen nothing yet, and one that is in the middle.
+    // Readers from before the cut: one that has read only the first event, and one in the middle.
     let (mut early, mut half) = (reader(), reader());
     let first = early.read(&runs, Ask { max_events: 1, ..ASK }).await.unwrap();
     let halfway = {
         let (lines, ..) = reference(contract, options, &frames, 0);
         let at = lines.len() as u64 / 2;
-        // The window that they share is at the end then.
+        // Afterwards the shared window is at the end.
         bites(&runs, &mut half, 0).await;
         if is_there {
             half.read(&runs, Ask { from: at, max_events: 1, ..ASK }).await.unwrap();
@@ -269,7 +269,7 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
         if !TELLS.contains(&what) {
             let batch = new.read(&runs, ASK).await.unwrap();
             assert!(batch.lost && batch.chunks.is_empty() && batch.next == before as u64, "{what} {cut}");
-            let last = ids[..before].iter().rev().find(|id| **id != EventId::None).cloned();
+            let last = ids[..before].iter().rev().find(|id| id.is_logged()).cloned();
             assert_eq!(new.lost(&runs, 0).await.unwrap(), Some(last), "{what} {cut}");
             assert_eq!(new.lost(&runs, before as u64).await.unwrap(), None);
             assert_eq!(bites(&runs, &mut new, before as u64).await, rest, "{what} {cut}");
@@ -289,7 +289,7 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
             assert_eq!(new.at_frame(&runs, cut - 1, single.0[0].nth + 1).await.unwrap(), before as u64);
             assert!(new.at_frame(&runs, 0, 0).await.unwrap() < before as u64);
         }
-        // Whoever is in the part that is gone is told, also where he was reading when it went.
+        // A reader in the pruned part gets a notice, even if it was reading there when the part was pruned.
         let seen = early.read(&runs, Ask { from: first.next.min(before as u64 - 1), ..ASK }).await.unwrap();
         let expected = if TELLS.contains(&what) { (1, false) } else { (0, true) };
         if before as u64 > first.next {
@@ -299,11 +299,11 @@ async fn behind_a_cut(log: Arc<dyn FrameLog>, contract: &'static Contract, optio
         if is_there && before as u64 <= halfway {
             assert!(bites(&runs, &mut half, halfway).await == lines[halfway as usize..].concat(), "{what} {cut}");
         }
-        // Cursors: in what is gone, its last, and behind it.
+        // Cursors in the pruned part, its last one, and cursors after it.
         for at in [0, before / 2, before - 1, before, before + 3] {
-            let Some(id) = ids.get(at).filter(|id| **id != EventId::None) else { continue };
+            let Some(id) = ids.get(at).filter(|id| id.is_logged()) else { continue };
             let next = new.after(&runs, id).await.unwrap().unwrap() as usize;
-            let is_last = ids[at + 1..before.max(at + 1)].iter().all(|id| *id == EventId::None);
+            let is_last = ids[at + 1..before.max(at + 1)].iter().all(|id| !id.is_logged());
             match at < before && !is_last {
                 true => assert!(next < before, "{what} {cut} after {at}"),
                 false => {
@@ -354,14 +354,14 @@ async fn the_oldest_frames_of_one_run_go_by_number_bytes_and_age() {
     assert_eq!(kept, 1, "the last frame stays");
     let max_bytes = Some(bytes / 4);
     let (_, (_, held)) = bounded(FrontBounds { max_bytes, ..FrontBounds::default() }).await;
-    // An eighth may come before the log is asked how many there are.
+    // Up to an eighth of the limit may arrive before the log is asked for the stream's size.
     assert!(held <= bytes / 4 + bytes / 32 + 20_000 && held > bytes / 8, "{held} of {bytes}");
     let max_age = Some(Duration::from_secs(3600));
     let log = Arc::new(MemoryLog::new(1 << 30, 100));
     let bounds = FrontBounds { max_age, ..FrontBounds::default() };
     let runs = Runs::new(log, Gate::new(GateMode::Off).unwrap()).with_front_bounds(bounds, EncoderOptions::default());
     let gone = || runs.find(id).unwrap().gone().map_or(0, |gone| gone.frames);
-    // The clock is set back meanwhile, to when there were none yet; time goes on.
+    // The clock is set back to a time before the first frame; time since the start goes on.
     let (minute, now_ms) = (|minute: u64| Duration::from_secs(minute * 60), |minute: u64| 1_000_000_000 - minute);
     for (at, part) in [(0, 0..100), (10, 100..300), (20, 300..frames.len())] {
         runs.append(&frames[part]).await.unwrap();
@@ -373,7 +373,7 @@ async fn the_oldest_frames_of_one_run_go_by_number_bytes_and_age() {
     }
 }
 
-/// A log on disk that goes with the test.
+/// A log on disk that is deleted with the test.
 struct OnDisk(std::path::PathBuf);
 
 impl OnDisk {
@@ -429,7 +429,7 @@ async fn the_first_reader_of_a_contract_in_memory_begins_near_where_he_resumes()
         runs.append(chunk).await.unwrap();
     }
     let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
-    // In the background; it is done when it is done.
+    // This happens in the background, so wait for it.
     let deadline = std::time::Instant::now() + Duration::from_secs(60);
     while entry.marked.load(Ordering::Relaxed) + 4096 <= frames.len() as u64 {
         assert!(std::time::Instant::now() < deadline, "no marks are made");
@@ -438,7 +438,7 @@ async fn the_first_reader_of_a_contract_in_memory_begins_near_where_he_resumes()
     begins_near(&runs, &frames).await;
 }
 
-/// Whether readers in every contract begin near where they resume, and get what they would have got.
+/// Whether readers in every contract start close to where they resume, and get the same events as before.
 async fn begins_near(runs: &Runs, frames: &[Arc<Frame>]) {
     let entry = runs.find((StreamKind::Session, Uuid::from_u128(1))).unwrap();
     for contract in CONTRACTS {
@@ -451,7 +451,7 @@ async fn begins_near(runs: &Runs, frames: &[Arc<Frame>]) {
                 let frame = frames.len() as u64 * at as u64 / lines.len() as u64;
                 assert!(window.next_frame() + 5_000 > frame, "{}: {} of {frame}", contract.name, window.next_frame());
                 assert_eq!(bites(runs, &mut reader, at as u64).await, lines[at..].concat(), "{}", contract.name);
-                if ids[at] != EventId::None {
+                if ids[at].is_logged() {
                     let mut reader = runs.reader(&entry, contract, &options).unwrap();
                     let next = reader.after(runs, &ids[at]).await.unwrap().unwrap() as usize;
                     assert!(next > at && lines[next..].concat() == bites(runs, &mut reader, next as u64).await);

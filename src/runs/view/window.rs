@@ -1,10 +1,10 @@
-//! A window: some events of a stream in a row, encoded, and the encoder that stands behind the last of them.
+//! A window: consecutive encoded events of a stream, and the encoder in its state after the last of them.
 //!
-//! In: frames from the log, in order. Out: the events as bytes, by their numbers. Never: more memory than the events that are
-//! kept and one batch of frames.
+//! Input: frames from the log, in order. Output: the events as bytes, by number. Never: more memory than the kept events and
+//! one batch of frames.
 //!
-//! The events of a batch stand in one buffer as SSE blocks. A block ends in an empty line, so the JSON in it and the line
-//! end behind it are also one NDJSON line: both wires are slices of the same bytes.
+//! The events of a batch are in one buffer as SSE blocks. A block ends in an empty line, so its JSON and the following line end
+//! are also one NDJSON line. Both wire formats are slices of the same bytes.
 
 use super::place::Place;
 use super::{Ask, Batch, Read, Single, View, Wire};
@@ -13,47 +13,47 @@ use crate::log::LogError;
 use crate::runs::Runs;
 use bytes::Bytes;
 use framegate_translators::contracts::{Contract, SseStyle};
-use framegate_translators::encode::{Encoder, EventId, EventRef, Events};
-use framegate_translators::framing::{write_raw, write_sse};
+use framegate_translators::encode::{Encoder, EventId, EventRef, Events, write_raw, write_sse};
 use framegate_translators::gate::Verdict;
 use framegate_translators::schema::Breach;
 use std::collections::VecDeque;
 use std::ops::Range;
 
-/// How many frames are encoded at once, at most.
+/// Maximum number of frames encoded at once.
 const FRAMES_AT_ONCE: usize = 256;
 
-/// A batch that all readers share is closed when it has grown to so many bytes, whatever frames are left.
+/// A batch for all readers is closed once it has this many bytes, whatever frames are left.
 pub(super) const SHARED_BATCH_BYTES: usize = 1 << 20;
 
-/// The same for a batch of one reader alone. The batch stays as long as its client takes to read a part of it, and there may
-/// be as many such clients as connections: it is about as large as what a reader takes at a time.
+/// The same limit for the batch of a single reader. The batch stays in memory until its client has read it, and there may be as
+/// many such clients as connections. So it is about as large as what a reader takes at a time.
 pub(super) const OWN_BATCH_BYTES: usize = 64 << 10;
 
-/// What a window keeps to write the next batch into, at most.
+/// Largest buffers that a window keeps for writing the next batch.
 const WRITTEN_BYTES: usize = 8 << 10;
 const WRITTEN_EVENTS: usize = 32;
 
-/// See the module.
+/// Consecutive encoded events of a stream, and the encoder after them.
 pub(super) struct Window {
     encoder: Box<dyn Encoder>,
     scratch: Events,
-    /// What the last batch was written into: small ones are copied from it, so that each takes what it needs at once.
+    /// Buffers of the last batch, reused for the next one. A small batch is copied out of them, so that its segment has exactly
+    /// the size that it needs.
     written: Written,
-    /// The frame that is encoded next.
+    /// The next frame to encode.
     next_frame: u64,
-    /// The number that the next event gets.
+    /// The number of the next event.
     next: u64,
-    /// How many frames are taken from the log next: about as many as a batch had room for.
+    /// How many frames to read from the log next: about as many as fitted in a batch.
     at_once: usize,
     segments: VecDeque<Segment>,
-    /// How many bytes the segments hold.
+    /// Total size of the segments in bytes.
     bytes: usize,
-    /// The last event with a cursor, and its number.
+    /// The last event that has a cursor, and its number.
     last: Option<(EventId, u64)>,
 }
 
-/// Events as they are written, before they are kept.
+/// A batch of events while it is written.
 #[derive(Default)]
 struct Written {
     bytes: Vec<u8>,
@@ -61,7 +61,7 @@ struct Written {
 }
 
 struct Segment {
-    /// The number of its first event.
+    /// The number of the segment's first event.
     first: u64,
     bytes: Bytes,
     events: Vec<Placed>,
@@ -70,9 +70,9 @@ struct Segment {
 struct Placed {
     id: EventId,
     kind: &'static str,
-    /// The frame that gave rise to it.
+    /// The frame that the event comes from.
     frame: u64,
-    /// Which of the frame's events it is.
+    /// The index of the event among the frame's events.
     nth: u32,
     block: Range<usize>,
     payload: Range<usize>,
@@ -103,17 +103,17 @@ impl Window {
         }
     }
 
-    /// The number of the first event that is kept, or that comes next.
+    /// The number of the first kept event, or of the next event if none is kept.
     pub(super) fn first(&self) -> u64 {
         self.segments.front().map_or(self.next, |segment| segment.first)
     }
 
-    /// The number that the next event gets.
+    /// The number of the next event.
     pub(super) fn next(&self) -> u64 {
         self.next
     }
 
-    /// The frame that is encoded next.
+    /// The next frame to encode.
     pub(super) fn next_frame(&self) -> u64 {
         self.next_frame
     }
@@ -123,19 +123,30 @@ impl Window {
         self.encoder.held_bytes()
     }
 
-    /// Where it stands.
+    /// The place after the last event.
     pub(super) fn place(&self) -> Place {
         Place { frame: self.next_frame, event: self.next, last: self.last.clone(), encoder: self.encoder.fork() }
     }
 
-    /// Encodes some more frames, until they make about `batch_bytes`; `false` where the log has no more.
+    /// Encodes more frames, until their events have about `batch_bytes` bytes; `false` if the log has no more frames.
     ///
     /// # Errors
-    /// The log's; [`LogError::Gone`] where the next frames are not kept any more.
+    /// The log's error; [`LogError::Gone`] if the next frames are not kept any more.
     pub(super) async fn advance(&mut self, view: &View, runs: &Runs, batch_bytes: usize) -> Result<bool, LogError> {
-        let frames = runs.log().read(view.entry.id(), self.next_frame, self.at_once).await?;
-        if let Some(first) = frames.first().filter(|first| first.seq != self.next_frame) {
-            return Err(LogError::Gone { stream: view.entry.stream.id, frames: first.seq });
+        let frames = runs.log().read(view.entry.id(), self.next_frame, self.at_once).await;
+        if view.entry.is_dropped() {
+            // The frames may belong to a new stream that has the same id by now.
+            return Err(LogError::Dropped { stream: view.entry.stream.id });
+        }
+        let frames = frames?;
+        let (first, stream) = (frames.first().map(|frame| frame.seq), view.entry.stream.id);
+        if first != Some(self.next_frame) && self.next_frame < view.entry.frames() {
+            // While the front is being dropped, the log is ahead of `gone`. Wait until that is done.
+            let _turn = view.entry.dropping.lock().await;
+            return Err(match view.entry.gone().filter(|gone| self.next_frame < gone.frames) {
+                Some(gone) => LogError::Gone { stream, frames: gone.frames },
+                None => LogError::Lacking { stream, frame: self.next_frame },
+            });
         }
         let before = self.next_frame;
         let Written { mut bytes, mut events } = std::mem::take(&mut self.written);
@@ -179,14 +190,14 @@ impl Window {
         if gate.is_some() {
             view.count(self.next, &broken, runs.metrics());
         }
-        if let Some(at) = events.iter().rposition(|event: &Placed| event.id != EventId::None) {
+        if let Some(at) = events.iter().rposition(|event: &Placed| event.id.is_logged()) {
             self.last = events.get(at).map(|event| (event.id.clone(), first + at as u64));
         }
         self.keep(first, Written { bytes, events });
         Ok(!frames.is_empty())
     }
 
-    /// Keeps the events of a batch, the first of which has that number.
+    /// Keeps the events of a batch; `first` is the number of the first of them.
     fn keep(&mut self, first: u64, written: Written) {
         let Written { mut bytes, mut events } = written;
         self.bytes += bytes.len();
@@ -196,7 +207,7 @@ impl Window {
                 let events = Vec::from_iter(events.drain(..));
                 Segment { first, bytes: Bytes::copy_from_slice(&bytes), events }
             } else {
-                // What was grown beyond what is in use would be kept as long, and counted nowhere.
+                // Spare capacity would stay allocated as long as the segment, without being counted.
                 let (mut bytes, mut events) = (std::mem::take(&mut bytes), std::mem::take(&mut events));
                 bytes.shrink_to_fit();
                 events.shrink_to_fit();
@@ -208,7 +219,7 @@ impl Window {
         self.written = Written { bytes, events };
     }
 
-    /// Forgets events from the front on until no more than `max_bytes` are kept, but none from number `wanted` on.
+    /// Removes events from the front until at most `max_bytes` are kept, but no event from number `wanted` on.
     pub(super) fn trim(&mut self, wanted: u64, max_bytes: usize) {
         while let Some(front) = self.segments.front()
             && self.bytes > max_bytes
@@ -219,7 +230,7 @@ impl Window {
         }
     }
 
-    /// Whether it holds as much from number `from` on as a reader wants at once.
+    /// Whether the window holds as many events from number `from` on as a reader wants at once.
     pub(super) fn has(&self, from: u64, max_bytes: usize, max_events: usize) -> bool {
         let enough = self.next.saturating_sub(from) >= max_events as u64;
         let mut room = max_bytes;
@@ -230,7 +241,7 @@ impl Window {
             })
     }
 
-    /// The events that are asked for, as far as they are kept.
+    /// The requested events, as far as they are kept.
     pub(super) fn batch(&self, ask: Ask) -> Batch {
         let Ask { from, frames, wire, max_bytes, max_events } = ask;
         let mut batch = Batch { next: from, ..Batch::default() };
@@ -243,7 +254,7 @@ impl Window {
                     return batch;
                 }
                 let slice = if wire == Wire::Sse { &event.block } else { &event.payload };
-                // Blocks stand one behind the other: a run of them is one slice.
+                // Blocks are adjacent in the buffer, so consecutive blocks form one slice.
                 taken = match taken {
                     Some(range) if range.end == slice.start => Some(range.start..slice.end),
                     other => {
@@ -284,14 +295,15 @@ impl Window {
         found
     }
 
-    /// The number of the first event kept that comes of that frame or a later one, behind the first `seen` of that frame.
+    /// The number of the first kept event that comes from that frame or a later one, not counting the first `seen` events of
+    /// that frame.
     pub(super) fn at_frame(&self, frame: u64, seen: u32) -> u64 {
         let before = |event: &Placed| event.frame < frame || (event.frame == frame && event.nth < seen);
         let at = self.segments.partition_point(|segment| segment.events.last().is_some_and(before));
         self.segments.get(at).map_or(self.next, |segment| segment.first + segment.events.partition_point(before) as u64)
     }
 
-    /// Goes through the events kept from number `from` on, until `found` gives something.
+    /// Goes through the kept events from number `from` on, until `found` returns a value.
     pub(super) fn find<T>(&self, from: u64, mut found: impl FnMut(&EventId, u64) -> Option<T>) -> Option<T> {
         self.segments.iter().skip(self.segment_of(from)).find_map(|segment| {
             let start = from.max(segment.first);
@@ -299,20 +311,20 @@ impl Window {
         })
     }
 
-    /// The place among the segments of the one in which that event stands.
+    /// The index of the segment that holds that event.
     fn segment_of(&self, number: u64) -> usize {
         self.segments.partition_point(|segment| segment.first + segment.events.len() as u64 <= number)
     }
 }
 
 impl Segment {
-    /// Its events from that number on.
+    /// The segment's events from that number on.
     fn from(&self, number: u64) -> impl Iterator<Item = &Placed> {
         let skip = usize::try_from(number.saturating_sub(self.first)).unwrap_or(usize::MAX);
         self.events.iter().skip(skip)
     }
 
-    /// How many bytes its events from that number on have.
+    /// Total size of the segment's events from that number on, in bytes.
     fn bytes_from(&self, number: u64) -> usize {
         self.from(number).next().map_or(0, |event| self.bytes.len() - event.block.start)
     }

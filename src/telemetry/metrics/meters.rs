@@ -1,13 +1,14 @@
-//! Counters that one ingest or one client holds for as long as it lasts.
+//! Meters that one ingest or one client holds while it is open.
 //!
-//! In: what it was given or gave. Out: counts by its labels. Never: something open that is counted when its holder is gone.
+//! Input: bytes and events. Output: counts by the meter's labels. Never: an ingest or a client that counts as open after its
+//! meter is dropped.
 
 use super::Metrics;
 use prometheus::{Histogram, IntCounter, IntCounterVec, IntGauge};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 
-/// Counts one ingest, until it is dropped.
+/// Counts one ingest until it is dropped.
 pub struct IngestMeter {
     pub(super) runner: &'static str,
     pub(super) open: IntGauge,
@@ -17,12 +18,12 @@ pub struct IngestMeter {
 }
 
 impl IngestMeter {
-    /// Bytes came in.
+    /// Counts bytes that arrived.
     pub fn bytes(&self, more: usize) {
         self.bytes.inc_by(more as u64);
     }
 
-    /// It is over; a short word says why.
+    /// Ends the ingest. `reason` is a short label value.
     pub fn end(mut self, reason: &'static str) {
         self.reason = reason;
     }
@@ -35,7 +36,7 @@ impl Drop for IngestMeter {
     }
 }
 
-/// Counts what one client is given, until it is dropped.
+/// Counts what one client receives, until it is dropped.
 pub struct ClientMeter {
     pub(super) number: u64,
     pub(super) open: IntGauge,
@@ -46,7 +47,7 @@ pub struct ClientMeter {
 }
 
 impl ClientMeter {
-    /// The client is given events.
+    /// Counts events sent to the client. `waited` is the latency since their newest record arrived, if known.
     pub fn sent(&self, bytes: usize, events: u64, waited: Option<Duration>) {
         self.bytes.inc_by(bytes as u64);
         self.events.inc_by(events);

@@ -1,15 +1,15 @@
-//! How metrics are registered.
+//! Registers metrics.
 //!
-//! In: a name, a help text, labels. Out: the metric. Never: one that is counted and not told.
+//! Input: a name, a help text, labels. Output: the metric. Never: a metric that is counted but not exported.
 
 use prometheus::core::Collector;
 use prometheus::{HistogramOpts, IntCounter, IntCounterVec, IntGauge, IntGaugeVec, Opts, Registry};
 
-/// Upper bounds of durations, in seconds.
+/// Upper bounds of the duration buckets, in seconds.
 const SECONDS: &[f64] =
     &[0.000_1, 0.000_25, 0.000_5, 0.001, 0.002_5, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0];
 
-/// Registers metrics; each name stands once in the source, so registering cannot fail.
+/// Registers metrics. Each name occurs once in the source, so registration cannot fail.
 pub(super) struct Register(pub(super) Registry);
 
 impl Register {

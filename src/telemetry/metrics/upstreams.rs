@@ -1,17 +1,16 @@
-//! What is counted of upstreams: their runs, and the questions of those.
+//! Metrics of upstreams: their runs, and the questions of those runs.
 //!
-//! In: the frames of an upstream's runs, what became of its questions. Out: counts by the upstream's name, which is one of the
-//! configuration's. Never: a label that a runner can make up, a run that is still open when its upstream's task is gone.
+//! Input: the frames of an upstream's runs, and the outcomes of its questions. Output: counts by the upstream's configured
+//! name. Never: a label that a runner can invent; a run that counts as open after its upstream's task has ended.
 
 use super::Register;
-use crate::runs::{Ingested, RunState, Runs};
 use framegate_translators::frame::{ApprovalResolved, Body, Decision, EndReason, Frame, StreamKind};
 use framegate_translators::pipeline::is_last;
 use prometheus::{IntCounter, IntCounterVec, IntGauge, IntGaugeVec};
 use std::sync::Arc;
 use uuid::Uuid;
 
-/// The codes of ends that the proxy tells by itself; a run that ended otherwise is told by the runner's verdict.
+/// The error codes of ends that the proxy decides itself. Other runs are labelled with the runner's verdict.
 const OWN_ENDS: [&str; 13] = [
     "client_left",
     "feed_lost",
@@ -28,10 +27,10 @@ const OWN_ENDS: [&str; 13] = [
     "upstream_silent",
 ];
 
-/// Who may answer a question, as a label.
+/// How a question was settled, as label values.
 const ANSWERERS: [&str; 7] = ["client", "rule", "timeout", "limit", "unanswerable", "runner", "end"];
 
-/// The families.
+/// The metric families.
 #[derive(Clone)]
 pub(super) struct Families {
     started: IntCounterVec,
@@ -39,6 +38,8 @@ pub(super) struct Families {
     open: IntGaugeVec,
     asked: IntCounterVec,
     answered: IntCounterVec,
+    connected: IntGaugeVec,
+    losses: IntCounterVec,
 }
 
 impl Families {
@@ -59,10 +60,31 @@ impl Families {
                  the end of what asked.",
                 &["upstream", "by"],
             ),
+            connected: to.gauges(
+                "framegate_upstream_connected",
+                "Whether the feed of an upstream is connected: 1 or 0.",
+                upstream,
+            ),
+            losses: to.counters(
+                "framegate_upstream_connection_losses_total",
+                "Feeds of upstreams that were connected and were lost.",
+                upstream,
+            ),
         }
     }
 
-    /// What counts one upstream; its families begin at 0.
+    /// Sets whether the feed of an upstream is connected.
+    pub(super) fn set_connected(&self, upstream: &str, is_connected: bool) {
+        self.connected.with_label_values(&[upstream]).set(i64::from(is_connected));
+        self.losses.with_label_values(&[upstream]);
+    }
+
+    /// Counts a loss of an upstream's feed.
+    pub(super) fn lost(&self, upstream: &str) {
+        self.losses.with_label_values(&[upstream]).inc();
+    }
+
+    /// The meter of one upstream; its series begin at 0.
     pub(super) fn meter(&self, upstream: &str) -> UpstreamMeter {
         for reason in ["completed", "failed", "interrupted"] {
             self.ended.with_label_values(&[upstream, reason]);
@@ -90,12 +112,12 @@ pub struct UpstreamMeter {
     open: IntGauge,
     asked: IntCounter,
     answered: IntCounterVec,
-    /// Those that go on.
+    /// The open runs.
     runs: Vec<Uuid>,
 }
 
 impl UpstreamMeter {
-    /// Frames were kept.
+    /// Counts from frames that the log has kept.
     pub fn frames(&mut self, frames: &[Arc<Frame>]) {
         for frame in frames.iter().filter(|frame| frame.stream.kind == StreamKind::Session) {
             if matches!(frame.body, Body::SessionStarted { .. }) {
@@ -109,7 +131,7 @@ impl UpstreamMeter {
         }
     }
 
-    /// A run begins; one that is known changes nothing.
+    /// Counts a run that begins. A run that is already known changes nothing.
     pub fn began(&mut self, run: Uuid) {
         if !self.runs.contains(&run) {
             self.runs.push(run);
@@ -118,30 +140,14 @@ impl UpstreamMeter {
         }
     }
 
-    /// Nothing more is heard: what was closed meanwhile is told as it stands.
-    pub fn settle(&mut self, runs: &Runs) {
+    /// Ends all open runs of this meter: no more frames arrive. `verdict` returns how a run ended and its error code, or `None`
+    /// if the run is not known any more.
+    pub fn settle(&mut self, verdict: impl Fn(Uuid) -> Option<(EndReason, Option<String>)>) {
         for run in std::mem::take(&mut self.runs) {
             self.runs.push(run);
-            let reason = runs.find((StreamKind::Session, run)).map_or("dropped", |entry| {
-                let status = entry.status();
-                let verdict = match status.state {
-                    RunState::Completed => EndReason::Completed,
-                    RunState::Failed => EndReason::Failed,
-                    // What could not be closed yet will be, as interrupted.
-                    RunState::Interrupted | RunState::Running | RunState::WaitingApproval => EndReason::Interrupted,
-                };
-                reason_of(verdict, status.error_code.as_deref())
-            });
+            let reason = verdict(run).map_or("dropped", |(verdict, code)| reason_of(verdict, code.as_deref()));
             self.over(run, reason);
         }
-    }
-
-    /// An ingest is over, of which nobody told the frames: counts what it made.
-    pub fn told(&mut self, ingested: &Ingested, runs: &Runs) {
-        for entry in ingested.entries().iter().filter(|entry| entry.stream.kind == StreamKind::Session) {
-            self.began(entry.stream.id);
-        }
-        self.settle(runs);
     }
 
     fn over(&mut self, run: Uuid, reason: &'static str) {
@@ -151,12 +157,12 @@ impl UpstreamMeter {
         self.ended.with_label_values(&[&self.upstream, reason]).inc();
     }
 
-    /// So many questions begin to wait.
+    /// Counts questions that begin to wait.
     pub fn asked(&self, questions: u64) {
         self.asked.inc_by(questions);
     }
 
-    /// A question is settled like that. `is_ours`: by an answer that was passed on to the runner.
+    /// Counts a settled question. `is_ours`: settled by an answer that was passed on to the runner.
     pub fn answered(&self, answer: &ApprovalResolved, is_ours: bool) {
         let by = match answer.by.as_deref() {
             Some("policy:timeout") if is_ours => "timeout",
@@ -170,7 +176,7 @@ impl UpstreamMeter {
         self.answered.with_label_values(&[&self.upstream, by]).inc();
     }
 
-    /// So many questions will have no answer any more.
+    /// Counts questions that can no longer be answered.
     pub fn unanswered(&self, questions: usize) {
         self.answered.with_label_values(&[&*self.upstream, "end"]).inc_by(questions as u64);
     }
@@ -185,7 +191,7 @@ impl Drop for UpstreamMeter {
     }
 }
 
-/// Why a run ended, as a label.
+/// Why a run ended, as a label value.
 fn reason_of(verdict: EndReason, code: Option<&str>) -> &'static str {
     let own = OWN_ENDS.into_iter().find(|own| Some(*own) == code);
     own.unwrap_or_else(|| verdict.as_str())

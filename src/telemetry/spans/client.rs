@@ -1,9 +1,9 @@
-//! The exporter's way to the collector: the proxy's own HTTP client, with its bounds.
+//! Connects the exporter to the collector through the proxy's own HTTP client, with its bounds.
 //!
-//! In: the exporter's requests. Out: the same with the configured headers. Never: a header that the exporter took from the
-//! environment, where it may be another program's secret.
+//! Input: the exporter's requests. Output: the same requests with the configured headers. Never: a header that the exporter
+//! took from the environment, where it may be another program's secret.
 
-use crate::upstream::client::{Client, full, next};
+use crate::client::{Client, full, next};
 use async_trait::async_trait;
 use bytes::{Bytes, BytesMut};
 use hyper::header::{CONTENT_TYPE, HeaderValue};
@@ -11,20 +11,20 @@ use hyper::{HeaderMap, Request, Response};
 use opentelemetry_http::{HttpClient, HttpError};
 use std::time::Duration;
 
-/// How much of an answer is read; a collector says little.
+/// Size limit for a response, in bytes; collectors send little.
 const ANSWER_BYTES: usize = 64 << 10;
 
-/// A collector that is reached by HTTP.
+/// A collector reached over HTTP.
 #[derive(Debug)]
 pub(super) struct Collector {
     client: Client,
     timeout: Duration,
-    /// Of each request.
+    /// The headers of every request.
     headers: HeaderMap,
 }
 
 impl Collector {
-    /// Reaches a collector that takes JSON.
+    /// A collector that accepts JSON.
     pub(super) fn new(client: Client, timeout: Duration, mut headers: HeaderMap) -> Self {
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         Self { client, timeout, headers }

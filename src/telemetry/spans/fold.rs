@@ -1,12 +1,13 @@
-//! Frames to spans, by the semantic conventions for generative AI.
+//! Turns frames into spans, by the semantic conventions for generative AI.
 //!
-//! In: the frames of all runs, each run's in order. Out: a span for each run (`invoke_agent`), turn (`chat`), tool
-//! (`execute_tool`) and subagent (`invoke_agent`) that is over, with the frames' own times. Never: a clock, anything random,
-//! a payload. A trace is a run, and has its id; a span's id is derived from what it is about.
+//! Input: the frames of all runs, in order for each run. Output: a span for each run (`invoke_agent`), turn (`chat`), tool
+//! (`execute_tool`) and subagent (`invoke_agent`) that ended, with the times of the frames. Never: a clock; randomness; a
+//! payload. A trace is a run and has the run's id. A span's id is derived from its subject.
 
 use framegate_translators::frame::{
     Body, EndReason, ErrorReported, Frame, Name, SessionEnded, StreamKind, ToolCall, Usage, UsageScope,
 };
+use framegate_translators::runners::name_of;
 use opentelemetry::trace::{Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
 use opentelemetry::{Array, InstrumentationScope, KeyValue, StringValue, Value};
 use opentelemetry_sdk::trace::{SpanData, SpanEvents, SpanLinks};
@@ -16,12 +17,12 @@ use std::collections::HashMap;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use uuid::Uuid;
 
-/// How long a name may be that a runner gives, in characters; the rest of it is left out.
+/// The longest name taken from a runner, in characters; longer names are truncated.
 const NAME_CHARS: usize = 200;
-/// How many errors are told of one run.
+/// How many errors are recorded for one run.
 const EVENTS: usize = 64;
 
-/// The spans that are open, of all runs.
+/// The open spans of all runs.
 pub(super) struct Open {
     runs: HashMap<Uuid, Run>,
     spans: usize,
@@ -29,7 +30,7 @@ pub(super) struct Open {
     refused: u64,
 }
 
-/// What a span within a run is about.
+/// The subject of a span within a run.
 #[derive(Clone, PartialEq, Eq, Hash)]
 enum Part {
     Turn(u32),
@@ -40,23 +41,23 @@ enum Part {
 struct Run {
     span: Span,
     parts: HashMap<Part, Span>,
-    /// The runner's own total, else the sum of the turns.
+    /// The runner's own total. Without it, the run's span has the sum of the turns.
     total: Option<Tokens>,
     sum: Option<Tokens>,
     errors: SpanEvents,
 }
 
-/// A span that is open.
+/// An open span.
 struct Span {
     name: String,
     kind: SpanKind,
     id: SpanId,
     parent: SpanId,
     started_ms: u64,
-    /// The tool call in whose name a subagent does this.
+    /// The tool call that started the subagent to which this span belongs.
     within: Option<Uuid>,
     attributes: Vec<KeyValue>,
-    /// What it used, added up, and the model that answered.
+    /// The tokens used so far, and the model that answered.
     tokens: Option<Tokens>,
     model: Option<Name>,
 }
@@ -94,12 +95,12 @@ impl Open {
         Self { runs: HashMap::new(), spans: 0, most, refused: 0 }
     }
 
-    /// How many spans were not opened since the last call, because too many were open.
+    /// How many spans were not opened since the last call because too many were open.
     pub(super) fn take_refused(&mut self) -> u64 {
         std::mem::take(&mut self.refused)
     }
 
-    /// Takes the next frame of its run; what is over goes to `done`. A run whose beginning was not seen has no spans.
+    /// Handles the next frame of its run and pushes ended spans to `done`. A run whose beginning was not seen has no spans.
     pub(super) fn frame(&mut self, frame: &Frame, done: &mut Vec<SpanData>) {
         if !matters(frame) {
             return;
@@ -124,7 +125,7 @@ impl Open {
                 && let Some(run) = self.runs.get_mut(&id)
                 && run.parts.insert(part, span).is_some()
             {
-                // Begun again before it was over: the one of before is not told of.
+                // The part began again before it ended: its earlier span is discarded.
                 self.spans -= 1;
             }
             return;
@@ -150,7 +151,7 @@ impl Open {
 impl Run {
     fn new(frame: &Frame) -> Self {
         let (id, session) = (frame.stream.id, &frame.stream.session);
-        let runner = frame.stream.provider;
+        let runner = name_of(frame.stream.provider);
         let conversation = if session.name.is_empty() { session.id.to_string() } else { bounded(&session.name) };
         let span = Span {
             name: format!("invoke_agent {runner}"),
@@ -161,7 +162,7 @@ impl Run {
             within: None,
             attributes: vec![
                 KeyValue::new("gen_ai.operation.name", "invoke_agent"),
-                KeyValue::new("gen_ai.provider.name", provider(runner)),
+                KeyValue::new("gen_ai.provider.name", provider(frame.stream.provider)),
                 KeyValue::new("gen_ai.agent.name", runner),
                 KeyValue::new("gen_ai.conversation.id", conversation),
                 KeyValue::new("framegate.run.id", id.to_string()),
@@ -173,7 +174,7 @@ impl Run {
         Self { span, parts, total: None, sum: None, errors }
     }
 
-    /// What a frame begins within the run.
+    /// The span that a frame begins within the run; `None` if it begins none.
     fn opened(&self, frame: &Frame) -> Option<(Part, Span)> {
         let (part, operation, what, kind) = match &frame.body {
             Body::TurnStarted { turn_index, model } => {
@@ -194,7 +195,7 @@ impl Run {
             KeyValue::new("gen_ai.operation.name", operation),
             KeyValue::new("gen_ai.provider.name", provider(frame.stream.provider)),
         ];
-        // A subagent hangs below the tool that started it, and what it does below the tool too.
+        // A subagent is a child of the tool that started it. So is everything that the subagent does.
         let mut within = frame.parent_tool_id;
         match &frame.body {
             Body::TurnStarted { .. } if !what.is_empty() => {
@@ -224,7 +225,7 @@ impl Run {
         Some((part, span))
     }
 
-    /// What a frame ends or adds.
+    /// Applies a frame that ends or changes a span.
     fn told(&mut self, frame: &Frame, done: &mut Vec<SpanData>) {
         let (run, now_ms) = (frame.stream.id, frame.timestamp_ms);
         match &frame.body {
@@ -267,7 +268,7 @@ impl Run {
             return;
         }
         self.sum = Some(tokens.plus(self.sum));
-        // Of the turn that is open for the same agent; the newest, should there be more.
+        // Attributed to the open turn of the same agent; to the newest if there are several.
         let open = self.parts.iter_mut().filter_map(|(part, span)| match part {
             Part::Turn(index) if span.within == within => Some((*index, span)),
             _ => None,
@@ -278,7 +279,7 @@ impl Run {
         }
     }
 
-    /// An error on the way, without what it says: that may be anything.
+    /// Records an error during the run, without its message, which may contain anything.
     fn failed(&mut self, error: &ErrorReported, now_ms: u64) {
         if self.errors.events.len() >= EVENTS {
             self.errors.dropped_count += 1;
@@ -294,7 +295,7 @@ impl Run {
         self.errors.events.push(Event::new("framegate.error", time(now_ms), attributes, 0));
     }
 
-    /// The run is over, and with it whatever is open in it.
+    /// Ends the run's span, and every span still open in it.
     fn end(mut self, run: Uuid, end: &SessionEnded, now_ms: u64, done: &mut Vec<SpanData>) {
         for (_, span) in self.parts.drain() {
             done.push(span.end(run, now_ms, Some("run_ended")));
@@ -391,7 +392,7 @@ impl Tokens {
         }
     }
 
-    /// Adds what there is; the conventions count what was cached among the input.
+    /// Adds the known counts. The conventions count cached tokens as input.
     fn add_to(self, attributes: &mut Vec<KeyValue>) {
         let cached = self.cache_read.unwrap_or_default().saturating_add(self.cache_creation.unwrap_or_default());
         let input = self.input.saturating_add(cached);
@@ -409,7 +410,7 @@ impl Tokens {
     }
 }
 
-/// Whose models the runner calls, in the conventions' words, where it calls nobody else's; else the runner.
+/// The provider of the runner's models in the conventions' spelling, if the runner has only one; otherwise the runner.
 fn provider(runner: &'static str) -> &'static str {
     match runner {
         "claude-code" => "anthropic",
@@ -426,7 +427,7 @@ fn time(ms: u64) -> SystemTime {
     UNIX_EPOCH.checked_add(Duration::from_millis(ms)).unwrap_or(UNIX_EPOCH)
 }
 
-/// An id that a replay would give again. No span's id is all zeros.
+/// A deterministic id, the same in a replay. A span id must not be all zeros.
 fn span_id(run: Uuid, kind: &str, what: &str) -> SpanId {
     let digest = Sha256::new().chain_update(run.as_bytes()).chain_update(kind).chain_update([0]).chain_update(what);
     let mut bytes = [0; 8];

@@ -1,18 +1,18 @@
-//! Spans of runs, turns and tools for an OpenTelemetry collector, by OTLP over HTTP (feature `otel`).
+//! Exports spans of runs, turns and tools to an OpenTelemetry collector, by OTLP over HTTP (feature `otel`).
 //!
-//! In: frames, as they are kept. Out: spans that are over, in batches, to the collector. Never: a payload (no prompt, text,
-//! argument, output or error message), an ingest that waits for the collector: what finds the queue full is dropped and
-//! counted.
+//! Input: frames as the log keeps them. Output: ended spans, in batches, to the collector. Never: a payload (no prompt, text,
+//! argument, output or error message); an ingest that waits for the collector. A span that finds the queue full is dropped
+//! and counted.
 //!
-//! The SDK's own batch processor is not used: it does not tell what it drops.
+//! The SDK's own batch processor is not used because it does not report what it drops.
 
 mod client;
 mod fold;
 
 use super::Watcher;
 use super::metrics::Metrics;
+use crate::client::{Client, ClientError};
 use crate::config::Otlp;
-use crate::upstream::client::{Client, ClientError};
 use client::Collector;
 use fold::Open;
 use framegate_translators::frame::Frame;
@@ -29,42 +29,42 @@ use tokio::sync::mpsc::error::TrySendError;
 use tokio::task::JoinHandle;
 use tokio_util::sync::CancellationToken;
 
-/// How often a batch is sent at most.
+/// How often a batch is tried.
 const ATTEMPTS: u32 = 3;
 
-/// Why no spans can be sent.
+/// Why spans cannot be exported.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum SpansError {
-    /// There is nobody to trust, or TLS does not work.
+    /// The HTTP client could not be created: there are no trusted certificates, or TLS does not work.
     #[error("otlp: {0}")]
     Client(#[from] ClientError),
-    /// A header's value is not to be had.
+    /// The value of a header is not available.
     #[error("otlp: the header {0:?}: {1}")]
     Header(String, String),
-    /// The exporter refuses the settings, or what the environment says to it.
+    /// The exporter rejects the settings, or its environment variables.
     #[error("otlp: {0}")]
     Exporter(String),
 }
 
-/// Makes spans of frames.
+/// Turns frames into spans and queues them for export.
 pub struct Spans {
     open: Mutex<Open>,
     queue: mpsc::Sender<SpanData>,
     metrics: Arc<Metrics>,
 }
 
-/// What sends them.
+/// The task that exports the queued spans.
 pub struct Sending {
     stop: CancellationToken,
     task: JoinHandle<()>,
     timeout: Duration,
 }
 
-/// Begins to send spans to the collector of the settings; in a runtime.
+/// Starts exporting spans to the configured collector. Must be called within a runtime.
 ///
 /// # Errors
-/// Why that cannot be done.
+/// Why the export cannot start.
 pub fn start(settings: &Otlp, metrics: Arc<Metrics>) -> Result<(Arc<Spans>, Sending), SpansError> {
     let timeout = Duration::from_millis(settings.timeout_ms);
     let tls = settings.endpoint.starts_with("https:");
@@ -118,7 +118,7 @@ impl Watcher for Spans {
 }
 
 impl Sending {
-    /// Sends what waits, for as long as one answer may take, and ends.
+    /// Exports what is queued, for at most one request timeout, and ends.
     pub async fn stop(self) {
         self.stop.cancel();
         let abort = self.task.abort_handle();
@@ -150,7 +150,7 @@ impl Sender {
                 () = self.stop.cancelled() => {}
             }
             if batch.is_empty() {
-                // Nothing waits, and nothing more is waited for.
+                // The queue is empty and the export is stopping.
                 return;
             }
             if batch.len() < self.most {
@@ -168,7 +168,7 @@ impl Sender {
         }
     }
 
-    /// Sends a batch, again where that fails; what no attempt got rid of is dropped. A collector that is away is told of once.
+    /// Exports a batch with retries, then drops it. Logs an outage once. Returns whether the collector accepted the batch.
     async fn send(&self, batch: Vec<SpanData>, was_well: bool) -> bool {
         let spans = batch.len() as u64;
         for attempt in 1..=ATTEMPTS {
@@ -208,7 +208,7 @@ fn headers(settings: &Otlp) -> Result<HeaderMap, SpansError> {
         });
         let mut value = checked.map_err(|message| SpansError::Header(name.clone(), message))?;
         value.set_sensitive(true);
-        // Checked with the configuration.
+        // The configuration has validated the name.
         let parsed = HeaderName::from_bytes(name.as_bytes());
         let parsed = parsed.map_err(|_| SpansError::Header(name.clone(), "is no header's name".to_owned()))?;
         headers.insert(parsed, value);

@@ -1,45 +1,45 @@
 //! The argument vector of a run.
 //!
-//! In: what the upstream is set to, and what was asked for. Out: the arguments, and what its standard input begins with.
-//! Never: a shell; a word of the client's where the program could take it for an option.
+//! Input: the upstream's settings and the request. Output: the arguments, and what its standard input is used for. Never: a
+//! shell; text of the client in a position where the program could read it as an option.
 
 use crate::config::upstream::{Command, Preset};
 use framegate_translators::host::Opening;
 
-/// The longest argument that Linux takes, with its end.
+/// The longest argument that Linux accepts, including the terminating NUL, in bytes.
 const MAX_ARGUMENT: usize = 128 << 10;
 
-/// How a run is begun.
+/// How a run is started.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Invocation {
     /// The arguments, without the program.
     pub(super) arguments: Vec<String>,
-    /// How the prompt gets there.
+    /// How the program receives the prompt.
     pub(super) input: Input,
 }
 
-/// What the standard input is for.
+/// What the standard input is used for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Input {
     /// Nothing: the prompt is an argument.
     None,
-    /// The prompt, and then its end.
+    /// The prompt, then end of file.
     Prompt,
     /// A conversation in the runner's protocol.
     Dialogue,
 }
 
 impl Preset {
-    /// Whether the runner is talked to by its standard input.
+    /// Whether the runner's protocol uses its standard input.
     pub(super) fn has_dialogue(self) -> bool {
         matches!(self, Self::ClaudeCode | Self::CodexAppServer)
     }
 }
 
-/// Makes the arguments.
+/// Builds the arguments.
 ///
 /// # Errors
-/// What the upstream cannot do, or is not asked in a form that could be meant.
+/// The upstream does not support the request, or a value in the request is not valid.
 pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocation, String> {
     let Opening { prompt, session, model, .. } = opening;
     if prompt.trim().is_empty() {
@@ -111,7 +111,7 @@ fn of_preset(
             }
             add(&["--", prompt]);
         }
-        // Session and model are said in the conversation.
+        // The conversation sends the session and the model.
         Preset::CodexAppServer => {
             add(&["app-server"]);
             add(&further);
@@ -147,11 +147,23 @@ fn of_template(command: &Command, opening: &Opening, model: Option<&str>) -> Res
         ("{cwd}", opening.cwd.as_deref().unwrap_or(".")),
     ];
     let takes_prompt = template.iter().any(|argument| argument.contains("{prompt}"));
-    let arguments = template.iter().map(|argument| filled(argument, &values)).collect();
+    let mut arguments = Vec::with_capacity(template.len());
+    let mut behind_options = false;
+    for argument in template {
+        let text = filled(argument, &values);
+        if text.starts_with('-') && !argument.starts_with('-') && !behind_options {
+            return Err(format!(
+                "the prompt begins with \"-\", and the program could take it for an option: put \"--\" before {argument:?} in \
+                 upstream.arguments, where the program knows it, or begin the prompt otherwise"
+            ));
+        }
+        behind_options |= argument == "--";
+        arguments.push(text);
+    }
     Ok((arguments, if takes_prompt { Input::None } else { Input::Prompt }))
 }
 
-/// Puts values in the place of their names. What stands in a value is not looked at again.
+/// Replaces placeholders with values. Placeholders within a value are not replaced.
 fn filled(template: &str, values: &[(&str, &str)]) -> String {
     let mut text = String::with_capacity(template.len());
     let mut rest = template;
@@ -170,7 +182,7 @@ fn filled(template: &str, values: &[(&str, &str)]) -> String {
     text
 }
 
-/// Whether it is one word that no program takes for an option.
+/// Whether a text is a single word that no program reads as an option.
 fn is_word(text: &str) -> bool {
     let is_of_word = |letter: char| letter.is_ascii_alphanumeric() || "-_.:/@".contains(letter);
     (1..=256).contains(&text.len()) && !text.starts_with('-') && text.chars().all(is_of_word)
@@ -214,6 +226,32 @@ mod tests {
         assert_eq!(invocation(&command, &opening("x", None)).unwrap().input, Input::Prompt);
         let refused = invocation(&command, &opening("x", Some("s"))).unwrap_err();
         assert!(refused.contains("continues no session"), "{refused}");
+    }
+
+    #[test]
+    fn a_prompt_is_no_option() {
+        let with = |arguments: &[&str]| Command {
+            program: "agent".to_owned(),
+            arguments: arguments.iter().map(|argument| (*argument).to_owned()).collect(),
+            resume_arguments: [&["--resume", "{session}"], arguments]
+                .concat()
+                .iter()
+                .map(|&text| text.to_owned())
+                .collect(),
+            ..Command::default()
+        };
+        for session in [None, Some("s")] {
+            for bare in [&["{prompt}"][..], &["-p", "{prompt}"], &["run", "{prompt}", "--"], &["{prompt} now"]] {
+                for prompt in ["--dangerously-skip-permissions", "-x", "-"] {
+                    let told = invocation(&with(bare), &opening(prompt, session)).unwrap_err();
+                    assert!(told.contains("put \"--\" before"), "{bare:?} {prompt}: {told}");
+                }
+                assert!(invocation(&with(bare), &opening("a - b --c", session)).is_ok(), "{bare:?}");
+            }
+            for safe in [&["--", "{prompt}"][..], &["--prompt={prompt}"], &["ask: {prompt}"], &["--json"]] {
+                assert!(invocation(&with(safe), &opening("--x", session)).is_ok(), "{safe:?}");
+            }
+        }
     }
 
     #[test]

@@ -1,14 +1,15 @@
 //! Drives one program from its start to its end.
 //!
-//! In: its output, what somebody wants said to it, the time, the order to stop. Out: frames in the log; what is said to it;
-//! signals; the end of its runs. Never: waiting for a program that is to end, its exit judged before its output was read.
+//! Input: the program's output, messages from clients, the time, the request to stop. Output: frames in the log; messages to
+//! the program; signals; the end of its runs. Never: waiting without a bound for a program that must end; judging its exit
+//! before its output was read.
 
 use super::ending::{self, Cause, Ending};
 use super::process::Process;
 use super::stderr;
 use super::writer::Writer;
 use crate::config::upstream::Command;
-use crate::ingest::{Ingest, IngestError, Stopped};
+use crate::ingest::{Ingest, IngestError, Seen, Stopped};
 use crate::log::StreamId;
 use crate::runs::{Entry, Exited, Ingested, Runs};
 use crate::stopping::Phase;
@@ -29,22 +30,26 @@ use uuid::Uuid;
 /// How a program ended.
 #[derive(Clone, Debug)]
 pub struct Exit {
-    /// Its status; `None` where the system gave none.
+    /// The exit status; `None` if the system did not report one.
     pub status: Option<ExitStatus>,
-    /// Why it was ended, or its output not kept, where that was not its own doing.
+    /// Why the proxy ended the program or stopped keeping its output; `None` if the program ended on its own.
     pub cut: Option<String>,
+    /// The last lines of its standard error.
+    pub stderr: Vec<String>,
+    /// What the ingest saw of its output; `None` if the output was not kept to its end.
+    pub seen: Option<Seen>,
 }
 
-/// What is read at a time.
+/// Bytes read at a time.
 const CHUNK_BYTES: usize = 64 << 10;
 
-/// The most that a pipe may hold (`/proc/sys/fs/pipe-max-size` as systems have it): what a program can have left behind.
+/// The largest capacity of a pipe (the usual `/proc/sys/fs/pipe-max-size`): the most output that a program can leave behind.
 const PIPE_BYTES: usize = 1 << 20;
 
-/// How long reading from a pipe may take that has something.
+/// How long to wait for a read while draining a pipe that should hold data.
 const AT_HAND: Duration = Duration::from_millis(50);
 
-/// What a drive is made of.
+/// What a [`Drive`] is made of.
 pub(super) struct Parts {
     pub(super) settings: Arc<Command>,
     pub(super) runs: Arc<Runs>,
@@ -61,7 +66,7 @@ pub(super) struct Parts {
     pub(super) claim: Option<Claim>,
 }
 
-/// See the module.
+/// The driver of one program.
 pub(super) struct Drive {
     settings: Arc<Command>,
     runs: Arc<Runs>,
@@ -76,12 +81,12 @@ pub(super) struct Drive {
     phase: watch::Receiver<Phase>,
     run_begins: Option<oneshot::Sender<Result<Uuid, StartError>>>,
     claim: Option<Claim>,
-    /// What became of its prompts so far, and since when.
+    /// The conversation's change counter ([`Conversation::turns`]) and when it last changed.
     turns: (u64, Instant),
     began: Instant,
-    /// When it said something last.
+    /// When the program last wrote output.
     heard: Instant,
-    /// Since when no run goes on, behind the first.
+    /// Since when no run has been open, once the first run has begun.
     idle: Option<Instant>,
     ending: Option<Ending>,
     output_is_over: bool,
@@ -126,22 +131,29 @@ impl Drive {
         }
     }
 
-    /// Drives it to its end; gives how it ended, and a short word for metrics.
+    /// Drives the program to its end. Returns how it ended, and an outcome label for metrics.
     pub(super) async fn run(mut self, meter: &IngestMeter) -> (Exit, &'static str) {
         let taken = self.take_in(meter).await;
         let status = self.left.and_then(|(status, _)| status);
         let cause = self.ending.as_ref().map(|ending| ending.cause.clone());
-        // On failure the runs are closed already. What the program still does is of no use to anybody.
+        // If ingestion failed, the runs are already closed. The remaining output is not needed.
         let said = self.process.finish().await;
         let (code, message) = ending::of_run(cause.as_ref(), &self.settings, status);
         let is_stopped = matches!(cause, Some(Cause::Interrupt { .. } | Cause::Stopping));
         let is_by_us = cause.as_ref().is_some_and(|cause| *cause != Cause::Leaving);
+        let mut seen = None;
         let stopped = match taken {
             Ok(()) => {
-                // What nobody wanted to end has failed.
+                // A run that was not asked to stop has failed.
                 let end = if is_stopped { RunEnd::interrupted } else { RunEnd::failed };
                 self.ingest.cut_by(end(Name::from(code), message.clone()));
-                self.ingest.finish().await.err().map(Stopped::from)
+                match self.ingest.finish_seen().await {
+                    Ok(all) => {
+                        seen = Some(all);
+                        None
+                    }
+                    Err(error) => Some(Stopped::from(error)),
+                }
             }
             Err(error) => Some(Stopped::from(error)),
         };
@@ -180,14 +192,14 @@ impl Drive {
         }
         let reason = stopped.as_ref().map_or(if is_by_us { code } else { "finished" }, Stopped::code);
         let cut = stopped.map(|stopped| stopped.reason()).or_else(|| is_by_us.then_some(message));
-        (Exit { status, cut }, reason)
+        (Exit { status, cut, stderr: said.last_lines.into(), seen }, reason)
     }
 
     async fn take_in(&mut self, meter: &IngestMeter) -> Result<(), IngestError> {
         loop {
             let now = Instant::now();
             self.look(now);
-            // Behind it, for it may want something said.
+            // After `look`, because `look` may queue a message.
             self.speak().await?;
             if self.output_is_over && self.left.is_some() {
                 return Ok(());
@@ -195,7 +207,7 @@ impl Drive {
             if let Some((_, at)) = self.left
                 && now >= at + Duration::from_millis(self.settings.exit_grace_ms)
             {
-                // Something that it started holds the pipe. What the program itself wrote is in it.
+                // A child process of the program still holds the pipe. The program's own output is already in the pipe.
                 return self.drain(meter).await;
             }
             let due = self.due();
@@ -203,13 +215,13 @@ impl Drive {
                 let (left, output_is_over) = (self.left.is_some(), self.output_is_over);
                 tokio::select! {
                     biased;
-                    // That an answer was taken is told before what the runner does with it.
+                    // Handle a completed write before the output that the runner produces in response to it.
                     sent = self.writer.sent() => Event::Sent(sent),
                     Ok(()) = self.phase.changed() => Event::Phase,
                     Some(said) = self.said.recv() => Event::Said(said),
                     left = self.process.left(), if !left => Event::Left(left),
                     read = self.output.read(&mut self.chunk), if !output_is_over => Event::Output(read),
-                    // What is due is also seen to before each of the others.
+                    // Anything due is also handled at the start of each iteration.
                     () = sleep_until(due) => Event::Due,
                 }
             };
@@ -241,14 +253,14 @@ impl Drive {
             && let Some(run) = first_run(&self.ingested)
             && let Some(begins) = self.run_begins.take()
         {
-            // From now on the session's link says that it is taken.
+            // From here on, the session's link marks it as taken.
             self.claim = None;
             let _ = begins.send(Ok(run));
         }
         Ok(())
     }
 
-    /// Reads what is in the pipe, and no more than it can hold.
+    /// Reads what the pipe still holds, at most its capacity.
     async fn drain(&mut self, meter: &IngestMeter) -> Result<(), IngestError> {
         let mut drained = 0;
         while drained < PIPE_BYTES {
@@ -263,7 +275,7 @@ impl Drive {
         Ok(())
     }
 
-    /// Says what is to be said, and what was decided.
+    /// Sends what is queued, and records the decisions that were passed on.
     async fn speak(&mut self) -> Result<(), IngestError> {
         self.conversation.step(self.conversation_ms());
         while let Some(sending) = self.conversation.take_sending() {
@@ -285,7 +297,7 @@ impl Drive {
                 let _ = said.done.send(Err(SayError::AtWork));
                 return;
             }
-            // What has no word for it leaves by itself, or is made to.
+            // A runner without a dialogue has no close message: it exits on its own or is ended.
             Wish::Close if !self.has_dialogue => {
                 let _ = said.done.send(Ok(()));
                 self.leave();
@@ -302,7 +314,7 @@ impl Drive {
             let cause = Cause::Interrupt { by, of: to };
             let now = Instant::now();
             match cannot {
-                // One interruption is as good as two.
+                // An interruption during an ending changes nothing.
                 _ if self.ending.is_some() => {}
                 None => self.ending = Some(Ending::asked(cause, &self.settings, now)),
                 Some(_) => self.ending = Some(Ending::at_once(cause, &self.settings, now)),
@@ -315,31 +327,32 @@ impl Drive {
         }
     }
 
-    /// It is to leave by itself, and is made to where it does not.
+    /// Lets the program exit on its own, and ends it if it does not.
     fn leave(&mut self) {
         let leaving = || Ending::asked(Cause::Leaving, &self.settings, Instant::now());
         self.ending.get_or_insert_with(leaving);
     }
 
-    /// Whether a prompt would find nobody.
+    /// Whether the program is leaving, so that a prompt would not be handled.
     fn is_leaving(&self) -> bool {
-        // A run that is only asked to end leaves its runner where it is.
+        // Interrupting a run by message does not end its runner.
         let ends = |ending: &Ending| !matches!(ending.cause, Cause::Interrupt { .. }) || !ending.is_asked();
         self.left.is_some() || self.output_is_over || self.ending.as_ref().is_some_and(ends)
     }
 
-    /// Whether a run goes on, or is about to begin.
+    /// Whether a run is open or about to begin.
     fn is_at_work(&self) -> bool {
         self.conversation.open_runs() > 0 || self.run_begins.is_some() || self.conversation.due_runs() > 0
     }
 
-    /// When a run must have begun, where there is none and a prompt is to have one. Each run before it gives it new time.
+    /// The deadline for the next run to begin, if a prompt waits and no run is open. Each run that begins or ends restarts
+    /// the time.
     fn run_due(&self) -> Option<Instant> {
         let waits = self.conversation.open_runs() == 0 && self.conversation.due_runs() > 0;
         waits.then(|| self.turns.1 + Duration::from_millis(self.settings.start_timeout_ms))
     }
 
-    /// Looks whether the program is to end, and does what is due then.
+    /// Checks whether the program must end, and performs the next step of its ending.
     fn look(&mut self, now: Instant) {
         let phase = *self.phase.borrow_and_update();
         let turns = self.conversation.turns();
@@ -371,7 +384,7 @@ impl Drive {
         }
     }
 
-    /// Whether an interruption has done what it was to do.
+    /// Whether an interruption has achieved its purpose.
     fn is_done(&self, cause: &Cause) -> bool {
         let Cause::Interrupt { of, .. } = cause else { return false };
         match of {
@@ -384,7 +397,7 @@ impl Drive {
         self.runs.find(run).is_none_or(|entry| entry.status().ended)
     }
 
-    /// Why it is to end, if it is.
+    /// Why the program must end now; `None` if it may continue.
     fn cause(&self, now: Instant, phase: Phase) -> Option<Cause> {
         if let Some(words) = self.conversation.refusal().filter(|_| self.run_begins.is_some()) {
             return Some(Cause::Refused(words.to_owned()));
@@ -396,7 +409,7 @@ impl Drive {
         self.timers().into_iter().flatten().find(|(at, _)| *at <= now).map(|(_, cause)| cause)
     }
 
-    /// When it is to end, and why, if nothing happens until then.
+    /// The times at which the program must end if nothing happens before, with the cause of each.
     fn timers(&self) -> [Option<(Instant, Cause)>; 3] {
         let after = |since: Instant, ms: u64| (ms > 0).then(|| since + Duration::from_millis(ms));
         let whole = after(self.began, self.settings.run_timeout_ms).map(|at| (at, Cause::TooLong));
@@ -406,14 +419,14 @@ impl Drive {
             .then(|| (self.began + Duration::from_millis(self.settings.start_timeout_ms), Cause::NoRun));
         let silence = match self.idle.filter(|_| self.has_dialogue) {
             Some(since) => Some((since + Duration::from_millis(self.settings.linger_ms), Cause::Leaving)),
-            // It is not its silence where it waits for an answer.
+            // Waiting for an answer does not count as the runner's silence.
             None if self.conversation.deadline().is_some() => None,
             None => after(self.heard, self.settings.idle_timeout_ms).map(|at| (at, Cause::Idle)),
         };
         [whole, start, silence]
     }
 
-    /// When something is due; `None`: only what happens matters.
+    /// When the next timer fires; `None` if no timer is set.
     fn due(&self) -> Option<Instant> {
         let now = Instant::now();
         let patience = self.ingest.patience().map(|patience| now + patience);
@@ -427,18 +440,18 @@ impl Drive {
         [patience, question, end, self.run_due()].into_iter().flatten().min()
     }
 
-    /// The clock of the conversation: milliseconds since the program began.
+    /// The conversation's clock: milliseconds since the program started.
     fn conversation_ms(&self) -> u64 {
         u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX)
     }
 }
 
-/// The run in which a program left, or behind which: the last one that it made.
+/// The last run of the ingest: the program exited during it or after it.
 fn last_run(ingested: &Ingested) -> Option<Arc<Entry>> {
     ingested.entries().into_iter().rev().find(|entry| entry.stream.kind == StreamKind::Session)
 }
 
-/// The first run that an ingest made.
+/// The first run that an ingest created.
 fn first_run(ingested: &Ingested) -> Option<Uuid> {
     ingested.entries().iter().find(|entry| entry.stream.kind == StreamKind::Session).map(|entry| entry.stream.id)
 }

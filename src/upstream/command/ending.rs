@@ -1,7 +1,7 @@
-//! How a program is brought to its end: asked in its own words, then by a signal, then by force.
+//! Ends a program in stages: a request in its own protocol, then a signal, then a kill.
 //!
-//! In: why it is to end, and the time. Out: what is to be done now, and when to look again. Never: a step before its time, a
-//! program that is asked for ever.
+//! Input: why it must end, and the time. Output: what to do now, and when to check again. Never: a stage before its time; a
+//! program that is asked without a deadline.
 
 use crate::config::upstream::Command;
 use crate::log::StreamId;
@@ -10,31 +10,31 @@ use std::process::ExitStatus;
 use std::time::Duration;
 use tokio::time::Instant;
 
-/// Why a program is to end.
+/// Why a program must end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) enum Cause {
-    /// Somebody interrupted its run.
+    /// Its run was interrupted.
     Interrupt {
-        /// Who.
+        /// Who interrupted it: the name of a token.
         by: String,
-        /// The run; `None`: whatever it does.
+        /// The run; `None`: whatever is in progress.
         of: Option<StreamId>,
     },
-    /// It has nothing more to do, or closed its output.
+    /// It has nothing more to do, or it closed its output.
     Leaving,
-    /// It said nothing of a run in time.
+    /// It did not report a run in time.
     NoRun,
-    /// It refuses what it was asked, in these words.
+    /// It refused the request, in these words.
     Refused(String),
     /// It was silent for too long.
     Idle,
-    /// It took too long.
+    /// It ran for too long.
     TooLong,
-    /// The proxy stops.
+    /// The proxy is stopping.
     Stopping,
 }
 
-/// How far it was brought.
+/// The stage that was reached.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Stage {
     Asked,
@@ -42,7 +42,7 @@ enum Stage {
     Killed,
 }
 
-/// See the module.
+/// The ending of one program.
 #[derive(Debug)]
 pub(super) struct Ending {
     pub(super) cause: Cause,
@@ -51,11 +51,11 @@ pub(super) struct Ending {
     after_signal: Duration,
 }
 
-/// The longest that a signal may take where the proxy stops.
+/// When the proxy stops: the longest time between the signal and the kill.
 const STOPPING: Duration = Duration::from_secs(2);
 
 impl Ending {
-    /// It was asked to end by its own protocol, or has reason to end by itself.
+    /// The program was asked to end through its protocol, or is expected to exit on its own.
     pub(super) fn asked(cause: Cause, settings: &Command, now: Instant) -> Self {
         let patience = match cause {
             Cause::Leaving => settings.exit_grace_ms,
@@ -69,7 +69,7 @@ impl Ending {
         }
     }
 
-    /// It cannot be asked: the first signal is due.
+    /// The program cannot be asked: the first signal is due immediately.
     pub(super) fn at_once(cause: Cause, settings: &Command, now: Instant) -> Self {
         let mut ending = Self { next: now, ..Self::asked(cause, settings, now) };
         if ending.cause == Cause::Stopping {
@@ -78,17 +78,17 @@ impl Ending {
         ending
     }
 
-    /// Whether it was only asked so far, so that it may still go on otherwise.
+    /// Whether the program was only asked so far, so that the ending can still be called off.
     pub(super) fn is_asked(&self) -> bool {
         self.stage == Stage::Asked
     }
 
-    /// When the next step is due; `None` where all was done.
+    /// When the next stage is due; `None` after the last.
     pub(super) fn next(&self) -> Option<Instant> {
         (self.stage != Stage::Killed).then_some(self.next)
     }
 
-    /// The signal that is due.
+    /// The signal to send now; `None` if no stage is due.
     pub(super) fn step(&mut self, now: Instant) -> Option<Signal> {
         if self.next().is_none_or(|next| now < next) {
             return None;
@@ -96,7 +96,7 @@ impl Ending {
         self.next = now + self.after_signal;
         if self.stage == Stage::Asked {
             self.stage = Stage::Signalled;
-            // What a person's Ctrl-C sends, where a person wants it: runners save what they have.
+            // An interruption sends the same signal as Ctrl-C, on which runners save their state.
             let is_interrupt = matches!(self.cause, Cause::Interrupt { .. });
             return Some(if is_interrupt { Signal::INT } else { Signal::TERM });
         }
@@ -105,7 +105,7 @@ impl Ending {
     }
 }
 
-/// The code and the message of a run that is open when the program has ended.
+/// The code and the message for a run that is still open when the program has ended.
 pub(super) fn of_run(cause: Option<&Cause>, settings: &Command, status: Option<ExitStatus>) -> (&'static str, String) {
     let ended = status.map_or_else(|| "could not be waited for".to_owned(), told);
     match cause {

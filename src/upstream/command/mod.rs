@@ -1,7 +1,7 @@
-//! Upstreams of kind `command`: a program for each run, or for each session where it takes several prompts.
+//! Upstreams of kind `command`: one program for each run, or for each session if the program accepts several prompts.
 //!
-//! In: what a run is to be started with. Out: the run's id, and its frames by an ingest; how the program ended. Never: a
-//! shell; a program beyond the limit; one that is left when its run is over; a run without an end.
+//! Input: what to start a run with. Output: the run's id, its frames through an ingest, and how the program ended. Never: a
+//! shell; more programs than the limit; a program that outlives its run; a run without an end.
 
 mod argv;
 mod drive;
@@ -31,48 +31,56 @@ use tracing::Instrument;
 use uuid::Uuid;
 use writer::Writer;
 
-/// See the module.
+/// An upstream of kind `command`.
 pub struct CommandUpstream {
     name: String,
     runner: &'static Runner,
     settings: Arc<Command>,
     max_runs: usize,
+    relays_stderr: bool,
     places: Arc<Semaphore>,
     host: Host,
 }
 
 /// A program that was started.
 pub struct Launched {
-    /// What it makes; can be followed from its beginning.
+    /// The streams that its ingest creates; they can be followed from the beginning.
     pub ingested: Ingested,
-    /// The first run, as soon as there is one, or why there will be none.
+    /// Receives the first run as soon as there is one, or why there will be none.
     pub run: oneshot::Receiver<Result<Uuid, StartError>>,
-    /// How the program ended, when it has.
+    /// Receives how the program ended.
     pub exit: oneshot::Receiver<Exit>,
 }
 
 impl CommandUpstream {
-    /// An upstream as it is configured; `None` where there is no such runner.
+    /// Creates a configured upstream; `None` if the configured runner does not exist.
     pub fn new(configured: &Configured, settings: Command, host: Host) -> Option<Self> {
         Some(Self {
             name: configured.name.clone(),
             runner: runner(&configured.runner)?,
             settings: Arc::new(settings),
             max_runs: configured.max_runs,
+            relays_stderr: false,
             places: Arc::new(Semaphore::new(configured.max_runs)),
             host,
         })
     }
 
+    /// Passes the standard error of its programs to the standard error of this process.
+    #[must_use]
+    pub fn relaying_stderr(self) -> Self {
+        Self { relays_stderr: true, ..self }
+    }
+
     /// Starts the program.
     ///
     /// # Errors
-    /// Why it was not started.
+    /// Why the program was not started.
     pub fn launch(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Launched, StartError> {
         self.launch_as(opening, restriction, None)
     }
 
-    /// The same, with the claim to the session that goes on: it is held until there is a run.
+    /// Like [`Self::launch`], with the claim to the session that continues. The claim is held until there is a run.
     fn launch_as(
         &self,
         mut opening: Opening,
@@ -93,8 +101,7 @@ impl CommandUpstream {
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
             .map_err(|_| StartError::Busy("as many ingests are open as may be (ingest.max_open)".to_owned()))?;
-        let variables =
-            surroundings::variables(settings, &|name| std::env::var_os(name)).map_err(StartError::Failed)?;
+        let variables = surroundings::variables(settings, std::env::vars_os()).map_err(StartError::Failed)?;
         let program = Program {
             name: if settings.program.is_empty() { settings.preset.program() } else { &settings.program }.to_owned(),
             arguments: invocation.arguments,
@@ -102,11 +109,12 @@ impl CommandUpstream {
             variables,
             takes_input: invocation.input != Input::None,
             stderr_bounds: (settings.stderr_line_bytes, settings.stderr_bytes),
+            relays_stderr: self.relays_stderr,
         };
         let span = tracing::info_span!("upstream", name = self.name);
-        let started = span
-            .in_scope(|| process::start(&program))
-            .map_err(|error| StartError::Failed(format!("{:?} cannot be started: {error}", program.name)))?;
+        let started = span.in_scope(|| process::start(&program)).map_err(|error| {
+            StartError::Failed(format!("{:?} cannot be started: {}", program.name, not_started(&error)))
+        })?;
         let dialogue = self.runner.dialogue.filter(|_| invocation.input == Input::Dialogue).map(|make| make());
         let has_dialogue = dialogue.is_some();
         let (mut conversation, said) = Conversation::new(Setup {
@@ -153,8 +161,17 @@ impl CommandUpstream {
     }
 }
 
+/// Why a program was not started, with advice.
+fn not_started(error: &std::io::Error) -> String {
+    match error.kind() {
+        std::io::ErrorKind::NotFound => "there is no such program; name one that PATH finds, or its path".to_owned(),
+        _ => error.to_string(),
+    }
+}
+
 impl CommandUpstream {
-    /// The claim to a session, once nobody else writes it. A program that still waits for prompts of it leaves first.
+    /// Claims a session once no other runner writes to it. A program that still waits for prompts of the session is closed
+    /// first.
     async fn take_over(&self, session: &str) -> Result<Claim, StartError> {
         let id = session_id_of(self.runner.provider, session);
         let being_started = || StartError::Conflict("another run of this session is being started".to_owned());
@@ -170,11 +187,11 @@ impl CommandUpstream {
         }
         let Some(link) = link else { return Ok(claim) };
         match link.say(Wish::Close, "proxy").await {
-            // A prompt came before.
+            // A prompt arrived first.
             Err(SayError::AtWork) => return Err(at_work()),
-            // Where it cannot be asked, it is none of ours.
+            // A runner that cannot be asked to close is not a program of this kind.
             Err(SayError::Unsayable(_)) => return Ok(claim),
-            // Where it is gone, it is about to leave.
+            // The runner agreed to exit, or has already gone.
             _ => {}
         }
         let patience = self.settings.exit_grace_ms + self.settings.signal_grace_ms + LEAVING_MS;
@@ -189,7 +206,7 @@ impl CommandUpstream {
     }
 }
 
-/// How long a program that was killed may take to be gone.
+/// How long a killed program may take to exit, in milliseconds.
 const LEAVING_MS: u64 = 5000;
 
 #[async_trait]

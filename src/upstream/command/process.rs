@@ -1,7 +1,8 @@
-//! A program that runs, with everything that it starts in its process group.
+//! A running program, with all processes that it starts in its process group.
 //!
-//! In: program, arguments, directory, variables. Out: its standard output, a place for its input, how it ended. Never: a
-//! process of the group that is left when the value is dropped, a standard error that fills up and stops the program.
+//! Input: program, arguments, directory, variables. Output: its standard output, a handle for its standard input, its exit
+//! status. Never: a process of the group left behind when the value is dropped; a full pipe of standard error that blocks the
+//! program.
 
 use super::stderr::{self, Stderr};
 use rustix::process::{Pid, Signal, kill_process_group};
@@ -13,31 +14,33 @@ use std::time::Duration;
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio_util::task::AbortOnDropHandle;
 
-/// What is started.
+/// What to start.
 pub(super) struct Program {
     pub(super) name: String,
     pub(super) arguments: Vec<String>,
     pub(super) directory: Option<PathBuf>,
-    pub(super) variables: BTreeMap<String, OsString>,
-    /// Whether its standard input is for us; else it is empty.
+    pub(super) variables: BTreeMap<OsString, OsString>,
+    /// Whether its standard input is a pipe to the proxy; otherwise it is empty.
     pub(super) takes_input: bool,
-    /// The longest line of its standard error, and how much of it is told, in bytes.
+    /// The longest line of its standard error, and how much of it is logged, in bytes.
     pub(super) stderr_bounds: (usize, usize),
+    /// Whether its standard error is passed to that of this process instead of the log.
+    pub(super) relays_stderr: bool,
 }
 
-/// See the module.
+/// One running program and its process group.
 pub(super) struct Process {
     child: Child,
     group: Group,
     stderr: AbortOnDropHandle<Stderr>,
 }
 
-/// A process group; what is left of it is killed when this is dropped.
+/// A process group. Dropping it kills the remaining processes.
 struct Group(Option<Pid>);
 
 impl Group {
     fn signal(&self, signal: Signal) {
-        // The group may be gone already, which is what was wanted.
+        // An error means that the group is already gone, which is fine.
         if let Some(group) = self.0 {
             let _ = kill_process_group(group, signal);
         }
@@ -50,17 +53,17 @@ impl Drop for Group {
     }
 }
 
-/// The ends of a program that was started.
+/// The handles of a program that was started.
 pub(super) struct Started {
     pub(super) process: Process,
     pub(super) input: Option<ChildStdin>,
     pub(super) output: ChildStdout,
 }
 
-/// Starts it.
+/// Starts a program.
 ///
 /// # Errors
-/// The system's.
+/// The error of the operating system.
 pub(super) fn start(program: &Program) -> std::io::Result<Started> {
     let mut command = Command::new(&program.name);
     command
@@ -81,32 +84,33 @@ pub(super) fn start(program: &Program) -> std::io::Result<Started> {
     let (Some(output), Some(errors)) = (output, errors) else {
         return Err(std::io::Error::other("the program has no output"));
     };
-    let stderr = AbortOnDropHandle::new(tokio::spawn(stderr::told(errors, program.stderr_bounds)));
+    let stderr =
+        AbortOnDropHandle::new(tokio::spawn(stderr::told(errors, program.stderr_bounds, program.relays_stderr)));
     Ok(Started { process: Process { child, group, stderr }, input, output })
 }
 
 impl Process {
-    /// Waits until the program has left; what it started may still be there.
+    /// Waits until the program itself has exited; its children may still run.
     pub(super) async fn left(&mut self) -> std::io::Result<ExitStatus> {
         self.child.wait().await
     }
 
-    /// Sends the whole group a signal.
+    /// Sends a signal to the whole group.
     pub(super) fn signal(&self, signal: Signal) {
         self.group.signal(signal);
     }
 
-    /// Kills what is left of the group, and gives what it said on its standard error last.
+    /// Kills the rest of the group. Returns the end of its standard error.
     pub(super) async fn finish(mut self) -> Stderr {
         self.group.signal(Signal::KILL);
-        // A process that it started outside of its group may hold the pipe; nobody waits for it.
+        // A process that it started outside the group may still hold the pipe. Do not wait for it beyond the timeout.
         let _ = self.child.wait().await;
         let told = tokio::time::timeout(LAST_WORDS, &mut self.stderr).await;
-        // The group is dead and its number may be given to others.
+        // The group is dead, and the system may reuse its id.
         self.group.0 = None;
         told.ok().and_then(Result::ok).unwrap_or_default()
     }
 }
 
-/// How long the standard error is read behind the end.
+/// How long standard error is read after the program has exited.
 const LAST_WORDS: Duration = Duration::from_millis(500);

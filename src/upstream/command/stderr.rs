@@ -1,31 +1,46 @@
-//! What a program says on its standard error: read to the end, told to the log within bounds.
+//! Reads the standard error of a program to its end, and logs it within bounds.
 //!
-//! In: bytes. Out: log lines of target `framegate::stderr` at level debug, for they are the runner's words and may be anything;
-//! the last of them. Never: a pipe that fills up, a line or a sum beyond the bounds, a control character in the log.
+//! Input: bytes. Output: log lines with the target `framegate::stderr` at level debug, because they are the runner's text and
+//! may contain anything; or the same bytes on the standard error of this process; and the last lines. Never: a pipe that
+//! fills up; a line or a total beyond its bound; a control character in the log.
 
-use tokio::io::{AsyncRead, AsyncReadExt};
+use std::collections::VecDeque;
+use tokio::io::{AsyncRead, AsyncReadExt, AsyncWriteExt};
 
-/// The target of the log lines, to be asked for by `telemetry.filter`.
+/// The target of the log lines, for `telemetry.filter`.
 pub(super) const TARGET: &str = "framegate::stderr";
 
-/// What was said on a standard error.
+/// What a program wrote to its standard error.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Stderr {
-    /// How many bytes there were.
+    /// The total number of bytes.
     pub(super) bytes: u64,
-    /// The last line that was not empty, as far as lines are told.
-    pub(super) last_line: String,
+    /// The last lines that were not empty, each cut to the line bound.
+    pub(super) last_lines: VecDeque<String>,
 }
 
-/// Reads it to its end; `bounds` are the longest line and how much is told, in bytes.
-pub(super) async fn told(mut errors: impl AsyncRead + Unpin, bounds: (usize, usize)) -> Stderr {
+/// How many of the last lines are kept.
+const LAST_LINES: usize = 10;
+
+/// Reads standard error to its end. `bounds` are the longest line and how much is logged, in bytes. With `relays`, the bytes
+/// are passed on instead of logged.
+pub(super) async fn told(mut errors: impl AsyncRead + Unpin, bounds: (usize, usize), relays: bool) -> Stderr {
+    let (mut silent, mut told) = (|_: &str| {}, tell);
+    let tell: &mut (dyn FnMut(&str) + Send) = if relays { &mut silent } else { &mut told };
     let mut lines = Lines::new(bounds);
     let mut chunk = [0; 4096];
     while let Ok(length @ 1..) = errors.read(&mut chunk).await {
-        lines.feed(chunk.get(..length).unwrap_or_default(), &mut tell);
+        let said = chunk.get(..length).unwrap_or_default();
+        if relays {
+            let mut own = tokio::io::stderr();
+            // Ignore errors: the program's output must be read even if this process's standard error is closed.
+            let _ = own.write_all(said).await;
+            let _ = own.flush().await;
+        }
+        lines.feed(said, tell);
     }
-    lines.finish(&mut tell);
-    if lines.told_bytes >= bounds.1 && lines.said.bytes > bounds.1 as u64 {
+    lines.finish(tell);
+    if !relays && lines.told_bytes >= bounds.1 && lines.said.bytes > bounds.1 as u64 {
         let bytes = lines.said.bytes;
         tracing::debug!(target: TARGET, bytes, "the rest of the standard error is left out (upstream.stderr_bytes)");
     }
@@ -36,7 +51,7 @@ fn tell(line: &str) {
     tracing::debug!(target: TARGET, line = ?line, "standard error");
 }
 
-/// Lines, cut to their bound.
+/// Splits bytes into lines, cut to their bound.
 struct Lines {
     line_bytes: usize,
     all_bytes: usize,
@@ -77,7 +92,10 @@ impl Lines {
             self.told_bytes += text.len();
             tell(text);
         }
-        text.clone_into(&mut self.said.last_line);
+        if self.said.last_lines.len() == LAST_LINES {
+            self.said.last_lines.pop_front();
+        }
+        self.said.last_lines.push_back(text.to_owned());
     }
 }
 
@@ -99,7 +117,10 @@ mod tests {
     fn lines_are_told_however_they_were_cut() {
         let (told, said) = fed((64, 1000), &[b"on", b"e\r\ntw", b"o\n\n", b"three"]);
         assert_eq!(told, ["one", "two", "three"]);
-        assert_eq!(said, Stderr { bytes: 15, last_line: "three".to_owned() });
+        assert_eq!((said.bytes, said.last_lines), (15, VecDeque::from(["one", "two", "three"].map(str::to_owned))));
+        let many: String = (0..50).map(|nth| format!("{nth}\n")).collect();
+        let (_, said) = fed((64, 1000), &[many.as_bytes()]);
+        assert_eq!((said.last_lines.len(), &said.last_lines[0][..], &said.last_lines[9][..]), (10, "40", "49"));
     }
 
     #[test]
@@ -108,7 +129,7 @@ mod tests {
         let (told, said) = fed((10, 25), &[&long, b"\n", &long, b"\n", &long, b"\nlast \xFF\n"]);
         assert_eq!(told, ["xxxxxxxxxx"; 3]);
         assert_eq!(said.bytes, 310);
-        assert_eq!(said.last_line, "last \u{FFFD}");
+        assert_eq!(said.last_lines.back().map(String::as_str), Some("last \u{FFFD}"));
         assert_eq!(fed((10, 0), &[b"a\n"]).0, Vec::<String>::new());
     }
 }

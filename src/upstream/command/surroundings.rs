@@ -1,22 +1,22 @@
-//! Where a run's program works, and which variables it has.
+//! The working directory and the environment variables of a run's program.
 //!
-//! In: what the upstream is set to, the directory that was asked for, the proxy's own environment. Out: a directory of the
-//! list, and the variables. Never: a directory outside of the list, whatever links lead there; a variable that nobody named;
-//! a secret in a message.
+//! Input: the upstream's settings, the requested directory, the proxy's own environment. Output: a directory within the
+//! allowed ones, and the variables. Never: a directory outside the allowed ones, whatever links lead there; a variable that
+//! neither the configuration nor the preset names; a secret in a message.
 
-use crate::config::upstream::Command;
+use crate::config::upstream::{Command, environment};
 use std::collections::BTreeMap;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
-/// The largest file that can be a secret.
+/// The largest file that is accepted as a secret, in bytes.
 const MAX_SECRET: u64 = 64 << 10;
 
-/// The directory that the program works in; `None`: where the proxy does.
+/// The program's working directory; `None`: that of the proxy.
 ///
 /// # Errors
-/// It is none, or none of those that runs may work in.
+/// The path is not a directory, or runs of the upstream may not work in it.
 pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option<PathBuf>, String> {
     let resolved = |path: &Path| {
         let shown = path.display();
@@ -30,32 +30,41 @@ pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option
         return Err(format!("the directory {asked:?} is no absolute path"));
     }
     let refused = || format!("runs of this upstream may not work in {asked:?} (upstream.directories)");
-    // Whoever may not have a directory is not told whether there is one.
+    // Do not reveal whether a directory that is not allowed exists.
     let wanted = resolved(Path::new(asked)).map_err(|_| refused())?;
     let allowed = command.directories.iter().filter_map(|allowed| allowed.canonicalize().ok());
     if allowed.into_iter().any(|allowed| wanted.starts_with(allowed)) { Ok(Some(wanted)) } else { Err(refused()) }
 }
 
-/// The variables, and nothing else of the environment.
+/// The program's variables; it receives nothing else from the environment.
 ///
 /// # Errors
-/// A secret that is not there.
+/// A secret is missing or cannot be read.
 pub(super) fn variables(
     command: &Command,
-    own: &dyn Fn(&str) -> Option<OsString>,
-) -> Result<BTreeMap<String, OsString>, String> {
-    let mut variables = BTreeMap::new();
-    for name in &command.pass_environment {
-        if let Some(value) = own(name) {
-            variables.insert(name.clone(), value);
-        }
-    }
+    own: impl IntoIterator<Item = (OsString, OsString)>,
+) -> Result<BTreeMap<OsString, OsString>, String> {
+    let own: BTreeMap<OsString, OsString> = own.into_iter().collect();
+    let listed: Vec<&str> = match &command.pass_environment {
+        Some(listed) => listed.iter().map(String::as_str).collect(),
+        None => environment::passed(command.preset).collect(),
+    };
+    // A name that is not Unicode passes only if all names do (`*`).
+    let is_passed = |name: &OsString| match name.to_str() {
+        Some(name) => listed.iter().any(|listed| environment::is_meant(listed, name)),
+        None => listed.contains(&"*"),
+    };
+    let mut variables: BTreeMap<OsString, OsString> =
+        own.iter().filter(|(name, _)| is_passed(name)).map(|(name, value)| (name.clone(), value.clone())).collect();
     for (name, value) in &command.environment {
-        variables.insert(name.clone(), value.into());
+        variables.insert(name.into(), value.into());
     }
     for (name, of) in &command.secret_variables {
-        let value = own(of).ok_or_else(|| format!("the secret {name} is in the variable {of}, which is not set"))?;
-        variables.insert(name.clone(), value);
+        let value = own
+            .get(OsStr::new(of))
+            .cloned()
+            .ok_or_else(|| format!("the secret {name} is in the variable {of}, which is not set"))?;
+        variables.insert(name.into(), value);
     }
     for (name, path) in &command.secret_files {
         let cannot =
@@ -70,7 +79,7 @@ pub(super) fn variables(
         if value.is_empty() || value.contains('\0') {
             return Err(cannot(&"it is empty, or no text"));
         }
-        variables.insert(name.clone(), value.into());
+        variables.insert(name.into(), value.into());
     }
     Ok(variables)
 }
@@ -123,35 +132,47 @@ mod tests {
         let file = folder.0.join("key");
         std::fs::write(&file, "from a file\n").unwrap();
         let mut command = Command {
-            pass_environment: vec!["HOME".to_owned(), "ABSENT".to_owned()],
+            pass_environment: Some(vec!["HOME".to_owned(), "ABSENT".to_owned(), "SOME_*".to_owned()]),
             environment: [("A".to_owned(), "a".to_owned())].into(),
             secret_files: [("FILE_KEY".to_owned(), file.clone())].into(),
             secret_variables: [("VARIABLE_KEY".to_owned(), "OURS".to_owned())].into(),
             ..Command::default()
         };
-        let own = |name: &str| match name {
-            "HOME" => Some(OsString::from("/home")),
-            "OURS" => Some(OsString::from("of ours")),
-            "PATH" => Some(OsString::from("/bin")),
-            _ => None,
+        let own = || {
+            [("HOME", "/home"), ("OURS", "of ours"), ("PATH", "/bin"), ("SOME_A", "1"), ("SOME_B", "2"), ("SOM", "3")]
+                .map(|(name, value)| (OsString::from(name), OsString::from(value)))
         };
-        let found = variables(&command, &own).unwrap();
-        let found: Vec<(&str, &str)> =
-            found.iter().map(|(name, value)| (name.as_str(), value.to_str().unwrap())).collect();
-        let expected = [("A", "a"), ("FILE_KEY", "from a file"), ("HOME", "/home"), ("VARIABLE_KEY", "of ours")];
-        assert_eq!(found, expected);
+        let told = |command: &Command| -> Vec<(String, String)> {
+            let text = |text: OsString| text.into_string().unwrap();
+            variables(command, own()).unwrap().into_iter().map(|(name, value)| (text(name), text(value))).collect()
+        };
+        let expected = [
+            ("A", "a"),
+            ("FILE_KEY", "from a file"),
+            ("HOME", "/home"),
+            ("SOME_A", "1"),
+            ("SOME_B", "2"),
+            ("VARIABLE_KEY", "of ours"),
+        ];
+        assert_eq!(told(&command), expected.map(|(name, value)| (name.to_owned(), value.to_owned())));
+        let names = |pass_environment| -> Vec<String> {
+            told(&Command { pass_environment, ..Command::default() }).into_iter().map(|(name, _)| name).collect()
+        };
+        assert_eq!(names(None), ["HOME", "PATH"]);
+        assert_eq!(names(Some(Vec::new())), Vec::<String>::new());
+        assert_eq!(names(Some(vec!["*".to_owned()])), ["HOME", "OURS", "PATH", "SOM", "SOME_A", "SOME_B"]);
         command.secret_variables.insert("VARIABLE_KEY".to_owned(), "NONE".to_owned());
-        assert!(variables(&command, &own).unwrap_err().contains("VARIABLE_KEY is in the variable NONE"));
+        assert!(variables(&command, own()).unwrap_err().contains("VARIABLE_KEY is in the variable NONE"));
         command.secret_variables.clear();
         for (text, expected) in [("", "empty"), ("a\0b", "no text")] {
             std::fs::write(&file, text).unwrap();
-            let told = variables(&command, &own).unwrap_err();
+            let told = variables(&command, own()).unwrap_err();
             assert!(told.contains("FILE_KEY") && told.contains(expected), "{told}");
         }
         std::fs::write(&file, "k".repeat(64 << 10)).unwrap();
-        assert!(variables(&command, &own).is_ok());
+        assert!(variables(&command, own()).is_ok());
         std::fs::write(&file, "k".repeat((64 << 10) + 1)).unwrap();
-        let told = variables(&command, &own).unwrap_err();
+        let told = variables(&command, own()).unwrap_err();
         assert!(told.contains("more than 65536 bytes") && !told.contains("kk"), "{told}");
     }
 }

@@ -1,28 +1,29 @@
-//! The standard input of a program: one piece after another, without anybody waiting who has something else to do.
+//! Writes to the standard input of a program, one piece after another, without blocking the caller.
 //!
-//! In: pieces, one at a time. Out: whether each was taken. Never: a program that reads nothing holding up the reading of what
-//! it says; what it says to a piece read before it is known that the piece was taken, where [`Writer::sent`] is asked first.
+//! Input: pieces, one at a time. Output: whether each was written. Never: a program that does not read its input blocking the
+//! reading of its output. A caller that polls [`Writer::sent`] first learns that a piece was written before it reads the
+//! program's reply.
 
 use framegate_translators::host::Sending;
 use tokio::io::{self, AsyncWrite, AsyncWriteExt};
 use tokio::process::ChildStdin;
 
-/// See the module.
+/// The writer of one program.
 pub(super) struct Writer<W = ChildStdin> {
     input: Option<W>,
-    /// What is being written, and how much of it is.
+    /// The piece being written, and how many of its bytes are written.
     piece: Option<(Vec<u8>, usize)>,
-    /// The input is over behind it.
+    /// Whether the input is closed after the current piece.
     is_last: bool,
 }
 
 impl<W: AsyncWrite + Unpin> Writer<W> {
-    /// Writes to that input; without one, nothing is taken.
+    /// Creates a writer. Without an input, every piece is refused.
     pub(super) fn new(input: Option<W>) -> Self {
         Self { input, piece: None, is_last: false }
     }
 
-    /// Sends a piece; the outcome, where it is known at once. Else [`Writer::sent`] gives it.
+    /// Starts sending a piece. Returns the outcome if it is known immediately; otherwise [`Writer::sent`] returns it.
     pub(super) fn send(&mut self, sending: Sending) -> Option<Result<(), String>> {
         match sending {
             Sending::Input(piece) if self.input.is_some() && !self.is_last && self.piece.is_none() => {
@@ -38,7 +39,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         }
     }
 
-    /// Goes on writing; what became of the piece that was sent last. May be dropped, and asked again.
+    /// Continues writing and returns the outcome of the last piece. The future may be dropped and requested again.
     pub(super) async fn sent(&mut self) -> Result<(), String> {
         let (Some(input), Some((piece, written))) = (&mut self.input, &mut self.piece) else {
             return std::future::pending().await;
@@ -51,7 +52,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         outcome.map_err(|error| format!("the runner takes no input any more: {error}"))
     }
 
-    /// The input is over when what was sent is written.
+    /// Closes the input once the current piece is written.
     pub(super) fn close(&mut self) {
         self.is_last = true;
         if self.piece.is_none() {
@@ -60,7 +61,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
     }
 }
 
-/// Writes what is left of a piece, of which so much is written.
+/// Writes the rest of a piece, after the bytes already written.
 async fn write(input: &mut (impl AsyncWrite + Unpin), piece: &[u8], written: &mut usize) -> io::Result<()> {
     while let Some(rest @ [_, ..]) = piece.get(*written..) {
         match input.write(rest).await? {
@@ -84,7 +85,7 @@ mod tests {
         assert_eq!(writer.send(Sending::Input(b"a longer piece".to_vec())), None);
         let refused = writer.send(Sending::Input(b"another".to_vec()));
         assert!(refused.is_some_and(|outcome| outcome.is_err()), "one at a time");
-        // The input ends behind the piece, and not in it.
+        // The input ends after the piece, not within it.
         assert_eq!(writer.send(Sending::EndOfInput), Some(Ok(())));
         let (mut read, mut outcome) = (Vec::new(), None);
         while outcome.is_none() {

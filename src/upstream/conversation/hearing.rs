@@ -1,7 +1,7 @@
-//! What a runner says, and what follows from it.
+//! Handles the output of a runner in its conversation.
 //!
-//! In: its records, and the frames made of them. Out: questions that wait, runs and sessions that can be spoken to. Never: a
-//! question that is left open behind the runner's own word for it, an answer sent to one that is settled.
+//! Input: the runner's records, and the frames made of them. Output: waiting questions, and the runs and sessions that accept
+//! messages. Never: a question left open after the runner resolved it; an answer sent to a settled question.
 
 use super::questions::Question;
 use super::{Conversation, MAX_SESSIONS, Run, SayError, Session, Then};
@@ -21,8 +21,8 @@ impl Listener for Conversation {
         }
     }
 
-    /// Whoever sees a run can speak to it, so it is entered before it can be seen. And a runner may be told an answer, and do as it
-    /// says, before it is known here that it was told.
+    /// Registers a run before it becomes visible, so that every client that sees it can send it messages. Also, a runner may
+    /// act on an answer before the write of that answer has completed. The runner's frame then becomes that answer.
     fn amend(&mut self, frames: &mut [Frame]) {
         for frame in frames.iter().filter(|frame| matches!(frame.body, Body::SessionStarted { .. })) {
             self.run_began(frame);
@@ -33,7 +33,8 @@ impl Listener for Conversation {
             if let Body::ApprovalResolved(theirs) = &mut frame.body
                 && theirs.approval_id == ours.approval_id
                 && theirs.by.is_none()
-                // What became of the call tells the answer as good as it can; that it was withdrawn is the runner's word.
+                // What the runner reports is at most inferred from the outcome of the call, so our answer is more precise.
+                // A cancellation is the runner's own decision, unless it only means that the question is settled.
                 && (theirs.decision != Decision::Cancelled || theirs.reason.as_deref() == Some(SETTLED))
             {
                 **theirs = ours.clone();
@@ -95,7 +96,7 @@ impl Conversation {
         }
     }
 
-    /// Whether a decision is the one that the runner is being told.
+    /// Whether a decision is the one being passed on to the runner.
     fn is_underway(&self, stream: StreamId, answer: &ApprovalResolved) -> bool {
         let ours = self.underway.as_ref().and_then(|underway| underway.then.as_ref()?.answered.as_ref());
         ours.is_some_and(|(of, ours)| {
@@ -104,7 +105,7 @@ impl Conversation {
         })
     }
 
-    /// Nothing more can be said of a question: its answers that were not sent yet are not sent.
+    /// Drops the queued answers to a question that accepts none any more.
     fn overtaken(&mut self, stream: StreamId, approval_id: &str) {
         let is_its =
             |then: &Then| matches!(&then.answered, Some((of, it)) if *of == stream && *it.approval_id == *approval_id);

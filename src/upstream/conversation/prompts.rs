@@ -1,19 +1,19 @@
-//! The prompts that a runner was given, until each has its run.
+//! The prompts sent to a runner that have not started a run yet.
 //!
-//! In: prompts as they are said, runs as they begin and end, what runs tell of people's words. Out: how many runs are due. Never:
-//! more of them than the bound, a prompt that was not passed on.
+//! Input: prompts as they are sent, runs as they begin and end, user messages that runs report. Output: how many runs are
+//! due. Never: more of them than the bound; a prompt that was not passed on.
 
 use std::collections::VecDeque;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// How many are told apart; the oldest are forgotten first.
+/// How many prompts are tracked. The oldest are forgotten first.
 const MAX_DUE: usize = 1024;
 
 #[derive(Debug, Default)]
 pub(super) struct Prompts {
     due: VecDeque<Prompt>,
     number: u64,
-    /// How often something became of them, so that whoever waits knows that it goes on.
+    /// Incremented on every change, so that the driver notices progress.
     pub(super) changes: u64,
 }
 
@@ -24,7 +24,7 @@ struct Prompt {
 }
 
 impl Prompts {
-    /// A prompt is to be passed on; gives its number.
+    /// Records a prompt that is about to be passed on. Returns its number.
     pub(super) fn said(&mut self, text: &str) -> u64 {
         self.number += 1;
         self.changes += 1;
@@ -35,23 +35,23 @@ impl Prompts {
         self.number
     }
 
-    /// It could not be passed on.
+    /// Removes a prompt that could not be passed on.
     pub(super) fn failed(&mut self, number: u64) {
         self.due.retain(|prompt| prompt.number != number);
     }
 
-    /// A run begins: that of the oldest.
+    /// Records that a run began. It is attributed to the oldest prompt.
     pub(super) fn run_began(&mut self) {
         self.changes += 1;
         self.due.pop_front();
     }
 
-    /// A run ends: what is due begins behind it.
+    /// Records that a run ended. Prompts that are due begin their runs after it.
     pub(super) fn run_ended(&mut self) {
         self.changes += 1;
     }
 
-    /// A run that goes on was told this by somebody: a prompt that came into it has no run of its own.
+    /// Records a user message within a run in progress. A prompt that joined that run has no run of its own.
     pub(super) fn joined(&mut self, text: &str) {
         let words = hash(text);
         if let Some(at) = self.due.iter().position(|prompt| prompt.words == words) {
@@ -60,12 +60,12 @@ impl Prompts {
         }
     }
 
-    /// How many runs are still to come.
+    /// The number of runs that are still due.
     pub(super) fn due(&self) -> usize {
         self.due.len()
     }
 
-    /// No run comes of them any more.
+    /// Stops waiting for the runs of all prompts.
     pub(super) fn forget(&mut self) {
         self.due.clear();
     }
@@ -95,7 +95,7 @@ mod tests {
         assert_eq!(prompts.due(), 1, "it has its run");
         prompts.failed(second);
         assert_eq!(prompts.due(), 0);
-        // A run that nobody asked for takes nobody's place.
+        // A run without a prompt does not take another prompt's position.
         prompts.run_began();
         prompts.said("four");
         assert_eq!(prompts.due(), 1);

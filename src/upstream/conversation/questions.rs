@@ -1,37 +1,37 @@
-//! The questions of one runner that wait, and those that have had their answer.
+//! The waiting questions of one runner, and those that were answered.
 //!
-//! In: questions, and what became of them. Out: which are due. Never: more of either than the bound.
+//! Input: questions and their outcomes. Output: the questions that are due. Never: more of either than its bound.
 
-use super::super::policy::Policy;
 use crate::log::StreamId;
+use crate::policy::Policy;
 use framegate_translators::frame::{ApprovalRequested, Decision, Name, RawJson};
 use std::collections::VecDeque;
 
-/// How many questions of one runner may wait for somebody; those beyond are refused.
+/// How many questions of one runner may wait for an answer. Further questions are rejected.
 const MAX_WAITING: usize = 256;
-/// How many may wait for their refusal; those beyond are left to the runner.
+/// How many questions may wait for their rejection. Further questions are left to the runner.
 const MAX_REFUSED: usize = 256;
-/// How many that are settled are remembered, so that a second answer is told apart from one to no question.
+/// How many settled questions are remembered, to distinguish a second answer from an answer to an unknown question.
 const MAX_SETTLED: usize = 1024;
 
-/// Where a question stands.
+/// The state of a question.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum State {
-    /// Nobody looked at it yet.
+    /// The question has not been looked at.
     New,
-    /// Somebody is asked, until then.
+    /// Waits for an answer until this time.
     Waits { until_ms: u64 },
-    /// An answer is on its way.
+    /// An answer is being passed on.
     Answering,
-    /// The proxy's own answer could not be passed on, and is tried again then.
+    /// The proxy's own answer could not be passed on and is retried at this time.
     Retries { at_ms: u64 },
-    /// The proxy has no answer of its own any more. Somebody else may.
+    /// The proxy has given up on its own answer. Clients may still answer.
     Stuck,
-    /// It has its answer.
+    /// The question has been answered.
     Settled,
 }
 
-/// An answer of the proxy's own.
+/// An answer that the proxy decided itself.
 #[derive(Clone, Debug)]
 pub(super) struct Own {
     pub(super) decision: Decision,
@@ -61,18 +61,18 @@ impl Own {
 pub(super) struct Question {
     approval_id: Name,
     pub(super) tool_name: Name,
-    /// As the frame has them.
+    /// The arguments as in the frame.
     pub(super) args: RawJson,
     pub(super) state: State,
-    /// Where the question stood before an answer was on its way.
+    /// The state before the current answer was being passed on.
     before: State,
-    /// The proxy's own answer, once there is one.
+    /// The proxy's own answer, once decided.
     pub(super) own: Option<Own>,
-    /// When that is tried again, should it fail.
+    /// When the proxy's own answer is retried if passing it on fails.
     pub(super) retry_at_ms: u64,
-    /// How often it was tried.
+    /// How often passing on the proxy's own answer was tried.
     pub(super) tries: u32,
-    /// It came when too many waited.
+    /// Whether the question arrived when too many were waiting.
     pub(super) is_too_much: bool,
 }
 
@@ -99,7 +99,8 @@ pub(super) struct Questions {
 }
 
 impl Questions {
-    /// Adds a question; `false` where it waits already, or too many do. One that was settled and is asked again waits again.
+    /// Adds a question. Returns `false` if it already waits or too many do. A settled question that is asked again waits
+    /// again.
     pub(super) fn add(&mut self, stream: StreamId, mut question: Question) -> bool {
         let is_full = self.waiting.len() >= MAX_WAITING + MAX_REFUSED;
         if is_full || self.find(stream, &question.approval_id).is_some() {
@@ -116,7 +117,7 @@ impl Questions {
         self.waiting.iter_mut().find(is_it).map(|(_, question)| question)
     }
 
-    /// Where a question stands; `None` where there is none.
+    /// The state of a question; `None` if the question is unknown.
     pub(super) fn state(&self, stream: StreamId, approval_id: &str) -> Option<State> {
         let is_it = |(of, question): &&(StreamId, Question)| *of == stream && *question.approval_id == *approval_id;
         let waiting = self.waiting.iter().find(is_it).map(|(_, question)| question.state);
@@ -124,7 +125,7 @@ impl Questions {
         waiting.or_else(|| settled().then_some(State::Settled))
     }
 
-    /// An answer is on its way.
+    /// Records that an answer is being passed on.
     pub(super) fn answering(&mut self, stream: StreamId, approval_id: &str) {
         if let Some(question) = self.find(stream, approval_id) {
             question.before = question.state;
@@ -132,7 +133,7 @@ impl Questions {
         }
     }
 
-    /// The answer could not be passed on: it waits again.
+    /// Records that the answer could not be passed on; the question waits again.
     pub(super) fn failed(&mut self, stream: StreamId, approval_id: &str) {
         let Some(question) = self.find(stream, approval_id) else { return };
         question.state = match question.own {
@@ -141,7 +142,7 @@ impl Questions {
         };
     }
 
-    /// The question has its answer. `false` where it had it already.
+    /// Settles a question. Returns `false` if it is not waiting, for example because it was settled before.
     pub(super) fn settle(&mut self, stream: StreamId, approval_id: &str) -> bool {
         let is_it = |(of, question): &(StreamId, Question)| *of == stream && *question.approval_id == *approval_id;
         let Some(at) = self.waiting.iter().position(is_it) else { return false };
@@ -153,7 +154,7 @@ impl Questions {
         true
     }
 
-    /// The stream is over; gives how many questions of it waited.
+    /// Removes the questions of a stream that ended. Returns how many of them were waiting.
     pub(super) fn forget(&mut self, stream: StreamId) -> usize {
         let before = self.waiting.len();
         self.waiting.retain(|(of, _)| *of != stream);
@@ -161,19 +162,19 @@ impl Questions {
         before - self.waiting.len()
     }
 
-    /// Everything is over; gives how many questions waited.
+    /// Removes all questions. Returns how many were waiting.
     pub(super) fn clear(&mut self) -> usize {
         self.settled.clear();
         std::mem::take(&mut self.waiting).len()
     }
 
-    /// Those that are to be decided at `now_ms`.
+    /// The questions that must be decided at `now_ms`.
     pub(super) fn due(&self, now_ms: u64) -> Vec<(StreamId, Name)> {
         let due = self.waiting.iter().filter(|(_, question)| due_at(question).is_some_and(|due_at| due_at <= now_ms));
         due.map(|(stream, question)| (*stream, question.approval_id.clone())).collect()
     }
 
-    /// When the next one is to be decided.
+    /// When the next question must be decided; `None` if none has a deadline.
     pub(super) fn deadline(&self) -> Option<u64> {
         self.waiting.iter().filter_map(|(_, question)| due_at(question)).min()
     }

@@ -1,9 +1,9 @@
-//! A conversation with a runner of a few words: what it asks, who answers, and what is told of it.
+//! A conversation with a minimal runner: its questions, the answers, and what is reported about them.
 
-use super::super::policy::Rule;
 use super::*;
 use crate::clock::Clock;
 use crate::ingest::Listener;
+use crate::policy::Rule;
 use crate::telemetry::metrics::Metrics;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{
@@ -100,7 +100,7 @@ impl Talk {
         self.conversation.frames(&frames.map(Arc::new));
     }
 
-    /// The runner asks.
+    /// The runner asks a question.
     fn ask(&mut self, id: &str) {
         let text = json!({"ask": id}).to_string();
         let json = framegate_translators::json::Json::parse(&text).expect("JSON");
@@ -127,7 +127,7 @@ impl Talk {
         self.say(Wish::Answer { approval_id: id.into(), answer })
     }
 
-    /// Sends all that there is to send, and gives it as text.
+    /// Sends everything that is queued, and returns it as text.
     fn send(&mut self) -> Vec<String> {
         let mut sent = Vec::new();
         while let Some(sending) = self.conversation.take_sending() {
@@ -138,7 +138,7 @@ impl Talk {
         sent
     }
 
-    /// The decisions: who, what.
+    /// The decisions, each with who made it.
     fn resolved(&mut self) -> Vec<String> {
         let told = self.conversation.take_resolutions().into_iter().map(|(stream, answer)| {
             assert_eq!(stream, OF_RUN);
@@ -244,7 +244,7 @@ fn a_rule_decides_before_anybody_is_asked_and_is_tried_again() {
         talk.ask(id);
     }
     talk.conversation.step(0);
-    // The first answer fails on its way; its rule says the same again.
+    // Passing on the first answer fails. Its rule makes the same decision again.
     assert!(talk.conversation.take_sending().is_some());
     talk.conversation.sent(Err("busy".into()));
     assert_eq!(talk.send(), ["b rejected"]);
@@ -294,7 +294,7 @@ fn a_question_that_the_runner_settles_itself_takes_no_answer_any_more() {
     assert!(talk.send().is_empty(), "what was withdrawn is not answered");
     assert_eq!(talk.conversation.deadline(), None);
     assert!(outcome(talk.answer("a", Decision::Approved)).contains("answered already"));
-    // Asked again, it waits again.
+    // A question that is asked again waits again.
     talk.ask("a");
     talk.conversation.step(5_000);
     assert_eq!(talk.conversation.deadline(), Some(6_000));

@@ -1,16 +1,32 @@
-//! An answer that is one JSON document.
+//! A response body that is one JSON document.
 //!
-//! In: its chunks. Out: the response that it is, where that is one that is over. Never: more of it held than a record may have.
+//! Input: its chunks. Output: what it says about a response. Never: more of it held than the size limit of a record.
 
 use bytes::Bytes;
 use serde::Deserialize;
 use std::borrow::Cow;
 
-/// A JSON answer, as far as it is kept.
+/// A JSON body, kept up to its size limit.
 pub(super) struct Document {
     pub(super) chunks: Vec<Bytes>,
     bytes: usize,
     limit: usize,
+}
+
+/// What a document contains.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Told {
+    /// A response that has ended.
+    Over {
+        id: String,
+        /// Whether it was requested with `background`.
+        is_background: bool,
+        bytes: Vec<u8>,
+    },
+    /// A response that continues at the upstream.
+    UnderWay { id: String },
+    /// Something else.
+    Other,
 }
 
 impl Document {
@@ -18,7 +34,7 @@ impl Document {
         Self { chunks: Vec::new(), bytes: 0, limit }
     }
 
-    /// Takes more of it; nothing is kept of one that is too large.
+    /// Adds a chunk. Discards everything once the document is too large.
     pub(super) fn push(&mut self, chunk: Bytes) {
         self.bytes = self.bytes.saturating_add(chunk.len());
         if self.bytes <= self.limit {
@@ -32,19 +48,67 @@ impl Document {
         self.bytes > self.limit
     }
 
-    /// The response that it is, where that is over: one that goes on in the background has no run yet.
-    pub(super) fn response(&self) -> Option<Vec<u8>> {
+    /// What the document contains.
+    pub(super) fn told(&self) -> Told {
         #[derive(Deserialize)]
         struct Said<'a> {
             #[serde(borrow)]
             object: Option<Cow<'a, str>>,
+            #[serde(borrow, default)]
+            id: Option<Cow<'a, str>>,
             #[serde(borrow)]
             status: Option<Cow<'a, str>>,
+            #[serde(default)]
+            background: Option<bool>,
         }
         let bytes = self.chunks.concat();
-        let said: Said<'_> = serde_json::from_slice(&bytes).ok()?;
-        let is_under_way = matches!(said.status.as_deref(), Some("queued" | "in_progress"));
-        let is_response = said.object.as_deref() == Some("response");
-        (is_response && !is_under_way).then_some(bytes)
+        let Ok(said) = serde_json::from_slice::<Said<'_>>(&bytes) else { return Told::Other };
+        if said.object.as_deref() != Some("response") {
+            return Told::Other;
+        }
+        let id = said.id.as_deref().unwrap_or_default().to_owned();
+        if matches!(said.status.as_deref(), Some("queued" | "in_progress")) {
+            return Told::UnderWay { id };
+        }
+        let is_background = said.background == Some(true);
+        Told::Over { id, is_background, bytes }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn told(text: &str) -> Told {
+        let mut document = Document::new(1024);
+        for piece in text.as_bytes().chunks(7) {
+            document.push(Bytes::copy_from_slice(piece));
+        }
+        document.told()
+    }
+
+    #[test]
+    fn a_document_says_whether_a_response_goes_on() {
+        let over = |text: &str, is_background| Told::Over { id: "r".to_owned(), is_background, bytes: text.into() };
+        let text = r#"{"id":"r","object":"response","status":"completed"}"#;
+        assert_eq!(told(text), over(text, false));
+        let text = r#"{"id":"r","object":"response","status":"cancelled","background":true}"#;
+        assert_eq!(told(text), over(text, true));
+        for status in ["queued", "in_progress"] {
+            let text = format!(r#"{{"id":"r","object":"response","status":"{status}","background":true}}"#);
+            assert_eq!(told(&text), Told::UnderWay { id: "r".to_owned() });
+        }
+        for text in [r#"{"object":"list"}"#, "[]", "{", r#"{"error":{"message":"no"}}"#] {
+            assert_eq!(told(text), Told::Other, "{text}");
+        }
+    }
+
+    #[test]
+    fn nothing_is_kept_of_one_that_is_too_large() {
+        let mut document = Document::new(4);
+        document.push(Bytes::from_static(b"{}  "));
+        assert!(!document.is_too_large());
+        document.push(Bytes::from_static(b" "));
+        assert!(document.is_too_large() && document.chunks.is_empty());
     }
 }

@@ -1,18 +1,21 @@
-//! One request to the upstream and its answer, in a task of its own.
+//! One request to the upstream and its response, handled in a task of its own.
 //!
-//! In: the request. Out: the answer's head as soon as there is one; then its bytes, to the client and into the log. Never: a
-//! client that sees bytes of a run before the log has them, a run that ends because its client left (unless that is
-//! configured), an answer that looks whole and is not.
+//! Input: the request. Output: the head of the response as soon as it arrives; then the body, to the client and to the log.
+//! Never: a client that sees bytes of a run before the log has them; a run that ends because its client left (unless
+//! configured so); a truncated response that looks complete.
 
 use super::Responses;
-use super::document::Document;
+use super::asking::{Asking, Said};
+use super::background::Claimed;
+use super::document::{Document, Told};
 use super::outlet::{Inlet, Outlet, outlet};
-use super::reading::{Counted, Over, Reading, close};
+use super::reading::{Counted, Over, Reading, broke_off, close};
+use crate::client::{Body, NoAnswer};
 use crate::ingest::Ingest;
 use crate::runs::{Ingested, Runs};
 use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::Links;
-use crate::upstream::client::{Body, NoAnswer};
+use crate::upstream::metering;
 use bytes::Bytes;
 use framegate_translators::framing::Framing;
 use hyper::body::Incoming;
@@ -25,101 +28,106 @@ use tokio::sync::oneshot;
 use tokio_util::sync::{CancellationToken, DropGuard};
 use tracing::Instrument;
 
-/// What is to become of an answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// What the response becomes.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Mode {
-    /// The client gets the upstream's bytes, and they become a run.
+    /// The client receives the upstream's bytes, and they become a run.
     Verbatim,
-    /// They become a run, which the client reads in a contract.
+    /// The response becomes a run, which the client reads in a contract.
     Translated,
-    /// The client gets the upstream's bytes; there is no run in them.
+    /// The client receives the upstream's bytes, and no run is made of them.
     Plain,
+    /// The client receives the upstream's bytes of the response with this id. They become a run if the response continued at
+    /// the upstream after an earlier answer and no complete run of it exists yet.
+    Followed(String),
 }
 
-/// What the client is answered.
+/// The answer to the client.
 pub enum Answer {
-    /// The upstream's own answer.
+    /// The upstream's own response.
     Own {
-        /// Its status.
+        /// The HTTP status.
         status: StatusCode,
-        /// Those of its headers that pass.
+        /// The response headers that are allowed to pass.
         headers: HeaderMap,
-        /// Its body.
+        /// The body.
         body: Inlet,
     },
-    /// The run that it becomes.
+    /// The run that the response becomes.
     Run {
-        /// What the ingest makes.
+        /// The streams that the ingest creates.
         ingested: Ingested,
-        /// Those of its headers that pass, without those of its body.
+        /// The response headers that are allowed to pass, without the headers that describe the body.
         headers: HeaderMap,
-        /// To be dropped when the client leaves.
+        /// Dropped when the client leaves.
         left: DropGuard,
     },
 }
 
-/// Why there is nothing to answer with.
+/// Why there is no answer for the client.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Refusal {
     /// The upstream did not answer.
     #[error("the upstream did not answer: {0}")]
     NoAnswer(#[from] NoAnswer),
-    /// It points elsewhere.
+    /// The upstream redirects.
     #[error("the upstream answered {0}, a redirect, which is never followed; set its url to where it is")]
     Redirect(StatusCode),
-    /// It compresses.
+    /// The upstream compressed its response.
     #[error("the upstream compresses its answer although it was asked not to, so that nothing can be read of it")]
     Compressed,
-    /// It is something else.
+    /// The response has another media type.
     #[error("the upstream answered {0:?}, which is neither an event stream nor JSON")]
     NotAResponse(String),
-    /// The answer came to nothing.
+    /// The response ended without anything usable.
     #[error("the upstream's answer came to nothing: {0}")]
     Nothing(String),
-    /// The proxy stops.
+    /// The proxy is stopping.
     #[error("the proxy is stopping")]
     Stopping,
-    /// Something of ours went wrong.
+    /// An internal error.
     #[error("an internal error")]
     Inside,
 }
 
-/// Resolves when something is to happen.
+/// Resolves when an external event happens.
 pub type Signal = Pin<Box<dyn Future<Output = ()> + Send>>;
 
-/// Makes the ingest, once the answer's framing is known, and what counts it.
-pub type MakeIngest = Box<dyn FnOnce(Option<Framing>) -> (Ingest, IngestMeter) + Send>;
+/// Creates the ingest and its meter once the framing of the response is known, for the session that the request names.
+pub type MakeIngest = Box<dyn FnOnce(Option<Framing>, &Said) -> (Ingest, IngestMeter) + Send>;
 
-/// One request, and all that its answer needs.
+/// One request, with everything that handling its response needs.
 pub struct Exchange {
     /// The upstream.
     pub upstream: Arc<Responses>,
-    /// What is sent.
+    /// The request to send.
     pub request: Request<Body>,
-    /// What becomes of the answer.
+    /// What the request says about its session.
+    pub asking: Asking,
+    /// What the response becomes.
     pub mode: Mode,
-    /// It ends when nobody waits for its answer any more.
+    /// Whether the exchange ends when its client leaves.
     pub cancels: bool,
-    /// Makes the ingest of a run.
+    /// Creates the ingest for a run.
     pub make: MakeIngest,
-    /// The largest document that becomes a run, in bytes.
+    /// The size limit for a document that becomes a run, in bytes.
     pub document_bytes: usize,
-    /// The runs that can be spoken to.
+    /// Links to the runs that accept messages.
     pub links: Arc<Links>,
     /// All runs.
     pub runs: Arc<Runs>,
-    /// Whatever is open is cut now.
+    /// Resolves when the proxy cuts everything that is still open.
     pub stop: Signal,
-    /// Where the answer goes.
+    /// Receives the answer for the client.
     pub answer: oneshot::Sender<Result<Answer, Refusal>>,
 }
 
-/// Why an exchange ended, as a short word for metrics.
+/// Why an exchange ended, as a label value for metrics.
 pub type Outcome = &'static str;
 
 impl Exchange {
-    /// Goes on in a task of its own, which holds `held` until it is over.
+    /// Runs the exchange in a task of its own. The task holds `held` until it ends.
     pub fn spawn(self, held: impl Send + 'static) {
         let (metrics, name) = (self.runs.metrics().clone(), self.upstream.settings().name.clone());
         let span = tracing::info_span!("response", upstream = name);
@@ -132,20 +140,23 @@ impl Exchange {
         tokio::spawn(going_on.instrument(span));
     }
 
-    /// Sends the request, and reads its answer to the end.
+    /// Sends the request and reads the response to its end.
     pub async fn run(self) -> Outcome {
-        let Self { upstream, request, mode, cancels, make, document_bytes, links, runs, mut stop, mut answer } = self;
+        let Self { upstream, request, asking, mode, cancels, make, document_bytes, links, runs, mut stop, mut answer } =
+            self;
         let counted = |meter| {
             let of_upstream = runs.metrics().upstream(&upstream.settings().name);
             Counted { meter, of_upstream, runs: runs.clone() }
         };
+        // Without a client, only a response that certainly becomes a run is worth waiting for.
+        let is_clients_alone = matches!(mode, Mode::Plain | Mode::Followed(_));
         let sent = tokio::select! {
             biased;
             () = &mut stop => Err(Refusal::Stopping),
-            () = answer.closed(), if cancels || mode == Mode::Plain => return "client_left",
+            () = answer.closed(), if cancels || is_clients_alone => return "client_left",
             sent = upstream.send(request) => sent.map_err(Refusal::from),
         };
-        let response = match sent.and_then(|response| admitted(response, mode)) {
+        let response = match sent.and_then(|response| admitted(response, is_clients_alone)) {
             Ok(response) => response,
             Err(refusal) => {
                 let outcome = match &refusal {
@@ -165,9 +176,9 @@ impl Exchange {
         let mut headers = HeaderMap::new();
         upstream.settings().response_headers.copy(&head.headers, &mut headers);
         let framing = framing(&head.headers);
-        let is_run = mode != Mode::Plain && head.status.is_success();
+        let is_run = mode != Mode::Plain && head.status.is_success() && is_readable(&head.headers);
         let is_document = is_run && framing == Some(Framing::Document);
-        let reading = Reading { body, idle: upstream.settings().idle_timeout, stop, left: left.clone(), cancels };
+        let mut reading = Reading { body, idle: upstream.settings().idle_timeout, stop, left: left.clone(), cancels };
         let patience = upstream.settings().patience;
         let own = || {
             let (outlet, body) = outlet(patience, &left);
@@ -179,24 +190,33 @@ impl Exchange {
             }
             (outlet, Answer::Own { status: head.status, headers: own, body })
         };
-        match mode {
+        // The headers of an answer that does not carry the upstream's own bytes.
+        let translated = || {
+            let mut headers = headers.clone();
+            for name in OF_THE_BODY {
+                headers.remove(name);
+            }
+            headers
+        };
+        match &mode {
             _ if !is_run => {
                 let (outlet, own) = own();
                 let _ = answer.send(Ok(own));
-                Reading { cancels: true, ..reading }.pass(outlet, None).await.outcome()
+                Reading { cancels: true, ..reading }.pass(outlet).await.outcome()
             }
             Mode::Translated if is_document => {
-                let ((outlet, own), mut reading) = (own(), reading);
+                let (outlet, own) = own();
                 let mut document = Document::new(document_bytes);
                 let over = reading.gather(&mut document).await;
-                match document.response() {
-                    Some(bytes) if matches!(over, Over::Whole) => {
-                        let (ingest, meter) = make(framing);
+                match document.told() {
+                    Told::Over { bytes, .. } if matches!(over, Over::Whole) => {
+                        let (ingest, meter) = make(framing, &asking.said());
                         let ingested = ingest.ingested();
                         if let Err(error) = keep(ingest, counted(meter), &bytes).await {
                             let _ = answer.send(Err(Refusal::Nothing(error)));
                             return "log";
                         }
+                        let headers = translated();
                         let _ = answer.send(Ok(Answer::Run { ingested, headers, left: left.drop_guard() }));
                         "finished"
                     }
@@ -205,8 +225,12 @@ impl Exchange {
                         let _ = answer.send(Err(Refusal::Nothing(reason)));
                         "too_large"
                     }
-                    // What goes on elsewhere, and what is no response, is the client's to see as it is.
-                    _ if matches!(over, Over::Whole) => {
+                    // A response that continues at the upstream, or is not a response object, is passed to the client
+                    // unchanged.
+                    told if matches!(over, Over::Whole) => {
+                        if let Told::UnderWay { id } = told {
+                            upstream.background.goes_on(id, asking.said());
+                        }
                         let _ = answer.send(Ok(own));
                         give(outlet, &document.chunks, &left).await
                     }
@@ -219,48 +243,124 @@ impl Exchange {
             _ if is_document => {
                 let (outlet, own) = own();
                 let _ = answer.send(Ok(own));
+                let mut outlet = Some(outlet);
                 let mut document = Document::new(document_bytes);
-                let over = reading.pass(outlet, Some(&mut document)).await;
-                if let (Over::Whole, Some(bytes)) = (&over, document.response()) {
-                    let (ingest, meter) = make(framing);
-                    let _ = keep(ingest, counted(meter), &bytes).await;
+                reading.cancels |= is_clients_alone;
+                let (over, last) = reading.pass_document(&mut outlet, &mut document).await;
+                let told = if matches!(over, Over::Whole) { document.told() } else { Told::Other };
+                match told {
+                    Told::UnderWay { id } if upstream.background.said(&id).is_none() => {
+                        upstream.background.goes_on(id, asking.said());
+                    }
+                    Told::Over { id, is_background, bytes } => {
+                        let found = match &mode {
+                            Mode::Followed(_) => followed(&upstream, &runs, &id, Some((&bytes, is_background))),
+                            _ => Some((asking.said(), None)),
+                        };
+                        if let Some((said, _claimed)) = found {
+                            let (ingest, meter) = make(framing, &said);
+                            let _ = keep(ingest, counted(meter), &bytes).await;
+                            upstream.background.forget(&id);
+                        }
+                    }
+                    _ => {}
                 }
-                over.outcome()
+                // The answer ends only now, so that a client that has all of it finds its run in the log.
+                reading.end(over, outlet, last).await.outcome()
             }
             Mode::Translated => {
-                let (ingest, meter) = make(framing);
+                let (ingest, meter) = make(framing, &asking.said());
                 let ingested = ingest.ingested();
-                let run = Answer::Run { ingested, headers, left: left.clone().drop_guard() };
+                let run = Answer::Run { ingested, headers: translated(), left: left.clone().drop_guard() };
                 reading.take_in(ingest, counted(meter), links, None, Some((answer, run))).await.outcome()
             }
             _ => {
                 let (outlet, own) = own();
                 let _ = answer.send(Ok(own));
-                let (ingest, meter) = make(framing);
+                let found = match &mode {
+                    Mode::Followed(id) => followed(&upstream, &runs, id, None),
+                    _ => Some((asking.said(), None)),
+                };
+                let Some((said, _claimed)) = found else {
+                    return Reading { cancels: true, ..reading }.pass(outlet).await.outcome();
+                };
+                let (ingest, meter) = make(framing, &said);
                 reading.take_in(ingest, counted(meter), links, Some(outlet), None).await.outcome()
             }
         }
     }
 }
 
-/// An answer that can be read.
-fn admitted(response: Response<Incoming>, mode: Mode) -> Result<Response<Incoming>, Refusal> {
+/// Headers that describe the body and are removed from translated answers.
+const OF_THE_BODY: [&str; 14] = [
+    "accept-ranges",
+    "content-digest",
+    "content-disposition",
+    "content-encoding",
+    "content-language",
+    "content-location",
+    "content-md5",
+    "content-range",
+    "content-type",
+    "digest",
+    "etag",
+    "expires",
+    "last-modified",
+    "repr-digest",
+];
+
+/// For a response that continued at the upstream: what the original request said about its session, and the claim that
+/// permits making a run of it. `None` if the answer becomes no run. `whole` is the complete response, with whether it says
+/// that it was requested with `background`.
+fn followed(
+    upstream: &Responses,
+    runs: &Runs,
+    id: &str,
+    whole: Option<(&[u8], bool)>,
+) -> Option<(Said, Option<Claimed>)> {
+    let said = upstream.background.said(id);
+    if id.is_empty() || whole.is_some_and(|(_, is_background)| !is_background && said.is_none()) {
+        return None;
+    }
+    let claimed = upstream.background.claim(id)?;
+    // Look this up only after the claim succeeded: any earlier answer for this id has been recorded by then.
+    let known = runs.find_response(id);
+    if known.as_ref().is_some_and(|entry| !broke_off(&entry.status())) {
+        return None;
+    }
+    let before = known.map(|_| Said { previous: Some(id.to_owned()), ..Said::default() });
+    let named = said.filter(|said| *said != Said::default());
+    let said = named.or(before).unwrap_or_else(|| whole.map(|(bytes, _)| Asking::read(bytes)).unwrap_or_default());
+    Some((said, Some(claimed)))
+}
+
+/// Accepts a response that can be passed on or, if it is to be translated, read.
+fn admitted(response: Response<Incoming>, is_clients_alone: bool) -> Result<Response<Incoming>, Refusal> {
     let (status, headers) = (response.status(), response.headers());
     if status.is_redirection() {
         return Err(Refusal::Redirect(status));
     }
-    if !status.is_success() || mode == Mode::Plain {
+    if !status.is_success() || is_clients_alone {
         return Ok(response);
     }
-    let coding = headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes().to_ascii_lowercase());
-    if coding.is_some_and(|coding| coding != b"identity") {
+    if is_compressed(headers) {
         return Err(Refusal::Compressed);
     }
-    let media = media_type(headers);
-    match &*media {
-        "" | "text/event-stream" | "application/json" | "application/x-ndjson" => Ok(response),
-        _ => Err(Refusal::NotAResponse(media)),
+    if !is_readable(headers) {
+        return Err(Refusal::NotAResponse(media_type(headers)));
     }
+    Ok(response)
+}
+
+fn is_compressed(headers: &HeaderMap) -> bool {
+    let coding = headers.get(CONTENT_ENCODING).map(|coding| coding.as_bytes().to_ascii_lowercase());
+    coding.is_some_and(|coding| coding != b"identity")
+}
+
+/// Whether a run can be made of a response with these headers.
+fn is_readable(headers: &HeaderMap) -> bool {
+    let media = media_type(headers);
+    !is_compressed(headers) && matches!(&*media, "" | "text/event-stream" | "application/json" | "application/x-ndjson")
 }
 
 fn media_type(headers: &HeaderMap) -> String {
@@ -268,7 +368,7 @@ fn media_type(headers: &HeaderMap) -> String {
     media.unwrap_or_default().split(';').next().unwrap_or_default().trim().to_ascii_lowercase()
 }
 
-/// How the records of the body are told apart; `None`: the first bytes tell.
+/// The framing of the body; `None` if the first bytes decide.
 fn framing(headers: &HeaderMap) -> Option<Framing> {
     match &*media_type(headers) {
         "text/event-stream" => Some(Framing::Sse),
@@ -278,7 +378,7 @@ fn framing(headers: &HeaderMap) -> Option<Framing> {
     }
 }
 
-/// Keeps a whole document.
+/// Ingests a complete document.
 async fn keep(mut ingest: Ingest, counted: Counted, bytes: &[u8]) -> Result<(), String> {
     let Counted { meter, mut of_upstream, runs } = counted;
     let ingested = ingest.ingested();
@@ -286,11 +386,11 @@ async fn keep(mut ingest: Ingest, counted: Counted, bytes: &[u8]) -> Result<(), 
     let fed = ingest.feed(bytes).await;
     meter.end(if fed.is_ok() { "finished" } else { "log" });
     let closed = close(ingest, fed, &Over::Whole).await;
-    of_upstream.told(&ingested, &runs);
+    metering::count_ingested(&mut of_upstream, &ingested, &runs);
     closed
 }
 
-/// Gives a client what is there already.
+/// Sends a client the chunks that have already arrived.
 async fn give(mut outlet: Outlet, chunks: &[Bytes], left: &CancellationToken) -> Outcome {
     for chunk in chunks {
         if outlet.send(chunk, left).await.is_err() {

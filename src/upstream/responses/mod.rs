@@ -1,42 +1,50 @@
-//! Upstreams of kind `responses`: servers that speak the Responses API, which the proxy stands in front of.
+//! Upstreams of kind `responses`: servers of the Responses API that clients reach through the proxy.
 //!
-//! In: a client's request. Out: the request for the upstream, with the credentials that are configured; its answer, byte for
-//! byte, while the same bytes become a run. Never: a header that is not listed, the proxy's own token, a second request for
-//! one of the client's.
+//! Input: a client's request. Output: the request for the upstream, with the configured credentials; the upstream's response,
+//! byte for byte, while the same bytes become a run. Never passed on: the proxy's own token, a hop-by-hop header, a cookie.
+//! Never sent: a second request for one client request.
 
+mod asking;
+mod background;
 mod document;
 mod exchange;
 mod outlet;
+mod places;
 mod reading;
 mod starting;
 
+pub use asking::{Asking, Said};
 pub use exchange::{Answer, Exchange, MakeIngest, Mode, Outcome, Refusal, Signal};
 pub use outlet::{Inlet, Patience, Torn};
-pub use reading::LOST;
+pub use places::NoPlace;
+pub use reading::broke_off;
 pub use starting::Starting;
 
-use super::client::{AllowList, Body, Client, ClientError, NoAnswer};
+use crate::client::{Body, Client, ClientError, NoAnswer};
+use crate::headers::Passing;
+use background::Background;
 use hyper::body::Incoming;
 use hyper::header::{ACCEPT, AUTHORIZATION, HeaderName, HeaderValue};
 use hyper::{HeaderMap, Method, Request, Response, Uri};
+use places::Places;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
-use tokio::sync::{OwnedSemaphorePermit, Semaphore};
+use tokio::sync::OwnedSemaphorePermit;
 
-/// Whose credentials a request to the upstream has.
+/// Which credentials a request to the upstream carries.
 #[derive(Clone, PartialEq, Eq)]
 pub enum Credentials {
-    /// Nobody's.
+    /// None.
     None,
-    /// The proxy's.
+    /// The proxy's own.
     Own {
         /// The header that carries them.
         header: HeaderName,
-        /// Its value, which no log line has.
+        /// Its value, marked as sensitive so that it appears in no log line.
         value: HeaderValue,
     },
-    /// The client's own.
+    /// Those that the client sent for the upstream.
     OfTheClient,
 }
 
@@ -51,10 +59,11 @@ impl std::fmt::Debug for Credentials {
 }
 
 impl Credentials {
-    /// The proxy's, in that header: in `Authorization` behind the scheme, elsewhere as they are.
+    /// The proxy's credentials in the given header: prefixed with the scheme in `Authorization`, unchanged in any other
+    /// header.
     ///
     /// # Errors
-    /// The secret cannot stand in a header.
+    /// The secret contains bytes that a header value cannot have.
     pub fn own(header: HeaderName, scheme: &str, secret: &str) -> Result<Self, hyper::header::InvalidHeaderValue> {
         let text = if header == AUTHORIZATION { format!("{scheme} {secret}") } else { secret.to_owned() };
         let mut value = HeaderValue::from_str(&text)?;
@@ -63,37 +72,41 @@ impl Credentials {
     }
 }
 
-/// What an upstream of this kind is set to.
+/// The settings of an upstream of this kind.
 #[derive(Clone, Debug)]
 pub struct Settings {
-    /// Its name.
+    /// Name in the configuration.
     pub name: String,
-    /// Where it is, such as `https://api.openai.com/v1`: what `/responses` stands behind.
+    /// Base URL such as `https://api.openai.com/v1`; `/responses` is appended to it.
     pub url: Uri,
-    /// Whose credentials requests have.
+    /// The credentials that requests carry.
     pub credentials: Credentials,
-    /// Headers of requests that pass.
-    pub request_headers: AllowList,
-    /// Headers of answers that pass.
-    pub response_headers: AllowList,
-    /// The certificates to trust; `None`: those that the machine trusts.
+    /// Request headers that pass.
+    pub request_headers: Passing,
+    /// Response headers that pass.
+    pub response_headers: Passing,
+    /// File of certificates to trust; `None`: those that the machine trusts.
     pub ca_file: Option<PathBuf>,
-    /// How long a connection may take.
+    /// Timeout for connecting.
     pub connect_timeout: Duration,
-    /// How long the head of an answer may take.
+    /// Timeout for the head of a response.
     pub head_timeout: Duration,
-    /// How long an answer may be silent.
+    /// Longest silence within a response body; `None`: unlimited.
     pub idle_timeout: Option<Duration>,
-    /// The largest body of a request.
+    /// Size limit for a request body, in bytes.
     pub max_request_bytes: u64,
-    /// Whether a client that leaves takes its response with it.
+    /// Whether the response is cancelled when its client leaves.
     pub cancel_on_disconnect: bool,
-    /// How a client is waited for.
+    /// How long the proxy waits for a slow client.
     pub patience: Patience,
-    /// Whether a response that is kept is given from what is kept.
+    /// Whether a response that the proxy has kept is served without asking the upstream.
     pub gives_kept: bool,
-    /// Responses at a time.
-    pub max_runs: usize,
+    /// Maximum number of connections at a time.
+    pub max_connections: usize,
+    /// Maximum number of requests that wait for a connection.
+    pub max_queued: usize,
+    /// How long a request waits for a connection.
+    pub queue_timeout: Duration,
 }
 
 /// One upstream.
@@ -101,48 +114,62 @@ pub struct Settings {
 pub struct Responses {
     settings: Settings,
     client: Client,
-    places: Arc<Semaphore>,
+    places: Places,
+    background: Arc<Background>,
 }
 
 impl Responses {
-    /// The upstream; nothing is sent to it yet.
+    /// Creates the upstream. Nothing is sent to it yet.
     ///
     /// # Errors
-    /// There is nobody to trust.
+    /// The client could not be created, for example because there are no trusted certificates.
     pub fn new(settings: Settings) -> Result<Self, ClientError> {
         let tls = settings.url.scheme_str() == Some("https");
         let client = Client::new(settings.connect_timeout, tls, settings.ca_file.as_deref())?;
-        let places = Arc::new(Semaphore::new(settings.max_runs));
-        Ok(Self { settings, client, places })
+        let places = Places::new(settings.max_connections, settings.max_queued, settings.queue_timeout);
+        Ok(Self { settings, client, places, background: Arc::default() })
     }
 
-    /// What it is set to.
+    /// The upstream's settings.
     pub fn settings(&self) -> &Settings {
         &self.settings
     }
 
-    /// A place for one response more; `None` where all are taken.
-    pub fn place(&self) -> Option<OwnedSemaphorePermit> {
-        self.places.clone().try_acquire_owned().ok()
-    }
-
-    /// A request to the upstream. `rest` is what stands behind `/responses`: a path and a query. `credentials` are the
-    /// client's own, which go along only where they are to.
+    /// Acquires a connection slot for one more request, immediately or after a wait.
     ///
     /// # Errors
-    /// The path is none.
+    /// Why no slot is available.
+    pub async fn place(&self) -> Result<OwnedSemaphorePermit, NoPlace> {
+        self.places.take().await
+    }
+
+    /// Records that the upstream deleted a response, so that it no longer counts as continuing there.
+    pub fn deleted(&self, id: &str) {
+        self.background.forget(id);
+    }
+
+    /// Whether a response is known to continue at the upstream after its answer ended.
+    pub fn goes_on(&self, id: &str) -> bool {
+        self.background.said(id).is_some()
+    }
+
+    /// Builds a request to the upstream. `path`, with its query, is appended to the upstream's URL. `own` holds the client's
+    /// own credentials for the upstream; they are sent only if [`Credentials::OfTheClient`] is configured.
+    ///
+    /// # Errors
+    /// `path` does not form a valid URI.
     pub fn request(
         &self,
         method: Method,
-        rest: &str,
+        path: &str,
         headers: &HeaderMap,
-        credentials: Option<&HeaderValue>,
+        own: &HeaderMap,
         body: Body,
     ) -> Result<Request<Body>, hyper::http::Error> {
         let base = &self.settings.url;
         let scheme = base.scheme_str().unwrap_or("http");
         let authority = base.authority().map_or("", |authority| authority.as_str());
-        let uri = format!("{scheme}://{authority}{}/responses{rest}", base.path().trim_end_matches('/'));
+        let uri = format!("{scheme}://{authority}{}{path}", base.path().trim_end_matches('/'));
         let mut request = Request::builder().method(method).uri(uri).body(body)?;
         let to = request.headers_mut();
         self.settings.request_headers.copy(headers, to);
@@ -155,8 +182,8 @@ impl Responses {
                 to.insert(header.clone(), value.clone());
             }
             Credentials::OfTheClient => {
-                if let Some(value) = credentials {
-                    to.insert(AUTHORIZATION, value.clone());
+                for (name, value) in own {
+                    to.insert(name.clone(), value.clone());
                 }
             }
         }
@@ -166,7 +193,7 @@ impl Responses {
     /// Sends a request.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Why there is no response.
     pub async fn send(&self, request: Request<Body>) -> Result<Response<Incoming>, NoAnswer> {
         self.client.send(request, self.settings.head_timeout).await
     }

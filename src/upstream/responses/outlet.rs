@@ -1,7 +1,7 @@
-//! The way of an upstream's own bytes to the client that asked for them.
+//! Passes an upstream's bytes to the client that requested them.
 //!
-//! In: chunks, as they come. Out: the same chunks, then the end, or the news that there is none. Never: more bytes held than
-//! the bound, an end that looks like a good one where it is not, a client that is waited for longer than the bound.
+//! Input: chunks as they arrive. Output: the same chunks, then the end, or an error if the body is incomplete. Never: more
+//! buffered bytes than the bound; an incomplete body that looks complete; a client that is waited for longer than the bound.
 
 use bytes::Bytes;
 use std::sync::Arc;
@@ -10,54 +10,54 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, mpsc};
 use tokio::time::Instant;
 use tokio_util::sync::{CancellationToken, DropGuard};
 
-/// How long, and for how much, a client is waited for.
+/// How long, and with how many buffered bytes, the proxy waits for a slow client.
 #[derive(Clone, Copy, Debug)]
 pub struct Patience {
-    /// Bytes that may wait for it.
+    /// Bytes that may be buffered for the client.
     pub bytes: usize,
-    /// How long it is waited for in all, where more would have to wait.
+    /// Total time to wait for space in the buffer.
     pub time: Duration,
 }
 
-/// What the client is given.
+/// An item for the client.
 enum Item {
     Chunk(Bytes, OwnedSemaphorePermit),
-    /// A last word, which finds room always.
+    /// A final comment; it does not count against the buffer.
     Word(Bytes),
     End,
 }
 
-/// Where the bytes go in.
+/// The sending end.
 pub(super) struct Outlet {
     to: mpsc::UnboundedSender<Item>,
     room: Arc<Semaphore>,
     patience: Patience,
     waited: Duration,
-    /// The last bytes, to know whether an event is whole.
+    /// The last bytes sent, to determine whether the last event is complete.
     tail: [u8; 4],
 }
 
-/// Where they come out. Dropping it says that the client left.
+/// The receiving end. Dropping it signals that the client left.
 pub struct Inlet {
     from: mpsc::UnboundedReceiver<Item>,
     is_over: bool,
     _left: DropGuard,
 }
 
-/// Why nothing more goes in.
+/// Why the outlet accepts no more bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Shut {
     /// The client left.
     Left,
-    /// It does not read.
+    /// The client reads too slowly.
     Slow,
 }
 
-/// There is no good end: what was given is not the whole.
+/// The body ended before it was complete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Torn;
 
-/// Both ends; `left` is cancelled when the second one is dropped.
+/// Creates both ends. `left` is cancelled when the [`Inlet`] is dropped.
 pub(super) fn outlet(patience: Patience, left: &CancellationToken) -> (Outlet, Inlet) {
     let (to, from) = mpsc::unbounded_channel();
     let room = Arc::new(Semaphore::new(patience.bytes));
@@ -66,12 +66,12 @@ pub(super) fn outlet(patience: Patience, left: &CancellationToken) -> (Outlet, I
 }
 
 impl Outlet {
-    /// Gives the client a chunk; waits for room while there is patience left.
+    /// Passes a chunk to the client. Waits for space in the buffer as long as the time limit allows.
     pub(super) async fn send(&mut self, chunk: &Bytes, left: &CancellationToken) -> Result<(), Shut> {
         if left.is_cancelled() {
             return Err(Shut::Left);
         }
-        // A chunk that is larger than all the room there is takes all of it.
+        // A chunk larger than the whole buffer takes all of it.
         let weight = u32::try_from(chunk.len().min(self.patience.bytes)).unwrap_or(u32::MAX);
         let permit = match self.room.clone().try_acquire_many_owned(weight) {
             Ok(permit) => permit,
@@ -96,7 +96,7 @@ impl Outlet {
         self.to.send(Item::Chunk(chunk.clone(), permit)).map_err(|_| Shut::Left)
     }
 
-    /// A comment behind the last event, where that is whole; in the middle of one, it would end it.
+    /// Sends a comment after the last event if that is complete. Within an event, the comment would end it.
     pub(super) fn word(&self, reason: &str) {
         let is_whole = self.tail.ends_with(b"\n\n") || self.tail.ends_with(b"\r\r") || self.tail == *b"\r\n\r\n";
         if is_whole {
@@ -104,23 +104,23 @@ impl Outlet {
         }
     }
 
-    /// That was all. Without it, the other end is torn.
+    /// Marks the body as complete. Without this call, the client sees it break off.
     pub(super) fn end(self) {
         let _ = self.to.send(Item::End);
     }
 }
 
 impl Inlet {
-    /// The next bytes; `None` at a good end.
+    /// The next bytes; `None` at the proper end.
     ///
     /// # Errors
-    /// There is none.
+    /// The body ended before it was complete.
     pub async fn next(&mut self) -> Result<Option<Bytes>, Torn> {
         if self.is_over {
             return Ok(None);
         }
         match self.from.recv().await {
-            // Its room is free as soon as the connection has the bytes.
+            // The space is free again as soon as the connection takes the bytes.
             Some(Item::Chunk(chunk, permit)) => {
                 drop(permit);
                 Ok(Some(chunk))
@@ -161,7 +161,7 @@ mod tests {
     async fn what_is_not_ended_is_torn() {
         let (mut outlet, mut inlet, left) = pair(10, 1000);
         outlet.send(&Bytes::from_static(b"data: x"), &left).await.unwrap();
-        // In the middle of an event, a word would end it.
+        // Within an event, a comment would end the event.
         outlet.word("why");
         drop(outlet);
         assert_eq!(inlet.next().await, Ok(Some(Bytes::from_static(b"data: x"))));

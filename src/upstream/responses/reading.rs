@@ -1,15 +1,16 @@
-//! The reading of one answer's body.
+//! Reads the body of one response.
 //!
-//! In: its bytes, what somebody wants said, the order to stop. Out: the bytes in the log, and then with the client. Never: a
-//! wait for the client that the order to stop, or the patience with it, does not end.
+//! Input: its bytes, messages to its run, the request to stop. Output: the bytes in the log, and then to the client. Never: a
+//! wait for the client that neither the request to stop nor the limit for slow clients ends.
 
 use super::document::Document;
 use super::exchange::{Answer, Outcome, Refusal, Signal};
 use super::outlet::{Outlet, Shut};
+use crate::client::{self, Lost};
 use crate::ingest::{Ingest, IngestError, Listener};
-use crate::runs::Runs;
+use crate::runs::{Ingested, RunStatus, Runs};
 use crate::telemetry::metrics::{IngestMeter, UpstreamMeter};
-use crate::upstream::client::{self, Lost};
+use crate::upstream::metering;
 use crate::upstream::{Entered, Link, Links, Said, SayError};
 use bytes::Bytes;
 use framegate_translators::decode::Record;
@@ -22,14 +23,27 @@ use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio_util::sync::CancellationToken;
 
-/// The codes of runs whose upstream broke off or fell silent: it may have gone on without us.
-pub const LOST: [&str; 2] = ["upstream_lost", "upstream_silent"];
+/// The codes of runs whose upstream broke off or fell silent. The upstream may have continued without the proxy.
+const LOST: [&str; 2] = ["upstream_lost", "upstream_silent"];
 
-/// Code and message of a run that ends because its upstream, its client or somebody else ended it.
+/// The codes of runs that the proxy ended. The upstream may have continued the response.
+const ENDED_HERE: [&str; 7] =
+    ["client_left", "interrupted", "limit", "log_failed", "log_full", "proxy_stopping", "stream_ended"];
+
+/// Whether the upstream may have continued a response after its run ended.
+pub fn broke_off(run: &RunStatus) -> bool {
+    let code = run.error_code.as_deref().filter(|_| run.ended);
+    code.is_some_and(|code| LOST.contains(&code) || ENDED_HERE.contains(&code))
+}
+
+/// The most bytes held back after the end of a response.
+const HELD_BYTES: usize = 1 << 20;
+
+/// The code and message of a run that is ended from outside, for example by its upstream or its client.
 pub(super) struct Cut {
     code: &'static str,
     message: String,
-    /// Nobody wanted it to end.
+    /// Whether the end was unwanted.
     is_failure: bool,
 }
 
@@ -58,9 +72,9 @@ impl Cut {
     }
 }
 
-/// What ended the reading of a body.
+/// Why reading a body ended.
 pub(super) enum Over {
-    /// It was read.
+    /// The whole body was read.
     Whole,
     Cut(Cut),
     Stopping,
@@ -84,7 +98,7 @@ impl Over {
     }
 }
 
-/// What counts a run that is made of an answer.
+/// The meters of a run that is made of a response.
 pub(super) struct Counted {
     pub(super) meter: IngestMeter,
     pub(super) of_upstream: UpstreamMeter,
@@ -97,14 +111,14 @@ pub(super) struct Reading {
     pub(super) idle: Option<Duration>,
     pub(super) stop: Signal,
     pub(super) left: CancellationToken,
-    /// Whether a client that leaves ends it.
+    /// Whether reading ends when the client leaves.
     pub(super) cancels: bool,
 }
 
-/// What comes next of it.
+/// The next occurrence while reading.
 enum Next {
     Chunk(Bytes),
-    /// A record waits for no more bytes.
+    /// A buffered record is due without further bytes.
     Due,
     Said(Said),
     Over(Over),
@@ -141,7 +155,7 @@ impl Reading {
         }
     }
 
-    /// The next bytes, of a body that nobody speaks to.
+    /// The next bytes of a body whose run accepts no messages.
     async fn chunk(&mut self) -> Result<Bytes, Over> {
         loop {
             match self.next(None, None).await {
@@ -152,9 +166,8 @@ impl Reading {
         }
     }
 
-    /// Gives the client all of it, and keeps it where there is somewhere to keep it; else nobody is left when the client
-    /// leaves.
-    pub(super) async fn pass(mut self, outlet: Outlet, mut document: Option<&mut Document>) -> Over {
+    /// Passes the whole body to the client. Ends if the client leaves.
+    pub(super) async fn pass(mut self, outlet: Outlet) -> Over {
         let mut outlet = Some(outlet);
         loop {
             let chunk = match self.chunk().await {
@@ -164,15 +177,44 @@ impl Reading {
             if let Some(over) = self.give(&mut outlet, &chunk).await {
                 return over;
             }
-            match &mut document {
-                Some(document) => document.push(chunk),
-                None if outlet.is_none() => return Over::Cut(Cut::new("client_left", "the client left")),
-                None => {}
+            if outlet.is_none() {
+                return Over::Cut(Cut::new("client_left", "the client left"));
             }
         }
     }
 
-    /// Keeps all of it.
+    /// Collects the body and passes all but the last chunk to the client. Returns the last chunk for [`Reading::end`].
+    pub(super) async fn pass_document(
+        &mut self,
+        outlet: &mut Option<Outlet>,
+        document: &mut Document,
+    ) -> (Over, Option<Bytes>) {
+        let mut last: Option<Bytes> = None;
+        loop {
+            let chunk = match self.chunk().await {
+                Err(over) => return (over, last),
+                Ok(chunk) => chunk,
+            };
+            document.push(chunk.clone());
+            if let Some(before) = last.replace(chunk)
+                && let Some(over) = self.give(outlet, &before).await
+            {
+                return (over, last);
+            }
+        }
+    }
+
+    /// Passes the last chunk and the end to the client.
+    pub(super) async fn end(mut self, over: Over, mut outlet: Option<Outlet>, last: Option<Bytes>) -> Over {
+        if let Some(chunk) = last
+            && let Some(over) = self.give(&mut outlet, &chunk).await
+        {
+            return over;
+        }
+        ended(over, outlet)
+    }
+
+    /// Collects the body.
     pub(super) async fn gather(&mut self, document: &mut Document) -> Over {
         loop {
             match self.chunk().await {
@@ -182,7 +224,7 @@ impl Reading {
         }
     }
 
-    /// Gives the client a chunk, if it is still there; says so where the proxy stops meanwhile.
+    /// Passes a chunk to the client if it is still connected. Returns the end if the proxy stops meanwhile.
     async fn give(&mut self, outlet: &mut Option<Outlet>, chunk: &Bytes) -> Option<Over> {
         let Self { stop, left, .. } = self;
         tokio::select! {
@@ -192,7 +234,10 @@ impl Reading {
         }
     }
 
-    /// Takes the bytes in as runs, and then gives them to the client. `begun` is answered as soon as there is a run.
+    /// Ingests the bytes as runs, and then passes them to the client. Answers `begun` as soon as there is a run.
+    ///
+    /// The event that ends a response is held until the end of the run is in the log. Redaction and other stages that wait
+    /// for more bytes may release it slightly later than its bytes arrived.
     pub(super) async fn take_in(
         mut self,
         mut ingest: Ingest,
@@ -202,10 +247,11 @@ impl Reading {
         mut begun: Option<(oneshot::Sender<Result<Answer, Refusal>>, Answer)>,
     ) -> Over {
         let ingested = ingest.ingested();
-        let mut entering = Entering { links, linked: None };
+        let mut entering = Entering { links, linked: None, has_ended: false };
+        let mut held: Vec<Bytes> = Vec::new();
         let mut failed: Option<IngestError> = None;
         let mut interrupts = Vec::new();
-        let over = loop {
+        let over = 'read: loop {
             let listening = entering.linked.as_mut().map(|(_, listening)| listening);
             let patience = if failed.is_none() { ingest.patience() } else { None };
             match self.next(patience, listening).await {
@@ -232,8 +278,14 @@ impl Reading {
                             tracing::error!(%error, "a response is not kept any more; its client gets it to its end");
                         }
                     }
+                    held.push(chunk);
+                }
+            }
+            let waits = failed.is_none() && entering.has_ended && ingest.patience().is_some();
+            if !waits || has_ended(&ingested) || held.iter().map(Bytes::len).sum::<usize>() > HELD_BYTES {
+                for chunk in std::mem::take(&mut held) {
                     if let Some(over) = self.give(&mut outlet, &chunk).await {
-                        break over;
+                        break 'read over;
                     }
                 }
             }
@@ -244,7 +296,7 @@ impl Reading {
                     let _ = answer.send(Ok(run));
                 }
             }
-            // Nobody is left to read for.
+            // Neither the log nor a client needs the rest.
             if failed.is_some() && outlet.is_none() {
                 break Over::Cut(Cut::new("log", "the log took nothing more"));
             }
@@ -257,8 +309,8 @@ impl Reading {
         drop(entering);
         meter.end(if failed.is_some() { "log" } else { over.outcome() });
         let kept = close(ingest, failed.map_or(Ok(()), Err), &over).await;
-        // The last of it may have made one.
-        of_upstream.told(&ingested, &runs);
+        // The last bytes may have created a run.
+        metering::count_ingested(&mut of_upstream, &ingested, &runs);
         for done in interrupts {
             let _ = done.send(Ok(()));
         }
@@ -270,19 +322,35 @@ impl Reading {
             };
             let _ = answer.send(refusal.map_or(Ok(run), Err));
         }
-        // Behind the log, so that whoever sees the end finds the run ended.
+        // After the log, so that a client that sees the end finds the run ended.
+        for chunk in held {
+            offer(&mut outlet, &chunk, &self.left).await;
+        }
         ended(over, outlet)
     }
 }
 
-/// Enters the run before anybody sees it, so that whoever does can speak to it.
+/// Whether the log has the end of every run of an ingest.
+fn has_ended(ingested: &Ingested) -> bool {
+    let mut runs = ingested.entries().into_iter().filter(|entry| entry.stream.kind == StreamKind::Session);
+    runs.all(|run| run.status().ended)
+}
+
+/// Registers the run before any client can see it, so that every client that sees it can send it messages.
 struct Entering {
     links: Arc<Links>,
     linked: Option<(Entered, mpsc::Receiver<Said>)>,
+    /// Whether a record has arrived that ends a response.
+    has_ended: bool,
 }
 
+/// The types of events that end a response.
+const ENDS: [&str; 5] = ["response.completed", "response.failed", "response.incomplete", "response.cancelled", "error"];
+
 impl Listener for Entering {
-    fn record(&mut self, _: &Record<'_>) {}
+    fn record(&mut self, record: &Record<'_>) {
+        self.has_ended |= record.fields.str("type").is_some_and(|kind| ENDS.contains(&&*kind));
+    }
 
     fn amend(&mut self, frames: &mut [Frame]) {
         let run = frames.iter().find(|frame| matches!(frame.body, Body::SessionStarted { .. }));
@@ -295,7 +363,7 @@ impl Listener for Entering {
     fn frames(&mut self, _: &[Arc<Frame>]) {}
 }
 
-/// Gives the client a chunk, if it is still there.
+/// Passes a chunk to the client if it is still connected.
 async fn offer(outlet: &mut Option<Outlet>, chunk: &Bytes, left: &CancellationToken) {
     let Some(to) = outlet else { return };
     let Err(shut) = to.send(chunk, left).await else { return };
@@ -303,11 +371,11 @@ async fn offer(outlet: &mut Option<Outlet>, chunk: &Bytes, left: &CancellationTo
         tracing::warn!("an answer was closed: its client read too slowly (client_buffer_bytes, slow_client_ms)");
         to.word("framegate closed this answer: its client read too slowly (client_buffer_bytes, slow_client_ms)");
     }
-    // Without its end, the other side is torn.
+    // Dropped without its end, the client's body breaks off.
     *outlet = None;
 }
 
-/// Tells the client that it is over, well or badly.
+/// Ends the client's body properly if the whole response was read.
 fn ended(over: Over, outlet: Option<Outlet>) -> Over {
     if let (Over::Whole, Some(outlet)) = (&over, outlet) {
         outlet.end();
@@ -315,13 +383,13 @@ fn ended(over: Over, outlet: Option<Outlet>) -> Over {
     over
 }
 
-/// Closes the runs of an ingest; one that failed has closed them already.
+/// Closes the runs of an ingest. An ingest that failed has already closed them.
 pub(super) async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over: &Over) -> Result<(), String> {
     if let Err(error) = fed {
         return Err(error.to_string());
     }
     match over {
-        // The connection ended well. Whether the response did is the response's to say.
+        // The connection ended normally. Whether the response did depends on its own events.
         Over::Whole => ingest.cut_by(Cut::ended_early().end()),
         Over::Cut(cut) => ingest.cut_by(cut.end()),
         Over::Stopping => ingest.cut_by_stop(),
@@ -353,7 +421,7 @@ mod tests {
     #[test]
     fn a_run_can_be_spoken_to_before_it_can_be_seen() {
         let links = Arc::new(Links::default());
-        let mut entering = Entering { links: links.clone(), linked: None };
+        let mut entering = Entering { links: links.clone(), linked: None, has_ended: false };
         let mut frames = started(RUN);
         entering.amend(&mut frames);
         assert!(links.find(RUN).is_some(), "its frames are not kept yet");
@@ -366,7 +434,7 @@ mod tests {
     #[tokio::test]
     async fn the_link_of_a_run_is_heard_by_its_reading() {
         let links = Arc::new(Links::default());
-        let mut entering = Entering { links: links.clone(), linked: None };
+        let mut entering = Entering { links: links.clone(), linked: None, has_ended: false };
         entering.amend(&mut started(RUN));
         let (link, (_, listening)) = (links.find(RUN).unwrap(), entering.linked.as_mut().unwrap());
         let heard = async {

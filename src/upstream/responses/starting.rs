@@ -1,13 +1,13 @@
-//! Runs of kind `responses` that are started with a prompt, as those of the other kinds are.
+//! Runs of kind `responses` that are started with a prompt, like those of the other kinds.
 //!
-//! In: a prompt, a model, the conversation that goes on. Out: the request for a streamed response, and its run. Never: a
-//! client's own credentials (there are none with a prompt), a response that ends because whoever asked for it left.
+//! Input: a prompt, a model, and the conversation to continue. Output: the request for a streamed response, and its run.
+//! Never: a client's own credentials (a prompt carries none); a response that ends because the client that requested it left.
 
 use super::exchange::{Answer, Exchange, Mode};
-use super::{Credentials, Responses};
+use super::{Asking, Credentials, NoPlace, Responses};
 use crate::auth::Restriction;
+use crate::client::full;
 use crate::stopping::Phase;
-use crate::upstream::client::full;
 use crate::upstream::{Host, StartError, Upstream};
 use async_trait::async_trait;
 use framegate_translators::frame::StreamKind;
@@ -21,19 +21,19 @@ use std::sync::Arc;
 use tokio::sync::oneshot;
 use uuid::Uuid;
 
-/// See the module.
+/// Starts runs at one upstream of kind `responses`.
 pub struct Starting {
     responses: Arc<Responses>,
     host: Host,
 }
 
 impl Starting {
-    /// Starts runs by that upstream.
+    /// Starts runs at this upstream.
     pub fn new(responses: Arc<Responses>, host: Host) -> Self {
         Self { responses, host }
     }
 
-    /// What is asked for.
+    /// The body of the request.
     fn body(&self, opening: &Opening) -> Result<Vec<u8>, StartError> {
         #[derive(Serialize)]
         struct Asked<'o> {
@@ -61,6 +61,11 @@ impl Starting {
         }
         Ok(body)
     }
+}
+
+/// The refusal without "try again later", which [`StartError::Busy`] appends itself.
+fn no_place(error: &NoPlace) -> String {
+    error.to_string().trim_end_matches("; try again later").to_owned()
 }
 
 #[async_trait]
@@ -100,8 +105,7 @@ impl Upstream for Starting {
         }
         let kept = self.host.runs.log().check_writable().await;
         kept.map_err(|error| StartError::Busy(format!("the response could not be kept: {error}")))?;
-        let settings = self.responses.settings();
-        let place = self.responses.place().ok_or(StartError::Full(settings.max_runs))?;
+        let place = self.responses.place().await.map_err(|error| StartError::Busy(no_place(&error)))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
             .map_err(|_| StartError::Busy("as many ingests are open as may be (ingest.max_open)".to_owned()))?;
@@ -110,21 +114,25 @@ impl Upstream for Starting {
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
         let mut request = self
             .responses
-            .request(Method::POST, "", &headers, None, full(body))
+            .request(Method::POST, "/responses", &headers, &HeaderMap::new(), full(body))
             .map_err(|error| StartError::Failed(error.to_string()))?;
-        // Whatever the list of headers that pass from clients.
+        // Set regardless of the configured list of client headers that pass.
         request.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         let mut phase = self.host.stopping.phase();
         let (answer, answered) = oneshot::channel();
         let host = self.host.clone();
+        let conversation = opening.session.unwrap_or_default();
         let exchange = Exchange {
             upstream: self.responses.clone(),
             request,
+            asking: Asking::new(&HeaderMap::new()),
             mode: Mode::Translated,
-            // Whoever asked for a run is not its reader.
+            // The client that started the run is not its reader.
             cancels: false,
-            make: Box::new(move |framing| {
-                (host.ingest(&RUNNER, framing, restriction), host.runs.metrics().ingest(RUNNER.name))
+            make: Box::new(move |framing, _| {
+                // Not every server repeats the conversation.
+                let ingest = host.ingest(&RUNNER, framing, restriction).within_session(&conversation);
+                (ingest, host.runs.metrics().ingest(RUNNER.name))
             }),
             document_bytes: self.host.limits.record_bytes,
             links: self.host.links.clone(),
@@ -137,7 +145,7 @@ impl Upstream for Starting {
         exchange.spawn((place, ingest_place));
         match answered.await {
             Ok(Ok(Answer::Run { ingested, left, .. })) => {
-                // It goes on, whatever becomes of whoever asked.
+                // Do not tie the response to the client that started the run.
                 left.disarm();
                 let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
                 run.map(|entry| entry.stream.id)

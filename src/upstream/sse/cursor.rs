@@ -1,45 +1,45 @@
-//! What an event feed says of how to go on with it: the id of the last event, and the time to wait.
+//! Tracks what an event feed says about resuming it: the id of the last event, and the time to wait.
 //!
-//! In: the feed's bytes, however they are cut. Out: `Last-Event-ID`, and the last `retry:`. Never: an id of an event that was
-//! not whole, one that cannot stand in a header, more memory than one short line.
+//! Input: the feed's bytes, in chunks of any size. Output: `Last-Event-ID`, and the last `retry:`. Never: the id of an
+//! incomplete event; an id that is not a valid header value; more memory than one short line.
 
 use hyper::header::HeaderValue;
 use std::time::Duration;
 
-/// The longest line that is looked at, in bytes; an id or a time is never longer.
+/// The longest line that is examined, in bytes. Longer ids and times are ignored.
 const LONGEST: usize = 512;
 
-/// See the module.
+/// The position in one feed.
 #[derive(Debug, Default)]
 pub(super) struct Cursor {
     line: Vec<u8>,
-    /// The line is longer than what is looked at.
+    /// Whether the line exceeds what is examined.
     is_long: bool,
     after_cr: bool,
-    /// The id of the event that is being read; `None` where it has none.
+    /// The id of the event being read; `None` if it has none so far.
     coming: Option<HeaderValue>,
     last: Option<HeaderValue>,
     retry: Option<Duration>,
 }
 
 impl Cursor {
-    /// The id of the last event that was whole and had one.
+    /// The id of the last complete event that had one.
     pub(super) fn last_event_id(&self) -> Option<&HeaderValue> {
         self.last.as_ref()
     }
 
-    /// How long the feed asks to be waited for.
+    /// How long the feed asks clients to wait before a reconnect; `None` if it has not said.
     pub(super) fn retry(&self) -> Option<Duration> {
         self.retry
     }
 
-    /// The connection is lost: what was not whole is no event.
+    /// Discards an incomplete event after a loss of the connection.
     pub(super) fn lost(&mut self) {
         self.line.clear();
         (self.is_long, self.after_cr, self.coming) = (false, false, None);
     }
 
-    /// Takes the next bytes.
+    /// Reads the next bytes.
     pub(super) fn feed(&mut self, chunk: &[u8]) {
         for &byte in chunk {
             let is_second = byte == b'\n' && std::mem::take(&mut self.after_cr);
@@ -53,7 +53,7 @@ impl Cursor {
                 _ => {
                     self.after_cr = false;
                     self.line.push(byte);
-                    // The front of a line tells whether the rest matters.
+                    // The beginning of a line shows whether the rest matters.
                     self.is_long = self.line.len() > LONGEST || (self.line.len() == 6 && !matters(&self.line));
                 }
             }
@@ -81,7 +81,7 @@ impl Cursor {
     }
 }
 
-/// Whether a line that begins so may be one of the two.
+/// Whether a line that begins like this may be an `id` or a `retry` field.
 fn matters(front: &[u8]) -> bool {
     front.starts_with(b"id:") || front.starts_with(b"retry:")
 }

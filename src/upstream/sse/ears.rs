@@ -1,9 +1,10 @@
-//! What is heard of a feed: by the conversation, and by whoever watches over its runs.
+//! Listens to the ingest of a feed, for the conversation and for the tracking of its runs.
 //!
-//! In: records and frames of the feed's ingest. Out: which runs are open, when each was heard of last, which were open when
-//! the feed was lost. Never: a run that is over.
+//! Input: records and frames of the feed's ingest. Output: which runs are open, and which of them have been silent since the
+//! feed was lost. Never: a run that has ended.
 
 use super::Seen;
+use crate::clock::Clock;
 use crate::ingest::Listener;
 use crate::upstream::Conversation;
 use framegate_translators::decode::Record;
@@ -15,7 +16,7 @@ use tokio::sync::watch;
 use tokio::time::Instant;
 use uuid::Uuid;
 
-/// See the module.
+/// The listener of one feed.
 pub(super) struct Ears {
     pub(super) conversation: Conversation,
     open: Vec<Open>,
@@ -26,13 +27,13 @@ struct Open {
     run: Uuid,
     session: Arc<str>,
     records: u64,
-    /// When the feed was lost, where nothing was heard of the run since.
+    /// When the feed was lost; `None` if the run was heard of since.
     lost: Option<Instant>,
 }
 
 impl Ears {
     pub(super) fn new(conversation: Conversation, seen: Arc<watch::Sender<Seen>>) -> Self {
-        // What another ingest of the feed left open is closed, or nobody speaks to it any more.
+        // Runs that an earlier ingest of the feed left open are closed, or accept no more messages.
         seen.send_modify(|seen| seen.open.clear());
         Self { conversation, open: Vec::new(), seen }
     }
@@ -41,30 +42,36 @@ impl Ears {
         !self.open.is_empty()
     }
 
-    /// Whether the feed is connected.
-    pub(super) fn connected(&self, is_connected: bool) {
-        self.seen.send_modify(|seen| seen.is_connected = is_connected);
+    /// Publishes that the feed is connected.
+    pub(super) fn connected(&self) {
+        self.seen.send_modify(|seen| seen.line.connected(Clock::System.now_ms()));
     }
 
-    /// The feed is lost: what is open may have ended meanwhile.
+    /// Publishes that the feed is disconnected, and why. Returns whether it was connected until now.
+    pub(super) fn disconnected(&self, reason: &str) -> bool {
+        let mut was_connected = false;
+        self.seen.send_modify(|seen| was_connected = seen.line.disconnected(reason, Clock::System.now_ms()));
+        was_connected
+    }
+
+    /// Marks the open runs after a loss of the feed: they may end during it.
     pub(super) fn lost(&mut self, now: Instant) {
-        self.connected(false);
         for open in &mut self.open {
             open.lost.get_or_insert(now);
         }
     }
 
-    /// Runs of which nothing was heard for that long since the feed was lost.
+    /// The runs that have been silent for this long since the feed was lost.
     pub(super) fn given_up(&self, now: Instant, after: Duration) -> Vec<Uuid> {
         self.open.iter().filter(|open| open.lost.is_some_and(|at| at + after <= now)).map(|open| open.run).collect()
     }
 
-    /// When the first of them is due.
+    /// When the first of them is due; `None` if there are none.
     pub(super) fn deadline(&self, after: Duration) -> Option<Instant> {
         self.open.iter().filter_map(|open| open.lost).min().map(|at| at + after)
     }
 
-    /// Tells of the open runs, and of those that began, be it that they are over already.
+    /// Publishes the open runs, and the runs that began, including those that have already ended.
     fn tell(&self, begun: &[(Arc<str>, Uuid)]) {
         let seen = |open: &Open| super::Open { session: open.session.clone(), run: open.run, records: open.records };
         let open = self.open.iter().map(seen).collect();
@@ -76,7 +83,8 @@ impl Ears {
         });
     }
 
-    /// Tells how many records the open runs have, which are those that were told of last.
+    /// Publishes the number of records of each open run. The set of open runs must not have changed since it was last
+    /// published.
     fn tell_records(&self) {
         self.seen.send_modify(|seen| {
             for (seen, open) in seen.open.iter_mut().zip(&self.open) {

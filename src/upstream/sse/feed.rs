@@ -1,15 +1,15 @@
-//! Follows one feed: connects, reads, speaks, and connects again.
+//! Follows one feed: connects, reads, sends requests, and reconnects.
 //!
-//! In: the feed's bytes, what somebody wants said, the time, the order to stop. Out: frames in the log; requests to the server.
-//! Never: two connections at a time, a pause that grows without a bound, a request that holds up the reading.
+//! Input: the feed's bytes, messages to its runs, the time, the request to stop. Output: frames in the log; requests to the
+//! server. Never: two connections at a time; a pause that grows without a bound; a request that delays reading.
 
 use super::cursor::Cursor;
 use super::ears::Ears;
 use super::{Seen, Settings};
+use crate::client::{self, Client, full};
 use crate::ingest::{Ingest, IngestError};
 use crate::stopping::Phase;
-use crate::telemetry::metrics::IngestMeter;
-use crate::upstream::client::{self, Client, full};
+use crate::telemetry::metrics::{IngestMeter, Metrics};
 use crate::upstream::responses::Credentials;
 use crate::upstream::{Conversation, Host, Said, SayError, Setup};
 use bytes::Bytes;
@@ -25,23 +25,23 @@ use std::time::Duration;
 use tokio::sync::{mpsc, watch};
 use tokio::time::Instant;
 
-/// How much of an answer to a request is read.
+/// Size limit for the response to a request, in bytes.
 const ANSWER_BYTES: usize = 1 << 20;
 
-/// The code of a run whose end was lost.
+/// The error code of a run whose end was lost.
 const FEED_LOST: &str = "feed_lost";
 
-/// A header of event streams that has no name in the library.
+/// A header of event streams that the library does not define.
 const LAST_EVENT_ID: HeaderName = HeaderName::from_static("last-event-id");
 
 type Connecting = Pin<Box<dyn Future<Output = Result<Incoming, String>> + Send>>;
 type Posting = Pin<Box<dyn Future<Output = Result<Vec<u8>, String>> + Send>>;
 
-/// Where the connection stands.
+/// The state of the connection.
 enum Line {
     Connecting(Connecting),
     Open(Box<Incoming>),
-    /// Nothing until then.
+    /// No connection until this time.
     Pausing(Instant),
 }
 
@@ -54,7 +54,7 @@ enum Event {
     Due,
 }
 
-/// Follows the feed until the proxy stops. What keeps the log from taking it ends its runs, and it is begun anew.
+/// Follows the feed until the proxy stops. If the log does not accept the feed, its runs end, and the feed is started again.
 pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Host, seen: &Arc<watch::Sender<Seen>>) {
     let mut phase = host.stopping.phase();
     loop {
@@ -67,7 +67,10 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
             Err(_) => "log",
         };
         meter.end(code);
-        feed.ears.connected(false);
+        feed.told_lost(match &outcome {
+            Ok(()) => "the proxy is stopping",
+            Err(_) => "the log takes nothing of the feed",
+        });
         if outcome.is_ok() {
             feed.ingest.cut_by_stop();
             if let Err(error) = feed.ingest.finish().await {
@@ -92,6 +95,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
 struct Feed {
     settings: Arc<Settings>,
     client: Client,
+    metrics: Arc<Metrics>,
     ingest: Ingest,
     ears: Ears,
     said: mpsc::Receiver<Said>,
@@ -99,9 +103,9 @@ struct Feed {
     cursor: Cursor,
     line: Line,
     posting: Option<Posting>,
-    /// Attempts in a row without a byte.
+    /// Consecutive attempts that yielded no bytes.
     failures: u32,
-    /// The feed was connected before, so that a connection is another one.
+    /// Whether the feed was connected before, so that the next connection is a reconnect.
     was_open: bool,
     began: Instant,
 }
@@ -121,6 +125,7 @@ impl Feed {
             line: Line::Pausing(Instant::now()),
             settings,
             client,
+            metrics: host.runs.metrics().clone(),
             ingest,
             ears: Ears::new(conversation, seen),
             said,
@@ -133,12 +138,12 @@ impl Feed {
         }
     }
 
-    /// Follows until the proxy stops.
+    /// Follows the feed until the proxy stops.
     async fn run(&mut self, meter: &IngestMeter) -> Result<(), IngestError> {
         loop {
             self.speak().await?;
             let phase = *self.phase.borrow_and_update();
-            // What goes on may come to its end.
+            // While the proxy drains, open runs may still finish.
             let may_stop = phase == Phase::Cutting || (phase == Phase::Draining && !self.ears.has_open_runs());
             if may_stop {
                 return Ok(());
@@ -165,9 +170,10 @@ impl Feed {
                 Event::Chunk(Ok(None)) => self.lost("the server ended it").await?,
                 Event::Chunk(Err(lost)) => self.lost(&lost.to_string()).await?,
                 Event::Connected(Ok(body)) => {
-                    tracing::info!(again = self.was_open, "a feed is connected");
+                    tracing::info!(upstream = self.settings.name, again = self.was_open, "a feed is connected");
                     self.was_open = true;
-                    self.ears.connected(true);
+                    self.ears.connected();
+                    self.metrics.upstream_connected(&self.settings.name, true);
                     self.line = Line::Open(Box::new(body));
                 }
                 Event::Connected(Err(reason)) => self.pause(&reason),
@@ -189,7 +195,7 @@ impl Feed {
         }
     }
 
-    /// What happens next.
+    /// Waits for the next event.
     async fn next(&mut self) -> Event {
         let due = self.due();
         let idle = self.settings.idle_timeout;
@@ -217,7 +223,7 @@ impl Feed {
         }
     }
 
-    /// When something is due whatever happens; an hour is as good as never.
+    /// When the next timer fires, at most an hour from now.
     fn due(&self) -> Instant {
         let now = Instant::now();
         let pause = match self.line {
@@ -231,7 +237,7 @@ impl Feed {
         first.unwrap_or(now + Duration::from_secs(3600))
     }
 
-    /// Says what is to be said, and what was decided.
+    /// Sends the queued messages, and records the decisions that were passed on.
     async fn speak(&mut self) -> Result<(), IngestError> {
         let now_ms = u64::try_from(self.began.elapsed().as_millis()).unwrap_or(u64::MAX);
         self.ears.conversation.step(now_ms);
@@ -253,31 +259,44 @@ impl Feed {
         Ok(())
     }
 
-    /// The connection is lost. With a cursor the server goes on where it was; without one, what it says meanwhile is lost.
+    /// Handles the loss of the connection. With a cursor, the server continues from it; otherwise the events until the
+    /// reconnect are lost.
     async fn lost(&mut self, reason: &str) -> Result<(), IngestError> {
-        self.ears.lost(Instant::now());
         self.cursor.lost();
         let reason = match self.cursor.last_event_id() {
             Some(_) => format!("the feed was lost ({reason}); it is asked to go on behind its last event"),
             None => format!("the feed was lost ({reason}); what it said until it was back is not known"),
         };
         self.ingest.gap_to(&reason, &mut self.ears).await?;
+        // Only after the last records of the lost connection, which must not count as heard from the next one.
+        self.ears.lost(Instant::now());
         self.pause(&reason);
         Ok(())
     }
 
-    /// Waits before the next attempt, longer each time.
+    /// Schedules the next attempt, after a longer pause each time.
     fn pause(&mut self, reason: &str) {
         let (least, most) = self.settings.pause;
         let base = self.cursor.retry().unwrap_or(least).clamp(least, most);
         let pause = base.saturating_mul(1u32.checked_shl(self.failures).unwrap_or(u32::MAX)).min(most);
         self.failures = (self.failures + 1).min(31);
+        self.told_lost(reason);
         tracing::warn!(
+            upstream = self.settings.name,
             reason,
             pause_ms = u64::try_from(pause.as_millis()).unwrap_or(u64::MAX),
             "a feed is not connected"
         );
         self.line = Line::Pausing(Instant::now() + pause);
+    }
+
+    /// Publishes that the feed is disconnected.
+    fn told_lost(&self, reason: &str) {
+        let was_connected = self.ears.disconnected(reason);
+        self.metrics.upstream_connected(&self.settings.name, false);
+        if was_connected {
+            self.metrics.upstream_connection_lost(&self.settings.name);
+        }
     }
 
     fn connect(&self) -> Connecting {
@@ -317,7 +336,7 @@ impl Settings {
     }
 }
 
-/// Sends a request to the server whose feed it is; gives the body of its answer.
+/// Sends a request to the feed's server. Returns the body of the response.
 pub(super) async fn post(settings: &Settings, client: &Client, path: &str, body: Vec<u8>) -> Result<Vec<u8>, String> {
     let url = &settings.url;
     let authority = url.authority().map_or("", |authority| authority.as_str());

@@ -1,17 +1,19 @@
-//! Upstreams of kind `sse`: event feeds of servers, followed for as long as the proxy runs.
+//! Upstreams of kind `sse`: event feeds of servers, which the proxy follows as long as it runs.
 //!
-//! In: a server's feed, such as `/event` of `opencode serve`; what somebody wants said to its runs. Out: the runs in it, from
-//! their beginnings to their ends; requests to the server. Never: a loss of the feed that is not told, a run that stays open
-//! because its end was lost, a reconnect without a pause.
+//! Input: a server's feed, such as `/event` of `opencode serve`; messages to its runs. Output: the runs in the feed, from
+//! beginning to end; requests to the server. Never: a loss of the feed that is not reported; a run that stays open because
+//! its end was lost; a reconnect without a pause.
 
 mod cursor;
 mod ears;
 mod feed;
 
-use super::client::{Client, ClientError};
 use super::responses::Credentials;
-use super::{Host, StartError, Upstream};
+use super::{Connection, ConnectionState, Host, StartError, Upstream};
 use crate::auth::Restriction;
+use crate::client::{Client, ClientError};
+use crate::clock::Clock;
+use crate::stopping::Phase;
 use async_trait::async_trait;
 use framegate_translators::host::{Opening, Sending};
 use framegate_translators::runners::Runner;
@@ -21,78 +23,107 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{Semaphore, watch};
+use tracing::Instrument;
 use uuid::Uuid;
 
-/// What a feed is set to.
+/// The settings of a feed.
 #[derive(Clone, Debug)]
 pub struct Settings {
     /// The upstream's name.
     pub name: String,
-    /// Whose events they are.
+    /// The runner that emits the events.
     pub runner: &'static Runner,
-    /// The feed.
+    /// The URL of the feed.
     pub url: Uri,
-    /// What requests carry.
+    /// The credentials that requests carry.
     pub credentials: Credentials,
-    /// The certificates to trust; `None`: those that the machine trusts.
+    /// File of certificates to trust; `None`: those that the machine trusts.
     pub ca_file: Option<PathBuf>,
-    /// How long a connection may take.
+    /// Timeout for connecting.
     pub connect_timeout: Duration,
-    /// How long an answer may take to begin.
+    /// Timeout for the head of a response.
     pub answer_timeout: Duration,
-    /// How long the feed may be silent; `None`: for ever.
+    /// Longest silence of the feed; `None`: unlimited.
     pub idle_timeout: Option<Duration>,
-    /// The shortest and the longest pause before it is connected to again.
+    /// The shortest and the longest pause before a reconnect.
     pub pause: (Duration, Duration),
-    /// How long a run may be silent behind a loss of its feed.
+    /// After a loss of the feed, how long a run may stay silent before it is given up.
     pub lost_after: Duration,
-    /// How long a run that was started may take to begin.
+    /// How long a run may take to begin after its prompt.
     pub start_timeout: Duration,
-    /// Runs at a time that are being started.
+    /// How many runs may be starting at a time.
     pub max_runs: usize,
+    /// Whether the proxy is unready while the feed is disconnected.
+    pub is_required: bool,
 }
 
-/// A feed.
+/// An upstream that follows an event feed.
 pub struct SseUpstream {
     settings: Arc<Settings>,
     client: Client,
     host: Host,
     places: Arc<Semaphore>,
-    /// Runs that began, newest last, for those who wait for theirs; and whether the feed is connected.
+    /// Published by the task that follows the feed: the runs that began and the state of the connection.
     seen: Arc<watch::Sender<Seen>>,
 }
 
-/// What those who start a run must know of the feed.
+/// What starting a run needs to know about the feed.
 #[derive(Clone, Debug, Default)]
 struct Seen {
-    is_connected: bool,
+    line: Standing,
     open: Vec<Open>,
-    /// The sessions of those that began last, and the runs: one may be over before anybody looks.
+    /// The most recent runs that began, each with its session. A run may already have ended when its starter looks for it.
     begun: VecDeque<(Arc<str>, Uuid)>,
-    /// How many began before those.
+    /// How many runs began before those.
     forgotten: u64,
 }
 
-/// A run that goes on.
+/// The state of the feed's connection.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+struct Standing {
+    state: ConnectionState,
+    since_ms: u64,
+    reason: Option<String>,
+}
+
+impl Standing {
+    /// Records that the feed is connected.
+    fn connected(&mut self, now_ms: u64) {
+        *self = Self { state: ConnectionState::Connected, since_ms: now_ms, reason: None };
+    }
+
+    /// Records that the feed is disconnected, and why. Returns whether it was connected until now.
+    fn disconnected(&mut self, reason: &str, now_ms: u64) -> bool {
+        let was_connected = self.state == ConnectionState::Connected;
+        if was_connected {
+            (self.state, self.since_ms) = (ConnectionState::Lost, now_ms);
+        }
+        // The newest failure describes the problem best.
+        self.reason = Some(reason.to_owned());
+        was_connected
+    }
+}
+
+/// A run in progress.
 #[derive(Clone, Debug)]
 struct Open {
-    /// Its session, in the runner's spelling.
+    /// The session, in the runner's spelling.
     session: Arc<str>,
     run: Uuid,
-    /// How many records came of it.
+    /// How many records of the run have arrived.
     records: u64,
 }
 
-/// How far the feed was when a prompt was given.
+/// The position of the feed when a prompt was sent.
 #[derive(Clone, Debug)]
 struct Before {
     /// How many runs had begun.
     begun: u64,
-    /// How many records the open runs had.
+    /// How many records each open run had.
     records: Vec<(Uuid, u64)>,
 }
 
-/// How many runs that began are remembered.
+/// How many begun runs are remembered.
 const MOST_BEGUN: usize = 256;
 
 impl Seen {
@@ -104,18 +135,19 @@ impl Seen {
         }
     }
 
-    /// How many runs began so far.
+    /// How many runs have begun so far.
     fn count(&self) -> u64 {
         self.forgotten + self.begun.len() as u64
     }
 
-    /// Where the feed is.
+    /// The current position of the feed.
     fn now(&self) -> Before {
         Before { begun: self.count(), records: self.open.iter().map(|open| (open.run, open.records)).collect() }
     }
 
-    /// The run that a prompt for a session came into: the newest that began since, or else one that goes on. Of that one, a
-    /// record must have come since: its end may be there already, and not be read yet.
+    /// The run that received a prompt for a session: the newest run that began since `before`, otherwise a run in progress.
+    /// The run in progress counts only if a record of it has arrived since: its end may have been sent already and not been
+    /// read yet.
     fn run_of(&self, session: &str, before: &Before) -> Option<Uuid> {
         let known = usize::try_from(before.begun.saturating_sub(self.forgotten)).unwrap_or(usize::MAX);
         let mut since = self.begun.iter().skip(known).rev();
@@ -129,23 +161,51 @@ impl Seen {
 }
 
 impl SseUpstream {
-    /// A feed; nothing is connected to yet.
+    /// Creates the upstream. It does not connect yet.
     ///
     /// # Errors
-    /// There is nobody to trust.
+    /// The client could not be created, for example because there are no trusted certificates.
     pub fn new(settings: Settings, host: Host) -> Result<Self, ClientError> {
         let tls = settings.url.scheme_str() == Some("https");
         let client = Client::new(settings.connect_timeout, tls, settings.ca_file.as_deref())?;
         let places = Arc::new(Semaphore::new(settings.max_runs));
-        Ok(Self { settings: Arc::new(settings), client, host, places, seen: Arc::default() })
+        // Makes the metric series of this upstream start at 0.
+        host.runs.metrics().upstream_connected(&settings.name, false);
+        let line = Standing { since_ms: Clock::System.now_ms(), ..Standing::default() };
+        let seen = Arc::new(watch::Sender::new(Seen { line, ..Seen::default() }));
+        Ok(Self { settings: Arc::new(settings), client, host, places, seen })
     }
 
     /// Follows the feed until the proxy stops.
     pub async fn follow(&self) {
-        feed::follow(&self.settings, &self.client, &self.host, &self.seen).await;
+        let span = tracing::info_span!("feed", upstream = self.settings.name);
+        feed::follow(&self.settings, &self.client, &self.host, &self.seen).instrument(span).await;
     }
 
-    /// Says all of an opening to the server; gives the name of its session.
+    /// Waits until the feed is connected, at most for the start timeout.
+    async fn connected(&self) -> Result<(), StartError> {
+        let mut seen = self.seen.subscribe();
+        let mut phase = self.host.stopping.phase();
+        let is_connected = seen.wait_for(|seen| seen.line.state == ConnectionState::Connected);
+        tokio::select! {
+            waited = tokio::time::timeout(self.settings.start_timeout, is_connected) => {
+                if matches!(waited, Ok(Ok(_))) {
+                    return Ok(());
+                }
+            }
+            _ = phase.wait_for(|phase| *phase >= Phase::Draining) => {
+                return Err(StartError::Busy("the proxy is stopping".to_owned()));
+            }
+        }
+        let reason = self.seen.borrow().line.reason.clone().map(|reason| format!(": {reason}")).unwrap_or_default();
+        let waited = self.settings.start_timeout.as_millis();
+        Err(StartError::Busy(format!(
+            "the feed of upstream {:?} was not connected within {waited} ms (upstream.start_timeout_ms){reason}",
+            self.settings.name
+        )))
+    }
+
+    /// Sends the messages of an opening to the server. Returns the name of the server's session.
     async fn open(&self, opening: &Opening) -> Result<String, StartError> {
         let make = self.settings.runner.dialogue;
         let mut dialogue = make.ok_or_else(|| StartError::Refused("this feed's server takes no prompts".to_owned()))?();
@@ -175,7 +235,7 @@ impl SseUpstream {
     }
 }
 
-/// The id of the session that an answer is.
+/// The id of the session in the server's answer.
 fn id_of(answer: &[u8]) -> Option<String> {
     #[derive(serde::Deserialize)]
     struct Session {
@@ -206,11 +266,17 @@ impl Upstream for SseUpstream {
         self.settings.runner.dialogue.is_some()
     }
 
+    fn connection(&self) -> Option<Connection> {
+        let Standing { state, since_ms, reason } = self.seen.borrow().line.clone();
+        Some(Connection { state, since_ms, reason, is_required: self.settings.is_required })
+    }
+
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
         if !self.takes_prompts() {
             return Err(StartError::Refused("this feed's server takes no prompts".to_owned()));
         }
-        // The feed's runs are made by nobody in particular, so that what somebody may not make must be known before.
+        // The feed's runs are made without a token, so a restriction cannot be applied to them. Refuse before anything is
+        // sent.
         if !restriction.is_open() {
             let detail = "the token is restricted, and this upstream's runs are not made in its name";
             return Err(StartError::Refused(detail.to_owned()));
@@ -223,14 +289,12 @@ impl Upstream for SseUpstream {
         if self.host.stopping.is_draining() {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
-        let mut seen = self.seen.subscribe();
-        if !seen.borrow().is_connected {
-            return Err(StartError::Busy("the feed is not connected".to_owned()));
-        }
         let _place = self.places.try_acquire().map_err(|_| StartError::Full(self.settings.max_runs))?;
+        self.connected().await?;
+        let mut seen = self.seen.subscribe();
         let before = seen.borrow().now();
         let session = self.open(&opening).await?;
-        // A prompt for a session that works is queued into its run.
+        // The server queues a prompt for a busy session into the session's current run.
         let run_of = |seen: &Seen| seen.run_of(&session, &before);
         let begun = seen.wait_for(|seen| run_of(seen).is_some());
         match tokio::time::timeout(self.settings.start_timeout, begun).await {
@@ -266,6 +330,17 @@ mod tests {
         }
         assert_eq!((seen.begun.len(), seen.run_of("s", &before)), (MOST_BEGUN, None));
         assert_eq!(seen.count(), 3 + MOST_BEGUN as u64);
+    }
+
+    #[test]
+    fn a_connection_that_was_there_is_lost_once() {
+        let mut line = Standing { since_ms: 1, ..Standing::default() };
+        assert!(!line.disconnected("refused", 2));
+        assert_eq!((line.state, line.since_ms), (ConnectionState::Connecting, 1));
+        line.connected(3);
+        assert_eq!(line, Standing { state: ConnectionState::Connected, since_ms: 3, reason: None });
+        assert!(line.disconnected("broken", 4) && !line.disconnected("refused", 5));
+        assert_eq!((line.state, line.since_ms, line.reason.as_deref()), (ConnectionState::Lost, 4, Some("refused")));
     }
 
     #[test]

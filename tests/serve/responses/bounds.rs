@@ -1,4 +1,4 @@
-//! How large, how many, and what is counted.
+//! Limits of size and number, and metrics.
 
 use super::*;
 use crate::client::{Answer, connect};
@@ -52,7 +52,7 @@ fn a_request_at_the_limit_passes_and_one_over_it_does_not() {
         let gate = Gate::new(&upstream, &format!("max_request_bytes = {limit}"));
         let told = gate.ask("/v1/responses", &[]);
         assert_eq!(told.status, status);
-        // Its length is not told beforehand.
+        // The same body without a content length.
         let mut stream = connect(gate.proxy.address);
         let head = format!("POST /v1/responses HTTP/1.1\r\nhost: {}\r\ntransfer-encoding: chunked", gate.proxy.address);
         let body = String::from_utf8(REQUEST.to_vec()).unwrap();
@@ -62,18 +62,72 @@ fn a_request_at_the_limit_passes_and_one_over_it_does_not() {
 }
 
 #[test]
-fn there_are_as_many_responses_at_a_time_as_there_may_be() {
+fn many_requests_at_once_have_their_answers_without_a_setting() {
+    let bytes = recorded("scripted__text-valid.sse");
+    let answer = bytes.clone();
+    let upstream = Upstream::start(move |_, stream| {
+        stream_head(stream);
+        thread::sleep(Duration::from_millis(100));
+        let _ = stream.write_all(&answer);
+    });
+    let gate = Gate::new(&upstream, "");
+    thread::scope(|scope| {
+        let asking: Vec<_> =
+            (0..160).map(|_| scope.spawn(|| (gate.ask("/v1/responses", &[]).bytes() == bytes).then_some(()))).collect();
+        assert!(asking.into_iter().all(|asked| asked.join().unwrap().is_some()));
+    });
+}
+
+#[test]
+fn a_request_waits_for_a_connection_in_a_queue_that_is_bounded() {
+    let (go, wait) = std::sync::mpsc::channel::<()>();
+    let wait = std::sync::Mutex::new(wait);
+    let upstream = Upstream::start(move |_, stream| {
+        stream_head(stream);
+        let _ = wait.lock().unwrap().recv_timeout(Duration::from_secs(30));
+        let _ = stream.write_all(&recorded("scripted__text-valid.sse"));
+    });
+    let gate = Gate::new(&upstream, "max_connections = 1\nmax_queued = 1\nqueue_timeout_ms = 60000");
+    thread::scope(|scope| {
+        let first = scope.spawn(|| gate.ask("/v1/responses", &[]).bytes());
+        while upstream.seen().is_empty() {
+            thread::sleep(Duration::from_millis(5));
+        }
+        let second = scope.spawn(|| gate.ask("/v1/responses", &[]).bytes());
+        // One of the two requests waits. As soon as both are in, a third one is refused.
+        let refused = loop {
+            let mut stream = connect(gate.proxy.address);
+            stream.set_read_timeout(Some(Duration::from_millis(300))).unwrap();
+            let body = String::from_utf8(REQUEST.to_vec()).unwrap();
+            let address = gate.proxy.address;
+            write!(stream, "POST /v1/responses HTTP/1.1\r\nhost: {address}\r\nconnection: close\r\ncontent-length: {}\r\n\r\n{body}", body.len()).unwrap();
+            let mut begin = [0; 12];
+            if stream.peek(&mut begin).is_ok_and(|read| read > 0) {
+                break Answer::read(stream);
+            }
+        };
+        assert!(!refused.header("retry-after").is_empty());
+        let error = refused.json()["error"].clone();
+        assert!(error["message"].as_str().unwrap().contains("max_queued"), "{error}");
+        drop(go);
+        assert!(!first.join().unwrap().is_empty() && !second.join().unwrap().is_empty());
+    });
+}
+
+#[test]
+fn a_request_that_waits_too_long_is_told_when_to_come_back() {
     let upstream = Upstream::start(|_, stream| {
         stream_head(stream);
         wait_for_close(stream);
     });
-    let gate = Gate::new(&upstream, "max_runs = 2\nidle_timeout_ms = 3000");
+    let gate = Gate::new(&upstream, "max_runs = 2\nqueue_timeout_ms = 50\nidle_timeout_ms = 3000");
     let held = [gate.ask("/v1/responses", &[]), gate.ask("/v1/responses", &[])];
     let refused = gate.ask("/v1/responses", &[]);
     assert!(!refused.header("retry-after").is_empty());
     assert_eq!(code(refused), (503, "limit".to_owned()));
+    assert_eq!(gate.metric("framegate_upstream_requests_total{outcome=\"no_connection\",upstream=\"lab\"}"), "1");
     drop(held);
-    // Given back when they are over.
+    // The connections are released at the end.
     upstream.wait_until_quiet();
     let deadline = Instant::now() + Duration::from_secs(30);
     while gate.ask("/v1/responses", &[]).status != 200 {

@@ -1,4 +1,4 @@
-//! Upstreams that stall or break off, clients that leave or do not read, a proxy that stops.
+//! Upstreams that stall or break off, clients that leave or do not read, and a proxy that stops.
 
 use super::*;
 use crate::scripted::{Upstream, stream_head, wait_for_close};
@@ -28,12 +28,12 @@ fn an_upstream_that_stalls_is_given_up_in_time() {
         assert_eq!(code(gate.ask(path, &[])), (504, "upstream_timeout".to_owned()));
     }
     assert!(gate.runs().is_empty());
-    // The head, and then nothing: the client sees that it is not whole, or, where there is no run yet, an error.
+    // Only the head arrives: the client sees an incomplete body, or an error if there is no run yet.
     let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "head")]));
     assert_eq!((&*body, is_whole), (&b""[..], false));
     let translated = gate.ask("/v1/responses?contract=sse.v1", &[("x-client-request-id", "head")]);
     assert_eq!(code(translated), (502, "upstream_lost".to_owned()));
-    // In the middle: the run ends and says why.
+    // In the middle: the run ends with the reason.
     let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "body")]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (begun, false));
     let run = gate.wait_for_end();
@@ -58,7 +58,7 @@ fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (half.clone(), false));
     let run = gate.wait_for_end();
     is_told_as_failed(gate.proxy.address, &run, "upstream_lost");
-    // The half record is kept too.
+    // The incomplete record is kept too.
     assert_eq!((&run["records"], &run["invalid_records"]), (&json!(6), &json!(1)));
     let raw = gate.get("/v1/responses/resp_lab?stream=true").text();
     assert_eq!(raw.trim_end(), half.trim_end());
@@ -103,12 +103,12 @@ fn where_it_is_configured_a_response_is_given_up_with_its_client() {
     let upstream = Upstream::start(move |_, stream| {
         stream_head(stream);
         let _ = stream.write_all(pieces[..3].concat().as_bytes());
-        // Until nobody reads any more: a word that is no event.
+        // Comments, until the connection is closed.
         while stream.write_all(b": still here\n\n").is_ok() {
             thread::sleep(Duration::from_millis(20));
         }
     });
-    // Of a client that left, the proxy learns by what it writes to it: in a contract, by its heartbeat at the latest.
+    // The proxy notices a disconnected client when it writes to it. In a contract, the heartbeat is the latest such write.
     let gate = Gate::with(&upstream, "cancel_on_disconnect = true", &[("FRAMEGATE__SERVER__HEARTBEAT_MS", "100")]);
     for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
         let mut answer = gate.ask(path, &[]);

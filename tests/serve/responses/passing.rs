@@ -1,4 +1,4 @@
-//! What passes as it came, and what does not: bodies, headers, tokens, errors.
+//! What passes through unchanged and what does not: bodies, headers, tokens, errors.
 
 use super::*;
 use crate::client::{Answer, connect};
@@ -29,10 +29,10 @@ fn every_recorded_stream_passes_byte_for_byte_and_is_kept() {
         let answer = gate.ask("/v1/responses", &[("x-client-request-id", name)]);
         assert_eq!(answer.status, 200);
         assert!(answer.bytes() == recording("open-responses", name), "{name}");
-        // Behind the log: who sees the end finds the run ended.
+        // The log is written first: when the client sees the end, the run has ended.
         assert!(gate.runs().iter().all(|run| run["ended_at_ms"].is_u64()), "{name}");
     }
-    // All but those without an event of a response in them.
+    // All recordings that contain an event of a response become runs.
     let runs = gate.get("/v1/runs?limit=500").json()["data"].as_array().unwrap().len();
     assert!(runs + 5 > names.len(), "{runs} runs of {} recordings", names.len());
     upstream.wait_until_quiet();
@@ -48,7 +48,7 @@ fn bytes_pass_at_the_pace_at_which_they_come() {
         stream_head(stream);
         for piece in &script {
             let _ = stream.write_all(piece.as_bytes());
-            // The next one is not sent before the client has this one.
+            // The next piece is not sent before the client has this one.
             wait.lock().unwrap().recv_timeout(Duration::from_secs(30)).unwrap();
         }
     });
@@ -66,51 +66,145 @@ fn bytes_pass_at_the_pace_at_which_they_come() {
     assert_eq!(answer.line(), None);
 }
 
+/// The headers that Codex sends, and those that its server answers with.
+const OF_CODEX: [(&str, &str); 8] = [
+    ("originator", "codex_exec"),
+    ("session-id", "01a20705-002f-7602-bf53-cad389683fa9"),
+    ("thread-id", "01a20705-002f-7602-bf53-cad389683fa9"),
+    ("version", "0.169.0"),
+    ("x-codex-turn-metadata", "{\"turn_id\":\"1\"}"),
+    ("x-codex-beta-features", "remote_compaction_v2"),
+    ("chatgpt-account-id", "account"),
+    ("x-client-request-id", "request"),
+];
+
+/// An answer with headers of every kind.
+fn with_headers() -> Upstream {
+    Upstream::start(|_, stream| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream; charset=utf-8\r\nx-request-id: req_1\r\n\
+            openai-version: 2020-10-01\r\nx-codex-primary-used-percent: 12\r\nx-models-etag: W/\"abc\"\r\nx-other: 1\r\n\
+            x-other: 2\r\nset-cookie: secret=1\r\naccess-control-allow-origin: *\r\nalt-svc: h3=\":443\"\r\n\
+            keep-alive: timeout=5\r\nx-of-the-hop: 1\r\nconnection: close, x-of-the-hop\r\n\r\n";
+        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.write_all(&recorded("scripted__text-valid.sse"));
+    })
+}
+
 #[test]
-fn headers_pass_by_the_lists_alone() {
-    let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
+fn headers_pass_both_ways_but_for_those_of_one_connection_credentials_and_cookies() {
+    let upstream = with_headers();
     let folder = Folder::new();
     let secret = folder.write("secret", "sk-upstream-0123456789\n");
     let gate = Gate::new(&upstream, &format!("authorization = \"configured\"\nsecret_file = \"{secret}\""));
-    let answer = gate.ask(
-        "/v1/responses?include%5B%5D=usage&upstream=lab",
-        &[
-            ("authorization", "Bearer of-the-client"),
-            ("cookie", "a=b"),
-            ("openai-beta", "responses=v1"),
-            ("x-stainless-lang", "python"),
-            ("idempotency-key", "once"),
-            ("accept-encoding", "gzip, deflate, br"),
-            ("accept", "application/json"),
-            ("x-secret-of-the-client", "1"),
-            ("connection", "close, x-stainless-hop"),
-            ("x-stainless-hop", "1"),
-            ("expect", "100-continue"),
-        ],
-    );
-    // The interim answer is the server's own.
+    let own = [
+        ("authorization", "Bearer of-the-client"),
+        ("x-api-key", "of-the-client"),
+        ("cookie", "a=b"),
+        ("openai-beta", "responses=v1"),
+        ("x-stainless-lang", "python"),
+        ("idempotency-key", "once"),
+        ("traceparent", "00-1-2-01"),
+        ("accept-encoding", "gzip, deflate, br"),
+        ("accept", "application/json"),
+        ("x-of-the-client", "1"),
+        ("connection", "close, x-stainless-hop"),
+        ("x-stainless-hop", "1"),
+        ("te", "trailers"),
+        ("expect", "100-continue"),
+    ];
+    let headers: Vec<(&str, &str)> = own.iter().chain(&OF_CODEX).copied().collect();
+    let answer = gate.ask("/v1/responses?include%5B%5D=usage&upstream=lab", &headers);
+    // The interim answer (100) comes from the proxy itself.
     let answer = if answer.status == 100 { answer.next() } else { answer };
     assert_eq!(answer.status, 200);
-    assert_eq!(answer.header("content-type"), "text/event-stream; charset=utf-8");
-    assert_eq!((answer.header("x-request-id"), answer.header("openai-version")), ("req_1", "2020-10-01"));
-    assert_eq!((answer.header("set-cookie"), answer.header("x-other")), ("", ""));
+    for (name, value) in [
+        ("content-type", "text/event-stream; charset=utf-8"),
+        ("x-request-id", "req_1"),
+        ("openai-version", "2020-10-01"),
+        ("x-codex-primary-used-percent", "12"),
+        ("x-models-etag", "W/\"abc\""),
+        ("x-other", "2"),
+        ("set-cookie", ""),
+        ("access-control-allow-origin", ""),
+        ("alt-svc", ""),
+        ("keep-alive", ""),
+        ("x-of-the-hop", ""),
+    ] {
+        assert_eq!(answer.header(name), value, "{name}");
+    }
     drop(answer.bytes());
     let seen = upstream.seen().remove(0);
     assert_eq!((&*seen.method, &*seen.path), ("POST", "/v1/responses?include%5B%5D=usage"));
     assert_eq!(seen.body, REQUEST);
-    assert_eq!(seen.header("authorization"), "Bearer sk-upstream-0123456789");
-    assert_eq!(seen.header("host"), upstream.address.to_string());
-    assert_eq!(seen.header("accept-encoding"), "identity");
-    assert_eq!(seen.header("accept"), "application/json");
-    assert_eq!(seen.header("content-length"), REQUEST.len().to_string());
-    for (name, value) in [("openai-beta", "responses=v1"), ("x-stainless-lang", "python"), ("idempotency-key", "once")]
-    {
-        assert_eq!(seen.header(name), value, "{name}");
-    }
-    for name in ["cookie", "x-secret-of-the-client", "x-stainless-hop", "expect"] {
-        assert_eq!(seen.header(name), "", "{name}");
+    let upstreams = [
+        ("authorization", "Bearer sk-upstream-0123456789"),
+        ("host", &upstream.address.to_string()),
+        ("accept-encoding", "identity"),
+        ("accept", "application/json"),
+        ("content-length", &REQUEST.len().to_string()),
+        ("openai-beta", "responses=v1"),
+        ("x-stainless-lang", "python"),
+        ("idempotency-key", "once"),
+        ("traceparent", "00-1-2-01"),
+        ("x-of-the-client", "1"),
+        ("cookie", ""),
+        ("x-api-key", ""),
+        ("x-stainless-hop", ""),
+        ("te", ""),
+        ("expect", ""),
+    ];
+    for (name, value) in upstreams.iter().chain(&OF_CODEX) {
+        assert_eq!(seen.header(name), *value, "{name}");
     }
     assert!(!gate.log().contains("sk-upstream"));
+}
+
+#[test]
+fn settings_remove_headers_or_name_those_that_pass() {
+    let upstream = with_headers();
+    let removing =
+        "remove_request_headers = [\"x-codex-*\", \"Originator\"]\nremove_response_headers = [\"x-models-etag\"]";
+    let gate = Gate::new(&upstream, removing);
+    let answer = gate.ask("/v1/responses", &OF_CODEX);
+    assert_eq!((answer.header("x-models-etag"), answer.header("x-codex-primary-used-percent")), ("", "12"));
+    drop(answer.bytes());
+    let listing = "request_headers = [\"content-type\", \"session-id\"]\nresponse_headers = []";
+    let gate = Gate::new(&upstream, listing);
+    let answer = gate.ask("/v1/responses", &OF_CODEX);
+    assert_eq!(
+        (answer.header("x-request-id"), answer.header("content-type")),
+        ("", "text/event-stream; charset=utf-8")
+    );
+    drop(answer.bytes());
+    let seen = upstream.seen();
+    let of = |nth: usize| {
+        ["originator", "x-codex-turn-metadata", "session-id", "version"].map(|name| seen[nth].header(name))
+    };
+    assert_eq!(of(0), ["", "", OF_CODEX[1].1, "0.169.0"]);
+    assert_eq!(of(1), ["", "", OF_CODEX[1].1, ""]);
+}
+
+#[test]
+fn a_translation_has_the_headers_of_the_answer_but_not_those_of_its_body() {
+    let upstream = Upstream::start(|_, stream| {
+        let head = "HTTP/1.1 200 OK\r\ncontent-type: text/event-stream\r\nx-models-etag: abc\r\netag: \"1\"\r\n\
+            content-language: en\r\nconnection: close\r\n\r\n";
+        let _ = stream.write_all(head.as_bytes());
+        let _ = stream.write_all(&recorded("scripted__text-valid.sse"));
+    });
+    let gate = Gate::new(&upstream, "");
+    let answer = gate.ask("/v1/responses?contract=sse.v1", &[]);
+    let names = ["content-type", "x-models-etag", "etag", "content-language"];
+    assert_eq!(names.map(|name| answer.header(name)), ["text/event-stream; contract=sse.v1", "abc", "", ""]);
+}
+
+#[test]
+fn keys_of_the_client_pass_where_its_credentials_do() {
+    let upstream = Upstream::streaming(recorded("scripted__text-valid.sse"));
+    let gate = Gate::new(&upstream, "authorization = \"passthrough\"");
+    drop(gate.ask("/v1/responses", &[("api-key", "azure"), ("cookie", "a=b")]).bytes());
+    let seen = upstream.seen().remove(0);
+    assert_eq!((seen.header("api-key"), seen.header("cookie")), ("azure", ""));
 }
 
 #[test]
@@ -129,7 +223,7 @@ fn a_token_of_the_proxys_is_never_passed_on() {
     assert_eq!((seen[0].header("authorization"), seen[1].header("authorization")), ("", "Bearer sk-own"));
     assert_eq!(seen[1].header("x-upstream-authorization"), "");
     drop(gate);
-    // Without tokens, `Authorization` is the client's own.
+    // Without tokens, `Authorization` belongs to the client and is passed on.
     let gate = Gate::new(&upstream, passing);
     drop(gate.ask("/v1/responses", &[("authorization", "Bearer sk-own")]).bytes());
     assert_eq!(upstream.seen()[2].header("authorization"), "Bearer sk-own");
@@ -157,15 +251,20 @@ fn what_is_not_kept_is_the_upstreams_to_answer() {
         ("GET", "/v1/responses/resp_up/input_items?limit=2"),
         ("POST", "/v1/responses/resp_up/cancel"),
         ("DELETE", "/v1/responses/resp_up"),
+        ("POST", "/v1/responses/compact"),
+        ("POST", "/v1/responses/input_tokens?x=1"),
+        ("GET", "/v1/models?client_version=0.169.0"),
+        ("GET", "/v1/models/gpt-5.5"),
     ] {
         let answer = ask(method, path);
         assert_eq!(answer.status, 200);
         assert_eq!(answer.json()["asked"], format!("{method} {path}"));
     }
+    let sent = upstream.seen().len();
     for id in ["..", "a%2Fb", "a%00", &"x".repeat(257)] {
         assert_eq!(ask("GET", &format!("/v1/responses/{id}")).status, 404, "{id}");
     }
-    assert_eq!(upstream.seen().len(), 4);
+    assert_eq!((sent, upstream.seen().len()), (8, 8));
     assert!(gate.runs().is_empty());
 }
 
@@ -176,7 +275,7 @@ fn a_whole_response_passes_and_is_kept_unless_it_goes_on_elsewhere() {
         let body = json!({"id": format!("resp_{status}"), "object": "response", "status": status, "model": "lab",
             "created_at": 1, "output": [{"type": "message", "id": "msg_1", "role": "assistant", "status": "completed",
             "content": [{"type": "output_text", "text": "Hello", "annotations": []}]}]});
-        // Laid out for people, as some servers do.
+        // Pretty-printed, as by some servers.
         let body = serde_json::to_vec_pretty(&body).unwrap();
         whole(stream, "200 OK", "content-type: application/json\r\nx-request-id: req_2\r\n", &body);
     });
@@ -246,7 +345,7 @@ fn what_cannot_be_read_is_refused_with_the_reason() {
             let _ = stream.write_all(b"HTTP/1.1 200 OK\r\n");
             while stream.write_all(&[b'x'; 4096]).is_ok() {}
         }
-        // It closes the connection without a word.
+        // Closes the connection without an answer.
         _ => {}
     });
     let gate = Gate::new(&upstream, "");

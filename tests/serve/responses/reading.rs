@@ -1,4 +1,4 @@
-//! Who reads the run of a response besides the one who asked, and later.
+//! Other readers of a response's run, during the response and later.
 
 use super::*;
 use crate::client::{Answer, get};
@@ -29,17 +29,20 @@ fn a_token_with_a_view_of_some_runs_makes_no_others() {
     for (name, status) in [("all", 200), ("reads", 403), ("chats", 403), ("claude", 403), ("responses", 200)] {
         let answer = gate.ask("/v1/responses", &[("authorization", &bearer(name))]);
         assert_eq!(answer.status, status, "{name}");
-        // To its end: then it is kept.
+        // Reads to the end, after which the response is kept.
         drop(answer.bytes());
     }
     assert_eq!(upstream.seen().len(), 2);
-    // What is kept is seen by whom it is for; the upstream is asked in the name of those alone who see everything.
+    // A kept response is visible to the tokens that may see its run, and the upstream is also asked for it on their behalf. For
+    // a response that is not kept, the upstream is only asked for tokens that see all runs.
     let ask = |name: &str, path: &str| get(gate.proxy.address, path, &[("authorization", &bearer(name))]).status;
     for (name, kept) in [("all", 200), ("reads", 200), ("chats", 404), ("claude", 404), ("responses", 200)] {
         assert_eq!(ask(name, "/v1/responses/resp_lab?stream=true"), kept, "{name}");
     }
     assert_eq!((ask("responses", "/v1/responses/resp_other"), upstream.seen().len()), (404, 2));
-    assert_eq!((ask("all", "/v1/responses/resp_other"), upstream.seen().len()), (200, 3));
+    assert_eq!((ask("chats", "/v1/responses/resp_lab"), upstream.seen().len()), (404, 2));
+    assert_eq!((ask("responses", "/v1/responses/resp_lab"), upstream.seen().len()), (200, 3));
+    assert_eq!((ask("all", "/v1/responses/resp_other"), upstream.seen().len()), (200, 4));
 }
 
 #[test]
@@ -53,7 +56,7 @@ fn another_client_reads_the_same_run_in_other_contracts_meanwhile() {
     let run = gate.wait_for("the run", |run| run["response_id"].is_string());
     let id = run["run_id"].as_str().unwrap();
     let response = run["response_id"].as_str().unwrap().to_owned();
-    // While it goes on: three contracts by the run, one by the response, and the raw records.
+    // During the response: three contracts by the run, one by the response, and the raw records.
     let live: Vec<(&str, Answer)> = ["hecate.v1", "sse.v1", "agent-manager.v1"]
         .into_iter()
         .map(|contract| (contract, gate.get(&format!("/v1/runs/{id}/events?contract={contract}"))))
@@ -110,7 +113,7 @@ fn a_contract_is_answered_with_the_translation_of_the_same_run() {
 fn a_replay_begins_behind_any_event() {
     let bytes = recorded("scripted__text-valid.sse");
     let upstream = Upstream::streaming(bytes.clone());
-    let gate = Gate::new(&upstream, "");
+    let gate = Gate::new(&upstream, "retrieve = \"kept\"");
     drop(gate.ask("/v1/responses", &[]).bytes());
     let all = events(&bytes);
     for (at, event) in all.iter().enumerate() {
@@ -120,7 +123,7 @@ fn a_replay_begins_behind_any_event() {
     }
     assert_eq!(gate.get("/v1/responses/resp_lab?stream=true&starting_after=99999").text(), "");
     assert_eq!(code(gate.get("/v1/responses/resp_lab?stream=true&starting_after=x")).0, 400);
-    // As it was told last.
+    // The last state of the response.
     let last: Value = {
         let data = all.last().unwrap().lines().find_map(|line| line.strip_prefix("data: ")).unwrap();
         serde_json::from_str(data).unwrap()
@@ -136,10 +139,11 @@ fn a_response_is_kept_beyond_a_restart() {
     let folder = Folder::new();
     let log = folder.path("framegate.db");
     let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", log.to_str().unwrap())];
-    let mut gate = Gate::with(&upstream, "", &settings);
+    let kept = "retrieve = \"kept\"";
+    let mut gate = Gate::with(&upstream, kept, &settings);
     drop(gate.ask("/v1/responses", &[]).bytes());
     assert!(gate.proxy.terminate().success());
-    let gate = Gate::with(&upstream, "", &settings);
+    let gate = Gate::with(&upstream, kept, &settings);
     assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
     assert_eq!(gate.get("/v1/responses/resp_lab").json()["status"], "completed");
 }

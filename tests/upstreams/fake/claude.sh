@@ -151,7 +151,7 @@ long)
         *'"type":"user"'*)
             begin
             text two "and on it goes"
-            end again
+            end "and on it goes"
             ;;
         esac
     done

@@ -1,14 +1,14 @@
-//! Findings for GitHub Actions: one workflow command each, which the site shows beside the line it is about.
+//! Findings for GitHub Actions: one workflow command each, which GitHub shows next to the line it is about.
 //!
-//! `::error file=…,line=…,title=…::message`, and `::warning` likewise. In the message `%`, CR and LF are escaped, in the
-//! properties also `:` and `,`, so that nothing in an input can end a command or begin one.
+//! `::error file=…,line=…,title=…::message`, and `::warning` likewise. In the message, `%`, CR and LF are escaped; in the
+//! properties, `:` and `,` as well. An input can therefore neither end a command nor begin one.
 
 use super::text::Text;
 use super::{Found, Report, Subject, Tally, plain, shortened, word};
 use std::io::{self, Write};
 
 pub(super) struct Github {
-    /// The last line is that of the text report.
+    /// Writes the summary line, as in the text report.
     summary: Text,
 }
 
@@ -40,12 +40,12 @@ impl Report for Github {
     }
 }
 
-/// Text behind the second `::`.
+/// Escapes the text after the second `::`.
 fn message(text: &str) -> String {
     text.replace('%', "%25").replace('\r', "%0D").replace('\n', "%0A")
 }
 
-/// The value of a property.
+/// Escapes the value of a property.
 fn property(text: &str) -> String {
     message(text).replace(':', "%3A").replace(',', "%2C")
 }
@@ -58,7 +58,7 @@ mod tests {
     fn nothing_in_a_text_ends_or_begins_a_command() {
         assert_eq!(message("50% a::b, c\r\n::error::x"), "50%25 a::b, c%0D%0A::error::x");
         assert_eq!(property("C:\\a,b%\n::error file=x"), "C%3A\\a%2Cb%25%0A%3A%3Aerror file=x");
-        // An escape of the input's own is not read as ours.
+        // An escape in the input is not read as an escape of ours.
         assert_eq!(message("%0A"), "%250A");
     }
 }

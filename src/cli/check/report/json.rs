@@ -1,7 +1,8 @@
-//! Findings for programs: `{"contract":…,"findings":[…],"files":[…],"summary":{…}}`, findings as they come.
+//! Findings for programs: `{"contract":…,"findings":[…],"files":[…],"summary":{…}}`, with findings in the order in which they
+//! are found.
 //!
-//! Of a runner's output, `runner` stands for `contract` and `records` for `events`; a finding then says how often it came
-//! (`count`), where its first record begins (`offset`, in bytes) and what may be done (`suggestion`).
+//! For a runner's output, the key is `runner` instead of `contract` and `records` instead of `events`. A finding then has the
+//! number of occurrences (`count`), the start of the first record (`offset`, in bytes) and what to do (`suggestion`).
 
 use super::{Found, Report, Subject, Tally, word};
 use serde::Serialize;
@@ -13,8 +14,8 @@ pub(super) struct Json {
     files: Vec<FileEntry>,
 }
 
-/// One finding; `record` counts events from 1 and is null where the finding is about the stream as a whole. `line` is where
-/// the event, or with `--from` the runner's record, begins; absent where it is not known.
+/// One finding. `record` counts events from 1 and is null if the finding is about the stream as a whole. `line` is the start of
+/// the event, or with `--from` of the runner's record; absent if unknown.
 #[derive(Serialize)]
 struct FindingEntry<'a> {
     file: &'a str,
@@ -34,7 +35,7 @@ struct FindingEntry<'a> {
     drift: Option<DriftEntry<'a>>,
 }
 
-/// The runner's record that gave rise to an event: its number from 1, and where it begins, in bytes.
+/// The runner's record that caused an event: its number from 1, and its start in bytes.
 #[derive(Serialize)]
 struct Source {
     record: u64,
@@ -48,7 +49,7 @@ struct DriftEntry<'a> {
     suggestion: &'a str,
 }
 
-/// What was counted: events of a contract, records of a runner.
+/// What is counted: events of a contract, or records of a runner.
 #[derive(Serialize)]
 #[serde(rename_all = "lowercase")]
 enum Count {
@@ -65,7 +66,7 @@ struct FileEntry {
     count: Count,
     errors: u64,
     warnings: u64,
-    /// Why the file could not be read to its end; null where it was.
+    /// The reason why the file could not be read to its end; null if it was.
     unreadable: Option<String>,
 }
 
@@ -91,7 +92,7 @@ impl Json {
         }
     }
 
-    /// What stands before the next finding.
+    /// Writes the separator before the next finding, or the start of the object.
     fn lead(&mut self, out: &mut dyn Write) -> io::Result<()> {
         if std::mem::replace(&mut self.begun, true) {
             return out.write_all(b",\n");

@@ -1,13 +1,15 @@
-//! Findings for build servers: JUnit XML, one test case a file, a failure for each error, warnings as its output.
+//! Findings for build servers: JUnit XML with one test case for each file, a failure for each error, and warnings as the case's
+//! output.
 //!
-//! The counts stand before the cases, so cases are held to the end; of each file only so many findings are.
+//! JUnit puts the counts before the cases, so the cases are held until the end. The number of findings held for a file is
+//! bounded.
 
 use super::{Found, Report, Subject, Tally, line, shortened};
 use framegate_translators::verify::Severity;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 
-/// How many findings of a file are shown; the rest is counted.
+/// How many findings of a file are shown; the rest are counted.
 const SHOWN: u64 = 1000;
 
 pub(super) struct Junit {
@@ -79,7 +81,7 @@ impl Report for Junit {
     }
 }
 
-/// Says that there are more findings. A failure of its own where no error may have been shown.
+/// Says that there are more findings. If the file has errors this is a failure, since none of them may have been shown.
 fn rest(more: u64, tally: &Tally) -> String {
     let message = format!("{more} more findings are not shown ({} errors in all)", tally.errors);
     match tally.errors {
@@ -88,7 +90,7 @@ fn rest(more: u64, tally: &Tally) -> String {
     }
 }
 
-/// Text that may stand in an element or in a quoted attribute. What XML has no way to write becomes U+FFFD.
+/// Escapes text for an element or a quoted attribute. Characters that XML cannot represent become U+FFFD.
 fn xml(text: &str) -> String {
     let mut xml = String::with_capacity(text.len());
     for letter in text.chars() {

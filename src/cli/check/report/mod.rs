@@ -1,7 +1,7 @@
-//! Findings for people, for programs and for build servers.
+//! Reports of findings for people, for programs and for build servers.
 //!
-//! In: findings in the order of the files. Out: text, one JSON object, JUnit XML, or workflow commands. Never: a control character of the
-//! input in the output; more than a bounded number of findings held.
+//! Input: findings in the order of the files. Output: text, one JSON object, JUnit XML, or workflow commands. Never: a control
+//! character of the input in the output; more than a bounded number of findings in memory.
 
 mod github;
 mod json;
@@ -25,7 +25,7 @@ pub(super) enum Format {
     Github,
 }
 
-/// What is checked, and what it consists of.
+/// What is checked.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Subject {
     /// Events of this contract.
@@ -41,7 +41,7 @@ impl Subject {
         }
     }
 
-    /// The word for one of its parts.
+    /// The word for one event or record.
     fn unit(self) -> &'static str {
         match self {
             Self::Contract(_) => "event",
@@ -50,7 +50,7 @@ impl Subject {
     }
 }
 
-/// What was counted, of a file or of all.
+/// The counts of one file, or of all files.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Tally {
     pub(super) files: u64,
@@ -58,7 +58,7 @@ pub(super) struct Tally {
     pub(super) errors: u64,
     pub(super) warnings: u64,
     pub(super) unreadable: u64,
-    /// The form of a runner's output.
+    /// The detected form of a runner's output.
     pub(super) surface: Option<&'static str>,
 }
 
@@ -75,17 +75,17 @@ impl Tally {
 
 /// Prints findings in one format.
 pub(super) trait Report {
-    /// Takes the next finding of a file.
+    /// Writes the next finding of a file.
     fn finding(&mut self, out: &mut dyn Write, file: &str, found: &Found<'_>) -> io::Result<()>;
 
-    /// A file is over, or could not be read to its end.
+    /// Ends a file. `unreadable` says why it could not be read to its end.
     fn file(&mut self, out: &mut dyn Write, file: &str, tally: &Tally, unreadable: Option<&str>) -> io::Result<()>;
 
-    /// All files are over.
+    /// Ends the report after the last file.
     fn end(&mut self, out: &mut dyn Write, total: &Tally) -> io::Result<()>;
 }
 
-/// A report in this format.
+/// Creates a report in this format.
 pub(super) fn new(format: Format, subject: Subject) -> Box<dyn Report> {
     match format {
         Format::Text => Box::new(text::Text::new(subject)),
@@ -102,11 +102,11 @@ fn word(severity: Severity) -> &'static str {
     }
 }
 
-/// The text on one line, with nothing in it that a terminal would obey.
+/// The text on one line, with control characters escaped, so that a terminal does not interpret them.
 fn plain(text: &str) -> String {
     let mut plain = String::with_capacity(text.len());
     for letter in text.chars() {
-        // The marks that turn the direction of writing can make a line look like another one.
+        // Bidirectional control characters can make a line look like a different one.
         if letter.is_control()
             || matches!(letter, '\u{200E}' | '\u{200F}' | '\u{2028}'..='\u{202E}' | '\u{2066}'..='\u{2069}')
         {
@@ -118,10 +118,10 @@ fn plain(text: &str) -> String {
     plain
 }
 
-/// How many characters of an event are shown in a report for a site.
+/// How many characters of an event are shown in a report for a web page.
 const PAYLOAD_CHARS: usize = 4096;
 
-/// The beginning of an event, whole where it is short.
+/// The start of an event, or all of it if it is short.
 fn shortened(payload: &str) -> String {
     match payload.char_indices().nth(PAYLOAD_CHARS) {
         Some((end, _)) => format!("{}…", payload.get(..end).unwrap_or_default()),
@@ -129,8 +129,8 @@ fn shortened(payload: &str) -> String {
     }
 }
 
-/// One finding on one line: `file:record: error[rule] type /pointer: message`. Of a runner's output the record is the
-/// runner's, and the event's number stands behind the message.
+/// One finding on one line: `file:record: error[rule] type /pointer: message`. For a runner's output, `record` is the runner's
+/// record, and the event's number follows the message.
 fn line(file: &str, found: &Found<'_>) -> String {
     use std::fmt::Write;
     let located = found.located;
@@ -159,14 +159,14 @@ fn line(file: &str, found: &Found<'_>) -> String {
     line
 }
 
-/// A writer that goes on as if nothing had happened when its reader is gone.
+/// A writer that ignores all writes once its reader has closed the pipe.
 pub(super) struct UntilClosed<W> {
     out: W,
     gone: bool,
 }
 
 impl<W: Write> UntilClosed<W> {
-    /// Writes until the pipe is closed.
+    /// Creates a writer that writes until the pipe is closed.
     pub(super) fn new(out: W) -> Self {
         Self { out, gone: false }
     }

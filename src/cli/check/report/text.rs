@@ -1,4 +1,4 @@
-//! Findings for people: one a line, then a summary.
+//! Findings for people: one on each line, then a summary.
 
 use super::{Found, Report, Subject, Tally, line, plain};
 use std::io::{self, Write};
@@ -22,7 +22,7 @@ impl Report for Text {
         }
     }
 
-    /// What could not be read is told on stderr, in every format.
+    /// Unreadable files are reported on stderr in every format.
     fn file(&mut self, _: &mut dyn Write, _: &str, _: &Tally, _: Option<&str>) -> io::Result<()> {
         Ok(())
     }

@@ -4,7 +4,7 @@ use uuid::Uuid;
 
 const STREAM: StreamId = (StreamKind::Session, Uuid::nil());
 
-/// An append that is being made.
+/// An append under construction.
 struct Appending<'a> {
     finder: Finder<'a>,
     bodies: Vec<u8>,
@@ -29,7 +29,7 @@ impl<'a> Appending<'a> {
         self.of(STREAM, seq, body, false)
     }
 
-    /// It is kept, in streams with the key 5.
+    /// The append is kept, in streams with the key 5.
     fn keep(self, texts: &Texts) {
         for (stream, known) in self.finder.into_known(&self.bodies) {
             texts.learn(stream, known.map(|known| Known { key: Some(5), ..known }));
@@ -37,7 +37,7 @@ impl<'a> Appending<'a> {
     }
 }
 
-/// A text of about that length that is not like itself moved by anything.
+/// A text of about that length that does not repeat itself at any offset.
 fn text(bytes: usize, salt: usize) -> String {
     let words = (0..).map(|nth| format!("{}-{salt} ", nth * nth + salt));
     words.take(bytes / 6).collect::<String>().split_at(bytes / 2).0.repeat(2)
@@ -64,7 +64,7 @@ fn a_text_is_found_in_its_record_and_in_what_follows() {
     let hole = Hole { part: part..part + long.len(), source: 0, source_at: at, key: None };
     assert_eq!(append.derived(1, &delta), Some(hole.clone()));
     assert_eq!(append.derived(2, &delta), Some(hole));
-    // Of a later append: the next record, and the end.
+    // In a later append: the next record, and the end.
     append.keep(&texts);
     let mut append = Appending::new(&texts);
     let result = format!(r#"{{"provider_event":{{"data":{{"result":"{long}"}}}}}}"#);
@@ -72,7 +72,7 @@ fn a_text_is_found_in_its_record_and_in_what_follows() {
     let hole = Hole { part: part..part + long.len(), source: 0, source_at: at, key: Some(5) };
     assert_eq!(append.record(3, &result), Some(hole));
     let end = append.derived(4, &delta).unwrap();
-    // Not to record 3, which lacks that part.
+    // Not a reference to record 3, which lacks that part.
     assert_eq!((end.source, end.source_at), (0, at));
 }
 
@@ -95,11 +95,11 @@ fn streams_in_one_append_keep_to_themselves_and_go_on() {
     let (one, two) = (text(2_000, 1), text(2_000, 2));
     assert_eq!(append.record(0, &data(&one)), None);
     assert_eq!(append.of(other, 0, &data(&two), true), None);
-    // Neither has the other's.
+    // Neither stream refers to the other's text.
     assert_eq!(append.of(other, 1, &delta(&one), false), None);
     assert_eq!(append.derived(1, &delta(&one)).map(|hole| hole.source), Some(0));
     assert_eq!(append.of(other, 2, &delta(&two), false).map(|hole| hole.source), Some(0));
-    // One that is over has nothing for later appends, also of what it had before.
+    // An ended stream leaves no text for later appends, not even an older one.
     append.finder.is_over(other);
     append.keep(&texts);
     assert!(texts.of(STREAM).is_some() && texts.of(other).is_none());
@@ -109,7 +109,7 @@ fn streams_in_one_append_keep_to_themselves_and_go_on() {
 fn what_is_short_or_only_alike_is_kept_as_it_is() {
     let texts = Texts::default();
     let mut append = Appending::new(&texts);
-    // One byte less than is worth it, and just as many.
+    // One byte less than the minimum, and exactly the minimum.
     for (bytes, is_worth) in [(LEAST - 1, false), (LEAST, true)] {
         let text = &text(LEAST * 4, bytes)[..bytes];
         append.record(0, &data(text));
@@ -151,7 +151,8 @@ fn the_latest_records_are_looked_through() {
 fn a_text_is_not_referred_to_in_a_body_that_is_large_beside_it() {
     let texts = Texts::default();
     let long = text(2_000, 1);
-    // As large as any text may be in, and larger; the other way round; and one of a sixteenth.
+    // The largest body that may contain any text, and one that is larger; then the body that would lack it; and a text of
+    // exactly a sixteenth.
     let padded = |bytes: usize, text: &str| {
         let body = format!(r#"{{"a":"{text}","b":[]}}"#);
         let mut body = body.replace("[]", &format!("[{}]", "0,".repeat((bytes - body.len()) / 2)));
@@ -162,9 +163,9 @@ fn a_text_is_not_referred_to_in_a_body_that_is_large_beside_it() {
         let mut append = Appending::new(&texts);
         append.record(0, &padded(bytes, &long));
         assert_eq!(append.derived(1, &delta(&long)).is_some(), is_worth, "in {bytes}");
-        // What follows refers to the one that could not.
+        // The next body refers to the one that had to store the text.
         assert_eq!(append.derived(2, &delta(&long)).map(|hole| hole.source), Some(u64::from(!is_worth)));
-        // A body that would lack it.
+        // A body that would lack the text.
         assert_eq!(append.record(3, &padded(bytes, &long)).is_some(), is_worth, "of {bytes}");
         assert_eq!(append.derived(4, &padded(bytes, &long)).is_some(), is_worth, "of {bytes}");
     }
@@ -188,14 +189,14 @@ fn parts_of_one_body_do_not_overlap() {
         .zip(1..)
         .map(|(text, seq)| append.derived(seq, &delta(text)).map(|hole| (hole.source, hole.source_at, hole.part.len())))
         .collect();
-    // The front is found in the second copy; the back has something in common with both.
+    // The front of the text is found in the second copy. The back overlaps both references.
     let (at, second) = (6, 6 + long.len() + 7);
     assert_eq!(holes[..3], [Some((0, at, long.len())), Some((0, second, front.len())), None]);
     assert_eq!(holes[3..], [holes[0], holes[1]]);
 }
 
-/// As many texts as make so many bytes, in one record and each twice behind it; how many holes that made, and how much was
-/// looked through for each byte.
+/// Puts `count` texts into one record, followed by each text twice. Returns the number of holes, and how many bytes were
+/// searched for each byte.
 fn through(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
     let known = Texts::default();
     let mut append = Appending::new(&known);
@@ -216,19 +217,19 @@ fn through(count: usize, is_there: impl Fn(usize) -> bool) -> (usize, f64) {
 
 #[test]
 fn what_is_looked_through_is_in_proportion_to_the_append() {
-    // A record of nearly 1 MiB with all of its texts: each is found once, where the last one ended.
+    // A record of nearly 1 MiB with all of its texts: each is found at the first try, where the last match ended.
     let (holes, per_byte) = through(900, |_| true);
     assert_eq!(holes, 1800);
     assert!(per_byte < 2.0, "{per_byte}");
-    // Of some another spelling: the others are found all the same.
+    // Some are escaped differently: the others are still found.
     let (holes, per_byte) = through(700, |nth| nth % 20 != 0);
     assert_eq!(holes, 1400 - 35);
     assert!(per_byte < 9.0, "{per_byte}");
-    // None is there: it is given up.
+    // None of them is there: the search gives up.
     let (holes, per_byte) = through(600, |_| false);
     assert_eq!(holes, 600);
     assert!(per_byte < 9.5, "{per_byte}");
-    // A record that is large beside its texts is not looked through at all.
+    // A record that is large in proportion to its texts is not searched at all.
     let (holes, per_byte) = through(3_000, |_| true);
     assert_eq!(holes, 3_000);
     assert!(per_byte < 0.1, "{per_byte}");
@@ -236,7 +237,7 @@ fn what_is_looked_through_is_in_proportion_to_the_append() {
 
 #[test]
 fn what_is_compared_is_counted_too() {
-    // Each of many places is like the text nearly to its end.
+    // Many places match the text almost to its end.
     let known = Texts::default();
     let mut append = Appending::new(&known);
     append.record(0, &format!(r#"{{"data":"{}"}}"#, " ".repeat(900_000)));

@@ -4,7 +4,7 @@ use super::*;
 use crate::clock::Clock;
 use crate::log::{Gone, Mark, stream_id};
 use framegate_translators::artifacts::{Artifact, ArtifactKind};
-use framegate_translators::frame::{Frame, Stream};
+use framegate_translators::frame::{Frame, Stream, StreamKind};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::runners::runner;
@@ -12,8 +12,9 @@ use framegate_translators::sequence::Identity;
 use std::path::PathBuf;
 use std::sync::Arc;
 use tokio::sync::oneshot;
+use uuid::Uuid;
 
-/// A writer without its thread, in a directory of its own.
+/// A writer without its thread, in its own directory.
 struct Alone {
     writer: Writer,
     dir: PathBuf,
@@ -41,7 +42,7 @@ impl Alone {
             })
             .unzip();
         self.writer.commit(group);
-        answers.into_iter().map(|mut answer| answer.try_recv().unwrap()).collect()
+        answers.into_iter().map(|mut answer| Ok(answer.try_recv().unwrap()?.claim().0)).collect()
     }
 
     fn kept(&mut self, frames: &[Arc<Frame>]) {
@@ -54,7 +55,7 @@ impl Alone {
 }
 
 impl Alone {
-    /// Lets the next so many transactions through, and no other.
+    /// Lets the next `commits` transactions through and makes the following ones fail; `None` lets all through.
     fn only(&mut self, commits: Option<usize>) {
         let hook = commits.map(|mut left| {
             move || {
@@ -77,7 +78,7 @@ impl Drop for Alone {
     }
 }
 
-/// The frames that a recording with a task makes, of one kind of stream.
+/// The frames that a recording with a task makes for one kind of stream.
 fn frames(run: u128, kind: StreamKind) -> Vec<Arc<Frame>> {
     let identity = Identity { run_id: Uuid::from_u128(run), session_id: None };
     let mut ingest = Ingest::new(runner("claude-code").unwrap(), None, Limits::default(), identity);
@@ -104,40 +105,87 @@ fn a_stream_that_is_gone_on_with_keeps_no_other_from_going_by_its_age() {
     alone.writer.options.clock = Clock::Fixed(2_001);
     alone.writer.tick();
     assert!(alone.has(&task) && !alone.has(&run));
-    // It is as old as its last frame.
+    // A task is as old as its last frame.
     alone.kept(&again[1..]);
     alone.writer.options.clock = Clock::Fixed(3_001);
     alone.writer.tick();
     assert!(alone.has(&task));
     alone.writer.options.clock = Clock::Fixed(3_002);
     alone.writer.tick();
-    assert!(!alone.has(&task) && alone.writer.ended.len() == 0);
+    assert!(!alone.has(&task) && alone.writer.room.idle().count() == 0);
 }
 
-#[test]
-fn a_thread_that_an_append_goes_on_with_stays_where_its_sessions_last_run_goes() {
-    let mut alone = Alone::new("thread", |options| options.max_runs = 0);
-    let (first, second) = (frames(1, StreamKind::Session), frames(2, StreamKind::Session));
-    let Stream { session, origin_run, provider, .. } = &*first[0].stream;
+/// A thread with that number; its frames have the bodies of a run's frames.
+fn thread(number: u128, from: u64) -> Vec<Arc<Frame>> {
+    let run = frames(1, StreamKind::Session);
+    let Stream { session, origin_run, provider, .. } = &*run[0].stream;
     let stream = Arc::new(Stream {
         kind: StreamKind::Thread,
-        id: session.id,
+        id: Uuid::from_u128(number),
         session: session.clone(),
         origin_run: *origin_run,
         provider,
     });
-    let thread: Vec<_> =
-        first[..3].iter().map(|frame| Arc::new(Frame { stream: stream.clone(), ..Frame::clone(frame) })).collect();
-    assert_eq!(first[0].stream.session.id, second[0].stream.session.id);
-    alone.kept(&thread[..2]);
-    alone.kept(&first);
-    alone.writer.options.clock = Clock::Fixed(1_001 + THREAD_REST_MS);
-    assert!(alone.append(&[&thread[2..], &second]).iter().all(Result::is_ok));
-    assert!(!alone.has(&first) && alone.has(&thread) && alone.has(&second));
-    // Rested, it goes with the next one.
-    alone.writer.options.clock = Clock::Fixed(1_002 + 2 * THREAD_REST_MS);
-    alone.kept(&frames(3, StreamKind::Task));
-    assert!(!alone.has(&second) && !alone.has(&thread));
+    let frame =
+        |(seq, frame): (u64, &Arc<Frame>)| Arc::new(Frame { seq, stream: stream.clone(), ..Frame::clone(frame) });
+    (from..from + 3).zip(&run).map(frame).collect()
+}
+
+#[test]
+fn threads_go_by_their_number_their_age_and_their_bytes() {
+    let mut alone = Alone::new("threads", |options| {
+        options.max_age = Some(Duration::from_secs(1));
+        options.max_runs = 2;
+    });
+    let threads: Vec<_> = (1..=4).map(|number| thread(number, 0)).collect();
+    let there = |alone: &Alone| threads.iter().map(|thread| alone.has(thread)).collect::<Vec<_>>();
+    for frames in &threads {
+        alone.kept(frames);
+    }
+    alone.writer.make_room(std::iter::empty());
+    assert_eq!(there(&alone), [false, false, true, true]);
+    // A thread that is appended to again is the newest.
+    alone.writer.options.clock = Clock::Fixed(2_000);
+    alone.kept(&thread(3, 3));
+    alone.kept(&threads[0]);
+    alone.writer.make_room(std::iter::empty());
+    assert_eq!(there(&alone), [true, false, true, false]);
+    alone.writer.options.clock = Clock::Fixed(3_000);
+    alone.kept(&thread(1, 3));
+    alone.writer.options.clock = Clock::Fixed(3_001);
+    alone.writer.tick();
+    assert_eq!(there(&alone), [true, false, false, false]);
+    // Threads are dropped by size; the one that the append continues only as the last.
+    let (all, one) = (alone.writer.room.bytes(), thread(2, 0));
+    alone.writer.room.bounds.max_bytes = all + all / 4;
+    alone.kept(&one);
+    assert_eq!(there(&alone), [false, true, false, false]);
+    let mut refused = 0;
+    for from in (3..60).step_by(3) {
+        match alone.append(&[&thread(2, from)]).remove(0) {
+            Ok(_) => assert!(alone.writer.room.bytes() <= all + all / 4),
+            Err(error) => {
+                // The frames are numbered for a thread that was dropped to make room for them. The caller numbers them again.
+                assert!(matches!(error, LogError::Sequence { expected: 0, .. }), "{error}");
+                refused += 1;
+                break;
+            }
+        }
+    }
+    assert_eq!((refused, alone.writer.room.len()), (1, 0));
+}
+
+#[test]
+fn one_append_of_a_group_that_finds_no_room_beside_the_others_finds_it_after_them() {
+    let runs: Vec<_> = (1..5).map(|run| frames(run, StreamKind::Session)).collect();
+    let mut alone = Alone::new("group", |_| {});
+    alone.kept(&runs[0]);
+    let one = alone.writer.room.bytes();
+    alone.writer.room.bounds.max_bytes = one * 3 / 2;
+    alone.writer.options.max_bytes = one * 3 / 2;
+    let all: Vec<&[Arc<Frame>]> = runs[1..].iter().map(|run| &run[..]).collect();
+    assert!(alone.append(&all).iter().all(Result::is_ok));
+    assert!(alone.writer.room.bytes() <= one * 3 / 2);
 }
 
 #[test]
@@ -151,12 +199,12 @@ fn a_run_that_is_too_old_and_could_not_be_dropped_is_dropped_later() {
     alone.writer.database().execute_batch(fault).unwrap();
     for _ in 0..3 {
         alone.writer.tick();
-        assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (true, true, 2));
+        assert_eq!((alone.has(&first), alone.has(&second), alone.writer.room.idle().count()), (true, true, 2));
     }
     alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
     alone.writer.tick();
-    assert_eq!((alone.has(&first), alone.has(&second), alone.writer.ended.len()), (false, false, 0));
-    assert_eq!(alone.writer.bytes, 0);
+    assert_eq!((alone.has(&first), alone.has(&second), alone.writer.room.idle().count()), (false, false, 0));
+    assert_eq!(alone.writer.room.bytes(), 0);
 }
 
 #[test]
@@ -171,7 +219,7 @@ fn one_run_that_cannot_be_dropped_holds_up_no_other() {
         "CREATE TRIGGER fault BEFORE DELETE ON streams WHEN old.key = 1 BEGIN SELECT RAISE(ABORT, 'a fault'); END";
     alone.writer.database().execute_batch(fault).unwrap();
     let there = |alone: &Alone| runs.iter().map(|run| alone.has(run)).collect::<Vec<_>>();
-    // For its room.
+    // Dropped to make room.
     for run in &runs[1..] {
         alone.kept(run);
     }
@@ -180,18 +228,18 @@ fn one_run_that_cannot_be_dropped_holds_up_no_other() {
     assert_eq!((there(&alone), alone.writer.owed), (vec![true, false, false, false, true], None));
     alone.writer.check_writable().unwrap();
     assert_eq!(alone.writer.stuck.len(), 1, "that is told once");
-    // For its age.
+    // Dropped because of their age.
     alone.writer.options.clock = Clock::Fixed(9_000);
     alone.writer.tick();
     assert_eq!(there(&alone), [true, false, false, false, false]);
-    // Where nothing else is left that could go, it is told.
-    alone.writer.options.max_runs = 0;
+    // If no other stream is left to drop, the error is reported.
+    alone.writer.room.bounds.max_streams = 0;
     alone.writer.make_room(std::iter::empty());
     let error = alone.writer.check_writable().unwrap_err();
     assert!(error.to_string().contains("a fault"), "{error}");
     alone.writer.database().execute_batch("DROP TRIGGER fault").unwrap();
     alone.writer.check_writable().unwrap();
-    assert_eq!((alone.writer.ended.len(), alone.writer.stuck.len()), (0, 0));
+    assert_eq!((alone.writer.room.idle().count(), alone.writer.stuck.len()), (0, 0));
 }
 
 #[test]
@@ -205,7 +253,7 @@ fn where_very_many_cannot_be_dropped_no_more_are_tried() {
             "DROP TRIGGER IF EXISTS fault; CREATE TRIGGER fault BEFORE DELETE ON streams WHEN old.key <= {keys} BEGIN SELECT RAISE(ABORT, 'a fault'); END"
         )
     };
-    alone.writer.options.max_runs = runs.len() - 1;
+    alone.writer.room.bounds.max_streams = runs.len() - 1;
     alone.writer.database().execute_batch(&fault(most)).unwrap();
     assert!(alone.writer.check_writable().is_ok());
     alone.writer.make_room(std::iter::empty());
@@ -230,7 +278,7 @@ fn a_run_of_a_time_when_the_clock_was_ahead_keeps_no_other_from_going_by_its_age
     alone.kept(&new);
     alone.writer.tick();
     assert_eq!([&ahead, &old, &new].map(|frames| alone.has(frames)), [true, false, true]);
-    // Its own time comes when the clock is there again.
+    // It is dropped once the clock has passed its time.
     alone.writer.options.clock = Clock::Fixed(51_000);
     alone.writer.tick();
     assert_eq!([&ahead, &old, &new].map(|frames| alone.has(frames)), [true, false, false]);
@@ -262,27 +310,27 @@ fn what_is_settled_is_told_although_its_room_could_not_be_given_back() {
     artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
     assert_eq!(alone.writer.artifact_bytes, 200_000);
 
-    // A front.
-    let (before, frames) = (alone.writer.bytes, second.len() as u64);
+    // Pruning a front.
+    let (before, frames) = (alone.writer.room.bytes(), second.len() as u64);
     alone.only(Some(1));
     let key = alone.writer.key_of(id).unwrap();
     let gone = Gone { frames: frames - 1, last_ms: 1, pruned_ms: 2 };
     alone.writer.drop_front(id, key, gone, &[]).unwrap();
-    assert!(alone.writer.keeps_freed && alone.free_pages() > 0 && alone.writer.bytes < before);
+    assert!(alone.writer.keeps_freed && alone.free_pages() > 0 && alone.writer.room.bytes() < before);
     let sql = "SELECT pruned_frames FROM streams WHERE key = ?1";
     assert_eq!(alone.writer.database.query_row(sql, [key], |row| row.get::<_, u64>(0)).unwrap(), frames - 1);
 
-    // An artifact.
+    // Removing an artifact.
     alone.only(Some(1));
     alone.writer.let_go(id, &[artifact.id().to_string()]).unwrap();
     assert_eq!((alone.writer.artifact_bytes, alone.writer.keeps_freed), (0, true));
 
-    // A run.
+    // Dropping a run.
     alone.only(Some(1));
     alone.writer.make_room(std::iter::empty());
     assert!(!alone.has(&first) && alone.has(&second) && alone.writer.owed.is_none() && alone.writer.keeps_freed);
 
-    // Later all of it is given back.
+    // Later all freed pages are returned.
     alone.only(None);
     assert!(alone.free_pages() > 20);
     alone.kept(&third[..1]);
@@ -317,16 +365,6 @@ fn a_stream_that_came_again_loses_nothing_to_whoever_meant_the_one_before() {
 }
 
 #[test]
-fn a_sessions_thread_is_found_without_a_look_at_its_runs() {
-    let alone = Alone::new("plan", |_| {});
-    let mut plan = alone.writer.database().prepare(&format!("EXPLAIN QUERY PLAN {RESTED_THREAD}")).unwrap();
-    let found = plan.query_map(named_params! {":session": "", ":rested": 0}, |row| row.get("detail")).unwrap();
-    let steps = found.collect::<rusqlite::Result<Vec<String>>>().unwrap();
-    assert!(steps.iter().any(|step| step.starts_with("SEARCH t ") && step.ends_with("(kind=? AND id=?)")), "{steps:?}");
-    assert!(steps.iter().all(|step| !step.starts_with("SCAN")), "{steps:?}");
-}
-
-#[test]
 fn what_artifacts_take_is_known_as_runs_go() {
     let mut alone = Alone::new("artifact-bytes", |_| {});
     let runs = [1, 2, 3].map(|run| frames(run, StreamKind::Session));
@@ -345,15 +383,15 @@ fn what_artifacts_take_is_known_as_runs_go() {
         };
         artifacts::put(&alone.writer.database, &artifact, &mut alone.writer.artifact_bytes, 1 << 20).unwrap();
     };
-    // The first two share one, and two are of one run alone.
+    // The first two runs share one artifact, and two artifacts belong to one run each.
     put(&runs[0], 1, 1_000);
     put(&runs[1], 1, 1_000);
     put(&runs[0], 2, 200);
     put(&runs[1], 3, 30);
     for (left, bytes) in [(3, 1_230), (2, 1_030), (1, 0), (0, 0)] {
-        alone.writer.options.max_runs = left;
+        alone.writer.room.bounds.max_streams = left;
         alone.writer.make_room(std::iter::empty());
-        assert_eq!((alone.writer.ended.len(), alone.writer.artifact_bytes), (left, bytes));
+        assert_eq!((alone.writer.room.idle().count(), alone.writer.artifact_bytes), (left, bytes));
         assert_eq!(artifacts::total(&alone.writer.database).unwrap(), bytes, "as they are added up");
     }
 }

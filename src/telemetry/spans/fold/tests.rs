@@ -46,7 +46,7 @@ fn of<'s>(spans: &'s [SpanData], operation: &str) -> Vec<&'s SpanData> {
     spans.iter().filter(|span| text(span, "gen_ai.operation.name").as_deref() == Some(operation)).collect()
 }
 
-/// The texts of a frame that no span may tell.
+/// The texts of a frame that no span may contain.
 fn payloads(body: &Body) -> Vec<&str> {
     match body {
         Body::SessionStarted { input } => vec![input],
@@ -160,7 +160,7 @@ fn the_bound_on_open_spans_holds_and_what_is_beyond_is_counted() {
         }
         let refused = open.take_refused();
         assert!(refused > 0 && open.spans == 0, "{most}: {refused} refused");
-        // Where there is no room for the run, nothing within it is asked for.
+        // If the bound leaves no span for the run itself, no spans within it are requested.
         assert!(most == 0 || done.len() as u64 + refused == all as u64, "{most}: {} and {refused}", done.len());
     }
 }

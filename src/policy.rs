@@ -1,28 +1,28 @@
-//! What is decided before anybody is asked, and what where nobody answers.
+//! The rules that decide questions without a person, and the decision if no answer arrives in time.
 //!
-//! In: a question of a runner's: the upstream, the tool, its arguments as the runner spelt them. Out: allow, deny, or ask.
-//! Never: a rule that matches a part of a name or value where the whole was meant.
+//! Input: a question of a runner: the upstream, the tool, and the arguments in the runner's spelling. Output: allow, deny, or
+//! ask. Never: a rule that matches a part of a name or value when the whole was meant.
 
 use framegate_translators::frame::RawJson;
 use framegate_translators::json::Json;
 use regex::Regex;
 use std::borrow::Cow;
 
-/// How large one pattern may become when it is made ready, in bytes.
+/// Size limit for one compiled pattern, in bytes.
 const PATTERN_BYTES: usize = 1 << 20;
 
-/// What a rule says.
+/// The decision of a rule.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Verdict {
     /// The tool may run.
     Allow,
-    /// It may not.
+    /// The tool may not run.
     Deny,
-    /// Somebody is asked.
+    /// A person is asked.
     Ask,
 }
 
-/// One rule: it speaks where all that it names fits.
+/// One rule. It applies if all its conditions match.
 #[derive(Clone, Debug)]
 pub struct Rule {
     name: String,
@@ -33,63 +33,63 @@ pub struct Rule {
     reason: Option<String>,
 }
 
-/// What is wrong with a rule.
+/// Why a rule is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("the pattern of {of} is no regular expression: {why}")]
 pub struct RuleError {
-    /// Whose pattern: `tool`, or an argument's name.
+    /// The condition with the pattern: `tool`, or the name of an argument.
     pub of: String,
-    /// What is wrong with it.
+    /// Why the pattern is invalid.
     pub why: String,
 }
 
 impl Rule {
-    /// A rule that speaks to every question.
+    /// A rule that applies to every question.
     pub fn new(name: impl Into<String>, verdict: Verdict) -> Self {
         Self { name: name.into(), upstream: None, tool: None, arguments: Vec::new(), verdict, reason: None }
     }
 
-    /// Speaks to the questions of one upstream alone.
+    /// Restricts the rule to the questions of one upstream.
     #[must_use]
     pub fn of_upstream(self, upstream: impl Into<String>) -> Self {
         Self { upstream: Some(upstream.into()), ..self }
     }
 
-    /// Speaks to tools alone whose whole name fits the regular expression.
+    /// Restricts the rule to tools whose whole name matches the regular expression.
     ///
     /// # Errors
-    /// It is none.
+    /// The regular expression is invalid.
     pub fn of_tool(self, pattern: &str) -> Result<Self, RuleError> {
         Ok(Self { tool: Some(whole("tool", pattern)?), ..self })
     }
 
-    /// Speaks alone where that argument is there, and the whole of it fits the regular expression. A key that begins with `/`
-    /// is a JSON Pointer; what is no text is matched as JSON.
+    /// Restricts the rule to questions with this argument whose whole value matches the regular expression. A key that begins
+    /// with `/` is a JSON Pointer. A value that is not a string is matched as its JSON text.
     ///
     /// # Errors
-    /// It is none.
+    /// The regular expression is invalid.
     pub fn where_argument(mut self, key: &str, pattern: &str) -> Result<Self, RuleError> {
         self.arguments.push((key.to_owned(), whole(key, pattern)?));
         Ok(self)
     }
 
-    /// Why, for the runner and the frame.
+    /// Sets the reason that the runner and the frame receive.
     #[must_use]
     pub fn because(self, reason: impl Into<String>) -> Self {
         Self { reason: Some(reason.into()), ..self }
     }
 
-    /// The name, for the frame.
+    /// The name that the frame receives.
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// What it says.
+    /// The decision.
     pub fn verdict(&self) -> Verdict {
         self.verdict
     }
 
-    /// Why it says so.
+    /// The reason for the decision; `None` if the rule has none.
     pub fn reason(&self) -> Option<&str> {
         self.reason.as_deref()
     }
@@ -102,7 +102,7 @@ impl Rule {
 }
 
 fn whole(of: &str, pattern: &str) -> Result<Regex, RuleError> {
-    // The pattern by itself first: one that closes the group would fit more than it says.
+    // Compile the bare pattern first: a pattern that closes the group would match more than it says.
     let checked = regex::RegexBuilder::new(pattern).size_limit(PATTERN_BYTES).build();
     checked
         .and_then(|_| regex::RegexBuilder::new(&format!("^(?:{pattern})$")).size_limit(PATTERN_BYTES).build())
@@ -128,14 +128,14 @@ fn text_of(value: Json<'_>) -> Cow<'_, str> {
     value.str().unwrap_or_else(|| Cow::Borrowed(value.text()))
 }
 
-/// All rules, and what holds where nobody answers.
+/// The rules, and what happens if no answer arrives in time.
 #[derive(Clone, Debug)]
 pub struct Policy {
-    /// The rules; the first that speaks to a question is what counts. Where none does, somebody is asked.
+    /// The rules, in order. The first that applies decides; if none applies, a person is asked.
     pub rules: Vec<Rule>,
-    /// How long somebody may take to answer, in milliseconds.
+    /// How long an answer may take, in milliseconds.
     pub timeout_ms: u64,
-    /// Whether a question that nobody answered in time is a yes. One that wants a choice or a text is never.
+    /// Whether a question is approved if it is not answered in time. A question that asks for a choice or a text never is.
     pub allow_unanswered: bool,
 }
 
@@ -146,7 +146,7 @@ impl Default for Policy {
 }
 
 impl Policy {
-    /// The rule that speaks to a question.
+    /// The first rule that applies to a question; `None` if none applies.
     pub fn rule(&self, upstream: &str, tool: &str, args: &RawJson) -> Option<&Rule> {
         self.rules.iter().find(|rule| rule.fits(upstream, tool, args))
     }
@@ -214,7 +214,7 @@ mod tests {
     fn a_pattern_that_is_none_is_told() {
         let error = Rule::new("bad", Verdict::Allow).of_tool("(").expect_err("no expression");
         assert_eq!(error.of, "tool");
-        // Closing the group that is put around it must not let it fit a part.
+        // Closing the group around the pattern must not make it match a part.
         assert!(Rule::new("bad", Verdict::Allow).of_tool("a)|(?:b").is_err());
     }
 }

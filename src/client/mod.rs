@@ -1,15 +1,12 @@
-//! The HTTP client with which the proxy reaches out to upstreams.
+//! The HTTP client for requests to upstreams.
 //!
-//! In: a request. Out: the head of its answer, and the body as it comes; or why there is none. Never: a redirect followed, a
-//! body decompressed, a request sent twice (one that found its connection closed before a byte of it was sent is put on
-//! another), a wait without a bound, a secret in an error.
+//! Input: a request. Output: the head of the response, and the body as it arrives; or why there is none. Never: a redirect
+//! that is followed; a decompressed body; a request sent twice (if its connection turns out to be closed before the first
+//! byte, the request uses another one); an unbounded wait; a secret in an error.
 //!
-//! HTTP/1.1 over plain TCP or TLS. Connections that are idle are kept for a while, and used again.
+//! It speaks HTTP/1.1 over plain TCP or TLS. Idle connections are kept for a while and reused.
 
-mod headers;
-
-pub use headers::{AllowList, NotAllowed};
-
+use crate::clock::Clock;
 use bytes::Bytes;
 use http_body_util::combinators::UnsyncBoxBody;
 use http_body_util::{BodyExt, Full, LengthLimitError};
@@ -29,16 +26,16 @@ use tokio_rustls::rustls::pki_types::CertificateDer;
 use tokio_rustls::rustls::pki_types::pem::PemObject;
 use tokio_rustls::rustls::{ClientConfig, RootCertStore};
 
-/// What a request carries.
+/// The body of a request.
 pub type Body = UnsyncBoxBody<Bytes, Box<dyn Error + Send + Sync>>;
 
-/// How long a connection that is idle is kept.
+/// How long an idle connection is kept.
 const IDLE: Duration = Duration::from_secs(30);
 
-/// How many of them are kept for each host.
+/// How many idle connections are kept for each host.
 const IDLE_CONNECTIONS: usize = 32;
 
-/// The largest head of an answer, in bytes.
+/// Size limit for the head of a response, in bytes.
 const HEAD_BYTES: usize = 64 << 10;
 
 /// Sends requests.
@@ -47,11 +44,11 @@ pub struct Client {
     inner: legacy::Client<HttpsConnector<HttpConnector>, Body>,
 }
 
-/// Why there is no client.
+/// Why the client could not be created.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum ClientError {
-    /// The file of certificates is of no use.
+    /// The certificate file is not usable.
     #[error("{}: {message}", .path.display())]
     Roots {
         /// The file.
@@ -59,7 +56,7 @@ pub enum ClientError {
         /// What is wrong with it.
         message: String,
     },
-    /// TLS is to be spoken, and there is nobody to trust.
+    /// TLS is needed, but there are no trusted certificates.
     #[error("the machine has no certificates of authorities that could be trusted (ca_file names a file with some){0}")]
     NoRoots(String),
     /// The TLS library does not work.
@@ -67,44 +64,44 @@ pub enum ClientError {
     Tls(String),
 }
 
-/// Why a request has no answer.
+/// Why a request has no response.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NoAnswer {
-    /// There is no connection: nothing was sent.
+    /// The connection failed; nothing was sent.
     #[error("it cannot be reached: {0}")]
     Unreachable(String),
-    /// Its head took too long.
+    /// The head of the response took too long.
     #[error("it did not answer within {} ms", .0.as_millis())]
     Slow(Duration),
-    /// The request's own body is larger than it may be.
+    /// The request body exceeds its size limit.
     #[error("the request is larger than it may be")]
     TooLarge,
-    /// The connection broke before the head was there.
+    /// The connection broke before the head of the response arrived.
     #[error("the connection broke before it answered: {0}")]
     Broken(String),
 }
 
-/// Why the body of an answer is not whole.
+/// Why the body of a response is incomplete.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum Lost {
     /// The connection broke.
     #[error("the connection to the upstream broke: {0}")]
     Broken(String),
-    /// Nothing came for too long.
+    /// Nothing arrived for too long.
     #[error("the upstream said nothing for {} ms", .0.as_millis())]
     Silent(Duration),
 }
 
 impl Client {
-    /// A client that waits so long for a connection. With `tls`, it trusts the certificates of `ca_file`, or those that the
-    /// machine trusts where none is named.
+    /// Creates a client with this connect timeout. With `tls`, it trusts the certificates in `ca_file`, or those that the
+    /// machine trusts if `ca_file` is `None`.
     ///
     /// # Errors
-    /// There is nobody to trust.
+    /// There are no trusted certificates, or TLS cannot be set up.
     pub fn new(connect_timeout: Duration, tls: bool, ca_file: Option<&Path>) -> Result<Self, ClientError> {
-        let builder = ClientConfig::builder_with_provider(Arc::new(ring::default_provider()))
+        let builder = ClientConfig::builder_with_details(Arc::new(ring::default_provider()), Arc::new(Clock::System))
             .with_safe_default_protocol_versions()
             .map_err(|error| ClientError::Tls(error.to_string()))?;
         let roots = if tls { roots(ca_file)? } else { RootCertStore::empty() };
@@ -124,11 +121,11 @@ impl Client {
         Ok(Self { inner })
     }
 
-    /// Sends a request, and waits that long for the head of its answer. Dropping the future, or the answer's body, gives the
-    /// connection up.
+    /// Sends a request and waits up to `head_timeout` for the head of the response. Dropping the future or the response body
+    /// abandons the connection.
     ///
     /// # Errors
-    /// Why there is no answer.
+    /// Why there is no response.
     pub async fn send(
         &self,
         mut request: Request<Body>,
@@ -148,7 +145,7 @@ impl Client {
 /// The next bytes of a body; `None` at its end.
 ///
 /// # Errors
-/// Why no more come.
+/// Why no more bytes arrive.
 pub async fn next(body: &mut Incoming, idle: Option<Duration>) -> Result<Option<Bytes>, Lost> {
     loop {
         let frame = match idle {
@@ -169,7 +166,7 @@ pub async fn next(body: &mut Incoming, idle: Option<Duration>) -> Result<Option<
     }
 }
 
-/// A body that is there already.
+/// A body whose bytes are all available.
 pub fn full(bytes: impl Into<Bytes>) -> Body {
     Full::new(bytes.into()).map_err(|never| match never {}).boxed_unsync()
 }
@@ -185,7 +182,7 @@ fn is_too_large(error: &(dyn Error + 'static)) -> bool {
     false
 }
 
-/// An error and what it comes of, in one line.
+/// An error and its causes in one line.
 fn told(error: &dyn Error) -> String {
     let mut text = error.to_string();
     let mut source = error.source();

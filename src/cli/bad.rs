@@ -1,0 +1,111 @@
+//! What a filter reports about records that it cannot read, and about an input that contains no run.
+//!
+//! Input: bad records and the bytes of their input. Output: one log line for each of the first bad records, with file, line and
+//! byte; a line that counts the others; the reason why there is no run. Never: a value from a record, more lines than were
+//! requested.
+
+use super::input::{Input, name_of};
+use super::lines::LineCounter;
+use crate::ingest::{counted, unknown};
+use framegate_translators::pipeline::{BadKind, BadRecord, Tally};
+use framegate_translators::recognise::Recognised;
+use framegate_translators::runners::RUNNERS;
+use std::path::Path;
+
+/// How many line ends are remembered. A record can be held back because it may contain the start of a secret; its line has been
+/// read by then.
+const LINE_ENDS: usize = 1 << 16;
+
+/// Reports the bad records of one input.
+pub(super) struct BadRecords {
+    file: String,
+    most: u64,
+    told: u64,
+    lines: LineCounter,
+    first: Option<String>,
+}
+
+impl BadRecords {
+    /// Creates a reporter that reports at most `most` records one by one.
+    pub(super) fn new(path: &Path, most: u64) -> Self {
+        let lines = LineCounter::remembering(LINE_ENDS);
+        Self { file: name_of(path), most, told: 0, lines, first: None }
+    }
+
+    /// Feeds the next bytes. Must be called before `tell` for the records in them.
+    pub(super) fn feed(&mut self, chunk: &[u8]) {
+        self.lines.feed(chunk);
+    }
+
+    /// Reports these bad records.
+    pub(super) fn tell(&mut self, records: Vec<BadRecord>) {
+        for bad in records {
+            let line = self.lines.at(bad.offset);
+            let place = line.map_or_else(|| format!("byte {}", bad.offset), |line| format!("line {line}"));
+            if self.first.is_none() {
+                self.first = Some(format!("{place}: {}", bad.message));
+            }
+            if self.told == self.most {
+                continue;
+            }
+            self.told += 1;
+            let BadRecord { record, offset, kind, message } = bad;
+            let what = match kind {
+                BadKind::Invalid => "cannot be read",
+                BadKind::Unknown => "is not known",
+            };
+            let file = &self.file;
+            let at = line.map_or_else(String::new, |line| format!(":{line}"));
+            tracing::warn!("{file}{at}: record {record} at byte {offset} {what}: {message}");
+        }
+    }
+
+    /// Ends the input: counts the records that were not reported one by one.
+    pub(super) fn end(&self, tally: &Tally) {
+        let more = tally.bad().saturating_sub(self.told);
+        if more > 0 {
+            let file = &self.file;
+            tracing::warn!("{file}: {more} more records are not told one by one; {}", counted(tally));
+        }
+    }
+
+    /// The first bad record, with its position.
+    pub(super) fn first(&self) -> Option<&str> {
+        self.first.as_deref()
+    }
+}
+
+/// Says why an input has no run, or that another runner wrote it, and what to do. `read_as` is the runner that the input was
+/// read as.
+pub(super) fn no_run(
+    input: &Input,
+    read_as: Option<&str>,
+    tally: &Tally,
+    mistaken: Option<Recognised>,
+    first: Option<&str>,
+) -> String {
+    if input.is_empty() {
+        return "it is empty".to_owned();
+    }
+    if let Some(other) = mistaken {
+        let (name, of) = (other.runner.name, read_as.map_or_else(String::new, |name| format!(" of {name}")));
+        return format!("no run{of} was found: it looks like {other}; say --from {name}, or --from auto");
+    }
+    let counted = match (tally.records, first) {
+        (0, _) => "it has no record".to_owned(),
+        (_, None) => counted(tally),
+        (_, Some(first)) => format!("{}; the first, {first}", counted(tally)),
+    };
+    if input.is_binary() {
+        return format!("no run was found: it is binary, and runners write JSON or event streams ({counted})");
+    }
+    let Some(name) = read_as else {
+        return format!("no run was found: {} ({counted}); say whose it is with --from", unknown());
+    };
+    let others: Vec<&str> = RUNNERS.iter().map(|other| other.name).filter(|other| *other != name).collect();
+    format!(
+        "no run was found, read as the output of {name} ({counted}); if it is another runner's, say --from auto, or \
+         one of {}",
+        others.join(", ")
+    )
+}

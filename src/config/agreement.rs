@@ -1,0 +1,76 @@
+//! Finds limits that can never be reached because another limit is reached first.
+//!
+//! Input: a valid configuration. Output: one sentence for each pair of settings that contradict each other, with a correction.
+//! The proxy works with such settings, so they are warnings and not errors.
+
+use super::Config;
+
+impl Config {
+    /// The contradictions between settings, as sentences for the log.
+    pub fn contradictions(&self) -> Vec<String> {
+        let (limits, connections) = (&self.limits, self.server.max_connections);
+        let mut found = Vec::new();
+        let most = limits.max_event_streams.saturating_add(self.ingest.max_open);
+        if most > connections {
+            found.push(format!(
+                "limits.max_event_streams ({}) and ingest.max_open ({}) are together more than server.max_connections ({connections}), \
+                 and over HTTP/1.1 each of them takes a connection: raise server.max_connections to {most}, or lower them",
+                limits.max_event_streams, self.ingest.max_open
+            ));
+        }
+        for (part, value, whole, limit) in [
+            (
+                "limits.max_event_streams_per_client",
+                limits.max_event_streams_per_client,
+                "limits.max_event_streams",
+                limits.max_event_streams,
+            ),
+            (
+                "limits.max_event_streams_per_address",
+                limits.max_event_streams_per_address,
+                "limits.max_event_streams",
+                limits.max_event_streams,
+            ),
+            ("limits.max_ingests_per_client", limits.max_ingests_per_client, "ingest.max_open", self.ingest.max_open),
+            ("limits.max_ingests_per_address", limits.max_ingests_per_address, "ingest.max_open", self.ingest.max_open),
+            (
+                "limits.max_connections_per_address",
+                limits.max_connections_per_address,
+                "server.max_connections",
+                connections,
+            ),
+        ] {
+            if value > limit {
+                found.push(format!("{part} ({value}) is more than {whole} ({limit}): one client can take every place"));
+            }
+        }
+        let of_address = limits.max_event_streams_per_address.saturating_add(limits.max_ingests_per_address);
+        if of_address > limits.max_connections_per_address {
+            found.push(format!(
+                "limits.max_event_streams_per_address ({}) and limits.max_ingests_per_address ({}) are together more than \
+                 limits.max_connections_per_address ({}): raise that to {of_address}, or lower them",
+                limits.max_event_streams_per_address, limits.max_ingests_per_address, limits.max_connections_per_address
+            ));
+        }
+        found
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_defaults_agree_and_what_does_not_is_named() {
+        assert_eq!(Config::default().contradictions(), Vec::<String>::new());
+        let mut config = Config::default();
+        config.limits.max_event_streams = 10_000;
+        let [only] = &config.contradictions()[..] else { panic!("{:?}", config.contradictions()) };
+        assert!(only.contains("limits.max_event_streams (10000)") && only.contains("to 10512"), "{only}");
+        let mut config = Config::default();
+        config.ingest.max_open = 100;
+        let found = config.contradictions();
+        assert_eq!(found.len(), 2, "{found:?}");
+        assert!(found.iter().all(|message| message.contains("is more than ingest.max_open (100)")), "{found:?}");
+    }
+}

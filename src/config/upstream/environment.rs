@@ -1,0 +1,124 @@
+//! The environment variables that are passed to a program by default: those that it needs to be found, to find its settings and
+//! its login, and to reach its vendor.
+//!
+//! Input: a preset. Output: names; a name that ends in `*` matches every variable with that prefix. Never: a variable of
+//! another vendor, or of the machine's cloud provider.
+
+use super::Preset;
+
+/// Variables for every program: paths and user, locale, settings in the XDG directories, proxies and certificates.
+const COMMON: &[&str] = &[
+    "ALL_PROXY",
+    "COLORTERM",
+    "CURL_CA_BUNDLE",
+    "HOME",
+    "HTTPS_PROXY",
+    "HTTP_PROXY",
+    "LANG",
+    "LANGUAGE",
+    "LC_*",
+    "LOGNAME",
+    "NODE_EXTRA_CA_CERTS",
+    "NO_PROXY",
+    "PATH",
+    "REQUESTS_CA_BUNDLE",
+    "SHELL",
+    "SSL_CERT_DIR",
+    "SSL_CERT_FILE",
+    "TERM",
+    "TMPDIR",
+    "TZ",
+    "USER",
+    "XDG_*",
+    "all_proxy",
+    "http_proxy",
+    "https_proxy",
+    "no_proxy",
+];
+
+/// Additional variables for Claude Code: its vendor's keys, base URLs and models, and its own settings.
+const CLAUDE: &[&str] =
+    &["ANTHROPIC_*", "CLAUDE_*", "DISABLE_AUTOUPDATER", "DISABLE_TELEMETRY", "MAX_THINKING_TOKENS", "MCP_TIMEOUT"];
+
+/// Additional variables for Codex. The D-Bus address is needed because it may keep its login in the desktop's key ring.
+const CODEX: &[&str] = &["AZURE_OPENAI_*", "CODEX_*", "DBUS_SESSION_BUS_ADDRESS", "OPENAI_*"];
+
+/// Additional variables for OpenCode, which supports many vendors.
+const OPENCODE: &[&str] = &[
+    "ANTHROPIC_*",
+    "AZURE_API_KEY",
+    "AZURE_RESOURCE_NAME",
+    "CEREBRAS_API_KEY",
+    "DEEPSEEK_API_KEY",
+    "GEMINI_API_KEY",
+    "GOOGLE_API_KEY",
+    "GOOGLE_GENERATIVE_AI_API_KEY",
+    "GROQ_API_KEY",
+    "MISTRAL_API_KEY",
+    "MOONSHOT_API_KEY",
+    "OPENAI_*",
+    "OPENCODE_*",
+    "OPENROUTER_API_KEY",
+    "TOGETHER_API_KEY",
+    "XAI_API_KEY",
+    "ZHIPU_API_KEY",
+];
+
+/// The names of the variables that are passed to a program of this preset.
+pub fn passed(preset: Preset) -> impl Iterator<Item = &'static str> {
+    let own = match preset {
+        Preset::None => &[][..],
+        Preset::ClaudeCode => CLAUDE,
+        Preset::CodexExec | Preset::CodexAppServer => CODEX,
+        Preset::OpencodeRun => OPENCODE,
+    };
+    COMMON.iter().chain(own).copied()
+}
+
+/// Whether an entry of such a list matches a variable.
+pub fn is_meant(listed: &str, variable: &str) -> bool {
+    match listed.strip_suffix('*') {
+        Some(front) => variable.starts_with(front),
+        None => listed == variable,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn has(preset: Preset, variable: &str) -> bool {
+        passed(preset).any(|listed| is_meant(listed, variable))
+    }
+
+    #[test]
+    fn each_preset_has_its_vendors_variables_and_no_others() {
+        for preset in [Preset::None, Preset::ClaudeCode, Preset::CodexExec, Preset::CodexAppServer, Preset::OpencodeRun]
+        {
+            for variable in ["PATH", "HOME", "XDG_CONFIG_HOME", "HTTPS_PROXY", "no_proxy", "SSL_CERT_FILE", "LC_ALL"] {
+                assert!(has(preset, variable), "{preset:?} lacks {variable}");
+            }
+            for variable in
+                ["FRAMEGATE__SERVER__TOKEN_FILE", "AWS_SECRET_ACCESS_KEY", "GITHUB_TOKEN", "SSH_AUTH_SOCK", "PATHS"]
+            {
+                assert!(!has(preset, variable), "{preset:?} has {variable}");
+            }
+        }
+        for (variable, claude, codex, opencode) in [
+            ("ANTHROPIC_API_KEY", true, false, true),
+            ("ANTHROPIC_BASE_URL", true, false, true),
+            ("CLAUDE_CONFIG_DIR", true, false, false),
+            ("CLAUDE_CODE_OAUTH_TOKEN", true, false, false),
+            ("OPENAI_API_KEY", false, true, true),
+            ("CODEX_HOME", false, true, false),
+            ("OPENCODE_CONFIG", false, false, true),
+            ("OPENROUTER_API_KEY", false, false, true),
+        ] {
+            assert_eq!(has(Preset::ClaudeCode, variable), claude, "{variable}");
+            assert_eq!(has(Preset::CodexExec, variable), codex, "{variable}");
+            assert_eq!(has(Preset::CodexAppServer, variable), codex, "{variable}");
+            assert_eq!(has(Preset::OpencodeRun, variable), opencode, "{variable}");
+            assert!(!has(Preset::None, variable), "{variable}");
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Parses the query of a request.
+//!
+//! Input: a query string, and the parameters that the path accepts. Output: their values, validated. Never: a parameter or
+//! value that is silently ignored. An unknown one is answered with 400 and the list of known ones.
+
+use super::percent;
+use super::problem::Problem;
+use crate::config::unknown;
+use crate::runs::RunState;
+use framegate_translators::contracts::Contract;
+use framegate_translators::runners::RUNNERS;
+use uuid::Uuid;
+
+/// The parameters that each kind of path accepts.
+pub(super) const OF_INGEST: &[&str] = &["contract", "experimental", "user_messages"];
+pub(super) const OF_RUNS: &[&str] = &["limit", "skip", "session_id", "runner", "state"];
+pub(super) const OF_RUN: &[&str] = &["contract", "experimental", "after", "limit", "user_messages"];
+pub(super) const OF_SESSION: &[&str] = &["contract", "experimental", "after", "limit", "event_type", "user_messages"];
+pub(super) const OF_ALL: &[&str] =
+    &["contract", "experimental", "after", "limit", "session_id", "event_type", "user_messages"];
+pub(super) const OF_HECATE_RUN: &[&str] =
+    &["contract", "experimental", "after", "after_sequence", "limit", "user_messages"];
+pub(super) const OF_HECATE_ALL: &[&str] =
+    &["contract", "experimental", "after", "after_sequence", "limit", "task_id", "event_type", "user_messages"];
+pub(super) const NONE: &[&str] = &[];
+
+/// The parsed values.
+#[derive(Debug, Default)]
+pub(super) struct Query {
+    pub(super) contract: Option<String>,
+    pub(super) experimental: bool,
+    pub(super) user_messages: bool,
+    pub(super) after: Option<String>,
+    pub(super) limit: Option<usize>,
+    pub(super) skip: usize,
+    pub(super) session_id: Option<Uuid>,
+    pub(super) task_id: Option<String>,
+    pub(super) runner: Option<&'static str>,
+    pub(super) state: Option<RunState>,
+    event_type: Option<String>,
+}
+
+impl Query {
+    /// Parses a query string. `known` lists the parameters that the path accepts.
+    ///
+    /// # Errors
+    /// 400: a parameter that the path does not accept or that occurs twice, or an invalid value.
+    pub(super) fn read(text: Option<&str>, known: &[&str]) -> Result<Self, Problem> {
+        let mut query = Self::default();
+        let mut seen: Vec<&str> = Vec::new();
+        for pair in text.unwrap_or_default().split('&').filter(|pair| !pair.is_empty()) {
+            let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
+            if !known.contains(&key) {
+                return Err(Problem::bad_request(match known {
+                    [] => format!("there is no parameter {key:?}: this path takes none"),
+                    _ => unknown("parameter", key, known.iter().copied()),
+                }));
+            }
+            if seen.contains(&key) {
+                return Err(Problem::bad_request(format!("the parameter {key:?} is given twice")));
+            }
+            seen.push(key);
+            let value = percent::of_query(value)
+                .ok_or_else(|| Problem::bad_request(format!("the value of {key:?} is not percent-encoded UTF-8")))?;
+            query.set(key, value).map_err(Problem::bad_request)?;
+        }
+        if seen.contains(&"after") && seen.contains(&"after_sequence") {
+            return Err(Problem::bad_request("after and after_sequence are the same parameter; give one of them"));
+        }
+        Ok(query)
+    }
+
+    fn set(&mut self, key: &str, value: String) -> Result<(), String> {
+        match key {
+            "contract" => self.contract = Some(value),
+            "experimental" => self.experimental = flag(key, &value)?,
+            "user_messages" => self.user_messages = flag(key, &value)?,
+            "after" | "after_sequence" => self.after = Some(value),
+            "limit" => self.limit = Some(number(key, &value, 1)?),
+            "skip" => self.skip = number(key, &value, 0)?,
+            "session_id" => {
+                let id = Uuid::try_parse(&value);
+                self.session_id = Some(id.map_err(|_| format!("{key} must be a UUID, as GET /v1/runs gives it"))?);
+            }
+            "task_id" => self.task_id = Some(value),
+            "event_type" => self.event_type = Some(value),
+            "runner" => {
+                let found = RUNNERS.iter().find(|runner| runner.name == value);
+                let known = RUNNERS.iter().map(|runner| runner.name);
+                self.runner = Some(found.ok_or_else(|| unknown("runner", &value, known))?.name);
+            }
+            "state" => {
+                let found = RunState::ALL.into_iter().find(|state| state.as_str() == value);
+                let known = RunState::ALL.into_iter().map(RunState::as_str);
+                self.state = Some(found.ok_or_else(|| unknown("state", &value, known))?);
+            }
+            _ => return Err(format!("the parameter {key:?} cannot be read")),
+        }
+        Ok(())
+    }
+
+    /// The requested event types; `None`: all.
+    ///
+    /// # Errors
+    /// 400: a type that the contract does not have.
+    pub(super) fn event_types(&self, contract: &Contract) -> Result<Option<Vec<String>>, Problem> {
+        let Some(list) = self.event_type.as_deref().filter(|list| !list.is_empty()) else { return Ok(None) };
+        let known = || contract.schemas.iter().map(|schema| schema.kind);
+        let mut types = Vec::new();
+        for kind in list.split(',').map(str::trim) {
+            if !known().any(|known| known == kind) {
+                let what = format!("event_type of {}", contract.name);
+                return Err(Problem::bad_request(unknown(&what, kind, known())));
+            }
+            types.push(kind.to_owned());
+        }
+        Ok(Some(types))
+    }
+}
+
+fn flag(key: &str, value: &str) -> Result<bool, String> {
+    match value {
+        "1" | "true" => Ok(true),
+        "0" | "false" => Ok(false),
+        _ => Err(format!("{key} must be 1, true, 0 or false, not {value:?}")),
+    }
+}
+
+fn number(key: &str, value: &str, least: usize) -> Result<usize, String> {
+    let is_number = !value.is_empty() && value.bytes().all(|byte| byte.is_ascii_digit());
+    // A number too large to represent means the largest page.
+    let number = is_number.then(|| value.parse().unwrap_or(usize::MAX));
+    number
+        .filter(|number| *number >= least)
+        .ok_or_else(|| format!("{key} must be a whole number, {least} or more, not {value:?}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use framegate_translators::contracts::contract;
+
+    fn refusal(text: &str, known: &[&str]) -> String {
+        let problem = Query::read(Some(text), known).unwrap_err();
+        assert_eq!(problem.status().as_u16(), 400, "{text}");
+        problem.detail().to_owned()
+    }
+
+    #[test]
+    fn values_are_read() {
+        let query = Query::read(Some("limit=7&skip=0&runner=open-responses&state=waiting_approval"), OF_RUNS).unwrap();
+        assert_eq!((query.limit, query.skip), (Some(7), 0));
+        assert_eq!((query.runner, query.state), (Some("open-responses"), Some(RunState::WaitingApproval)));
+        assert_eq!(Query::read(Some("limit=99999999999999999999"), OF_RUNS).unwrap().limit, Some(usize::MAX));
+        assert!(Query::read(Some("experimental=true"), OF_RUN).unwrap().experimental);
+        assert!(!Query::read(Some("&experimental=0&"), OF_RUN).unwrap().experimental);
+    }
+
+    #[test]
+    fn what_is_unknown_is_refused_with_what_there_is() {
+        for (text, known, parts) in [
+            ("runner=openresponses", OF_RUNS, &["did you mean \"open-responses\"?", "claude-code, codex"][..]),
+            ("runner=", OF_RUNS, &["there is no runner \"\"", "opencode"]),
+            ("state=done", OF_RUNS, &["running, waiting_approval, completed, failed, interrupted"]),
+            ("state=Completed", OF_RUNS, &["did you mean \"completed\"?"]),
+            ("limit=0", OF_RUN, &["limit must be a whole number, 1 or more, not \"0\""]),
+            ("limit=-1", OF_RUN, &["not \"-1\""]),
+            ("limit=+1", OF_RUN, &["limit must be"]),
+            ("limit=1e3", OF_RUN, &["not \"1e3\""]),
+            ("skip=x", OF_RUNS, &["skip must be a whole number, 0 or more"]),
+            ("experimental=yes", OF_RUN, &["1, true, 0 or false"]),
+            ("session_id=s", OF_RUNS, &["session_id must be a UUID"]),
+            ("limits=1", OF_RUN, &["there is no parameter \"limits\", did you mean \"limit\"?", "contract"]),
+            ("after=1", OF_RUNS, &["there is no parameter \"after\""]),
+            ("limit=1&limit=2", OF_RUN, &["\"limit\" is given twice"]),
+            ("after=1&after_sequence=2", OF_HECATE_RUN, &["give one of them"]),
+            ("x=1", NONE, &["this path takes none"]),
+            ("contract=%ff", OF_RUN, &["not percent-encoded"]),
+        ] {
+            let detail = refusal(text, known);
+            assert!(parts.iter().all(|part| detail.contains(part)), "{text}: {detail}");
+        }
+    }
+
+    #[test]
+    fn types_of_events_are_those_of_the_contract() {
+        let types = |text: &str, name: &str| {
+            let query = Query::read(Some(text), OF_ALL).unwrap();
+            query.event_types(contract(name).unwrap()).map_err(|problem| problem.detail().to_owned())
+        };
+        assert_eq!(types("limit=1", "hecate.v1"), Ok(None));
+        let both = Some(vec!["run.started".to_owned(), "run.finished".to_owned()]);
+        assert_eq!(types("event_type=run.started,%20run.finished", "hecate.v1"), Ok(both));
+        let refused = types("event_type=run.started", "frames.v2").unwrap_err();
+        assert!(refused.contains("event_type of frames.v2") && refused.contains("session_started"), "{refused}");
+    }
+}

@@ -1,0 +1,315 @@
+//! Recognises runs that are ingested again.
+//!
+//! Input: the frames and artifacts of an ingest before they are stored. Output: the same without the runs that the log already
+//! has, and the list of those runs. Never: two different runs taken for one (every record must be equal, byte for byte, and one of
+//! them must carry an id, a time or a usage figure of the runner's); more bytes held back than a bound; a live run held back whose
+//! first record carries none of these.
+//!
+//! A run is held back while its records equal those of a finished run of the same session. If it ends there, it is dropped. If it
+//! continues where the stored run ended only because its input broke off, it replaces the stored run. Otherwise it is a new run.
+
+use super::bounds::Account;
+use crate::log::{ByStream, LogError, StreamId, stream_id, weight};
+use crate::runs::{Entry, Runs};
+use framegate_translators::artifacts::Artifact;
+use framegate_translators::frame::{Body, Frame, ProviderEvent, Stream, StreamKind};
+use framegate_translators::json::{Json, Kind, Object};
+use framegate_translators::ledger::{PROXY_RESTARTED, STREAM_ENDED};
+use framegate_translators::pipeline::is_last;
+use std::collections::{HashSet, VecDeque};
+use std::sync::Arc;
+
+/// How many bytes of frames and artifacts of one ingest are held back at most. A larger run is stored, even if it is a repetition.
+const HELD_BYTES: u64 = 16 << 20;
+
+/// How many stored runs a run is compared with: those with the same first record, newest first.
+const COMPARED: usize = 64;
+
+/// How many frames of a stored run are read at once: the first time, and later.
+const AT_ONCE: (usize, usize) = (16, 128);
+
+/// How deep in a record the search for an id goes.
+const ID_DEPTH: usize = 4;
+
+/// How many items of an array the search for an id reads.
+const ID_ITEMS: usize = 4;
+
+/// Keys whose values identify one record, message, turn or call.
+const ID_KEYS: &[&str] =
+    &["id", "uuid", "callID", "call_id", "itemId", "item_id", "messageID", "message_id", "turnId", "turn_id"];
+
+/// The least length of a unique id; shorter ids count from 0 in each run.
+const ID_BYTES: usize = 16;
+
+/// The error codes of runs that ended because their input did.
+const CUT: &[&str] = &[STREAM_ENDED, PROXY_RESTARTED, super::PROXY_STOPPING];
+
+/// The runs of one ingest that are held back, dropped or replaced.
+#[derive(Default)]
+pub(super) struct Repeats {
+    /// Whether the input was complete before it was sent, so that no reader waits for its first frames.
+    is_complete: bool,
+    held: ByStream<Held>,
+    bytes: u64,
+    /// The runs of this ingest that are dropped, and the stored runs that they repeat.
+    dropped: HashSet<StreamId>,
+    again: Vec<Arc<Entry>>,
+    /// Stored runs that longer ones replace once those are stored.
+    superseded: Vec<Arc<Entry>>,
+    /// Whether the last run that ended was a repetition. Only the first run of a whole document has a record.
+    was_known: bool,
+}
+
+#[derive(Default)]
+struct Held {
+    frames: Vec<Arc<Frame>>,
+    artifacts: Vec<Artifact>,
+    bytes: u64,
+    /// The stored runs with the same records so far.
+    like: Vec<Kept>,
+    /// The last of them that ended before this run did.
+    behind: Option<Arc<Entry>>,
+    records: u64,
+    /// Whether a record so far belongs to this run only.
+    is_unique: bool,
+}
+
+/// A stored run, and how far it was read.
+struct Kept {
+    entry: Arc<Entry>,
+    next: u64,
+    read: VecDeque<Arc<Frame>>,
+}
+
+impl Kept {
+    /// The frame of its next record; `None` after the last one.
+    async fn record(&mut self, runs: &Runs) -> Result<Option<Arc<Frame>>, LogError> {
+        loop {
+            while let Some(frame) = self.read.pop_front() {
+                if matches!(frame.body, Body::ProviderEvent(_)) {
+                    return Ok(Some(frame));
+                }
+            }
+            if self.next >= self.entry.tail().borrow().frames {
+                return Ok(None);
+            }
+            let at_once = if self.next == 0 { AT_ONCE.0 } else { AT_ONCE.1 };
+            let more = runs.log().read(self.entry.id(), self.next, at_once).await?;
+            let Some(last) = more.last() else { return Ok(None) };
+            self.next = last.seq + 1;
+            self.read.extend(more);
+        }
+    }
+}
+
+impl Held {
+    /// Compares the next record of the run. Returns whether a stored run is equal up to here.
+    async fn compare(
+        &mut self,
+        record: &ProviderEvent,
+        stream: &Stream,
+        is_complete: bool,
+        (runs, account): (&Runs, &Account),
+    ) -> bool {
+        self.is_unique = self.is_unique || is_unique(record, &stream.session.name);
+        if self.records == 0 && (self.is_unique || is_complete) {
+            let like = runs.begun_like(stream, record).into_iter();
+            let like = like.filter(|entry| account.admits(&entry.stream)).take(COMPARED);
+            self.like = like.map(|entry| Kept { entry, next: 0, read: VecDeque::new() }).collect();
+        }
+        self.records += 1;
+        let mut like = Vec::new();
+        for mut kept in std::mem::take(&mut self.like) {
+            match kept.record(runs).await {
+                Ok(Some(frame)) => match &frame.body {
+                    Body::ProviderEvent(other) if is_same(record, other) => like.push(kept),
+                    Body::ProviderEvent(other) if is_start_of(other, record) => {
+                        // The stored run's input broke off within this record.
+                        if matches!(kept.record(runs).await, Ok(None)) {
+                            self.behind = Some(kept.entry);
+                        }
+                    }
+                    _ => {}
+                },
+                Ok(None) => self.behind = Some(kept.entry),
+                // A run that cannot be read is not a known repetition.
+                Err(_) => {}
+            }
+        }
+        self.like = like;
+        !self.like.is_empty()
+    }
+
+    /// The stored run that has the same records and no more.
+    async fn same(&mut self, runs: &Runs) -> Option<Arc<Entry>> {
+        for mut kept in self.like.drain(..).filter(|_| self.is_unique) {
+            if matches!(kept.record(runs).await, Ok(None)) {
+                return Some(kept.entry);
+            }
+        }
+        None
+    }
+}
+
+/// Whether two records arrived as the same bytes.
+fn is_same(one: &ProviderEvent, other: &ProviderEvent) -> bool {
+    one.status == other.status && one.event_name == other.event_name && one.data == other.data && one.raw == other.raw
+}
+
+/// Whether an unreadable record is the start of another record.
+fn is_start_of(start: &ProviderEvent, whole: &ProviderEvent) -> bool {
+    let (None, Some(start), Some(whole)) = (&start.data, &start.raw, &whole.data) else { return false };
+    !start.is_empty() && whole.as_bytes().starts_with(start)
+}
+
+/// Whether a record carries something that no record of another run has: an id of its own, the time at which it was written, or the
+/// usage of the session up to now.
+fn is_unique(record: &ProviderEvent, session: &str) -> bool {
+    let Some(fields) = record.data.as_deref().and_then(Object::parse) else { return false };
+    let is_response = |object: &Object<'_>| {
+        object.str("object").is_some_and(|kind| kind == "response") && object.str("id").is_some_and(|id| !id.is_empty())
+    };
+    fields.get("timestamp").is_some()
+        || is_response(&fields)
+        || fields.object("response").is_some_and(|response| is_response(&response))
+        || fields.object("usage").is_some_and(|usage| usage.u64("output_tokens").is_some_and(|tokens| tokens > 0))
+        || has_id(&fields, session, ID_DEPTH)
+}
+
+/// Whether an object, or one within it, has an id other than the session's.
+fn has_id(object: &Object<'_>, session: &str, depth: usize) -> bool {
+    let within = |value: Json<'_>| value.object().is_some_and(|object| has_id(&object, session, depth - 1));
+    object.iter().any(|(key, value)| match value.kind() {
+        Kind::String => ID_KEYS.contains(&key) && value.str().is_some_and(|id| id.len() >= ID_BYTES && *id != *session),
+        Kind::Object => depth > 0 && within(value),
+        Kind::Array => depth > 0 && value.items().into_iter().take(ID_ITEMS).any(within),
+        _ => false,
+    })
+}
+
+/// The run that a frame or artifact belongs to; for a task, the run that started it.
+fn run_of(stream: &Stream) -> Option<StreamId> {
+    match stream.kind {
+        StreamKind::Session => Some((StreamKind::Session, stream.id)),
+        StreamKind::Task => stream.origin_run.map(|run| (StreamKind::Session, run)),
+        _ => None,
+    }
+}
+
+impl Repeats {
+    /// An empty state. `is_complete`: the input was complete before it was sent.
+    pub(super) fn new(is_complete: bool) -> Self {
+        Self { is_complete, ..Self::default() }
+    }
+
+    /// Removes repeated runs and holds back runs that may turn out to be repeated. Returns everything else.
+    pub(super) async fn sift(
+        &mut self,
+        frames: Vec<Arc<Frame>>,
+        artifacts: Vec<Artifact>,
+        (runs, account): (&Runs, &Account),
+    ) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
+        let begins = |frame: &Arc<Frame>| {
+            frame.seq == 0 && frame.stream.kind == StreamKind::Session && runs.has_runs_like(&frame.stream)
+        };
+        let is_idle = self.held.is_empty() && self.dropped.is_empty() && !frames.iter().any(begins);
+        if is_idle {
+            return (frames, artifacts);
+        }
+        let mut out = (Vec::with_capacity(frames.len()), Vec::with_capacity(artifacts.len()));
+        for frame in frames {
+            let Some(run) = run_of(&frame.stream) else {
+                out.0.push(frame);
+                continue;
+            };
+            if self.dropped.contains(&run) {
+                continue;
+            }
+            if begins(&frame) {
+                self.held.insert(run, Held::default());
+            }
+            let Some(held) = self.held.get_mut(&run) else {
+                out.0.push(frame);
+                continue;
+            };
+            let bytes = weight(&frame);
+            (held.bytes, self.bytes) = (held.bytes + bytes, self.bytes + bytes);
+            held.frames.push(frame.clone());
+            let is_like = match &frame.body {
+                Body::ProviderEvent(record) if stream_id(&frame) == run => {
+                    held.compare(record, &frame.stream, self.is_complete, (runs, account)).await
+                }
+                _ => true,
+            };
+            if is_last(&frame) && stream_id(&frame) == run {
+                self.end(run, runs, &mut out).await;
+            } else if !is_like || self.bytes > HELD_BYTES {
+                self.release(run, &mut out);
+            }
+        }
+        for artifact in artifacts {
+            let run = run_of(&artifact.stream);
+            match run.and_then(|run| self.held.get_mut(&run)) {
+                Some(held) => {
+                    let bytes = artifact.content.len() as u64;
+                    (held.bytes, self.bytes) = (held.bytes + bytes, self.bytes + bytes);
+                    held.artifacts.push(artifact);
+                }
+                None if run.is_some_and(|run| self.dropped.contains(&run)) => {}
+                None => out.1.push(artifact),
+            }
+        }
+        out
+    }
+
+    /// A run that was held back is over: it is a repetition, or a new run.
+    async fn end(&mut self, run: StreamId, runs: &Runs, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
+        let Some(held) = self.held.get_mut(&run) else { return };
+        let same = held.same(runs).await;
+        let known = match (held.records, held.frames.first()) {
+            (0, Some(first)) if self.was_known => runs
+                .without_records(&first.stream)
+                .into_iter()
+                .find(|entry| self.again.iter().all(|again| !Arc::ptr_eq(again, entry))),
+            _ => same,
+        };
+        let Some(known) = known else {
+            self.was_known = false;
+            return self.release(run, out);
+        };
+        tracing::info!(run = %known.stream.id, session = %known.stream.session.id, "a run was sent in again; it is kept once");
+        self.bytes -= held.bytes;
+        self.held.remove(&run);
+        self.dropped.insert(run);
+        self.again.push(known);
+        self.was_known = true;
+    }
+
+    /// A run that was held back is new.
+    fn release(&mut self, run: StreamId, out: &mut (Vec<Arc<Frame>>, Vec<Artifact>)) {
+        let Some(held) = self.held.remove(&run) else { return };
+        self.bytes -= held.bytes;
+        let was_cut = |entry: &Arc<Entry>| entry.status().error_code.as_deref().is_some_and(|code| CUT.contains(&code));
+        self.superseded.extend(held.behind.filter(|_| held.like.is_empty()).filter(was_cut));
+        out.0.extend(held.frames);
+        out.1.extend(held.artifacts);
+    }
+
+    /// The ingest stops before its end: removes the runs that are held back, and the frames that close them.
+    pub(super) fn give_up(&mut self, frames: &mut Vec<Arc<Frame>>) {
+        let goes = |run: &StreamId| self.held.contains_key(run) || self.dropped.contains(run);
+        frames.retain(|frame| run_of(&frame.stream).is_none_or(|run| !goes(&run)));
+        self.held.clear();
+        self.superseded.clear();
+    }
+
+    /// The stored runs that were repeated.
+    pub(super) fn again(&self) -> &[Arc<Entry>] {
+        &self.again
+    }
+
+    /// The stored runs that longer ones replaced.
+    pub(super) fn take_superseded(&mut self) -> Vec<Arc<Entry>> {
+        std::mem::take(&mut self.superseded)
+    }
+}

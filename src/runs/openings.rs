@@ -1,0 +1,87 @@
+//! Runs by their first record, to recognise a run that is sent in again.
+//!
+//! Input: runs as they are added and dropped. Output: the ended runs of a session that began with a given record. Never: a scan
+//! of all runs, or a run of another session or runner.
+
+use super::{Entry, RunStatus, Runs, StreamId};
+use framegate_translators::frame::{ProviderEvent, Stream, StreamKind};
+use std::collections::HashMap;
+use std::sync::{Arc, PoisonError};
+use uuid::Uuid;
+
+/// How many runs without a record are checked in a session.
+const WITHOUT: usize = 1024;
+
+/// A digest of a run's first record: its checksum and its length. It is stored with the run's status.
+pub(super) fn opening(record: &ProviderEvent) -> u64 {
+    let bytes = record.data.as_deref().map(str::as_bytes).or(record.raw.as_deref()).unwrap_or_default();
+    (u64::from(crc32fast::hash(bytes)) << 32) | (bytes.len() as u64 & u64::from(u32::MAX))
+}
+
+/// The session that runs are filed under: one key for all runs whose runner names no session, since each of them gets a new one.
+pub(super) fn session_key(stream: &Stream) -> Uuid {
+    if stream.session.name.is_empty() { Uuid::nil() } else { stream.session.id }
+}
+
+/// Runs by their session ([`session_key`]) and the digest of their first record; `None` for runs without a record.
+#[derive(Default)]
+pub(super) struct Openings(HashMap<Uuid, HashMap<Option<u64>, Vec<StreamId>>>);
+
+impl Openings {
+    pub(super) fn insert(&mut self, session: Uuid, opening: Option<u64>, run: StreamId) {
+        self.0.entry(session).or_default().entry(opening).or_default().push(run);
+    }
+
+    pub(super) fn remove(&mut self, session: Uuid, opening: Option<u64>, run: StreamId) {
+        let Some(of_session) = self.0.get_mut(&session) else { return };
+        if let Some(runs) = of_session.get_mut(&opening) {
+            runs.retain(|known| *known != run);
+            if runs.is_empty() {
+                of_session.remove(&opening);
+            }
+        }
+        if of_session.is_empty() {
+            self.0.remove(&session);
+        }
+    }
+}
+
+impl Runs {
+    /// Whether a run is kept that a run of this stream could repeat.
+    pub fn has_runs_like(&self, stream: &Stream) -> bool {
+        self.streams.read().unwrap_or_else(PoisonError::into_inner).openings.0.contains_key(&session_key(stream))
+    }
+
+    /// The runs of the stream's session and runner that are over, kept completely, and began with `record`; newest first.
+    pub fn begun_like(&self, stream: &Stream, record: &ProviderEvent) -> Vec<Arc<Entry>> {
+        self.begun(session_key(stream), Some(opening(record)), usize::MAX)
+            .into_iter()
+            .rev()
+            .filter(|entry| entry.stream.provider == stream.provider)
+            .collect()
+    }
+
+    /// The runs of a session that are over and have no record of their own, oldest first.
+    pub fn without_records(&self, stream: &Stream) -> Vec<Arc<Entry>> {
+        self.begun(session_key(stream), None, WITHOUT)
+    }
+
+    /// Updates the index once a run that began without a record has its first one.
+    pub(super) fn learn_opening(&self, entry: &Entry, status: &RunStatus) {
+        let is_new = status.opening.is_some() && entry.status().opening.is_none();
+        if entry.id().0 != StreamKind::Session || !is_new {
+            return;
+        }
+        let session = session_key(&entry.stream);
+        let mut known = self.streams.write().unwrap_or_else(PoisonError::into_inner);
+        known.openings.remove(session, None, entry.id());
+        known.openings.insert(session, status.opening, entry.id());
+    }
+
+    fn begun(&self, session: Uuid, opening: Option<u64>, most: usize) -> Vec<Arc<Entry>> {
+        let known = self.streams.read().unwrap_or_else(PoisonError::into_inner);
+        let runs = known.openings.0.get(&session).and_then(|of_session| of_session.get(&opening));
+        let entries = runs.into_iter().flatten().take(most).filter_map(|id| known.by_id.get(id));
+        entries.filter(|entry| entry.status().ended && entry.gone().is_none()).cloned().collect()
+    }
+}

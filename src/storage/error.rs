@@ -1,0 +1,149 @@
+//! Errors of a log.
+
+use std::path::PathBuf;
+
+/// Error of a log operation. If an append fails, none of its frames were kept.
+#[derive(Clone, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum LogError {
+    /// The kept frames fill the log, and cannot be dropped to make room.
+    #[error("the frame log is full: {bytes} bytes are kept, the limit is {limit} (log.max_bytes)")]
+    Full {
+        /// Bytes that are kept.
+        bytes: u64,
+        /// Maximum number of bytes.
+        limit: u64,
+    },
+    /// The disk is full.
+    #[error("no room on disk for the frame log {}: {detail}", .path.display())]
+    NoSpace {
+        /// Path of the database.
+        path: PathBuf,
+        /// SQLite's message.
+        detail: String,
+    },
+    /// The database could not be read or written.
+    #[error("the frame log {} {what}: {detail}", .path.display())]
+    Failed {
+        /// Path of the database.
+        path: PathBuf,
+        /// What was tried.
+        what: &'static str,
+        /// The message of SQLite or of the system.
+        detail: String,
+    },
+    /// Another process writes to the database.
+    #[error("the frame log {} is in use by another framegate; stop it, or set another log.path", .path.display())]
+    Locked {
+        /// Path of the database.
+        path: PathBuf,
+    },
+    /// The database was made by a later version of framegate.
+    #[error(
+        "the frame log {} has layout {found}, and this framegate knows layouts up to {known}: use the framegate that made it, or set another log.path",
+        .path.display()
+    )]
+    Newer {
+        /// Path of the database.
+        path: PathBuf,
+        /// Its layout.
+        found: i64,
+        /// The newest layout that this version supports.
+        known: i64,
+    },
+    /// The file is another program's database, or not a database.
+    #[error("{} is no frame log of framegate: {detail}", .path.display())]
+    Foreign {
+        /// Path of the file.
+        path: PathBuf,
+        /// How that was recognised.
+        detail: String,
+    },
+    /// Pages of the database are broken.
+    #[error(
+        "the frame log {} is damaged: {detail}; `framegate log verify` tells more, and a copy made by `framegate log backup` can take its place",
+        .path.display()
+    )]
+    Damaged {
+        /// Path of the database.
+        path: PathBuf,
+        /// What is broken.
+        detail: String,
+    },
+    /// The database was deleted or replaced while it was open. Anything written now would be lost.
+    #[error(
+        "{what} of the frame log {} was {how} while the proxy runs; nothing more is written: put the file back, or start the proxy again",
+        .path.display()
+    )]
+    Replaced {
+        /// Path of the database.
+        path: PathBuf,
+        /// Which of its files.
+        what: &'static str,
+        /// What happened to it.
+        how: &'static str,
+    },
+    /// A stream is not kept, or not any more.
+    #[error("stream {stream} is not kept any more")]
+    Dropped {
+        /// The stream's id.
+        stream: uuid::Uuid,
+    },
+    /// Frames that should be in the log are missing.
+    #[error("the frame log lacks frame {frame} of stream {stream}, which it had; `framegate log verify` tells more")]
+    Lacking {
+        /// The stream's id.
+        stream: uuid::Uuid,
+        /// The first missing frame.
+        frame: u64,
+    },
+    /// A frame does not follow the kept frames of its stream.
+    #[error("frame {found} of stream {stream} does not follow: the log has {expected} frames of it")]
+    Sequence {
+        /// The stream's id.
+        stream: uuid::Uuid,
+        /// How many frames of the stream the log has.
+        expected: u64,
+        /// The frame's number.
+        found: u64,
+    },
+    /// The requested frames are not kept any more; later ones of the stream are.
+    #[error("the first {frames} frames of stream {stream} are not kept any more")]
+    Gone {
+        /// The stream's id.
+        stream: uuid::Uuid,
+        /// How many frames are gone.
+        frames: u64,
+    },
+    /// The first frames of a stream are gone, and the contract's later events cannot be derived without them.
+    #[error(
+        "the first {frames} frames of stream {stream} are not kept any more, and {contract} cannot go on without them"
+    )]
+    Untold {
+        /// The stream's id.
+        stream: uuid::Uuid,
+        /// How many frames are gone.
+        frames: u64,
+        /// The contract's name.
+        contract: &'static str,
+    },
+    /// The log was closed.
+    #[error("the frame log is closed")]
+    Closed,
+}
+
+impl LogError {
+    /// Describes the damage, if frames in the log are missing or changed.
+    pub fn damage(&self) -> Option<String> {
+        match self {
+            Self::Damaged { detail, .. } => Some(detail.clone()),
+            Self::Lacking { frame, .. } => Some(format!("frame {frame} is not there")),
+            _ => None,
+        }
+    }
+
+    /// Whether the operation would have succeeded with more room.
+    pub fn is_full(&self) -> bool {
+        matches!(self, Self::Full { .. } | Self::NoSpace { .. })
+    }
+}

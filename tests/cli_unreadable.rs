@@ -1,0 +1,272 @@
+//! Input that is unreadable, or partly so: the messages and the exit codes of a filter.
+
+#![allow(clippy::unwrap_used, clippy::panic, clippy::indexing_slicing, reason = "test code")]
+
+mod cli;
+
+use cli::{Ran, Scratch, bytes, ndjson, path, run};
+use serde_json::{Value, json};
+use std::process::Command;
+
+fn translate(more: &[&str], input: impl AsRef<[u8]>) -> Ran {
+    run(&[&["translate", "--from", "claude-code", "--to", "frames.v2"], more].concat(), input)
+}
+
+/// One complete run.
+fn whole(session: &str) -> String {
+    ndjson(&[
+        json!({"type": "system", "subtype": "init", "session_id": session, "model": "m", "cwd": "/", "tools": []}),
+        json!({"type": "result", "subtype": "success", "is_error": false, "session_id": session, "result": "ok"}),
+    ])
+}
+
+/// The lines on stderr that contain the text.
+fn lines<'r>(ran: &'r Ran, text: &str) -> Vec<&'r str> {
+    ran.err.lines().filter(|line| line.contains(text)).collect()
+}
+
+#[test]
+fn compressed_and_wide_files_are_named_with_the_command_that_reads_them() {
+    let scratch = Scratch::new("unreadable-forms");
+    let text = String::from_utf8(bytes("bash_ok.ndjson")).unwrap();
+    let wide: Vec<u8> = std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
+    for (name, content, expected) in [
+        ("a.gz", b"\x1F\x8B\x08\0\0\0\0\0\x02\x03\n".to_vec(), "it is compressed with gzip: gzip -dc "),
+        ("a.zst", b"\x28\xB5\x2F\xFD\x24\x05\n".to_vec(), "it is compressed with zstd: zstd -dc "),
+        ("a.bz2", b"BZh91AY&SY\n".to_vec(), "it is compressed with bzip2: bzip2 -dc "),
+        ("a.xz", b"\xFD7zXZ\0\n".to_vec(), "it is compressed with xz: xz -dc "),
+        ("a.txt", wide.clone(), "it is encoded in UTF-16: iconv -f UTF-16 -t UTF-8 "),
+        ("b.txt", wide[2..].to_vec(), "it is encoded in UTF-16: iconv -f UTF-16LE -t UTF-8 "),
+    ] {
+        let file = scratch.file(name, &content);
+        for from in ["claude-code", "auto"] {
+            for to in ["frames.v2", "raw"] {
+                let ran = run(&["translate", "--from", from, "--to", to, &file], "").exits(2);
+                assert_eq!(ran.out, "", "{name}");
+                ran.says(&[expected, &format!("{file} | framegate translate …")]);
+            }
+            let ran = run(&["check", "--from", from, "--contract", "sse.v1", &file], "").exits(2);
+            ran.says(&[expected, "| framegate check …"]);
+        }
+        run(&["check", "--contract", "sse.v1", &file], "").exits(2).says(&[expected]);
+        run(&["check", "--runner", "claude-code", &file], "").exits(2).says(&[expected]);
+        let piped = translate(&[], &content).exits(2);
+        piped.says(&[expected.split(": ").next().unwrap(), "… | ", " | framegate translate …"]);
+    }
+}
+
+#[test]
+fn the_command_that_is_named_for_a_compressed_file_reads_it() {
+    let scratch = Scratch::new("unreadable-gzip");
+    let file = scratch.file("it's a run.ndjson", bytes("bash_ok.ndjson"));
+    assert!(Command::new("gzip").arg(&file).status().unwrap().success());
+    let compressed = format!("{file}.gz");
+    let ran = translate(&[&compressed], "").exits(2);
+    let told = ran.err.split("with gzip: ").nth(1).unwrap().split(" | framegate").next().unwrap();
+    let read = Command::new("sh").args(["-c", told]).output().unwrap();
+    assert_eq!(read.stdout, bytes("bash_ok.ndjson"), "{told}");
+}
+
+#[test]
+fn what_has_no_run_is_no_success_and_is_told_why() {
+    let scratch = Scratch::new("unreadable-none");
+    let binary = scratch.file("binary", b"text\n\0\x01\x02\n");
+    let empty = scratch.file("empty", "");
+    let prose = scratch.file("prose.txt", "Dear reader,\nthis is a letter.\n");
+    let heartbeat = scratch.file("heartbeat", "{\"type\":\"keep_alive\"}\n");
+    let folder = scratch.missing().replace("missing", "");
+    for (file, parts) in [
+        (&binary, &["no run was found: it is binary", "2 records: 2 not JSON"][..]),
+        (&empty, &["it is empty"]),
+        (
+            &prose,
+            &[
+                "no run was found, read as the output of claude-code",
+                "2 records: 2 not JSON; the first, line 1: not JSON",
+                "--from auto",
+            ],
+        ),
+        (&heartbeat, &["no run was found, read as the output of claude-code (1 record)"]),
+        (&folder, &["it is a directory; name the files in it, such as "]),
+    ] {
+        translate(&[file], "").exits(2).says(parts).says(&["cannot read", file]);
+        let ran = run(&["check", "--from", "claude-code", "--contract", "sse.v1", file], "").exits(2);
+        ran.says(parts).says(&["cannot read", file]);
+    }
+    let ran = run(&["translate", "--from", "auto", "--to", "sse.v1", &prose], "").exits(2);
+    ran.says(&["look like the output of no runner", "2 records: 2 not JSON", "say whose it is with --from"]);
+}
+
+#[test]
+fn each_bad_record_has_a_line_with_its_place_up_to_a_number() {
+    let input = format!("{}\nnot json\r\n\n{{\"type\":\"zzz\"}}\n{{\"cut\":", whole("s"));
+    let ran = translate(&[], &input).exits(0);
+    let bad = lines(&ran, "stdin:");
+    assert_eq!(bad.len(), 3, "{}", ran.err);
+    let at = |text: &str| input.find(text).unwrap();
+    for (line, (number, record, offset, what)) in bad.iter().zip([
+        (4, 3, at("not json"), "cannot be read: not JSON"),
+        (6, 4, at("{\"type\":\"zzz"), "is not known: unknown type \"zzz\""),
+        (7, 5, at("{\"cut"), "cannot be read: the input ended inside the record"),
+    ]) {
+        assert!(line.contains(&format!("stdin:{number}: record {record} at byte {offset} {what}")), "{line}");
+    }
+    let many = format!("{}{}", "junk\n".repeat(5000), whole("s"));
+    let ran = translate(&[], &many).exits(0);
+    assert_eq!(lines(&ran, "cannot be read").len(), 20, "{}", ran.err);
+    ran.says(&["stdin: 4980 more records are not told one by one; 5002 records: 5000 not JSON"]);
+    let ran = translate(&["--max-reports", "2"], &many).exits(0);
+    assert_eq!(lines(&ran, "cannot be read").len(), 2, "{}", ran.err);
+    assert_eq!(lines(&translate(&["--max-reports", "0"], &many).exits(0), "cannot be read").len(), 0);
+}
+
+#[test]
+fn strict_makes_any_bad_record_a_finding() {
+    translate(&["--strict"], whole("s")).exits(0);
+    for bad in ["nope\n", "{\"type\":\"zzz\"}\n", "\"text\"\n", "{\"type\":\"system\",\"subtype\":\"zzz\"}\n"] {
+        let input = format!("{}{bad}", whole("s"));
+        translate(&[], &input).exits(0);
+        translate(&["--strict"], &input).exits(1);
+    }
+    translate(&["--strict"], "nope\n").exits(2);
+}
+
+#[test]
+fn warnings_of_a_long_file_are_one_line_for_each_kind_and_run() {
+    let call = |nth: usize| {
+        json!({"type": "assistant", "session_id": "s", "parent_tool_use_id": null, "message": {"id": format!("msg_{nth}"),
+            "role": "assistant", "content": [{"type": "tool_use", "id": format!("toolu_{nth}"), "name": "Bash", "input": {}}]}})
+    };
+    let whole = whole("s");
+    let (init, result) = whole.split_once('\n').unwrap();
+    let run = format!("{init}\n{}{result}", ndjson(&(0..300).map(call).collect::<Vec<_>>()));
+    let ran = translate(&[], format!("{run}{run}")).exits(0);
+    let told = lines(&ran, "tool_call.empty_input");
+    assert_eq!(told.len(), 2, "{}", ran.err);
+    assert!(told.iter().all(|line| line.contains("count=300") && line.contains("300 times in this run")), "{told:?}");
+}
+
+#[test]
+fn several_files_are_translated_one_behind_the_other() {
+    let (one, two) = (path("bash_ok.ndjson"), path("edit_file.ndjson"));
+    let ids = ["--run-id", "r", "--epoch-ms", "5"];
+    let alone = |file: &str| translate(&[&ids[..], &[file]].concat(), "").exits(0).out;
+    let both = translate(&[&ids[..], &[&one, &two]].concat(), "").exits(0);
+    assert!(both.out.starts_with(&alone(&one)));
+    let rest = &both.out[alone(&one).len()..];
+    assert_eq!(rest.lines().count(), alone(&two).lines().count());
+    let runs: Vec<Value> = both.events().iter().filter(|event| event["type"] == "session_started").cloned().collect();
+    assert_ne!(runs[0]["stream_id"], runs[1]["stream_id"], "each file has runs of its own");
+    assert_eq!(translate(&[&ids[..], &[&one, &two]].concat(), "").out, both.out);
+    let list = translate(&["--as", "list", &one, &two], "").exits(0).json();
+    assert_eq!(list.as_array().unwrap().len(), both.out.lines().count());
+    // An unreadable file does not prevent the others from being translated.
+    let scratch = Scratch::new("unreadable-several");
+    let ran = translate(&[&ids[..], &[&scratch.missing(), &one]].concat(), "").exits(2);
+    ran.says(&["cannot read", "missing"]).prints(&["session_ended"]);
+    // Each file may have a different form, also with `--from auto`.
+    let sse = scratch.file("feed.sse", "data: {\"type\":\"response.created\",\"response\":{\"id\":\"r\",\"object\":\"response\"}}\n\ndata: {\"type\":\"response.completed\",\"response\":{\"id\":\"r\",\"object\":\"response\",\"status\":\"completed\",\"output\":[]}}\n\n");
+    let ran = run(&["translate", "--from", "auto", "--to", "frames.v2", &one, &sse], "").exits(0);
+    let providers: Vec<Value> =
+        ran.events().iter().map(|event| event["provider"].clone()).filter(|name| !name.is_null()).collect();
+    assert!(providers.contains(&json!("claude-code")) && providers.contains(&json!("openresponses")), "{providers:?}");
+}
+
+#[test]
+fn a_file_begins_when_its_first_record_with_a_time_says_and_time_never_goes_back() {
+    let scratch = Scratch::new("unreadable-time");
+    let run_at = |session: &str, time: &str| {
+        let answer = json!({"type": "assistant", "session_id": session, "timestamp": time, "parent_tool_use_id": null,
+            "message": {"id": format!("m{session}"), "role": "assistant", "content": [{"type": "text", "text": "hi"}]}});
+        let whole = whole(session);
+        let (init, result) = whole.split_once('\n').unwrap();
+        format!("{init}\n{answer}\n{result}")
+    };
+    let text = run_at("a", "2025-03-04T05:06:07.000Z") + &run_at("b", "2025-03-04T06:00:00.000Z");
+    let file = scratch.file("runs.ndjson", &text);
+    let times = |ran: Ran| -> Vec<u64> {
+        ran.exits(0).events().iter().map(|event| event["timestamp_ms"].as_u64().unwrap()).collect()
+    };
+    let (first, second) = (1_741_064_767_000, 1_741_068_000_000);
+    for from in ["claude-code", "auto"] {
+        let of_file = times(run(&["translate", "--from", from, "--to", "frames.v2", &file], ""));
+        assert!(of_file.is_sorted(), "{of_file:?}");
+        assert!((first..first + 60_000).contains(&of_file[0]), "{from}: {of_file:?}");
+        assert!((second..second + 60_000).contains(of_file.last().unwrap()), "{from}: {of_file:?}");
+        // A file as standard input is treated as a file.
+        let input = std::fs::File::open(&file).unwrap();
+        let output =
+            cli::binary().args(["translate", "--from", from, "--to", "frames.v2"]).stdin(input).output().unwrap();
+        let line: Value = serde_json::from_slice(output.stdout.split(|byte| *byte == b'\n').next().unwrap()).unwrap();
+        assert!((first..first + 60_000).contains(&line["timestamp_ms"].as_u64().unwrap()), "{line}");
+    }
+    // The future content of a pipe is unknown: its time starts now, and does not run backwards either.
+    let piped = times(translate(&[], &text));
+    assert!(piped.is_sorted() && piped[0] > second, "{piped:?}");
+    assert!(times(translate(&["--epoch-ms", "7", &file], ""))[0] == 7);
+}
+
+#[test]
+fn the_users_redaction_settings_are_heeded() {
+    let scratch = Scratch::new("unreadable-redaction");
+    let config = scratch.file("own.toml", "[redaction]\npatterns = { badge = \"BDG-[0-9]{4}\" }\n");
+    let answer = json!({"type": "assistant", "session_id": "s", "parent_tool_use_id": null, "message": {"id": "m",
+        "role": "assistant", "content": [{"type": "text", "text": "the badge is BDG-1234."}]}});
+    let input = format!("{answer}\n{}", whole("s"));
+    assert!(translate(&[], &input).exits(0).out.contains("BDG-1234"));
+    let ran = translate(&["--config", &config], &input).exits(0);
+    assert!(ran.out.contains("[REDACTED:badge]") && !ran.out.contains("BDG-1234"), "{}", ran.out);
+    let off = scratch.file("off.toml", "[redaction]\nenabled = false\npatterns = { badge = \"BDG-[0-9]{4}\" }\n");
+    assert!(translate(&["--config", &off], &input).exits(0).out.contains("BDG-1234"));
+    assert!(!translate(&["--config", &off, "--redact"], &input).exits(0).out.contains("BDG-1234"));
+    let wrong = scratch.file("wrong.toml", "[redaction]\npattern = {}\n");
+    translate(&["--config", &wrong], &input).exits(2).says(&["redaction.pattern", "did you mean \"patterns\"?"]);
+    // The payload of a broken event is shown redacted.
+    let gate = ["check", "--from", "claude-code", "--contract", "sse.v1", "--show-payload"];
+    let junk = format!("{}not json: BDG-1234\n", input);
+    for (more, is_redacted) in [(&[][..], false), (&["--config", &config], true)] {
+        let ran = run(&[&gate[..], more].concat(), &junk).exits(1);
+        assert_eq!(ran.out.contains("BDG-1234"), !is_redacted && ran.out.contains("badge is"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn the_file_of_another_program_is_told_from_a_misspelt_one() {
+    let scratch = Scratch::new("unreadable-config");
+    let folder = scratch.missing().replace("missing", "");
+    scratch.file("config.toml", "baseURL = \"https://example.org\"\n[params]\na = 1\n");
+    let ran = cli::binary()
+        .current_dir(&folder)
+        .args(["translate", "--from", "claude-code", "--to", "sse.v1", &path("bash_ok.ndjson")])
+        .output()
+        .unwrap();
+    let err = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(ran.status.code(), Some(2), "{err}");
+    assert!(err.contains("--config"), "{err}");
+}
+
+#[test]
+fn a_runners_file_that_is_checked_as_events_is_told() {
+    for contract in ["frames.v2", "sse.v1", "hecate.v1", "agent-manager.v1", "pixir.v1"] {
+        let ran = run(&["check", "--contract", contract, &path("bash_ok.ndjson")], "").exits(1);
+        ran.prints(&["error[events.of_a_runner]", "claude-code (stream-json)", "--from auto"]);
+        let events =
+            run(&["translate", "--from", "claude-code", "--to", contract, &path("bash_ok.ndjson")], "").exits(0);
+        let ran = run(&["check", "--contract", contract], &events.out).exits(0);
+        assert!(!ran.out.contains("of_a_runner"), "{}", ran.out);
+    }
+}
+
+#[test]
+fn a_person_on_a_terminal_is_told_what_it_came_to_and_a_program_is_not() {
+    let scratch = Scratch::new("unreadable-terminal");
+    let file = scratch.file("runs.ndjson", format!("{}nope\n{{\"type\":\"zzz\"}}\n{}", whole("a"), whole("b")));
+    let summary = "framegate: 2 runs, 6 records (1 not JSON, 1 of unknown types), ";
+    let binary = env!("CARGO_BIN_EXE_framegate");
+    let command = format!("'{binary}' translate --from claude-code --to sse.v1 '{file}' >/dev/null");
+    let seen = Command::new("script").args(["-qec", &command, "/dev/null"]).output().unwrap();
+    let seen = String::from_utf8(seen.stdout).unwrap();
+    assert!(seen.contains(summary) && seen.contains("runs.ndjson:3: record 3 at byte "), "{seen}");
+    let piped = translate(&[&file], "").exits(0);
+    assert!(!piped.err.contains(summary), "{}", piped.err);
+}
