@@ -162,7 +162,7 @@ impl ArtifactStore for MemoryStore {
 mod tests {
     use super::*;
     use framegate_translators::artifacts::ArtifactKind;
-    use framegate_translators::frame::{Name, Session, Stream, StreamKind};
+    use framegate_translators::frame::{Session, SharedStr, Stream, StreamKind};
     use uuid::Uuid;
 
     fn artifact(run: u128, first: u8, size: usize) -> Arc<Artifact> {
@@ -173,7 +173,7 @@ mod tests {
             stream: Arc::new(stream),
             digest: [first; 32],
             kind: ArtifactKind::CommandOutput,
-            mime: Name::from("text/plain"),
+            mime: SharedStr::from("text/plain"),
             content: vec![first; size].into(),
             bytes_total: size as u64,
             created_at_ms: 0,

@@ -21,7 +21,7 @@ use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::StreamKind;
 use framegate_translators::framing::Limits;
 use framegate_translators::host::{Opening, Wish};
-use framegate_translators::ledger::EndHold;
+use framegate_translators::normalizer::EndHold;
 use std::io::{IsTerminal, Read, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;

@@ -19,7 +19,7 @@ use framegate_translators::artifacts::Bounds;
 use framegate_translators::contracts::{CONTRACTS, SseStyle};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::framing::Limits;
-use framegate_translators::ledger::EndHold;
+use framegate_translators::normalizer::EndHold;
 use framegate_translators::pipeline::{Ingest, Tally, Translator};
 use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;

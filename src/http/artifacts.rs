@@ -125,7 +125,7 @@ fn is_known(headers: &HeaderMap, etag: &str) -> bool {
 mod tests {
     use super::*;
     use framegate_translators::artifacts::ArtifactKind;
-    use framegate_translators::frame::{Name, Session, StreamKind};
+    use framegate_translators::frame::{Session, SharedStr, StreamKind};
     use uuid::Uuid;
 
     fn shown(mime: &str) -> (&'static str, String) {
@@ -136,7 +136,7 @@ mod tests {
             stream: Arc::new(stream),
             digest: [1; 32],
             kind: ArtifactKind::ToolResultBlob,
-            mime: Name::from(mime),
+            mime: SharedStr::from(mime),
             content: Box::default(),
             bytes_total: 0,
             created_at_ms: 0,

@@ -10,7 +10,7 @@ use super::problem::Problem;
 use super::reply::{Body, json_response};
 use super::shared::Shared;
 use crate::upstream::{Link, SayError};
-use framegate_translators::frame::{Decision, Name, StreamKind};
+use framegate_translators::frame::{Decision, SharedStr, StreamKind};
 use framegate_translators::host::{Answer, Unsayable, Wish};
 use hyper::body::{Body as HttpBody, Bytes};
 use hyper::{Request, Response, StatusCode};
@@ -89,10 +89,10 @@ where
     let answer = Answer {
         decision,
         reason: given.reason,
-        scope: given.scope.map(Name::from),
+        scope: given.scope.map(SharedStr::from),
         answers: given.answers.into_iter().map(words).collect(),
     };
-    let wish = Wish::Answer { approval_id: Name::from(approval_id.as_str()), answer };
+    let wish = Wish::Answer { approval_id: SharedStr::from(approval_id.as_str()), answer };
     say(&link, wish, shared).await?;
     #[derive(Serialize)]
     struct Told<'t> {

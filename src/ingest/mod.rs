@@ -24,7 +24,7 @@ use framegate_translators::artifacts::Artifact;
 use framegate_translators::decode::Record;
 use framegate_translators::frame::{ApprovalResolved, Frame};
 use framegate_translators::framing::{Framing, Limits};
-use framegate_translators::ledger::RunEnd;
+use framegate_translators::normalizer::RunEnd;
 use framegate_translators::pipeline;
 use framegate_translators::recognise::Window;
 use framegate_translators::redact::Rules;

@@ -14,7 +14,7 @@ use crate::runs::{Entry, Runs};
 use framegate_translators::artifacts::Artifact;
 use framegate_translators::frame::{Body, Frame, ProviderEvent, Stream, StreamKind};
 use framegate_translators::json::{Json, Kind, Object};
-use framegate_translators::ledger::{PROXY_RESTARTED, STREAM_ENDED};
+use framegate_translators::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
 use framegate_translators::pipeline::is_last;
 use std::collections::{HashSet, VecDeque};
 use std::sync::Arc;

@@ -9,7 +9,7 @@ use super::{Entry, Runs};
 use crate::clock::Clock;
 use crate::log::{LogError, MarkAt};
 use framegate_translators::frame::{Frame, StreamKind};
-use framegate_translators::ledger::{Reopened, RunEnd};
+use framegate_translators::normalizer::{Reopened, RunEnd};
 use std::sync::{Arc, PoisonError};
 use std::time::Duration;
 

@@ -39,7 +39,7 @@ use framegate_translators::artifacts::{Artifact, Bounds};
 use framegate_translators::contracts::Contract;
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{Frame, Stream, StreamKind};
-use framegate_translators::ledger::{EndHold, MAX_OPEN_TOOLS};
+use framegate_translators::normalizer::{EndHold, MAX_OPEN_TOOLS};
 use framegate_translators::warnings::Warning;
 use openings::Openings;
 use shared::Turns;

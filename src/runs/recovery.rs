@@ -9,7 +9,7 @@ use super::{Entry, RunStatus, Runs};
 use crate::log::{KeptStream, LogError};
 use framegate_translators::encode::{Encoder, Events, NewEncoder};
 use framegate_translators::frame::{Body, Frame, Stream, StreamKind};
-use framegate_translators::ledger::Reopened;
+use framegate_translators::normalizer::Reopened;
 use std::collections::HashSet;
 use std::sync::Arc;
 

@@ -4,7 +4,7 @@
 //! Never: more than [`SESSIONS`] sessions or [`TOTALS`] totals of one, or totals of one session used for another.
 
 use framegate_translators::frame::{Figures, Frame};
-use framegate_translators::ledger::Memory;
+use framegate_translators::normalizer::Memory;
 use std::collections::{BTreeMap, HashMap, VecDeque};
 use std::sync::{Mutex, PoisonError};
 use uuid::Uuid;

@@ -21,7 +21,7 @@ use crate::log::StreamId;
 use crate::policy::{Policy, Verdict};
 use crate::runs::Runs;
 use crate::telemetry::metrics::UpstreamMeter;
-use framegate_translators::frame::{ApprovalResolved, Decision, Name, StreamKind};
+use framegate_translators::frame::{ApprovalResolved, Decision, SharedStr, StreamKind};
 use framegate_translators::host::{Answer, Dialogue, Opening, Sending, Unsayable, Wish};
 use framegate_translators::redact::{Rules, words_of};
 use prompts::Prompts;
@@ -284,7 +284,7 @@ impl Conversation {
     fn answer(
         &mut self,
         stream: StreamId,
-        approval_id: &Name,
+        approval_id: &SharedStr,
         answer: Answer,
         by: Option<String>,
     ) -> Result<(StreamId, ApprovalResolved), Unsayable> {
@@ -305,7 +305,7 @@ impl Conversation {
         let resolved = ApprovalResolved {
             approval_id: approval_id.clone(),
             decision: answer.decision,
-            by: by.map(Name::from),
+            by: by.map(SharedStr::from),
             reason,
             scope: answer.scope.clone(),
         };
@@ -315,7 +315,7 @@ impl Conversation {
     }
 
     /// Decides a question that is new or that was not answered in time.
-    fn decide(&mut self, stream: StreamId, approval_id: &Name, now_ms: u64) {
+    fn decide(&mut self, stream: StreamId, approval_id: &SharedStr, now_ms: u64) {
         let asked = self.dialogue.as_ref().and_then(|dialogue| dialogue.asked(approval_id));
         let Some(question) = self.questions.find(stream, approval_id) else { return };
         let Some(asked) = asked else {

@@ -11,7 +11,7 @@ use framegate::log::{FrameLog, MemoryLog, SqliteLog, stream_id};
 use framegate::runs::{FrontBounds, Runs};
 use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds, Patched};
 use framegate_translators::encode::EncoderOptions;
-use framegate_translators::frame::{Attachment, Body, FileChangeKind, Frame, Name, StreamKind, UserMessage};
+use framegate_translators::frame::{Attachment, Body, FileChangeKind, Frame, SharedStr, StreamKind, UserMessage};
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::sequence::Identity;
@@ -24,11 +24,11 @@ fn artifact(first: &Frame, byte: u8, size: usize) -> Arc<Artifact> {
         stream: first.stream.clone(),
         digest: [byte; 32],
         kind: ArtifactKind::Patch,
-        mime: Name::from("text/x-diff"),
+        mime: SharedStr::from("text/x-diff"),
         content: vec![byte; size].into(),
         bytes_total: size as u64 + 1,
         created_at_ms: 7,
-        call_id: Some(Name::from("call")),
+        call_id: Some(SharedStr::from("call")),
         patched: Some(Patched { path: "a.rs".to_owned(), kind: FileChangeKind::Move }),
     })
 }
@@ -142,13 +142,13 @@ fn image(run: u128, later: usize) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
     let mut holds = plain.clone();
     holds.data = Some(r#"{"image":{"media_type":"image/png","data":"AAECAw=="}}"#.into());
     let attachment = Attachment {
-        kind: Name::from("image"),
-        mime: Some(Name::from("image/png")),
+        kind: SharedStr::from("image"),
+        mime: Some(SharedStr::from("image/png")),
         artifact_id: None,
         name: None,
         bytes: Some(4),
     };
-    let message = UserMessage { message_id: Name::from("m"), text: String::new(), attachments: vec![attachment] };
+    let message = UserMessage { message_id: SharedStr::from("m"), text: String::new(), attachments: vec![attachment] };
     let mut stage = Artifacts::new(Bounds::default());
     let mut out = Vec::new();
     stage.frame(with(Body::ProviderEvent(holds)), &mut out);

@@ -1,11 +1,11 @@
 //! The interface of every decoder: records in, frame bodies out.
 //!
-//! Input: one parsed [`Record`] at a time. Output: calls on the [`Ledger`], which tracks what is open, closes it before a run
+//! Input: one parsed [`Record`] at a time. Output: calls on the [`Normalizer`], which tracks what is open, closes it before a run
 //! ends, emits every text once, and numbers the frames. Never: an error that ends the stream, a clock, or anything about
 //! contracts.
 
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, RunEnd};
+use crate::normalizer::{Normalizer, RunEnd};
 use crate::sequence::StreamKey;
 
 /// One upstream record, parsed as far as its top level.
@@ -28,24 +28,24 @@ pub struct Record<'a> {
 /// Decodes one runner's records.
 ///
 /// The record's `provider_event` frame is emitted automatically before the record's first frame, on the same stream. A decoder
-/// that needs it on another stream calls [`Ledger::record_on`] first.
+/// that needs it on another stream calls [`Normalizer::record_on`] first.
 pub trait Decoder: Send {
     /// Decodes the next record. Ignores what it does not know; the record is kept anyway.
-    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger);
+    fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer);
 
     /// Handles a record that is not JSON, or is the end marker `[DONE]`: only selects its stream, by default the open run.
-    fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
+    fn opaque(&mut self, done: bool, normalizer: &mut Normalizer) {
         let _ = done;
-        ledger.record_on_current();
+        normalizer.record_on_current();
     }
 
     /// Ends a run on behalf of the runner, because the run's end was lost.
-    fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
-        ledger.end_run(run, end);
+    fn give_up(&mut self, run: StreamKey, end: RunEnd, normalizer: &mut Normalizer) {
+        normalizer.end_run(run, end);
     }
 
     /// The input is over: emits what is still pending. Runs that remain open are closed as interrupted afterwards.
-    fn end(&mut self, ledger: &mut Ledger) {
-        let _ = ledger;
+    fn end(&mut self, normalizer: &mut Normalizer) {
+        let _ = normalizer;
     }
 }

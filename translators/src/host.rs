@@ -7,7 +7,7 @@
 mod waiting;
 
 use crate::decode::Record;
-use crate::frame::{Decision, Name, RawJson};
+use crate::frame::{Decision, RawJson, SharedStr};
 
 pub(crate) use waiting::Waiting;
 
@@ -34,7 +34,7 @@ pub enum Wish {
     /// Answer a question.
     Answer {
         /// The question's id: the `approval_id` of its `approval_requested` frame.
-        approval_id: Name,
+        approval_id: SharedStr,
         /// The answer.
         answer: Answer,
     },
@@ -50,7 +50,7 @@ pub struct Answer {
     /// Why; for the runner and its model.
     pub reason: Option<String>,
     /// How far the decision reaches (`once`, `session`, `always`); `None` means once.
-    pub scope: Option<Name>,
+    pub scope: Option<SharedStr>,
     /// The choices or texts for each question, if the runner asked for any.
     pub answers: Vec<Vec<String>>,
 }
@@ -93,7 +93,7 @@ pub enum Unsayable {
     /// The runner's protocol has no message for it in this mode; the text explains.
     NoWord(&'static str),
     /// There is no such question, or it is already answered.
-    NoQuestion(Name),
+    NoQuestion(SharedStr),
     /// The choices or texts do not fit the question; the text explains.
     Unfit(String),
 }

@@ -18,7 +18,7 @@ pub mod host;
 pub mod artifacts;
 pub mod decode;
 pub mod foreign;
-pub mod ledger;
+pub mod normalizer;
 pub mod recognise;
 pub mod records;
 pub mod sequence;

@@ -8,7 +8,7 @@ use crate::decode::Record;
 use crate::drift::{DriftKey, LiveDrift};
 use crate::frame::{ApprovalResolved, Frame, StreamKind};
 use crate::framing::{Framing, Limits, Reader};
-use crate::ledger::{EndHold, Ledger, Memory, RunEnd};
+use crate::normalizer::{EndHold, Memory, Normalizer, RunEnd};
 use crate::recognise::{Doubt, Recognised, Verdict, Window};
 use crate::redact::{Redactor, Rules};
 use crate::runners::{RUNNERS, Runner};
@@ -125,7 +125,7 @@ impl Ingest {
     #[must_use]
     pub fn holding_ends(mut self, hold: EndHold) -> Self {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.hold_ends(hold);
+            reading.state.normalizer.hold_ends(hold);
         }
         self.end_hold = hold;
         self
@@ -135,7 +135,7 @@ impl Ingest {
     #[must_use]
     pub fn within_session(mut self, session: &str) -> Self {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.set_home(session);
+            reading.state.normalizer.set_home(session);
         }
         self
     }
@@ -144,7 +144,7 @@ impl Ingest {
     #[must_use]
     pub fn remembering(mut self, memory: Arc<dyn Memory>) -> Self {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.remember_by(memory.clone());
+            reading.state.normalizer.remember_by(memory.clone());
         }
         self.memory = Some(memory);
         self
@@ -155,7 +155,7 @@ impl Ingest {
     #[must_use]
     pub fn with_open_tools(mut self, most: usize) -> Self {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.bound(most);
+            reading.state.normalizer.bound(most);
         }
         self.open_tools = Some(most);
         self
@@ -168,8 +168,8 @@ impl Ingest {
         match &self.stage {
             Stage::Reading(reading) => {
                 let record = reading.redactor.as_ref().and_then(Redactor::deadline);
-                let Reading { state: State { ledger, .. }, .. } = &**reading;
-                record.into_iter().chain(ledger.silence_due()).chain(ledger.end_due()).min()
+                let Reading { state: State { normalizer, .. }, .. } = &**reading;
+                record.into_iter().chain(normalizer.silence_due()).chain(normalizer.end_due()).min()
             }
             Stage::Holding(_) | Stage::Unknown(_) => None,
         }
@@ -180,8 +180,8 @@ impl Ingest {
     pub fn flush(&mut self, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Reading(reading) = &mut self.stage {
             reading.flush_due(now_ms);
-            reading.state.ledger.tell_silence(now_ms);
-            reading.state.ledger.release_due(now_ms);
+            reading.state.normalizer.tell_silence(now_ms);
+            reading.state.normalizer.release_due(now_ms);
         }
         self.take()
     }
@@ -220,7 +220,7 @@ impl Ingest {
         now_ms: u64,
     ) -> std::vec::Drain<'_, Frame> {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.resolve(stream, answer, now_ms);
+            reading.state.normalizer.resolve(stream, answer, now_ms);
         }
         self.take()
     }
@@ -228,7 +228,7 @@ impl Ingest {
     /// Sets how runs end that are still open at the end of the input, instead of as interrupted with `stream_ended`.
     pub fn cut_by(&mut self, end: RunEnd) {
         if let Stage::Reading(reading) = &mut self.stage {
-            reading.state.ledger.cut_by(end);
+            reading.state.normalizer.cut_by(end);
         }
     }
 
@@ -244,12 +244,12 @@ impl Ingest {
     /// Ends an open run, whose end was lost, as interrupted. Returns nothing if there is no such run.
     pub fn give_up(&mut self, run: Uuid, code: &str, message: &str, now_ms: u64) -> std::vec::Drain<'_, Frame> {
         if let Stage::Reading(reading) = &mut self.stage {
-            let State { decoder, ledger, .. } = &mut reading.state;
-            ledger.at(now_ms);
-            if let Some(run) = ledger.run_of(run) {
-                decoder.give_up(run, RunEnd::interrupted(code, message), ledger);
+            let State { decoder, normalizer, .. } = &mut reading.state;
+            normalizer.at(now_ms);
+            if let Some(run) = normalizer.run_of(run) {
+                decoder.give_up(run, RunEnd::interrupted(code, message), normalizer);
                 // No more records of it arrive.
-                ledger.release_ends();
+                normalizer.release_ends();
             }
         }
         self.take()
@@ -279,7 +279,7 @@ impl Ingest {
     pub fn tally(&self) -> Tally {
         match &self.stage {
             Stage::Reading(reading) => {
-                Tally { runs: reading.state.ledger.runs_begun(), ..reading.state.counting.tally }
+                Tally { runs: reading.state.normalizer.runs_begun(), ..reading.state.counting.tally }
             }
             Stage::Holding(_) => Tally::default(),
             Stage::Unknown(counting) => counting.tally,
@@ -341,7 +341,7 @@ impl Ingest {
         self.recognised = Some(found);
         let (held, framing, limits, identity) = holding.into_parts();
         let mut reading = Reading::new(found.runner, framing, limits, identity);
-        reading.state.ledger.hold_ends(self.end_hold);
+        reading.state.normalizer.hold_ends(self.end_hold);
         if self.watches_drift {
             reading.watch_drift();
         }
@@ -349,10 +349,10 @@ impl Ingest {
             reading.redact(rules.clone());
         }
         if let Some(memory) = &self.memory {
-            reading.state.ledger.remember_by(memory.clone());
+            reading.state.normalizer.remember_by(memory.clone());
         }
         if let Some(most) = self.open_tools {
-            reading.state.ledger.bound(most);
+            reading.state.normalizer.bound(most);
         }
         reading.feed(&held, now_ms, ear);
         self.stage = Stage::Reading(Box::new(reading));
@@ -360,9 +360,9 @@ impl Ingest {
 
     fn take(&mut self) -> std::vec::Drain<'_, Frame> {
         match (&mut self.stage, &mut self.artifacts) {
-            (Stage::Reading(reading), None) => return reading.state.ledger.take(),
+            (Stage::Reading(reading), None) => return reading.state.normalizer.take(),
             (Stage::Reading(reading), Some(artifacts)) => {
-                for frame in reading.state.ledger.take() {
+                for frame in reading.state.normalizer.take() {
                     artifacts.frame(frame, &mut self.staged);
                 }
             }
@@ -377,7 +377,7 @@ impl Reading {
         let reader = framing.map_or_else(|| Reader::sniffing(limits), |framing| Reader::new(framing, limits));
         let state = State {
             decoder: (runner.decoder)(),
-            ledger: Ledger::new(runner.provider, identity),
+            normalizer: Normalizer::new(runner.provider, identity),
             counting: Counting::default(),
             heard: 0,
             preview_bytes: limits.preview_bytes,
@@ -435,8 +435,8 @@ impl Reading {
             Some(framing) => Reader::new(framing, self.limits),
             None => Reader::sniffing(self.limits),
         };
-        self.state.ledger.at(now_ms);
-        self.state.ledger.gap(reason);
+        self.state.normalizer.at(now_ms);
+        self.state.normalizer.gap(reason);
     }
 
     /// Reads the incomplete last unit and the held records.
@@ -453,8 +453,8 @@ impl Reading {
 
     fn finish(&mut self, now_ms: u64) {
         self.read_rest(now_ms);
-        self.state.ledger.input_over();
-        self.state.decoder.end(&mut self.state.ledger);
-        self.state.ledger.finish(now_ms);
+        self.state.normalizer.input_over();
+        self.state.decoder.end(&mut self.state.normalizer);
+        self.state.normalizer.finish(now_ms);
     }
 }

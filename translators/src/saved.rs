@@ -1,4 +1,4 @@
-//! The state of an encoder, or of a stream's ledger, as bytes, so that another process can continue from it.
+//! The state of an encoder, or of a stream's normalizer, as bytes, so that another process can continue from it.
 //!
 //! Input: a state. Output: bytes, and the state again. Never: a state of another version, read as one of this
 //! version.

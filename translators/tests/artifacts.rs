@@ -8,8 +8,8 @@ use framegate_translators::artifacts::{Artifact, ArtifactKind, Artifacts, Bounds
 use framegate_translators::contracts::{Contract, contract};
 use framegate_translators::encode::{EncoderOptions, EventRef, write_ndjson, write_raw};
 use framegate_translators::frame::{
-    Attachment, Body, EndReason, FileChangeKind, FileChanged, Frame, Name, Session, SessionEnded, Stream, StreamKind,
-    Tool, UserMessage,
+    Attachment, Body, EndReason, FileChangeKind, FileChanged, Frame, Session, SessionEnded, SharedStr, Stream,
+    StreamKind, Tool, UserMessage,
 };
 use framegate_translators::framing::Limits;
 use framegate_translators::pipeline::Translator;
@@ -58,7 +58,7 @@ fn translated(runner: &Runner, contract: &'static Contract, bytes: &[u8], option
 
 /// Checks the properties of frames and artifacts that hold for any input.
 fn holds(frames: &[Frame], artifacts: &[Artifact], bounds: Bounds, what: &str) {
-    let stored: BTreeSet<Name> = artifacts.iter().map(Artifact::id).collect();
+    let stored: BTreeSet<SharedStr> = artifacts.iter().map(Artifact::id).collect();
     for artifact in artifacts {
         assert_eq!(
             artifact.digest,
@@ -158,7 +158,7 @@ fn records_are_never_cut() {
 fn an_output_that_is_stored_is_the_whole_of_what_would_have_been_streamed() {
     let mut found = 0;
     for recording in recordings() {
-        let mut whole: HashMap<Name, (String, String)> = HashMap::new();
+        let mut whole: HashMap<SharedStr, (String, String)> = HashMap::new();
         for frame in frames(recording.runner, &recording.bytes) {
             match frame.body {
                 Body::ToolStdout { tool, chunk } | Body::ToolStdoutTail { tool, chunk } => {
@@ -224,12 +224,12 @@ fn an_image_in_a_prompt_is_attached_by_reference() {
 }
 
 fn stream() -> Arc<Stream> {
-    let session = Arc::new(Session { id: Uuid::nil(), name: Name::from("s") });
+    let session = Arc::new(Session { id: Uuid::nil(), name: SharedStr::from("s") });
     Arc::new(Stream { kind: StreamKind::Session, id: Uuid::from_u128(1), session, origin_run: None, provider: "codex" })
 }
 
 fn tool() -> Tool {
-    Tool { id: Uuid::from_u128(9), call_id: Name::from("c") }
+    Tool { id: Uuid::from_u128(9), call_id: SharedStr::from("c") }
 }
 
 /// Passes bodies through the stage.
@@ -286,11 +286,11 @@ fn what_running_tools_hold_together_is_bounded() {
     let bounds = Bounds { max_open_bytes: 300, ..SMALL };
     let mut bodies = Vec::new();
     for nth in 0..10u128 {
-        let tool = Tool { id: Uuid::from_u128(nth), call_id: Name::from("c") };
+        let tool = Tool { id: Uuid::from_u128(nth), call_id: SharedStr::from("c") };
         bodies.push(Body::ToolStdout { tool, chunk: "x".repeat(200) });
     }
     for nth in 0..10u128 {
-        let tool = Tool { id: Uuid::from_u128(nth), call_id: Name::from("c") };
+        let tool = Tool { id: Uuid::from_u128(nth), call_id: SharedStr::from("c") };
         bodies.push(Body::ToolEnded { tool, exit_code: 0, duration_ms: 0, artifacts: None });
     }
     let (_, artifacts) = through(bodies, bounds);
@@ -325,13 +325,13 @@ fn a_patch_is_stored_and_a_small_one_also_stands_in_the_frame() {
 #[test]
 fn an_attachment_with_a_reference_of_its_own_keeps_it() {
     let attachment = Attachment {
-        kind: Name::from("image"),
+        kind: SharedStr::from("image"),
         mime: None,
-        artifact_id: Some(Name::from("sha256:00")),
+        artifact_id: Some(SharedStr::from("sha256:00")),
         name: None,
         bytes: None,
     };
-    let message = UserMessage { message_id: Name::from("m"), text: String::new(), attachments: vec![attachment] };
+    let message = UserMessage { message_id: SharedStr::from("m"), text: String::new(), attachments: vec![attachment] };
     let mut stage = Artifacts::new(SMALL);
     let mut out = Vec::new();
     let body = Body::UserMessage(Box::new(message));

@@ -7,7 +7,7 @@ mod support;
 use framegate_translators::frame::stored::{read_frame, write_frame};
 use framegate_translators::frame::{Body, Frame, SessionEnded, StreamKind};
 use framegate_translators::framing::Limits;
-use framegate_translators::ledger::{END_HOLD_MS, EndHold, Reopened};
+use framegate_translators::normalizer::{END_HOLD_MS, EndHold, Reopened};
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::runners::runner;
 use support::*;
@@ -61,7 +61,7 @@ fn an_end_waits_until_its_deadline_and_no_longer() {
 fn a_run_that_breaks_off_behind_its_end_keeps_its_reason() {
     let mut ingest = codex(EndHold::default());
     let _ = ingest.feed(RUN.as_bytes(), 1_000).count();
-    ingest.cut_by(framegate_translators::ledger::RunEnd::interrupted("proxy_stopping", "stopped"));
+    ingest.cut_by(framegate_translators::normalizer::RunEnd::interrupted("proxy_stopping", "stopped"));
     let last = ingest.finish(1_001).next_back().unwrap();
     let Body::SessionEnded(end) = last.body else { panic!("{last:?}") };
     assert_eq!((end.reason.as_str(), end.final_text.as_deref()), ("completed", Some("Hello")));

@@ -7,7 +7,7 @@ mod support;
 use framegate_translators::contracts::{CONTRACTS, Contract};
 use framegate_translators::encode::{Encoder, EncoderOptions, EventId, Events, Pruned};
 use framegate_translators::frame::{Frame, StreamKind};
-use framegate_translators::ledger::Reopened;
+use framegate_translators::normalizer::Reopened;
 use framegate_translators::schema::Schemas;
 use serde_json::Value;
 use std::collections::HashMap;

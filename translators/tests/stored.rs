@@ -8,7 +8,7 @@ use framegate_translators::contracts::CONTRACTS;
 use framegate_translators::encode::{Encoder, EncoderOptions, Events};
 use framegate_translators::frame::stored::{StoredError, read_frame, write_frame};
 use framegate_translators::frame::{Body, Frame, StreamKind};
-use framegate_translators::ledger::Reopened;
+use framegate_translators::normalizer::Reopened;
 use proptest::prelude::*;
 use proptest::sample::Index;
 use std::collections::{BTreeSet, HashMap};

@@ -20,7 +20,7 @@ use crate::runs::{FrontBounds, Runs};
 use crate::{demo, telemetry};
 use anyhow::{Context, anyhow};
 use framegate_translators::artifacts::Bounds;
-use framegate_translators::ledger::EndHold;
+use framegate_translators::normalizer::EndHold;
 use framegate_translators::redact::Rules;
 use hangup::Terminal;
 use reload::Reload;

@@ -12,7 +12,7 @@ use crate::log::{LogError, StreamId};
 use async_trait::async_trait;
 use framegate_translators::artifacts::{Artifact, ArtifactKind, Patched, id_of};
 use framegate_translators::frame::stored::Header;
-use framegate_translators::frame::{FileChangeKind, Name, StreamKind};
+use framegate_translators::frame::{FileChangeKind, SharedStr, StreamKind};
 use rusqlite::{Connection, OptionalExtension, Row, named_params};
 use std::path::Path;
 use std::sync::Arc;
@@ -232,11 +232,11 @@ fn artifact_of(row: &Row<'_>, path: &Path) -> Result<Artifact, LogError> {
         stream: Arc::new(header.into_stream().map_err(|_| damaged())?),
         digest,
         kind: KINDS.into_iter().find(|known| known.as_str() == kind).ok_or_else(damaged)?,
-        mime: Name::from(word(2)?),
+        mime: SharedStr::from(word(2)?),
         content: row.get::<_, Vec<u8>>(9).map_err(failed)?.into(),
         bytes_total: row.get(3).map_err(failed)?,
         created_at_ms: row.get::<_, i64>(4).map_err(failed)?.cast_unsigned(),
-        call_id: text(5)?.map(Name::from),
+        call_id: text(5)?.map(SharedStr::from),
         patched,
     })
 }

@@ -8,7 +8,7 @@ use super::{FeedEvent, FeedFollower};
 use crate::clock::Clock;
 use framegate_translators::dropped::Dropped;
 use framegate_translators::encode::Events;
-use framegate_translators::frame::{Name, Session, Stream, StreamKind};
+use framegate_translators::frame::{Session, SharedStr, Stream, StreamKind};
 use framegate_translators::runners::RUNNERS;
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,7 +50,7 @@ impl FeedFollower {
     /// The notice to a reader whose cursor is from another log, or older than what is remembered. It is not about a run: its
     /// ids are nil.
     pub(super) fn lost(&self) -> Option<FeedEvent> {
-        let session = Arc::new(Session { id: self.scope.session.unwrap_or_default(), name: Name::from("") });
+        let session = Arc::new(Session { id: self.scope.session.unwrap_or_default(), name: SharedStr::from("") });
         let provider = RUNNERS.first()?.provider;
         let (kind, id) = (StreamKind::Session, Uuid::nil());
         let stream = Arc::new(Stream { kind, id, session, origin_run: None, provider });

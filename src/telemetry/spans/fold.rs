@@ -5,7 +5,7 @@
 //! payload. A trace is a run and has the run's id. A span's id is derived from its subject.
 
 use framegate_translators::frame::{
-    Body, EndReason, ErrorReported, Frame, Name, SessionEnded, StreamKind, ToolCall, Usage, UsageScope,
+    Body, EndReason, ErrorReported, Frame, SessionEnded, SharedStr, StreamKind, ToolCall, Usage, UsageScope,
 };
 use framegate_translators::runners::name_of;
 use opentelemetry::trace::{Event, SpanContext, SpanId, SpanKind, Status, TraceFlags, TraceId, TraceState};
@@ -35,7 +35,7 @@ pub(super) struct Open {
 enum Part {
     Turn(u32),
     Tool(Uuid),
-    Agent(Name),
+    Agent(SharedStr),
 }
 
 struct Run {
@@ -59,7 +59,7 @@ struct Span {
     attributes: Vec<KeyValue>,
     /// The tokens used so far, and the model that answered.
     tokens: Option<Tokens>,
-    model: Option<Name>,
+    model: Option<SharedStr>,
 }
 
 #[derive(Clone, Copy)]

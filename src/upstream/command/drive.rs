@@ -15,9 +15,9 @@ use crate::runs::{Entry, Exited, Ingested, Runs};
 use crate::stopping::Phase;
 use crate::telemetry::metrics::IngestMeter;
 use crate::upstream::{Claim, Conversation, Said, SayError, StartError};
-use framegate_translators::frame::{Name, StreamKind};
+use framegate_translators::frame::{SharedStr, StreamKind};
 use framegate_translators::host::Wish;
-use framegate_translators::ledger::RunEnd;
+use framegate_translators::normalizer::RunEnd;
 use std::process::ExitStatus;
 use std::sync::Arc;
 use std::time::Duration;
@@ -146,7 +146,7 @@ impl Drive {
             Ok(()) => {
                 // A run that was not asked to stop has failed.
                 let end = if is_stopped { RunEnd::interrupted } else { RunEnd::failed };
-                self.ingest.cut_by(end(Name::from(code), message.clone()));
+                self.ingest.cut_by(end(SharedStr::from(code), message.clone()));
                 match self.ingest.finish_seen().await {
                     Ok(all) => {
                         seen = Some(all);

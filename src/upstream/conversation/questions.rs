@@ -4,7 +4,7 @@
 
 use crate::log::StreamId;
 use crate::policy::Policy;
-use framegate_translators::frame::{ApprovalRequested, Decision, Name, RawJson};
+use framegate_translators::frame::{ApprovalRequested, Decision, RawJson, SharedStr};
 use std::collections::VecDeque;
 
 /// How many questions of one runner may wait for an answer. Further questions are rejected.
@@ -59,8 +59,8 @@ impl Own {
 
 #[derive(Debug)]
 pub(super) struct Question {
-    approval_id: Name,
-    pub(super) tool_name: Name,
+    approval_id: SharedStr,
+    pub(super) tool_name: SharedStr,
     /// The arguments as in the frame.
     pub(super) args: RawJson,
     pub(super) state: State,
@@ -95,7 +95,7 @@ impl Question {
 #[derive(Debug, Default)]
 pub(super) struct Questions {
     waiting: Vec<(StreamId, Question)>,
-    settled: VecDeque<(StreamId, Name)>,
+    settled: VecDeque<(StreamId, SharedStr)>,
 }
 
 impl Questions {
@@ -169,7 +169,7 @@ impl Questions {
     }
 
     /// The questions that must be decided at `now_ms`.
-    pub(super) fn due(&self, now_ms: u64) -> Vec<(StreamId, Name)> {
+    pub(super) fn due(&self, now_ms: u64) -> Vec<(StreamId, SharedStr)> {
         let due = self.waiting.iter().filter(|(_, question)| due_at(question).is_some_and(|due_at| due_at <= now_ms));
         due.map(|(stream, question)| (*stream, question.approval_id.clone())).collect()
     }

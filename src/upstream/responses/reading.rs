@@ -14,9 +14,9 @@ use crate::upstream::metering;
 use crate::upstream::{Entered, Link, Links, Said, SayError};
 use bytes::Bytes;
 use framegate_translators::decode::Record;
-use framegate_translators::frame::{Body, Frame, Name, StreamKind};
+use framegate_translators::frame::{Body, Frame, SharedStr, StreamKind};
 use framegate_translators::host::{Unsayable, Wish};
-use framegate_translators::ledger::RunEnd;
+use framegate_translators::normalizer::RunEnd;
 use hyper::body::Incoming;
 use std::sync::Arc;
 use std::time::Duration;
@@ -68,7 +68,7 @@ impl Cut {
 
     fn end(&self) -> RunEnd {
         let end = if self.is_failure { RunEnd::failed } else { RunEnd::interrupted };
-        end(Name::from(self.code), self.message.clone())
+        end(SharedStr::from(self.code), self.message.clone())
     }
 }
 

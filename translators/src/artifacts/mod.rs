@@ -1,10 +1,10 @@
 //! Artifacts: content that is too large for a frame, or not text, is stored by the hash of its bytes and referenced.
 //!
-//! Input: frames in order, as the ledger numbered them. Output: the frames again, renumbered, with an `artifact_written` before
+//! Input: frames in order, as the normalizer numbered them. Output: the frames again, renumbered, with an `artifact_written` before
 //! each frame that refers to an artifact, and the artifacts' bytes. Never: a record that is cut (`provider_event.data` stays
 //! unchanged), a frame for an artifact whose bytes are not returned, or a dependence on how the input was cut into chunks.
 //!
-//! This stage comes after the ledger and is not part of it. The ledger has already settled what is emitted and closed, and
+//! This stage comes after the normalizer and is not part of it. The normalizer has already settled what is emitted and closed, and
 //! another stage can run in between. So a secret that is redacted in the frames is in no artifact either.
 //!
 //! These become artifacts:
@@ -25,7 +25,7 @@ mod reference;
 pub(crate) use reference::OutputRef;
 
 use crate::frame::{
-    ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, Name, Stream, StreamKind, Tool, is_last,
+    ArtifactWritten, Attachment, Body, FileChangeKind, FileChanged, Frame, SharedStr, Stream, StreamKind, Tool, is_last,
 };
 use crate::hash::HashMap;
 use media::{Media, media_in};
@@ -102,7 +102,7 @@ pub struct Artifact {
     /// The kind of artifact.
     pub kind: ArtifactKind,
     /// Its media type.
-    pub mime: Name,
+    pub mime: SharedStr,
     /// The bytes.
     pub content: Box<[u8]>,
     /// The number of bytes before they were cut to [`Bounds::max_bytes`].
@@ -110,15 +110,15 @@ pub struct Artifact {
     /// Unix epoch milliseconds: the time of its `artifact_written` frame.
     pub created_at_ms: u64,
     /// The runner's id of the call that produced it.
-    pub call_id: Option<Name>,
+    pub call_id: Option<SharedStr>,
     /// The file changed by a patch; `None` for other kinds.
     pub patched: Option<Patched>,
 }
 
 impl Artifact {
     /// `sha256:` and the lower-case hex digest.
-    pub fn id(&self) -> Name {
-        Name::from(id_of(&self.digest))
+    pub fn id(&self) -> SharedStr {
+        SharedStr::from(id_of(&self.digest))
     }
 }
 
@@ -136,7 +136,7 @@ pub struct Artifacts {
     /// The output of running tools.
     outputs: HashMap<Uuid, Output>,
     /// The runner's call ids of running tools.
-    calls: HashMap<Uuid, Name>,
+    calls: HashMap<Uuid, SharedStr>,
     open_bytes: usize,
     /// The media of the current record.
     media: Vec<Stored>,
@@ -157,10 +157,10 @@ struct Stored {
 /// The content and properties of a new artifact.
 struct Draft<'a> {
     kind: ArtifactKind,
-    mime: Name,
+    mime: SharedStr,
     content: Vec<u8>,
     bytes_total: u64,
-    call_id: Option<Name>,
+    call_id: Option<SharedStr>,
     patched: Option<Patched>,
     preview: Option<&'a str>,
 }
@@ -289,7 +289,7 @@ impl Artifacts {
         let preview = self.preview(&text).to_owned();
         let draft = Draft {
             kind: ArtifactKind::CommandOutput,
-            mime: Name::from("text/plain"),
+            mime: SharedStr::from("text/plain"),
             content: text.into_bytes(),
             bytes_total,
             call_id: named(&tool.call_id),
@@ -309,7 +309,7 @@ impl Artifacts {
         let kept = error.floor_char_boundary(self.bounds.max_bytes.min(error.len()));
         let draft = Draft {
             kind: ArtifactKind::CommandOutput,
-            mime: Name::from("text/plain"),
+            mime: SharedStr::from("text/plain"),
             content: error.as_bytes().get(..kept).unwrap_or_default().to_vec(),
             bytes_total: error.len() as u64,
             call_id: named(&tool.call_id),
@@ -328,7 +328,7 @@ impl Artifacts {
             let preview = self.preview(diff).to_owned();
             let draft = Draft {
                 kind: ArtifactKind::Patch,
-                mime: Name::from("text/x-diff"),
+                mime: SharedStr::from("text/x-diff"),
                 content: diff.as_bytes().to_vec(),
                 bytes_total: diff.len() as u64,
                 call_id: change.tool_id.and_then(|tool| self.calls.get(&tool)).and_then(named),
@@ -347,7 +347,7 @@ impl Artifacts {
         let call_id = self.calls.values().find(|call| media.around.iter().any(|id| **id == ***call)).cloned();
         let draft = Draft {
             kind: if is_image { ArtifactKind::Image } else { ArtifactKind::ToolResultBlob },
-            mime: Name::from(media.mime),
+            mime: SharedStr::from(media.mime),
             bytes_total: media.content.len() as u64,
             content: media.content,
             call_id,
@@ -424,7 +424,7 @@ impl Artifacts {
         };
         let body = Body::ArtifactWritten(Box::new(ArtifactWritten {
             artifact_id: reference.artifact_id.clone(),
-            kind: Name::from(artifact.kind.as_str()),
+            kind: SharedStr::from(artifact.kind.as_str()),
             bytes: reference.bytes,
             digest: reference.artifact_id.clone(),
             preview: draft.preview.map(str::to_owned),
@@ -463,6 +463,6 @@ fn digest_of(content: &[u8]) -> [u8; 32] {
     Sha256::digest(content).into()
 }
 
-fn named(call_id: &Name) -> Option<Name> {
+fn named(call_id: &SharedStr) -> Option<SharedStr> {
     (!call_id.is_empty()).then(|| call_id.clone())
 }

@@ -3,16 +3,16 @@
 //! Input: what was written. Output: the JSON object; for encoders, its information about a tool's output. Never: content.
 
 use super::ArtifactKind;
-use crate::frame::{Name, RawJson};
+use crate::frame::{RawJson, SharedStr};
 use crate::json::{Json, Object, to_raw};
 use serde_json::{Map, Value, json};
 
 /// A reference from a frame to an artifact.
 #[derive(Clone, Debug)]
 pub(super) struct Reference {
-    pub(super) artifact_id: Name,
+    pub(super) artifact_id: SharedStr,
     pub(super) kind: ArtifactKind,
-    pub(super) mime: Name,
+    pub(super) mime: SharedStr,
     pub(super) bytes: u64,
     pub(super) bytes_total: u64,
     /// The total bytes of standard output and of standard error.
@@ -71,9 +71,9 @@ mod tests {
     #[test]
     fn references_stand_beside_the_runners_own_and_are_read_back() {
         let reference = Reference {
-            artifact_id: Name::from("sha256:00"),
+            artifact_id: SharedStr::from("sha256:00"),
             kind: ArtifactKind::CommandOutput,
-            mime: Name::from("text/plain"),
+            mime: SharedStr::from("text/plain"),
             bytes: 10,
             bytes_total: 12,
             streams: Some((9, 3)),

@@ -1,7 +1,7 @@
 //! Collects a tool's output for contracts that emit it when the tool is over.
 
 use crate::artifacts::OutputRef;
-use crate::frame::{Body, Name};
+use crate::frame::{Body, SharedStr};
 use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -19,8 +19,8 @@ pub(crate) struct ToolOutputs {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Running {
-    name: Name,
-    call_id: Name,
+    name: SharedStr,
+    call_id: SharedStr,
     output: String,
     errors: String,
     left_out: u64,
@@ -33,9 +33,9 @@ struct Running {
 #[derive(Clone, Debug)]
 pub(crate) struct ToolOutput {
     /// The tool's name.
-    pub(crate) name: Name,
+    pub(crate) name: SharedStr,
     /// The runner's own id for the call.
-    pub(crate) call_id: Name,
+    pub(crate) call_id: SharedStr,
     /// Standard output, then standard error.
     pub(crate) output: String,
     /// What went wrong; `None` if nothing did.
@@ -132,10 +132,10 @@ mod tests {
 
     #[test]
     fn a_beginning_that_comes_late_stands_in_front() {
-        let tool = Tool { id: Uuid::nil(), call_id: Name::from("c") };
+        let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from("c") };
         let call = ToolCall {
             tool: tool.clone(),
-            name: Name::from("bash"),
+            name: SharedStr::from("bash"),
             kind: ToolKind::Shell,
             args: crate::json::empty_object(),
         };

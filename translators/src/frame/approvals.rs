@@ -1,6 +1,6 @@
 //! Approval questions that a runner asks before a tool runs, and the decisions on them.
 
-use super::{Name, RawJson};
+use super::{RawJson, SharedStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -9,11 +9,11 @@ use uuid::Uuid;
 #[serde(deny_unknown_fields)]
 pub struct ApprovalRequested {
     /// The question's id, as the runner spells it.
-    pub approval_id: Name,
+    pub approval_id: SharedStr,
     /// The call that waits for the decision.
     pub tool_id: Option<Uuid>,
     /// The tool's name.
-    pub tool_name: Name,
+    pub tool_name: SharedStr,
     /// The arguments to approve.
     pub args: RawJson,
     /// Why the runner asks.
@@ -25,15 +25,15 @@ pub struct ApprovalRequested {
 #[serde(deny_unknown_fields)]
 pub struct ApprovalResolved {
     /// The question's id.
-    pub approval_id: Name,
+    pub approval_id: SharedStr,
     /// What was decided.
     pub decision: Decision,
     /// Who decided.
-    pub by: Option<Name>,
+    pub by: Option<SharedStr>,
     /// Why.
     pub reason: Option<String>,
     /// How far the decision reaches: `once`, `session`, `always`, or the runner's own value.
-    pub scope: Option<Name>,
+    pub scope: Option<SharedStr>,
 }
 
 /// What was decided.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use uuid::Uuid;
 
 /// A short string that many frames share: a message id, a call id, a tool name.
-pub type Name = Arc<str>;
+pub type SharedStr = Arc<str>;
 
 /// What happened: one variant for each frame type.
 #[derive(Clone, Debug, Serialize, Deserialize)]
@@ -31,14 +31,14 @@ pub enum Body {
         /// Index of the turn within the run, from 0.
         turn_index: u32,
         /// The model being called.
-        model: Option<Name>,
+        model: Option<SharedStr>,
     },
     /// A model call, and the work that it asked for, is over.
     TurnEnded {
         /// The index from its `turn_started`.
         turn_index: u32,
         /// Why the model stopped, in the runner's own words.
-        stop_reason: Option<Name>,
+        stop_reason: Option<SharedStr>,
         /// Milliseconds since its `turn_started`; `None` if unknown.
         duration_ms: Option<u64>,
     },
@@ -62,7 +62,7 @@ pub enum Body {
         /// The call.
         tool: Tool,
         /// The tool's name.
-        name: Name,
+        name: SharedStr,
         /// The piece.
         delta: String,
     },
@@ -138,7 +138,7 @@ pub enum Body {
         /// Whether the runner made it automatically.
         auto: bool,
         /// The tool before which it was made.
-        tool_name: Option<Name>,
+        tool_name: Option<SharedStr>,
     },
     /// The workspace was restored to a checkpoint.
     CheckpointRewound {
@@ -172,9 +172,9 @@ pub enum Body {
     /// The run changed from one state to another.
     StatusChanged {
         /// The state before.
-        old_status: Name,
+        old_status: SharedStr,
         /// The state now.
-        new_status: Name,
+        new_status: SharedStr,
         /// Why.
         reason: Option<String>,
     },
@@ -190,11 +190,11 @@ pub enum Body {
     /// A subagent started.
     SubagentStarted {
         /// The subagent's id, in the runner's spelling.
-        subagent_id: Name,
+        subagent_id: SharedStr,
         /// The tool call that started it.
         tool_id: Option<Uuid>,
         /// The kind of agent.
-        agent: Option<Name>,
+        agent: Option<SharedStr>,
         /// The task it was given.
         task: Option<String>,
         /// 1 for a child of the main thread, 2 for its child, and so on.
@@ -203,16 +203,16 @@ pub enum Body {
     /// A subagent ended.
     SubagentEnded {
         /// The subagent's id.
-        subagent_id: Name,
+        subagent_id: SharedStr,
         /// How it ended: `completed`, `failed`, `cancelled` or `interrupted`.
-        status: Name,
+        status: SharedStr,
         /// What it reported.
         summary: Option<String>,
     },
     /// The runner replaced part of its history with a summary.
     HistoryCompacted {
         /// `manual`, `auto`, or the runner's own value.
-        trigger: Option<Name>,
+        trigger: Option<SharedStr>,
         /// Tokens of context before the compaction.
         tokens_before: Option<u64>,
         /// Tokens of context after the compaction.

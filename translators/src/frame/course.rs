@@ -1,6 +1,6 @@
 //! The course of a run: plan, usage, errors, log lines, and how the run ended.
 
-use super::Name;
+use super::SharedStr;
 use serde::{Deserialize, Serialize};
 
 /// How a run ended.
@@ -12,7 +12,7 @@ pub struct SessionEnded {
     /// The last complete text of the main thread.
     pub final_text: Option<String>,
     /// A stable error code if the run failed.
-    pub error_code: Option<Name>,
+    pub error_code: Option<SharedStr>,
     /// The message for a person if the run failed.
     pub message: Option<String>,
 }
@@ -116,7 +116,7 @@ pub struct Usage {
     /// What the figures cover.
     pub scope: UsageScope,
     /// The model, if the figures belong to a single one.
-    pub model: Option<Name>,
+    pub model: Option<SharedStr>,
     /// Tokens read, without cached ones.
     pub input_tokens: u64,
     /// Tokens written, including reasoning.
@@ -139,7 +139,7 @@ pub struct Usage {
 
 impl Usage {
     /// Builds the usage from these figures.
-    pub fn of(scope: UsageScope, model: Option<Name>, figures: &Figures) -> Self {
+    pub fn of(scope: UsageScope, model: Option<SharedStr>, figures: &Figures) -> Self {
         Self {
             scope,
             model,
@@ -203,9 +203,9 @@ pub struct PlanEntry {
     /// The text of the entry.
     pub content: String,
     /// `pending`, `in_progress`, `completed`, or the runner's own value.
-    pub status: Name,
+    pub status: SharedStr,
     /// `high`, `medium`, `low`, or the runner's own value.
-    pub priority: Option<Name>,
+    pub priority: Option<SharedStr>,
 }
 
 /// The level of a log line.
@@ -238,7 +238,7 @@ pub struct ErrorReported {
     /// What the error affects.
     pub scope: ErrorScope,
     /// A stable, machine-readable code: `rate_limit`, `overloaded`, `authentication_failed`, …
-    pub code: Name,
+    pub code: SharedStr,
     /// The message for a person.
     pub message: String,
     /// Whether a retry may help.

@@ -1,6 +1,6 @@
 //! Changed files, checkpoints and stored artifacts.
 
-use super::Name;
+use super::SharedStr;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -36,7 +36,7 @@ pub struct FileChanged {
     /// A unified diff.
     pub diff: Option<String>,
     /// The artifact that holds the diff.
-    pub artifact_id: Option<Name>,
+    pub artifact_id: Option<SharedStr>,
 }
 
 /// What happened to a file.
@@ -67,13 +67,13 @@ impl FileChangeKind {
 #[serde(deny_unknown_fields)]
 pub struct ArtifactWritten {
     /// Its id.
-    pub artifact_id: Name,
+    pub artifact_id: SharedStr,
     /// `command_output`, `image`, `patch`, …
-    pub kind: Name,
+    pub kind: SharedStr,
     /// Size in bytes.
     pub bytes: u64,
     /// `sha256:` and the lower-case hex digest.
-    pub digest: Name,
+    pub digest: SharedStr,
     /// The beginning of the content, bounded.
     pub preview: Option<String>,
 }

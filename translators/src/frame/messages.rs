@@ -1,6 +1,6 @@
 //! Messages to the assistant, and its output block by block.
 
-use super::Name;
+use super::SharedStr;
 use serde::{Deserialize, Serialize};
 
 /// A message from a person.
@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[serde(deny_unknown_fields)]
 pub struct UserMessage {
     /// The message's id; derived if the runner gives none.
-    pub message_id: Name,
+    pub message_id: SharedStr,
     /// Its text.
     pub text: String,
     /// References to stored objects; never base64.
@@ -20,11 +20,11 @@ pub struct UserMessage {
 #[serde(deny_unknown_fields)]
 pub struct Attachment {
     /// `image`, `file`, or the runner's own value.
-    pub kind: Name,
+    pub kind: SharedStr,
     /// The media type.
-    pub mime: Option<Name>,
+    pub mime: Option<SharedStr>,
     /// `sha256:` and the lower-case hex digest of the content; `None` if the content was not in the record.
-    pub artifact_id: Option<Name>,
+    pub artifact_id: Option<SharedStr>,
     /// A file name or path.
     pub name: Option<String>,
     /// Size of the content in bytes.
@@ -36,7 +36,7 @@ pub struct Attachment {
 #[serde(deny_unknown_fields)]
 pub struct BlockDelta {
     /// The message that the block belongs to.
-    pub message_id: Name,
+    pub message_id: SharedStr,
     /// The block's index within the message.
     pub block_index: u32,
     /// The piece.
@@ -48,7 +48,7 @@ pub struct BlockDelta {
 #[serde(deny_unknown_fields)]
 pub struct BlockText {
     /// The message that the block belongs to.
-    pub message_id: Name,
+    pub message_id: SharedStr,
     /// The block's index within the message.
     pub block_index: u32,
     /// The text.

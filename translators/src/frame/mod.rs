@@ -1,6 +1,6 @@
 //! The canonical frame model: one vocabulary for what every runner does.
 //!
-//! Input: none; frames are plain values, built by the [ledger](crate::ledger) on behalf of a decoder. Output: encoders read
+//! Input: none; frames are plain values, built by the [normalizer](crate::normalizer) on behalf of a decoder. Output: encoders read
 //! them. JSON exists only at the edges: the wire forms of frames live with the `frames` contracts. The serde attributes here
 //! define the form in which frames are stored ([`stored`]), which belongs to no contract. Never: vocabulary of one contract or
 //! one runner.

@@ -1,6 +1,6 @@
 //! A runner's record exactly as it arrived, and its faults.
 
-use super::{DriftKind, Faults, Name, SessionEnded, stored};
+use super::{DriftKind, Faults, SessionEnded, SharedStr, stored};
 use serde::{Deserialize, Serialize};
 
 /// One upstream record.
@@ -11,7 +11,7 @@ pub struct ProviderEvent {
     pub status: ProviderStatus,
     /// The SSE `event:` value; `None` if the record had none.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub event_name: Option<Name>,
+    pub event_name: Option<SharedStr>,
     /// The record's JSON object as it arrived, on one line.
     // Serialised by `stored`, so that text that was already parsed is not parsed again.
     #[serde(default, skip_serializing, deserialize_with = "stored::json_text")]

@@ -1,6 +1,6 @@
 //! Skills (`skill_*`).
 
-use super::{Name, RawJson};
+use super::{RawJson, SharedStr};
 use serde::{Deserialize, Serialize};
 
 /// Something that happened to a skill (planned v2 types of the document).
@@ -9,9 +9,9 @@ use serde::{Deserialize, Serialize};
 #[allow(missing_docs, reason = "the document's own fields, under its names")]
 pub enum SkillEvent {
     CatalogUpdated { count: u64, roots: Vec<String>, collisions: Option<RawJson> },
-    Loaded { name: Name, path: String, digest: String, frontmatter: RawJson, warnings: Option<Vec<String>> },
-    Invoked { name: Name, args: Option<RawJson>, mode: SkillMode, effective_allowed_tools: Option<Vec<String>> },
-    Warning { name: Option<Name>, kind: Name, detail: String },
+    Loaded { name: SharedStr, path: String, digest: String, frontmatter: RawJson, warnings: Option<Vec<String>> },
+    Invoked { name: SharedStr, args: Option<RawJson>, mode: SkillMode, effective_allowed_tools: Option<Vec<String>> },
+    Warning { name: Option<SharedStr>, kind: SharedStr, detail: String },
 }
 
 /// Who invoked a skill.

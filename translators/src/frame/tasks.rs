@@ -1,6 +1,6 @@
 //! Background tasks (`tool_task_*`).
 
-use super::{Name, OutputStream, RawJson};
+use super::{OutputStream, RawJson, SharedStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -11,7 +11,7 @@ use uuid::Uuid;
 pub enum TaskEvent {
     Spawned {
         task_id: Uuid,
-        tool_name: Name,
+        tool_name: SharedStr,
         args: RawJson,
         cwd: Option<String>,
         title: Option<String>,

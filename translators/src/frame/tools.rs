@@ -1,6 +1,6 @@
 //! Tool calls and their output streams.
 
-use super::{Name, RawJson};
+use super::{RawJson, SharedStr};
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
 
@@ -14,7 +14,7 @@ pub struct Tool {
     /// UUIDv5 of `call_id`.
     pub id: Uuid,
     /// The runner's own id for the call.
-    pub call_id: Name,
+    pub call_id: SharedStr,
 }
 
 /// A tool call with its arguments.
@@ -24,7 +24,7 @@ pub struct ToolCall {
     /// The call.
     pub tool: Tool,
     /// The tool's name as the runner spells it; "" if the runner gave none.
-    pub name: Name,
+    pub name: SharedStr,
     /// How a UI displays the tool.
     pub kind: ToolKind,
     /// A JSON object, or a JSON string if the model's arguments were not a JSON object.

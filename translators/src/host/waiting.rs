@@ -1,6 +1,6 @@
 //! The open questions that a dialogue has seen. Their number is bounded; the oldest are dropped first.
 
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use std::collections::VecDeque;
 
 /// How many questions are remembered.
@@ -8,7 +8,7 @@ const MOST: usize = 1024;
 
 /// See the module.
 #[derive(Debug)]
-pub(crate) struct Waiting<T>(VecDeque<(Name, T)>);
+pub(crate) struct Waiting<T>(VecDeque<(SharedStr, T)>);
 
 impl<T> Default for Waiting<T> {
     fn default() -> Self {
@@ -20,7 +20,7 @@ impl<T> Waiting<T> {
     /// Adds a question; replaces one with the same id.
     pub(crate) fn insert(&mut self, id: &str, question: T) {
         self.remove(id);
-        self.0.push_back((Name::from(id), question));
+        self.0.push_back((SharedStr::from(id), question));
         if self.0.len() > MOST {
             self.0.pop_front();
         }

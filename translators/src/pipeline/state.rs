@@ -1,14 +1,14 @@
-//! Processes one runner's records: a decoder with its ledger and counters.
+//! Processes one runner's records: a decoder with its normalizer and counters.
 //!
-//! Input: a unit. Output: frames, in the ledger. Never: a record without its `provider_event`.
+//! Input: a unit. Output: frames, in the normalizer. Never: a record without its `provider_event`.
 
 use super::Ear;
 use crate::decode::{Decoder, Record};
 use crate::drift::{DriftKind, LiveDrift};
-use crate::frame::{Faults, Name, ProviderEvent, ProviderStatus};
+use crate::frame::{Faults, ProviderEvent, ProviderStatus, SharedStr};
 use crate::framing::{Form, Unit};
 use crate::json::{Json, Kind, Object, for_frame, one_line};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 use crate::recognise::{Doubt, Recognised};
 use crate::records::{self, Part};
 use crate::redact::Redacted;
@@ -18,7 +18,7 @@ use std::collections::VecDeque;
 
 pub(super) struct State {
     pub(super) decoder: Box<dyn Decoder>,
-    pub(super) ledger: Ledger,
+    pub(super) normalizer: Normalizer,
     pub(super) counting: Counting,
     /// How many records were passed to the ear before redaction.
     pub(super) heard: u64,
@@ -28,7 +28,7 @@ pub(super) struct State {
     pub(super) drift: Option<LiveDrift>,
     pub(super) runner: &'static str,
     /// The latest event names. There are few different ones, so frames share them.
-    pub(super) names: VecDeque<Name>,
+    pub(super) names: VecDeque<SharedStr>,
 }
 
 /// How many event names are remembered.
@@ -112,7 +112,7 @@ impl State {
             offset: unit.offset,
         };
         let drift = self.drift.as_mut().map(|drift| drift.record(&record)).unwrap_or_default();
-        self.ledger.begin(
+        self.normalizer.begin(
             Box::new(ProviderEvent {
                 status: ProviderStatus::Event,
                 event_name,
@@ -131,9 +131,9 @@ impl State {
         if let Some(other) = self.doubt.record(&record) {
             self.mistaken = Some(other);
         }
-        self.decoder.record(&record, &mut self.ledger);
-        self.ledger.settle();
-        let unknown = self.ledger.take_unknown();
+        self.decoder.record(&record, &mut self.normalizer);
+        self.normalizer.settle();
+        let unknown = self.normalizer.take_unknown();
         match (broken, unknown.as_deref().or((!is_object && !is_list).then_some("not a JSON object"))) {
             (Some(message), _) => self.counting.bad(BadKind::Invalid, unit.offset, message),
             (None, Some(message)) => self.counting.bad(BadKind::Unknown, unit.offset, message),
@@ -156,7 +156,7 @@ impl State {
         let event_name = self.event_name(unit);
         let told = errors.iter().next().cloned().unwrap_or_default();
         let kept = if unit.oversized.is_some() { bytes.get(..self.preview_bytes).unwrap_or(bytes) } else { bytes };
-        self.ledger.begin(
+        self.normalizer.begin(
             Box::new(ProviderEvent {
                 status,
                 event_name,
@@ -173,24 +173,24 @@ impl State {
             now_ms,
         );
         let done = status == ProviderStatus::Done;
-        self.decoder.opaque(done, &mut self.ledger);
-        self.ledger.settle();
+        self.decoder.opaque(done, &mut self.normalizer);
+        self.normalizer.settle();
         match status {
             ProviderStatus::Done => self.counting.marker(),
             _ => self.counting.bad(BadKind::Invalid, unit.offset, &told),
         }
         if done {
             // The stream's own end marker: no more records of finished runs follow.
-            self.ledger.release_ends();
+            self.normalizer.release_ends();
         }
     }
 
-    pub(super) fn event_name(&mut self, unit: &Unit<'_>) -> Option<Name> {
+    pub(super) fn event_name(&mut self, unit: &Unit<'_>) -> Option<SharedStr> {
         let said = unit.event_name?;
         if let Some(known) = self.names.iter().find(|name| ***name == *said) {
             return Some(known.clone());
         }
-        let name = Name::from(said);
+        let name = SharedStr::from(said);
         self.names.truncate(NAMES - 1);
         self.names.push_front(name.clone());
         Some(name)

@@ -3,14 +3,14 @@
 //! Input: a name as spelled in a record. Output: the value stored under it; a name is copied only when it is new. Never: an
 //! iteration order that affects a frame.
 
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::hash::{HashMap, HashSet};
 
 /// A map from names to values.
-pub(super) type NameMap<V> = HashMap<Name, V>;
+pub(super) type NameMap<V> = HashMap<SharedStr, V>;
 
 /// A set of names.
-pub(super) type NameSet = HashSet<Name>;
+pub(super) type NameSet = HashSet<SharedStr>;
 
 /// The value under a name, inserted with its default if missing. The name is copied only when it is new.
 pub(super) fn enter<'m, V: Default>(map: &'m mut NameMap<V>, name: &str) -> &'m mut V {
@@ -19,8 +19,8 @@ pub(super) fn enter<'m, V: Default>(map: &'m mut NameMap<V>, name: &str) -> &'m 
 }
 
 /// The map's own copy of the name, or a new copy if the map does not have it.
-pub(super) fn own<V>(map: &NameMap<V>, name: &str) -> Name {
-    map.get_key_value(name).map_or_else(|| Name::from(name), |(known, _)| known.clone())
+pub(super) fn own<V>(map: &NameMap<V>, name: &str) -> SharedStr {
+    map.get_key_value(name).map_or_else(|| SharedStr::from(name), |(known, _)| known.clone())
 }
 
 /// The minimum number of idle sessions that an input remembers: the most recently entered or mentioned ones.

@@ -12,8 +12,8 @@
 //! The partial answer is the run's final text in each case. The message contains the runner's own code. If the runner also
 //! reports an error, that error is reported too.
 
-use crate::frame::{CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, MAX_OUTPUT_TOKENS, Name};
-use crate::ledger::RunEnd;
+use crate::frame::{CONTENT_FILTER, CONTEXT_WINDOW_EXCEEDED, EndReason, MAX_OUTPUT_TOKENS, SharedStr};
+use crate::normalizer::RunEnd;
 
 /// Why an answer is incomplete.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -68,6 +68,6 @@ impl Stop {
             None => format!("{what} ({word})"),
         };
         let reason = if self == Self::Filter { EndReason::Failed } else { EndReason::Completed };
-        RunEnd { reason, final_text: None, error_code: Some(Name::from(self.code())), message: Some(message) }
+        RunEnd { reason, final_text: None, error_code: Some(SharedStr::from(self.code())), message: Some(message) }
     }
 }

@@ -4,7 +4,7 @@ use crate::stage::*;
 use framegate_translators::contracts::hecate::{V1, ids};
 use framegate_translators::encode::EncoderOptions;
 use framegate_translators::frame::{
-    Attachment, BlockDelta, Body, EndReason, ErrorScope, Name, StreamKind, UsageScope, UserMessage,
+    Attachment, BlockDelta, Body, EndReason, ErrorScope, SharedStr, StreamKind, UsageScope, UserMessage,
 };
 use serde_json::{Value, json};
 
@@ -77,7 +77,11 @@ fn blocks_are_counted_within_a_turn() {
     let mut run = Run::core().in_turn();
     let delta = |run: &mut Run, body: Body| run.one("assistant.text_delta", body)["block_index"].clone();
     assert_eq!(
-        run.say(Body::ReasoningDelta(BlockDelta { message_id: Name::from("r"), block_index: 0, delta: "Hm".into() })),
+        run.say(Body::ReasoningDelta(BlockDelta {
+            message_id: SharedStr::from("r"),
+            block_index: 0,
+            delta: "Hm".into()
+        })),
         []
     );
     assert_eq!(run.say(Body::ReasoningCompleted { block: block("r", 0, "Hm"), opaque: None }), []);
@@ -89,7 +93,7 @@ fn blocks_are_counted_within_a_turn() {
         json!({"turn_index": 0, "block_index": 1, "text": "a"})
     );
     run.say(turn_ended(0, None));
-    run.say(Body::TurnStarted { turn_index: 1, model: Some(Name::from("m")) });
+    run.say(Body::TurnStarted { turn_index: 1, model: Some(SharedStr::from("m")) });
     assert_eq!(
         run.one("assistant.text_complete", Body::OutputTextCompleted(block("n", 0, "b"))),
         json!({"turn_index": 0, "block_index": 2, "text": "b"}),
@@ -97,7 +101,8 @@ fn blocks_are_counted_within_a_turn() {
     );
     assert_eq!(delta(&mut run, text_delta("m", 0, "c")), 0);
     let mut run = Run::experimental().in_turn();
-    let thinking = Body::ReasoningDelta(BlockDelta { message_id: Name::from("r"), block_index: 0, delta: "Hm".into() });
+    let thinking =
+        Body::ReasoningDelta(BlockDelta { message_id: SharedStr::from("r"), block_index: 0, delta: "Hm".into() });
     assert_eq!(
         run.one("assistant.thinking_delta", thinking),
         json!({"turn_index": 0, "block_index": 0, "delta": "Hm"})
@@ -128,7 +133,11 @@ fn what_is_said_ahead_of_the_first_turn_is_counted_with_it() {
 #[test]
 fn what_a_person_says_belongs_to_the_turn_it_begins() {
     let message = |text: &str, attachments: Vec<Attachment>| {
-        Body::UserMessage(Box::new(UserMessage { message_id: Name::from("u"), text: text.to_owned(), attachments }))
+        Body::UserMessage(Box::new(UserMessage {
+            message_id: SharedStr::from("u"),
+            text: text.to_owned(),
+            attachments,
+        }))
     };
     let mut run = Run::core();
     assert_eq!(run.say(message("hi", vec![])), [], "no part of the candidate core");
@@ -141,9 +150,9 @@ fn what_a_person_says_belongs_to_the_turn_it_begins() {
     run.say(turn_ended(0, None));
     assert_eq!(run.one("user.message", message("next", vec![]))["turn_index"], 1);
     let image = Attachment {
-        kind: Name::from("image"),
-        mime: Some(Name::from("image/png")),
-        artifact_id: Some(Name::from(format!("sha256:{}", "0".repeat(64)))),
+        kind: SharedStr::from("image"),
+        mime: Some(SharedStr::from("image/png")),
+        artifact_id: Some(SharedStr::from(format!("sha256:{}", "0".repeat(64)))),
         name: None,
         bytes: Some(1),
     };

@@ -4,7 +4,7 @@ use framegate_translators::contracts::hecate::V1;
 use framegate_translators::encode::{Encoder, EncoderOptions, Events};
 use framegate_translators::frame::{
     ApprovalRequested, ApprovalResolved, BlockDelta, BlockText, Body, Decision, EndReason, ErrorReported, ErrorScope,
-    Frame, Name, RawJson, Session, SessionEnded, Stream, StreamKind, Tool, ToolCall, ToolKind, Usage, UsageScope,
+    Frame, RawJson, Session, SessionEnded, SharedStr, Stream, StreamKind, Tool, ToolCall, ToolKind, Usage, UsageScope,
 };
 use serde_json::{Value, json};
 use std::sync::Arc;
@@ -15,7 +15,7 @@ pub fn uuid(number: u128) -> Uuid {
 }
 
 pub fn stream(kind: StreamKind) -> Arc<Stream> {
-    let session = Arc::new(Session { id: uuid(2), name: Name::from("s") });
+    let session = Arc::new(Session { id: uuid(2), name: SharedStr::from("s") });
     Arc::new(Stream { kind, id: uuid(1), session, origin_run: None, provider: "codex" })
 }
 
@@ -26,12 +26,12 @@ pub fn raw(value: &Value) -> RawJson {
 pub fn tool(call_id: &str) -> Tool {
     Tool {
         id: Uuid::from_u128(call_id.bytes().fold(1, |sum, byte| sum << 8 | u128::from(byte))),
-        call_id: Name::from(call_id),
+        call_id: SharedStr::from(call_id),
     }
 }
 
 pub fn call(call_id: &str, name: &str, kind: ToolKind, args: &Value) -> ToolCall {
-    ToolCall { tool: tool(call_id), name: Name::from(name), kind, args: raw(args) }
+    ToolCall { tool: tool(call_id), name: SharedStr::from(name), kind, args: raw(args) }
 }
 
 pub fn started(call: ToolCall) -> Body {
@@ -50,17 +50,17 @@ pub fn ended(reason: EndReason, code: Option<&str>, message: Option<&str>, final
     Body::SessionEnded(Box::new(SessionEnded {
         reason,
         final_text: final_text.map(str::to_owned),
-        error_code: code.map(Name::from),
+        error_code: code.map(SharedStr::from),
         message: message.map(str::to_owned),
     }))
 }
 
 pub fn text_delta(message_id: &str, block_index: u32, delta: &str) -> Body {
-    Body::OutputTextDelta(BlockDelta { message_id: Name::from(message_id), block_index, delta: delta.to_owned() })
+    Body::OutputTextDelta(BlockDelta { message_id: SharedStr::from(message_id), block_index, delta: delta.to_owned() })
 }
 
 pub fn block(message_id: &str, block_index: u32, text: &str) -> BlockText {
-    BlockText { message_id: Name::from(message_id), block_index, text: text.to_owned() }
+    BlockText { message_id: SharedStr::from(message_id), block_index, text: text.to_owned() }
 }
 
 pub fn usage(scope: UsageScope, input_tokens: u64, cost_usd: Option<f64>) -> Body {
@@ -76,13 +76,13 @@ pub fn usage(scope: UsageScope, input_tokens: u64, cost_usd: Option<f64>) -> Bod
 }
 
 pub fn turn_ended(turn_index: u32, stop_reason: Option<&str>) -> Body {
-    Body::TurnEnded { turn_index, stop_reason: stop_reason.map(Name::from), duration_ms: Some(0) }
+    Body::TurnEnded { turn_index, stop_reason: stop_reason.map(SharedStr::from), duration_ms: Some(0) }
 }
 
 pub fn error(scope: ErrorScope, code: &str, attempt: Option<u32>, max_attempts: Option<u32>) -> Body {
     Body::ErrorReported(Box::new(ErrorReported {
         scope,
-        code: Name::from(code),
+        code: SharedStr::from(code),
         message: "no".to_owned(),
         retryable: true,
         attempt,
@@ -93,9 +93,9 @@ pub fn error(scope: ErrorScope, code: &str, attempt: Option<u32>, max_attempts: 
 
 pub fn asked(approval_id: &str, call_id: &str) -> Body {
     Body::ApprovalRequested(Box::new(ApprovalRequested {
-        approval_id: Name::from(approval_id),
+        approval_id: SharedStr::from(approval_id),
         tool_id: Some(tool(call_id).id),
-        tool_name: Name::from("bash"),
+        tool_name: SharedStr::from("bash"),
         args: raw(&json!({"command": "rm -rf x"})),
         reason: None,
     }))
@@ -103,11 +103,11 @@ pub fn asked(approval_id: &str, call_id: &str) -> Body {
 
 pub fn answered(approval_id: &str, decision: Decision, by: Option<&str>) -> Body {
     Body::ApprovalResolved(Box::new(ApprovalResolved {
-        approval_id: Name::from(approval_id),
+        approval_id: SharedStr::from(approval_id),
         decision,
-        by: by.map(Name::from),
+        by: by.map(SharedStr::from),
         reason: Some("why".to_owned()),
-        scope: Some(Name::from("once")),
+        scope: Some(SharedStr::from("once")),
     }))
 }
 

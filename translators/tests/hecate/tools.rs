@@ -1,7 +1,7 @@
 //! The mapping of calls, approvals, plans and edits.
 
 use crate::stage::*;
-use framegate_translators::frame::{Body, Decision, FileChangeKind, FileChanged, Name, PlanEntry, ToolKind};
+use framegate_translators::frame::{Body, Decision, FileChangeKind, FileChanged, PlanEntry, SharedStr, ToolKind};
 use serde_json::{Value, json};
 
 #[test]
@@ -185,7 +185,7 @@ fn a_call_is_proposed_before_a_person_is_asked_about_it() {
 
 #[test]
 fn a_plan_belongs_to_its_call_or_is_one() {
-    let entry = PlanEntry { content: "x".to_owned(), status: Name::from("pending"), priority: None };
+    let entry = PlanEntry { content: "x".to_owned(), status: SharedStr::from("pending"), priority: None };
     let plan = || Body::PlanUpdated { entries: vec![entry.clone()] };
     let mut run = Run::core().in_turn();
     run.say(started(call("c", "TodoWrite", ToolKind::Plan, &empty())));

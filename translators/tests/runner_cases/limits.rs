@@ -404,7 +404,7 @@ fn an_interruption_delivers_the_last_whole_text() {
 /// The end of a run whose input ends after the host interrupted it.
 fn interrupted_by_host(records: &[Value]) -> (String, String, String) {
     use framegate_translators::frame::Body;
-    use framegate_translators::ledger::RunEnd;
+    use framegate_translators::normalizer::RunEnd;
     let runner = framegate_translators::runners::runner("opencode").unwrap();
     let mut ingest = crate::support::ingest(runner, framegate_translators::framing::Limits::default());
     let lines: Vec<String> = records.iter().map(Value::to_string).collect();

@@ -4,7 +4,7 @@
 use crate::{data, told};
 use framegate_translators::frame::{Body, Figures, Frame, UsageScope};
 use framegate_translators::framing::Limits;
-use framegate_translators::ledger::Memory;
+use framegate_translators::normalizer::Memory;
 use framegate_translators::pipeline::Ingest;
 use framegate_translators::runners::runner;
 use framegate_translators::sequence::Identity;

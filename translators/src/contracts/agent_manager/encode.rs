@@ -9,7 +9,7 @@ use crate::contracts::wire::{SaidTexts, Times, as_object};
 use crate::derived::numbered;
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Pruned, Value, Word, data, key};
 use crate::frame::{
-    Body, EndReason, Figures, Frame, LogLevel, Name, SessionEnded, Stream, StreamKind, ToolCall, Usage, UsageScope,
+    Body, EndReason, Figures, Frame, LogLevel, SessionEnded, SharedStr, Stream, StreamKind, ToolCall, Usage, UsageScope,
 };
 use crate::hash::HashSet;
 use crate::saved;
@@ -36,7 +36,7 @@ pub(super) fn new(stream: &Arc<Stream>, _: &EncoderOptions) -> Option<Box<dyn En
         runner,
         times: Times::MILLIS,
         next: 0,
-        status: Name::from("running"),
+        status: SharedStr::from("running"),
         called: HashSet::default(),
         outputs: ToolOutputs::default(),
         answered: SaidTexts::default(),
@@ -58,7 +58,7 @@ struct AgentManager {
     times: Times,
     next: u64,
     /// The run's status according to the emitted events.
-    status: Name,
+    status: SharedStr,
     /// Calls that were proposed but not started; both together are one `tool_call`.
     called: HashSet<Uuid>,
     outputs: ToolOutputs,
@@ -67,10 +67,10 @@ struct AgentManager {
     answered: SaidTexts,
     /// The code of the last error.
     #[serde(default)]
-    last_error: Option<Name>,
+    last_error: Option<SharedStr>,
     /// The turns' usage that no metric has reported yet, and the last turn's model.
     turns: Figures,
-    model: Option<Name>,
+    model: Option<SharedStr>,
     /// The sum of the emitted metrics.
     told: Figures,
 }
@@ -251,7 +251,7 @@ pub(super) fn is_final(status: &str) -> bool {
 
 impl AgentManager {
     /// According to the document, Codex has no call ids.
-    fn call_id<'a>(&self, call_id: &'a Name) -> Option<&'a str> {
+    fn call_id<'a>(&self, call_id: &'a SharedStr) -> Option<&'a str> {
         (self.runner != "Codex" && !call_id.is_empty()).then_some(&**call_id)
     }
 

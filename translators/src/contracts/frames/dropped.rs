@@ -4,7 +4,7 @@
 use super::wire::{self, Version};
 use crate::dropped::{CODE, Dropped};
 use crate::encode::{EventId, Events};
-use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus};
+use crate::frame::{Body, Faults, Frame, ProviderEvent, ProviderStatus, SharedStr};
 
 /// An `event_name` that no runner uses.
 const EVENT_NAME: &str = "framegate.events_pruned";
@@ -12,7 +12,7 @@ const EVENT_NAME: &str = "framegate.events_pruned";
 pub(super) fn v1(dropped: &Dropped<'_>, out: &mut Events) {
     let body = Body::ProviderEvent(Box::new(ProviderEvent {
         status: ProviderStatus::Event,
-        event_name: Some(Name::from(EVENT_NAME)),
+        event_name: Some(SharedStr::from(EVENT_NAME)),
         data: Some(format!("{{\"code\":\"{CODE}\"}}").into()),
         raw: None,
         block: None,

@@ -14,7 +14,7 @@ mod withheld;
 
 use super::{Contract, SseStyle};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Pruned};
-use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, Stream};
+use crate::frame::{Body, Faults, Frame, ProviderEvent, ProviderStatus, SharedStr, Stream};
 use crate::saved;
 use crate::schema::SchemaFile;
 use std::sync::Arc;
@@ -151,7 +151,7 @@ impl Encoder for FramesV1 {
         let Some(last) = self.next_seq.checked_sub(1) else { return };
         let frame = pruned.frame(Body::ProviderEvent(Box::new(ProviderEvent {
             status: ProviderStatus::Event,
-            event_name: Some(Name::from(PRUNED)),
+            event_name: Some(SharedStr::from(PRUNED)),
             data: Some(format!("{{\"first_seq\":0,\"last_seq\":{last}}}").into()),
             raw: None,
             block: None,

@@ -7,7 +7,7 @@
 
 use super::wire::{self, Version};
 use crate::encode::Events;
-use crate::frame::{Body, Faults, Frame, Name, ProviderEvent, ProviderStatus, SessionEnded, TaskEvent};
+use crate::frame::{Body, Faults, Frame, ProviderEvent, ProviderStatus, SessionEnded, SharedStr, TaskEvent};
 use crate::gate::{CODE, NOTICE, Withheld};
 use serde_json::Value;
 
@@ -18,7 +18,7 @@ pub(super) fn v1(withheld: &Withheld<'_>, out: &mut Events) {
     let lost = || {
         Body::ProviderEvent(Box::new(ProviderEvent {
             status: ProviderStatus::Event,
-            event_name: Some(Name::from(EVENT_NAME)),
+            event_name: Some(SharedStr::from(EVENT_NAME)),
             data: Some(format!("{{\"code\":\"{CODE}\",\"withheld\":\"{}\"}}", withheld.event.kind).into()),
             raw: None,
             block: None,
@@ -48,7 +48,7 @@ fn write(withheld: &Withheld<'_>, version: Version, lost: impl Fn() -> Body, out
         Body::SessionEnded(end) => Body::SessionEnded(Box::new(SessionEnded {
             reason: end.reason,
             final_text: None,
-            error_code: Some(Name::from(CODE)),
+            error_code: Some(SharedStr::from(CODE)),
             message: Some(withheld.message()),
         })),
         Body::Task(task) => match **task {

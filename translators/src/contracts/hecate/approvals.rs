@@ -8,7 +8,7 @@ use super::encode::propose;
 use super::envelope::Stage;
 use super::tools::Tools;
 use crate::encode::{Word, data};
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, SharedStr};
 use crate::hash::HashMap;
 use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
@@ -18,14 +18,14 @@ use uuid::Uuid;
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Approvals {
-    open: HashMap<Name, Question>,
+    open: HashMap<SharedStr, Question>,
 }
 
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Question {
     tool_id: Option<Uuid>,
-    tool_name: Name,
+    tool_name: SharedStr,
     asked_ms: u64,
 }
 

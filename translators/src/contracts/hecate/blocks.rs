@@ -5,7 +5,7 @@
 
 use super::envelope::Stage;
 use crate::encode::{Flat, data};
-use crate::frame::{BlockDelta, BlockText, Name};
+use crate::frame::{BlockDelta, BlockText, SharedStr};
 use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
 
@@ -21,7 +21,7 @@ pub(super) enum Voice {
 #[serde(deny_unknown_fields)]
 pub(super) struct Blocks {
     #[serde(with = "crate::saved::pairs")]
-    open: HashMap<(Voice, Name, u32), Place>,
+    open: HashMap<(Voice, SharedStr, u32), Place>,
     turn_index: u32,
     next: u32,
 }
@@ -80,7 +80,7 @@ impl Blocks {
         }
     }
 
-    fn place(&mut self, voice: Voice, message_id: &Name, block_index: u32) -> Place {
+    fn place(&mut self, voice: Voice, message_id: &SharedStr, block_index: u32) -> Place {
         let next = &mut self.next;
         let turn_index = self.turn_index;
         *self.open.entry((voice, message_id.clone(), block_index)).or_insert_with(|| {

@@ -13,7 +13,7 @@ use crate::artifacts::OutputRef;
 use crate::contracts::wire::{as_object, rfc3339_millis};
 use crate::encode::{Encoder, EncoderOptions, Events, Pruned, Time, Word, data};
 use crate::frame::{Body, EndReason, Frame, RawJson, SessionEnded, Stream, StreamKind, UserMessage};
-use crate::ledger::{PROXY_RESTARTED, STREAM_ENDED};
+use crate::normalizer::{PROXY_RESTARTED, STREAM_ENDED};
 use crate::saved;
 use serde::{Deserialize, Serialize};
 use serde_json::value::RawValue;
@@ -61,10 +61,10 @@ struct Hecate {
     user_messages: bool,
     began_ms: u64,
     /// The last error's code, and whether a retry may help.
-    last_error: Option<(crate::frame::Name, bool)>,
+    last_error: Option<(crate::frame::SharedStr, bool)>,
     changes: u64,
     /// The latest stored patch; the change that refers to it follows.
-    patch: Option<(crate::frame::Name, u64)>,
+    patch: Option<(crate::frame::SharedStr, u64)>,
     turns: Turns,
     blocks: Blocks,
     tools: Tools,

@@ -8,8 +8,8 @@
 //! Only frames decide, so a replay cuts at the same points as the live stream.
 
 use crate::encode::{Word, data};
-use crate::frame::Name;
-use crate::ledger::QUIET_MS;
+use crate::frame::SharedStr;
+use crate::normalizer::QUIET_MS;
 use serde::{Deserialize, Serialize};
 
 /// How long output is joined, in milliseconds.
@@ -31,8 +31,8 @@ fn stream<'de, D: serde::Deserializer<'de>>(deserializer: D) -> Result<StreamNam
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Chunk {
-    pub(super) tool_call_id: Name,
-    pub(super) tool_name: Name,
+    pub(super) tool_call_id: SharedStr,
+    pub(super) tool_name: SharedStr,
     #[serde(deserialize_with = "stream")]
     pub(super) stream: StreamName,
     pub(super) data: String,

@@ -11,7 +11,7 @@ use super::results;
 use super::shell::Chunk;
 use crate::artifacts::OutputRef;
 use crate::encode::{Flat, Word, data};
-use crate::frame::{Name, PlanEntry, RawJson, Tool, ToolCall};
+use crate::frame::{PlanEntry, RawJson, SharedStr, Tool, ToolCall};
 use crate::hash::HashMap;
 use crate::json::{Json, Object};
 use serde::{Deserialize, Serialize};
@@ -36,7 +36,7 @@ pub(super) struct Tools {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Proposal {
-    call_id: Name,
+    call_id: SharedStr,
     /// The proposal was emitted. Subagents' proposals are not, unless a person is asked about them.
     is_told: bool,
 }
@@ -45,11 +45,11 @@ struct Proposal {
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Running {
-    pub(super) call_id: Name,
-    pub(super) name: Name,
+    pub(super) call_id: SharedStr,
+    pub(super) name: SharedStr,
     pub(super) kind: Kind,
     pub(super) args: RawJson,
-    parent: Option<Name>,
+    parent: Option<SharedStr>,
     turn_index: u32,
     order: u64,
     pub(super) stdout: Kept,
@@ -122,8 +122,8 @@ data! {
 }
 
 /// The id of a call in events.
-pub(super) fn call_id_of(tool: &Tool) -> Name {
-    if tool.call_id.is_empty() { Name::from(ids::tool_call_id(tool.id)) } else { tool.call_id.clone() }
+pub(super) fn call_id_of(tool: &Tool) -> SharedStr {
+    if tool.call_id.is_empty() { SharedStr::from(ids::tool_call_id(tool.id)) } else { tool.call_id.clone() }
 }
 
 impl Running {
@@ -178,7 +178,7 @@ impl Tools {
     }
 
     /// The event id of a proposed or running call.
-    pub(super) fn call_id(&self, tool_id: Uuid) -> Option<Name> {
+    pub(super) fn call_id(&self, tool_id: Uuid) -> Option<SharedStr> {
         self.open
             .get(&tool_id)
             .map(|running| &running.call_id)
@@ -188,17 +188,17 @@ impl Tools {
 
     /// A person is asked about a call. Returns the call's id in events, and whether an event already mentioned it. A call that
     /// was not proposed yet gets an id that its proposal keeps.
-    pub(super) fn asked_about(&mut self, tool_id: Uuid) -> (Name, bool) {
+    pub(super) fn asked_about(&mut self, tool_id: Uuid) -> (SharedStr, bool) {
         if let Some(running) = self.open.get_mut(&tool_id) {
             running.is_asked = true;
             return (running.call_id.clone(), true);
         }
-        let proposal = self.proposal(tool_id, || Name::from(ids::tool_call_id(tool_id)));
+        let proposal = self.proposal(tool_id, || SharedStr::from(ids::tool_call_id(tool_id)));
         let was_told = std::mem::replace(&mut proposal.is_told, true);
         (proposal.call_id.clone(), was_told)
     }
 
-    fn proposal(&mut self, tool_id: Uuid, call_id: impl FnOnce() -> Name) -> &mut Proposal {
+    fn proposal(&mut self, tool_id: Uuid, call_id: impl FnOnce() -> SharedStr) -> &mut Proposal {
         if self.proposed.len() >= REMEMBERED && !self.proposed.contains_key(&tool_id) {
             self.proposed.clear();
         }
@@ -213,7 +213,7 @@ impl Tools {
     }
 
     /// Registers a proposal; returns its id if no event mentioned it before. `is_told` is whether an event does now.
-    pub(super) fn propose(&mut self, tool: &Tool, is_told: bool) -> Option<Name> {
+    pub(super) fn propose(&mut self, tool: &Tool, is_told: bool) -> Option<SharedStr> {
         let proposal = self.proposal(tool.id, || call_id_of(tool));
         let was_told = proposal.is_told;
         proposal.is_told |= is_told;
@@ -309,8 +309,8 @@ impl Tools {
         if let Some(running) = planning.max_by_key(|running| running.order) {
             return results::todos(&running.call_id, &running.name, entries, stage);
         }
-        let name = Name::from(Kind::TodoWrite.as_str());
-        let tool = Tool { id: Uuid::nil(), call_id: Name::from(stage.new_call_id()) };
+        let name = SharedStr::from(Kind::TodoWrite.as_str());
+        let tool = Tool { id: Uuid::nil(), call_id: SharedStr::from(stage.new_call_id()) };
         let call = ToolCall {
             tool: tool.clone(),
             name: name.clone(),

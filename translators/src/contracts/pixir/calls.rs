@@ -3,7 +3,7 @@
 //! Input: calls, their tools' output, questions and answers. Output: what closes each call, once. Never: a second result.
 
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
-use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, Name, ToolCall};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, SharedStr, ToolCall};
 use crate::hash::HashMap;
 use serde::{Deserialize, Serialize};
 use uuid::Uuid;
@@ -13,20 +13,20 @@ use uuid::Uuid;
 #[serde(deny_unknown_fields)]
 pub(super) struct Calls {
     /// By call id, which pairs a result with its call.
-    open: HashMap<Name, Call>,
+    open: HashMap<SharedStr, Call>,
     opened: u64,
     outputs: ToolOutputs,
-    asked: HashMap<Name, Asked>,
+    asked: HashMap<SharedStr, Asked>,
 }
 
 /// A call without a result.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Call {
-    pub(super) call_id: Name,
-    pub(super) name: Name,
+    pub(super) call_id: SharedStr,
+    pub(super) name: SharedStr,
     /// The subagent that made the call; `None` for the main thread.
-    pub(super) subagent_id: Option<Name>,
+    pub(super) subagent_id: Option<SharedStr>,
     tool_id: Uuid,
     /// Whether the call was denied.
     pub(super) denied: bool,
@@ -38,16 +38,16 @@ pub(super) struct Call {
 #[serde(deny_unknown_fields)]
 struct Asked {
     tool_id: Option<Uuid>,
-    tool_name: Name,
+    tool_name: SharedStr,
 }
 
 /// The subject of a question.
 #[derive(Clone, Debug, Default)]
 pub(super) struct About {
     /// The id of the call, if the question names a known call.
-    pub(super) call_id: Option<Name>,
+    pub(super) call_id: Option<SharedStr>,
     /// The tool's name.
-    pub(super) tool_name: Option<Name>,
+    pub(super) tool_name: Option<SharedStr>,
 }
 
 impl Calls {
@@ -57,7 +57,7 @@ impl Calls {
     }
 
     /// A call is proposed or started; returns whether it is new.
-    pub(super) fn begin(&mut self, call: &ToolCall, subagent_id: Option<Name>) -> bool {
+    pub(super) fn begin(&mut self, call: &ToolCall, subagent_id: Option<SharedStr>) -> bool {
         let call_id = &call.tool.call_id;
         if self.open.contains_key(call_id) {
             return false;

@@ -14,7 +14,7 @@ use super::usage::Told;
 use super::writer::Writer;
 use crate::contracts::wire::{SaidTexts, as_object};
 use crate::encode::{Encoder, EncoderOptions, Events, Flat, Pruned, Value, Word};
-use crate::frame::{BlockDelta, Body, Frame, Name, RawJson, SkillEvent, Stream, StreamKind};
+use crate::frame::{BlockDelta, Body, Frame, RawJson, SharedStr, SkillEvent, Stream, StreamKind};
 use crate::saved;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -38,13 +38,13 @@ pub(super) struct Pixir {
     /// The prompt from the run's start; a user message that repeats it may follow.
     prompt: Option<String>,
     /// The last `status`.
-    status: Option<Name>,
+    status: Option<SharedStr>,
     pub(super) said: Said,
     /// The main thread's texts.
     #[serde(default)]
     pub(super) answered: SaidTexts,
     /// The current model.
-    model: Option<Name>,
+    model: Option<SharedStr>,
     pub(super) calls: Calls,
     pub(super) subagents: Subagents,
     pub(super) usage: Told,
@@ -254,7 +254,7 @@ impl Pixir {
         if reason.is_none() && self.status.as_deref() == Some(status) {
             return;
         }
-        self.status = Some(Name::from(status));
+        self.status = Some(SharedStr::from(status));
         self.event(frame, "status", &Status { status, reason, error: Flat::default() }, out);
     }
 

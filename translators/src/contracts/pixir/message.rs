@@ -2,20 +2,20 @@
 //!
 //! Input: pieces of text. Output: the whole text, once it is known to be complete. Never: text of two messages in one.
 
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use serde::{Deserialize, Serialize};
 
 /// The text since the last `assistant_message`.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Said {
-    message_id: Option<Name>,
+    message_id: Option<SharedStr>,
     text: String,
 }
 
 impl Said {
     /// Whether a piece of that message continues the text so far.
-    pub(super) fn goes_on(&self, message_id: &Name) -> bool {
+    pub(super) fn goes_on(&self, message_id: &SharedStr) -> bool {
         self.message_id.as_ref().is_none_or(|current| current == message_id)
     }
 
@@ -25,7 +25,7 @@ impl Said {
     }
 
     /// Adds a piece.
-    pub(super) fn add(&mut self, message_id: &Name, piece: &str) {
+    pub(super) fn add(&mut self, message_id: &SharedStr, piece: &str) {
         self.message_id.get_or_insert_with(|| message_id.clone());
         self.text.push_str(piece);
     }

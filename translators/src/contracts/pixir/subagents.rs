@@ -1,7 +1,7 @@
 //! The working subagents: the data that their end repeats from their beginning, and which subagent caused a frame.
 
 use super::is_session_id;
-use crate::frame::{Frame, Name};
+use crate::frame::{Frame, SharedStr};
 use crate::sequence::uuid_of;
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -11,9 +11,9 @@ use uuid::Uuid;
 #[derive(Clone, Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct Subagent {
-    pub(super) id: Name,
+    pub(super) id: SharedStr,
     pub(super) tool_id: Option<Uuid>,
-    pub(super) agent: Option<Name>,
+    pub(super) agent: Option<SharedStr>,
     pub(super) task: Option<String>,
     pub(super) depth: u32,
 }
@@ -32,17 +32,17 @@ impl Subagents {
     }
 
     /// Removes a subagent that is done.
-    pub(super) fn end(&mut self, id: &Name) -> Option<Subagent> {
+    pub(super) fn end(&mut self, id: &SharedStr) -> Option<Subagent> {
         let at = self.open.iter().position(|open| open.id == *id)?;
         Some(self.open.swap_remove(at))
     }
 
     /// Who caused the frame: the subagent's id, or the id of its tool call if the subagent is unknown; `None` for the main
     /// thread.
-    pub(super) fn behind(&self, frame: &Frame) -> Option<Name> {
+    pub(super) fn behind(&self, frame: &Frame) -> Option<SharedStr> {
         let parent = frame.parent_tool_id?;
         let known = self.open.iter().find(|open| open.tool_id == Some(parent));
-        Some(known.map_or_else(|| Name::from(parent.to_string()), |open| open.id.clone()))
+        Some(known.map_or_else(|| SharedStr::from(parent.to_string()), |open| open.id.clone()))
     }
 }
 

@@ -40,7 +40,7 @@ fn start(input: &str) -> Body {
 fn end(reason: EndReason) -> Body {
     let (error_code, message) = match reason {
         EndReason::Completed => (None, None),
-        _ => (Some(Name::from("overloaded")), Some("too much".to_owned())),
+        _ => (Some(SharedStr::from("overloaded")), Some("too much".to_owned())),
     };
     Body::SessionEnded(Box::new(SessionEnded { reason, final_text: Some("final".to_owned()), error_code, message }))
 }
@@ -304,7 +304,7 @@ fn plans_speak_the_documents_words() {
     let entry = |status: &str, priority: Option<&str>| PlanEntry {
         content: "x".to_owned(),
         status: status.into(),
-        priority: priority.map(Name::from),
+        priority: priority.map(SharedStr::from),
     };
     let entries = vec![
         entry("pending", None),

@@ -3,7 +3,7 @@
 use crate::contracts::tool_output::{ToolOutput, ToolOutputs};
 use crate::contracts::wire::{Times, as_object};
 use crate::encode::{Encoder, EncoderOptions, EventId, Events, Kept, Value, Word, data, key};
-use crate::frame::{Body, Decision, EndReason, Frame, Name, SessionEnded, Stream, StreamKind};
+use crate::frame::{Body, Decision, EndReason, Frame, SessionEnded, SharedStr, Stream, StreamKind};
 use crate::hash::{HashMap, HashSet};
 use crate::saved;
 use serde::{Deserialize, Serialize};
@@ -44,7 +44,7 @@ struct Sse {
     next: u64,
     outputs: ToolOutputs,
     /// The calls that wait for a decision, by approval.
-    asked: HashMap<Name, Uuid>,
+    asked: HashMap<SharedStr, Uuid>,
     /// Calls that were refused: only the rejection is emitted for them.
     refused: HashSet<Uuid>,
 }

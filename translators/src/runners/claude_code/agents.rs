@@ -6,29 +6,29 @@
 
 use super::decoder::Claude;
 use super::tools::Call;
-use crate::frame::{Name, Tool};
+use crate::frame::{SharedStr, Tool};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 use crate::sequence::StreamKey;
 
 /// A subagent that was called.
 #[derive(Debug)]
 pub(super) struct Agent {
     /// The stream and speaker of the call.
-    pub(super) place: Place,
+    pub(super) place: Target,
     /// The call.
     pub(super) tool: Tool,
     /// Whether the subagent continues after its call returned.
     pub(super) background: bool,
     /// The subagent's id, once it has started.
-    id: Option<Name>,
-    kind: Option<Name>,
+    id: Option<SharedStr>,
+    kind: Option<SharedStr>,
     task: Option<String>,
     depth: u32,
     /// The sequence number of the call among all subagent calls.
     order: u64,
     /// The last record of its side chain in a transcript.
-    last_record: Option<Name>,
+    last_record: Option<SharedStr>,
 }
 
 /// What a record says about a subagent.
@@ -42,7 +42,7 @@ pub(super) struct Told<'r> {
 
 impl Claude {
     /// Registers a subagent when the model calls it.
-    pub(super) fn agent_called(&mut self, place: Place, tool: &Tool, args: &Object<'_>) {
+    pub(super) fn agent_called(&mut self, place: Target, tool: &Tool, args: &Object<'_>) {
         let depth = match place.parent {
             None => 1,
             Some(parent) => {
@@ -55,7 +55,7 @@ impl Claude {
             tool: tool.clone(),
             background: false,
             id: None,
-            kind: args.str("subagent_type").map(|kind| Name::from(&*kind)),
+            kind: args.str("subagent_type").map(|kind| SharedStr::from(&*kind)),
             task: args.str("prompt").or_else(|| args.str("description")).map(|task| task.into_owned()),
             depth,
             order: self.agents_called,
@@ -66,47 +66,53 @@ impl Claude {
     }
 
     /// Starts a subagent at its first sign of life. Does nothing if it has already started.
-    pub(super) fn agent_begins(&mut self, call_id: &str, told: &Told<'_>, ledger: &mut Ledger) {
+    pub(super) fn agent_begins(&mut self, call_id: &str, told: &Told<'_>, normalizer: &mut Normalizer) {
         if !self.agents.contains_key(call_id) {
             // The call was never seen, but an active subagent must have been called: register it now.
-            let place = Place::main(self.runs.stream(ledger));
+            let place = Target::main(self.runs.stream(normalizer));
             if self.runs.run(place.stream).is_none() {
                 return;
             }
-            let tool = self.tool(ledger, place, call_id);
+            let tool = self.tool(normalizer, place, call_id);
             self.agent_called(place, &tool, &Object::default());
         }
         let Some(agent) = self.agents.get_mut(call_id).filter(|agent| agent.id.is_none()) else { return };
-        let id = Name::from(told.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
+        let id = SharedStr::from(told.id.filter(|id| !id.is_empty()).unwrap_or(call_id));
         agent.id = Some(id.clone());
-        let kind = told.kind.map(Name::from).or_else(|| agent.kind.clone());
+        let kind = told.kind.map(SharedStr::from).or_else(|| agent.kind.clone());
         let task = agent.task.clone().or_else(|| told.task.map(str::to_owned));
         let depth = told.depth.and_then(|depth| u32::try_from(depth).ok()).unwrap_or(agent.depth);
         agent.depth = depth;
-        ledger.subagent_started(agent.place, &id, Some(agent.tool.id), kind, task, depth);
+        normalizer.subagent_started(agent.place, &id, Some(agent.tool.id), kind, task, depth);
     }
 
     /// Handles a record written by the subagent itself.
-    pub(super) fn child_spoke(&mut self, call_id: &str, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn child_spoke(&mut self, call_id: &str, fields: &Object<'_>, normalizer: &mut Normalizer) {
         // Streams and transcripts spell these fields differently.
         let id = fields.str("agent_id").or_else(|| fields.str("agentId"));
         let kind = fields.str("subagent_type").or_else(|| fields.str("attributionAgent"));
         let task = fields.str("task_description");
         let told = Told { id: id.as_deref(), kind: kind.as_deref(), task: task.as_deref(), depth: None };
-        self.agent_begins(call_id, &told, ledger);
+        self.agent_begins(call_id, &told, normalizer);
     }
 
     /// Ends a subagent when the runner's task record reports it done.
-    pub(super) fn agent_ends(&mut self, call_id: &str, status: &str, summary: Option<String>, ledger: &mut Ledger) {
+    pub(super) fn agent_ends(
+        &mut self,
+        call_id: &str,
+        status: &str,
+        summary: Option<String>,
+        normalizer: &mut Normalizer,
+    ) {
         let Some(agent) = self.agents.remove(call_id) else { return };
-        let child = Place { stream: agent.place.stream, parent: Some(agent.tool.id) };
-        self.runs.leave(ledger, child);
+        let child = Target { stream: agent.place.stream, parent: Some(agent.tool.id) };
+        self.runs.leave(normalizer, child);
         if let Some(id) = &agent.id {
-            ledger.subagent_ended(agent.place.stream, id, status, summary);
+            normalizer.subagent_ended(agent.place.stream, id, status, summary);
         }
         // Its late records still belong to the run that called it.
         if self.runs.run(agent.place.stream).is_some() {
-            self.agents.insert(Name::from(call_id), Agent { background: false, ..agent });
+            self.agents.insert(SharedStr::from(call_id), Agent { background: false, ..agent });
         }
     }
 
@@ -117,7 +123,7 @@ impl Claude {
         call: Option<&Call>,
         went_well: bool,
         result: Option<Json<'_>>,
-        ledger: &mut Ledger,
+        normalizer: &mut Normalizer,
     ) {
         if !self.agents.contains_key(&tool.call_id) {
             return;
@@ -127,24 +133,24 @@ impl Claude {
         let in_background = result.bool("isAsync") == Some(true)
             || matches!(result.str("status").as_deref(), Some("async_launched" | "remote_launched"));
         if went_well {
-            self.agent_begins(&tool.call_id, &Told { id: id.as_deref(), ..Told::default() }, ledger);
+            self.agent_begins(&tool.call_id, &Told { id: id.as_deref(), ..Told::default() }, normalizer);
         }
         if in_background {
             if let Some(agent) = self.agents.get_mut(&tool.call_id) {
                 agent.background = true;
             }
-            if let Some(run) = self.runs.current(ledger) {
+            if let Some(run) = self.runs.current(normalizer) {
                 run.background = true;
             }
             if let Some(id) = id {
-                self.task_begins(&id, call, None, ledger);
+                self.task_begins(&id, call, None, normalizer);
             }
             return;
         }
         // The report is the last text; notes of the runner precede it.
         let report = result.items("content").into_iter().rev().filter_map(Json::object);
         let summary = report.into_iter().find_map(|part| part.str("text").map(|text| text.into_owned()));
-        self.agent_ends(&tool.call_id, if went_well { "completed" } else { "failed" }, summary, ledger);
+        self.agent_ends(&tool.call_id, if went_well { "completed" } else { "failed" }, summary, normalizer);
         self.agents.remove(&tool.call_id);
     }
 
@@ -168,7 +174,7 @@ impl Claude {
         };
         let here = self.agents.values_mut().filter(|agent| agent.place.stream == stream && !agent.background);
         let agent = here.max_by_key(|agent| (fit(agent), agent.depth, agent.order))?;
-        agent.last_record = fields.str("uuid").map(|uuid| Name::from(&*uuid)).or_else(|| agent.last_record.take());
+        agent.last_record = fields.str("uuid").map(|uuid| SharedStr::from(&*uuid)).or_else(|| agent.last_record.take());
         Some(agent.tool.clone())
     }
 }

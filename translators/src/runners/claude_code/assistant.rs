@@ -6,16 +6,16 @@
 use super::decoder::Claude;
 use super::message::Message;
 use super::usage::Tokens;
-use crate::frame::{Body, LogLevel, Name};
+use crate::frame::{Body, LogLevel, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Block, BlockKind, Ledger, Place};
+use crate::normalizer::{Block, BlockKind, Normalizer, Target};
 
 /// One `assistant` record of either surface.
 pub(super) struct Said<'r, 'a> {
     /// The provider's message, with the blocks of this record.
     pub(super) message: &'r Object<'a>,
     /// The speaker.
-    pub(super) place: Place,
+    pub(super) place: Target,
     /// The record's id.
     pub(super) uuid: &'r str,
     /// Whether an interrupt cut the block off.
@@ -32,17 +32,17 @@ pub(super) struct Said<'r, 'a> {
 const NO_ANSWER: &str = "No response requested.";
 
 impl Claude {
-    pub(super) fn assistant_frame(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn assistant_frame(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let parent = fields.str("parent_tool_use_id");
         if parent.is_none() {
-            self.runs.ensure(ledger, "");
+            self.runs.ensure(normalizer, "");
         }
         let Some(message) = fields.object("message") else {
-            return ledger.fault("an assistant record without a message");
+            return normalizer.fault("an assistant record without a message");
         };
-        let place = self.place(ledger, parent.as_deref());
+        let place = self.place(normalizer, parent.as_deref());
         if let Some(call_id) = &parent {
-            self.child_spoke(call_id, fields, ledger);
+            self.child_spoke(call_id, fields, normalizer);
         }
         let error = fields.str("error");
         let is_error = fields.bool("is_api_error_message") == Some(true);
@@ -56,20 +56,20 @@ impl Claude {
                 http_status: fields.u64("api_error_status"),
                 index: None,
             },
-            ledger,
+            normalizer,
         );
     }
 
-    pub(super) fn assistant(&mut self, said: &Said<'_, '_>, ledger: &mut Ledger) {
+    pub(super) fn assistant(&mut self, said: &Said<'_, '_>, normalizer: &mut Normalizer) {
         let model = said.message.str("model");
         if model.as_deref() == Some("<synthetic>") {
-            return self.synthetic(said, ledger);
+            return self.synthetic(said, normalizer);
         }
         let id = said.message.str("id").filter(|id| !id.is_empty());
         let id = id.as_deref().unwrap_or(said.uuid);
-        self.runs.enter(ledger, said.place, id, model.map(|model| Name::from(&*model)));
+        self.runs.enter(normalizer, said.place, id, model.map(|model| SharedStr::from(&*model)));
         if let Some(message) = self.runs.message(said.place) {
-            let reason = said.message.str("stop_reason").map(|reason| Name::from(&*reason));
+            let reason = said.message.str("stop_reason").map(|reason| SharedStr::from(&*reason));
             let newer = reason.is_some() || message.stop_reason.is_none();
             if let Some(usage) = said.message.object("usage").filter(|_| newer) {
                 message.tokens.update(Tokens::read(&usage));
@@ -78,32 +78,32 @@ impl Claude {
             if let Some(reason) = reason {
                 message.stop_reason = Some(reason.clone());
                 self.stopped(said.place, reason);
-                self.count(said.place, ledger);
+                self.count(said.place, normalizer);
             }
         }
         if let Some(text) = said.message.get("content").and_then(Json::str) {
-            return self.whole_text(said, id, &text, ledger);
+            return self.whole_text(said, id, &text, normalizer);
         }
         for block in said.message.items("content") {
-            self.block(said, id, block, ledger);
+            self.block(said, id, block, normalizer);
         }
     }
 
-    fn block(&mut self, said: &Said<'_, '_>, id: &str, json: Json<'_>, ledger: &mut Ledger) {
+    fn block(&mut self, said: &Said<'_, '_>, id: &str, json: Json<'_>, normalizer: &mut Normalizer) {
         let place = said.place;
         let Some(block) = json.object() else { return };
         match &*block.str("type").unwrap_or_default() {
-            "text" => self.whole_text(said, id, &block.str("text").unwrap_or_default(), ledger),
+            "text" => self.whole_text(said, id, &block.str("text").unwrap_or_default(), normalizer),
             kind @ ("thinking" | "redacted_thinking") => {
                 let text = block.str("thinking").unwrap_or_default();
                 let index = self.index(said, BlockKind::Reasoning);
                 let at = Block::reasoning(id, index);
                 if said.aborted {
-                    ledger.cut(place, at, Some(&text));
+                    normalizer.cut(place, at, Some(&text));
                 } else {
                     let sealed = kind == "redacted_thinking" || block.some("signature").is_some();
                     let opaque = sealed.then(|| json.to_raw());
-                    ledger.complete(place, at, Some(&text), opaque);
+                    normalizer.complete(place, at, Some(&text), opaque);
                 }
             }
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
@@ -111,16 +111,16 @@ impl Claude {
                     message.whole_other(block.str("id").as_deref());
                 }
                 self.acts(place);
-                self.call(place, &block, ledger);
+                self.call(place, &block, normalizer);
             }
             kind if kind.ends_with("_tool_result") => {
                 if let Some(message) = self.runs.message(place) {
                     message.whole_other(None);
                 }
-                self.server_result(place, &block, ledger);
+                self.server_result(place, &block, normalizer);
             }
             other => {
-                ledger.unknown(format!("unknown block {other:?}"));
+                normalizer.unknown(format!("unknown block {other:?}"));
                 if let Some(message) = self.runs.message(place) {
                     message.whole_other(None);
                 }
@@ -128,13 +128,13 @@ impl Claude {
         }
     }
 
-    fn whole_text(&mut self, said: &Said<'_, '_>, id: &str, text: &str, ledger: &mut Ledger) {
+    fn whole_text(&mut self, said: &Said<'_, '_>, id: &str, text: &str, normalizer: &mut Normalizer) {
         let index = self.index(said, BlockKind::Text);
         let block = Block::text(id, index);
         if said.aborted {
-            ledger.cut(said.place, block, Some(text));
+            normalizer.cut(said.place, block, Some(text));
         } else {
-            ledger.complete(said.place, block, Some(text), None);
+            normalizer.complete(said.place, block, Some(text), None);
             self.answers(said.place);
         }
     }
@@ -144,7 +144,7 @@ impl Claude {
     }
 
     /// Handles text that the runner writes in the model's place: an error, or the output of one of its own commands.
-    fn synthetic(&mut self, said: &Said<'_, '_>, ledger: &mut Ledger) {
+    fn synthetic(&mut self, said: &Said<'_, '_>, normalizer: &mut Normalizer) {
         let mut texts = Vec::new();
         if let Some(text) = said.message.get("content").and_then(Json::str) {
             texts.push(text.into_owned());
@@ -154,20 +154,20 @@ impl Claude {
         }
         if let Some(code) = said.error {
             let status = said.http_status.and_then(|status| u16::try_from(status).ok());
-            return self.provider_error(said.place, code, texts.join("\n"), status, ledger);
+            return self.provider_error(said.place, code, texts.join("\n"), status, normalizer);
         }
         let id = said.message.str("id").unwrap_or_default();
         for (text, index) in texts.iter().zip(0..) {
             if text == NO_ANSWER {
-                ledger.push(said.place, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
+                normalizer.push(said.place, Body::LogEmitted { level: LogLevel::Debug, message: text.clone() });
             } else {
-                ledger.complete(said.place, Block::text(&id, index), Some(text), None);
+                normalizer.complete(said.place, Block::text(&id, index), Some(text), None);
             }
         }
     }
 
     /// Notes that the main thread produced text, which is its answer unless a call follows.
-    fn answers(&mut self, place: Place) {
+    fn answers(&mut self, place: Target) {
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.answered = true;
             run.error = None;
@@ -175,7 +175,7 @@ impl Claude {
     }
 
     /// Notes that the main thread is working.
-    pub(super) fn acts(&mut self, place: Place) {
+    pub(super) fn acts(&mut self, place: Target) {
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.answered = false;
         }

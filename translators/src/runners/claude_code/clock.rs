@@ -5,7 +5,7 @@
 //! its own ingest time. An old recording therefore has the same durations as the live run.
 
 use crate::decode::Record;
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 
 /// The runner's clock, derived from its records.
 #[derive(Debug, Default)]
@@ -16,20 +16,20 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Notes the ingest time of a new record.
-    pub(super) fn arrive(&mut self, ledger: &Ledger) {
-        self.ingest_ms = ledger.time_ms();
+    pub(super) fn arrive(&mut self, normalizer: &Normalizer) {
+        self.ingest_ms = normalizer.time_ms();
     }
 
-    /// Sets the ledger's time for what is read next.
-    pub(super) fn set(&mut self, ledger: &mut Ledger, timestamp: Option<&str>) {
+    /// Sets the normalizer's time for what is read next.
+    pub(super) fn set(&mut self, normalizer: &mut Normalizer, timestamp: Option<&str>) {
         if let Some(own) = timestamp.and_then(unix_ms) {
             let ahead = own.saturating_sub_unsigned(self.ingest_ms);
             if self.ahead_ms.replace(ahead).is_none() {
-                ledger.correct_clock(ahead);
+                normalizer.correct_clock(ahead);
             }
         }
         if let Some(ahead) = self.ahead_ms {
-            ledger.set_time(self.ingest_ms.saturating_add_signed(ahead));
+            normalizer.set_time(self.ingest_ms.saturating_add_signed(ahead));
         }
     }
 }

@@ -7,98 +7,104 @@
 use super::super::elicitation;
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict};
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, Name, RawJson};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, LogLevel, RawJson, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 
 /// A question that awaits its answer.
 #[derive(Debug)]
 pub(super) struct Ask {
-    approval_id: Name,
+    approval_id: SharedStr,
     /// The stream and speaker of the call that the question is about.
-    pub(super) place: Place,
+    pub(super) place: Target,
 }
 
 impl Claude {
-    pub(super) fn control_request(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn control_request(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(request) = fields.object("request") else { return };
         let id = fields.str("request_id").unwrap_or_default();
         match request.str("subtype").as_deref() {
-            Some("can_use_tool") => self.can_use_tool(&id, &request, ledger),
-            Some("elicitation") => self.elicitation(&id, &request, ledger),
+            Some("can_use_tool") => self.can_use_tool(&id, &request, normalizer),
+            Some("elicitation") => self.elicitation(&id, &request, normalizer),
             // Questions from the runner to its host; they do not involve a person.
             _ => {}
         }
     }
 
-    fn can_use_tool(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
+    fn can_use_tool(&mut self, id: &str, request: &Object<'_>, normalizer: &mut Normalizer) {
         let call_id = request.str("tool_use_id").filter(|call_id| !call_id.is_empty());
         // A question without a request id or a call id cannot be answered.
         let Some(id) = Some(id).filter(|id| !id.is_empty()).or(call_id.as_deref()) else { return };
         let call = call_id.as_deref().and_then(|call_id| self.calls.get(call_id));
         let place = call.map(|call| call.place);
-        let place = place.unwrap_or_else(|| Place::main(self.runs.stream(ledger)));
-        let tool_id = call_id.as_deref().map(|call_id| self.tool(ledger, place, call_id).id);
+        let place = place.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
+        let tool_id = call_id.as_deref().map(|call_id| self.tool(normalizer, place, call_id).id);
         let reason = request.str("decision_reason").or_else(|| request.str("description"));
-        let approval_id = Name::from(id);
+        let approval_id = SharedStr::from(id);
         let ask = ApprovalRequested {
             approval_id: approval_id.clone(),
             tool_id,
-            tool_name: Name::from(&*request.str("tool_name").unwrap_or_default()),
+            tool_name: SharedStr::from(&*request.str("tool_name").unwrap_or_default()),
             args: request
                 .get("input")
                 .filter(|input| input.object().is_some())
                 .map_or_else(crate::json::empty_object, Json::to_raw),
             reason: reason.map(|reason| reason.into_owned()),
         };
-        ledger.approval_requested(place, ask);
-        self.asks.insert(Name::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
+        normalizer.approval_requested(place, ask);
+        self.asks.insert(SharedStr::from(call_id.as_deref().unwrap_or(id)), Ask { approval_id, place });
     }
 
     /// Reports an MCP server's question. Whether it can be answered depends on the host: another host may be able to if this
     /// one cannot.
-    fn elicitation(&mut self, id: &str, request: &Object<'_>, ledger: &mut Ledger) {
+    fn elicitation(&mut self, id: &str, request: &Object<'_>, normalizer: &mut Normalizer) {
         let message = request.str("message").unwrap_or_default();
         if id.is_empty() {
-            return self.log(LogLevel::Info, Some(message), ledger);
+            return self.log(LogLevel::Info, Some(message), normalizer);
         }
-        let (approval_id, place) = (Name::from(id), Place::main(self.runs.stream(ledger)));
+        let (approval_id, place) = (SharedStr::from(id), Target::main(self.runs.stream(normalizer)));
         let ask = ApprovalRequested {
             approval_id: approval_id.clone(),
             tool_id: None,
-            tool_name: Name::from(elicitation::TOOL),
+            tool_name: SharedStr::from(elicitation::TOOL),
             args: form_args(request),
             reason: Some(message.into_owned()).filter(|message| !message.is_empty()),
         };
-        ledger.approval_requested(place, ask);
+        normalizer.approval_requested(place, ask);
         self.asks.insert(approval_id.clone(), Ask { approval_id, place });
     }
 
     /// Resolves the question about a call when the call's result arrives.
-    pub(super) fn answered(&mut self, call_id: &str, verdict: &Verdict, outcome: &Outcome<'_>, ledger: &mut Ledger) {
+    pub(super) fn answered(
+        &mut self,
+        call_id: &str,
+        verdict: &Verdict,
+        outcome: &Outcome<'_>,
+        normalizer: &mut Normalizer,
+    ) {
         let Some(ask) = self.asks.remove(call_id) else { return };
         let (decision, reason) = match verdict {
             Verdict::Ended(_) => (Decision::Approved, None),
             Verdict::Refused(error) => (Decision::Rejected, Some(error.clone())),
             Verdict::Cancelled(error) => (Decision::Cancelled, Some(error.clone())),
         };
-        let by = outcome.decided_by.as_deref().map(Name::from);
-        resolve(&ask, decision, by, reason, ledger);
+        let by = outcome.decided_by.as_deref().map(SharedStr::from);
+        resolve(&ask, decision, by, reason, normalizer);
     }
 
-    pub(super) fn control_cancelled(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn control_cancelled(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let id = fields.str("request_id");
         if let Some(ask) = id.and_then(|id| self.take_ask(&id)) {
-            resolve(&ask, Decision::Cancelled, None, None, ledger);
+            resolve(&ask, Decision::Cancelled, None, None, normalizer);
         }
     }
 
     /// Handles an answer. Answers to the runner and from the runner have the same form; recordings of both directions contain
     /// both.
-    pub(super) fn control_response(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn control_response(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(response) = fields.object("response") else { return };
         if response.str("subtype").as_deref() == Some("error") {
-            return self.log(LogLevel::Warn, response.str("error"), ledger);
+            return self.log(LogLevel::Warn, response.str("error"), normalizer);
         }
         let Some(answer) = response.object("response") else { return };
         let decision = match answer.str("behavior").or_else(|| answer.str("action")).as_deref() {
@@ -109,7 +115,7 @@ impl Claude {
         };
         if let Some(ask) = response.str("request_id").and_then(|id| self.take_ask(&id)) {
             let reason = answer.str("message").map(|message| message.into_owned());
-            resolve(&ask, decision, None, reason, ledger);
+            resolve(&ask, decision, None, reason, normalizer);
         }
     }
 
@@ -125,7 +131,7 @@ pub(super) fn form_args(request: &Object<'_>) -> RawJson {
     elicitation::args_of(request, &["subtype"])
 }
 
-fn resolve(ask: &Ask, decision: Decision, by: Option<Name>, reason: Option<String>, ledger: &mut Ledger) {
+fn resolve(ask: &Ask, decision: Decision, by: Option<SharedStr>, reason: Option<String>, normalizer: &mut Normalizer) {
     let answer = ApprovalResolved { approval_id: ask.approval_id.clone(), decision, by, reason, scope: None };
-    ledger.approval_resolved(ask.place.stream, answer);
+    normalizer.approval_resolved(ask.place.stream, answer);
 }

@@ -12,10 +12,10 @@ use super::tasks::Tasks;
 use super::tools::Call;
 use super::transcript;
 use crate::decode::{Decoder, Record};
-use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name, Tool};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr, Tool};
 use crate::hash::HashMap;
 use crate::json::{Kind, Object};
-use crate::ledger::{Ledger, Place, RunEnd};
+use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -25,30 +25,30 @@ pub(super) struct Claude {
     pub(super) clock: Clock,
     pub(super) runs: Runs,
     /// Calls that await their result, by the runner's id.
-    pub(super) calls: HashMap<Name, Call>,
+    pub(super) calls: HashMap<SharedStr, Call>,
     /// The number of calls at which those that no longer run are forgotten.
     pub(super) forget_at: usize,
     /// Active subagents, by the id of the call that started them.
-    pub(super) agents: HashMap<Name, Agent>,
+    pub(super) agents: HashMap<SharedStr, Agent>,
     /// The number of subagents called so far.
     pub(super) agents_called: u64,
     pub(super) tasks: Tasks,
     /// Questions that await their answer, by the id of the call that they are about.
-    pub(super) asks: HashMap<Name, Ask>,
+    pub(super) asks: HashMap<SharedStr, Ask>,
     /// A compaction whose summary may come next.
     pub(super) compaction: Option<Compaction>,
 }
 
 impl Decoder for Claude {
-    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
-        self.clock.arrive(ledger);
+    fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
+        self.clock.arrive(normalizer);
         match record.json.kind() {
-            Kind::Object => self.one(&record.fields, record.index, ledger),
+            Kind::Object => self.one(&record.fields, record.index, normalizer),
             // All frames at once, as printed by `--output-format json --verbose`.
             Kind::Array => {
                 for frame in record.json.items() {
                     if let Some(fields) = frame.object() {
-                        self.one(&fields, record.index, ledger);
+                        self.one(&fields, record.index, normalizer);
                     }
                 }
             }
@@ -56,57 +56,57 @@ impl Decoder for Claude {
         }
     }
 
-    fn end(&mut self, ledger: &mut Ledger) {
-        self.flush_compaction(None, ledger);
-        self.end_transcript(ledger);
-        self.settle_tasks(ledger);
+    fn end(&mut self, normalizer: &mut Normalizer) {
+        self.flush_compaction(None, normalizer);
+        self.end_transcript(normalizer);
+        self.settle_tasks(normalizer);
     }
 }
 
 impl Claude {
-    fn one(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
-        self.clock.set(ledger, fields.str("timestamp").as_deref());
+    fn one(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
+        self.clock.set(normalizer, fields.str("timestamp").as_deref());
         if transcript::is_entry(fields) {
-            self.entry(fields, index, ledger);
+            self.entry(fields, index, normalizer);
         } else {
             if let Some(session) = fields.str("session_id") {
-                ledger.set_session(&session);
+                normalizer.set_session(&session);
             }
-            self.frame(fields, index, ledger);
+            self.frame(fields, index, normalizer);
         }
-        let stream = self.runs.stream(ledger);
-        ledger.record_on(stream);
+        let stream = self.runs.stream(normalizer);
+        normalizer.record_on(stream);
         while let Some(oldest) = self.runs.overdue() {
-            let end = RunEnd::interrupted(crate::ledger::STREAM_ENDED, "too many other runs began after it");
-            self.end_run(ledger, oldest, end);
+            let end = RunEnd::interrupted(crate::normalizer::STREAM_ENDED, "too many other runs began after it");
+            self.end_run(normalizer, oldest, end);
         }
     }
 
-    fn frame(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+    fn frame(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let kind = fields.str("type").unwrap_or_default();
         if kind != "user" {
-            self.flush_compaction(None, ledger);
+            self.flush_compaction(None, normalizer);
         }
         match &*kind {
-            "assistant" => self.assistant_frame(fields, ledger),
-            "user" => self.user_frame(fields, index, ledger),
-            "stream_event" => self.stream_event(fields, ledger),
-            "system" => self.system(fields, ledger),
-            "result" => self.result(fields, ledger),
-            "control_request" => self.control_request(fields, ledger),
-            "control_response" => self.control_response(fields, ledger),
-            "control_cancel_request" => self.control_cancelled(fields, ledger),
-            "rate_limit_event" => self.rate_limit(fields, ledger),
-            "tool_use_summary" => self.log(LogLevel::Info, fields.str("summary"), ledger),
-            "prompt_suggestion" => self.log(LogLevel::Debug, fields.str("suggestion"), ledger),
+            "assistant" => self.assistant_frame(fields, normalizer),
+            "user" => self.user_frame(fields, index, normalizer),
+            "stream_event" => self.stream_event(fields, normalizer),
+            "system" => self.system(fields, normalizer),
+            "result" => self.result(fields, normalizer),
+            "control_request" => self.control_request(fields, normalizer),
+            "control_response" => self.control_response(fields, normalizer),
+            "control_cancel_request" => self.control_cancelled(fields, normalizer),
+            "rate_limit_event" => self.rate_limit(fields, normalizer),
+            "tool_use_summary" => self.log(LogLevel::Info, fields.str("summary"), normalizer),
+            "prompt_suggestion" => self.log(LogLevel::Debug, fields.str("suggestion"), normalizer),
             "conversation_reset" => {
                 if let Some(session) = fields.str("new_conversation_id") {
-                    self.runs.rename(ledger, &session);
+                    self.runs.rename(normalizer, &session);
                 }
             }
             "auth_status" => {
                 if let Some(error) = fields.str("error").filter(|error| !error.is_empty()) {
-                    self.log(LogLevel::Warn, Some(error), ledger);
+                    self.log(LogLevel::Warn, Some(error), normalizer);
                 }
             }
             // The call's own result says more than its heartbeat. The other types are protocol or host bookkeeping.
@@ -114,57 +114,57 @@ impl Claude {
             | "tombstone" | "task_assignment" | "task_completed" | "attachment" => {}
             // An error of the runner itself, in the form that the API uses.
             "error" => {
-                let place = Place::main(self.runs.stream(ledger));
+                let place = Target::main(self.runs.stream(normalizer));
                 let error = fields.object("error");
                 let of = |key: &str| error.as_ref().and_then(|error| error.str(key)).or_else(|| fields.str(key));
                 let code = error.as_ref().and_then(|error| error.str("type").or_else(|| error.str("code")));
                 let message = of("message").or_else(|| fields.str("error")).unwrap_or_default().into_owned();
-                self.provider_error(place, code.as_deref().unwrap_or("error"), message, None, ledger);
+                self.provider_error(place, code.as_deref().unwrap_or("error"), message, None, normalizer);
             }
-            "" => ledger.unknown("a record without a type"),
-            other => ledger.unknown(format!("unknown type {other:?}")),
+            "" => normalizer.unknown("a record without a type"),
+            other => normalizer.unknown(format!("unknown type {other:?}")),
         }
     }
 
     /// The place for the frames of a speaker. Frames of a subagent belong to the run that started it, or to the session's
     /// thread once that run has ended.
-    pub(super) fn place(&mut self, ledger: &mut Ledger, parent_call: Option<&str>) -> Place {
-        let Some(call_id) = parent_call else { return Place::main(self.runs.stream(ledger)) };
+    pub(super) fn place(&mut self, normalizer: &mut Normalizer, parent_call: Option<&str>) -> Target {
+        let Some(call_id) = parent_call else { return Target::main(self.runs.stream(normalizer)) };
         let agent = self.agents.get(call_id).map(|agent| agent.place.stream);
         let known = agent.or_else(|| self.calls.get(call_id).map(|call| call.place.stream));
         let stream = match known {
-            Some(stream) if ledger.is_open(stream) => stream,
-            Some(_) => ledger.thread(),
-            None => self.runs.stream(ledger),
+            Some(stream) if normalizer.is_open(stream) => stream,
+            Some(_) => normalizer.thread(),
+            None => self.runs.stream(normalizer),
         };
-        let parent = self.tool(ledger, Place::main(stream), call_id).id;
-        Place { stream, parent: Some(parent) }
+        let parent = self.tool(normalizer, Target::main(stream), call_id).id;
+        Target { stream, parent: Some(parent) }
     }
 
     /// The ids of a call. They are derived within the session, so they are the same in every run.
-    pub(super) fn tool(&self, ledger: &Ledger, place: Place, call_id: &str) -> Tool {
-        let scope = ledger.stream(place.stream).map_or(Uuid::nil(), |stream| stream.session.id);
-        ledger.tool(scope, call_id)
+    pub(super) fn tool(&self, normalizer: &Normalizer, place: Target, call_id: &str) -> Tool {
+        let scope = normalizer.stream(place.stream).map_or(Uuid::nil(), |stream| stream.session.id);
+        normalizer.tool(scope, call_id)
     }
 
     /// Logs a line on the current stream, unless the message is empty.
-    pub(super) fn log(&mut self, level: LogLevel, message: Option<impl Into<String>>, ledger: &mut Ledger) {
+    pub(super) fn log(&mut self, level: LogLevel, message: Option<impl Into<String>>, normalizer: &mut Normalizer) {
         if let Some(message) = message.map(Into::into).filter(|message: &String| !message.is_empty()) {
-            let place = Place::main(self.runs.stream(ledger));
-            ledger.push(place, Body::LogEmitted { level, message });
+            let place = Target::main(self.runs.stream(normalizer));
+            normalizer.push(place, Body::LogEmitted { level, message });
         }
     }
 
     /// Reports an error of the provider, or of the runner in its place, within the turn. The run may continue.
     pub(super) fn provider_error(
         &mut self,
-        place: Place,
+        place: Target,
         code: &str,
         message: String,
         http_status: Option<u16>,
-        ledger: &mut Ledger,
+        normalizer: &mut Normalizer,
     ) {
-        let code = Name::from(if code.is_empty() { "unknown" } else { code });
+        let code = SharedStr::from(if code.is_empty() { "unknown" } else { code });
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.error = Some((code.clone(), message.clone()));
         }
@@ -178,12 +178,12 @@ impl Claude {
             max_attempts: None,
             http_status,
         };
-        ledger.push(place, Body::ErrorReported(Box::new(body)));
+        normalizer.push(place, Body::ErrorReported(Box::new(body)));
     }
 
     /// Ends a run and forgets the state that only it used.
-    pub(super) fn end_run(&mut self, ledger: &mut Ledger, key: StreamKey, end: RunEnd) {
-        self.runs.end(ledger, key, end);
+    pub(super) fn end_run(&mut self, normalizer: &mut Normalizer, key: StreamKey, end: RunEnd) {
+        self.runs.end(normalizer, key, end);
         self.calls.retain(|_, call| call.place.stream != key);
         self.asks.retain(|_, ask| ask.place.stream != key);
         self.agents.retain(|_, agent| agent.place.stream != key || agent.background);

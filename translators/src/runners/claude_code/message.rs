@@ -1,12 +1,12 @@
 //! One model message and its blocks, which arrive as stream events, as whole frames, or as both.
 //!
 //! Input: what stream events and whole frames say about blocks. Output: the index of a block within its message, so that both
-//! sources address the same block of the ledger. Never: a block left over from a broken stream reported as completed.
+//! sources address the same block of the normalizer. Never: a block left over from a broken stream reported as completed.
 
 use super::runs::Runs;
 use super::usage::Tokens;
-use crate::frame::{Name, Tool};
-use crate::ledger::{Block, BlockKind, Ledger, Place};
+use crate::frame::{SharedStr, Tool};
+use crate::normalizer::{Block, BlockKind, Normalizer, Target};
 
 /// The maximum number of blocks of a message that await their whole frame. Beyond it, a new block displaces the oldest.
 const MAX_OPEN: usize = 256;
@@ -15,15 +15,15 @@ const MAX_OPEN: usize = 256;
 #[derive(Debug)]
 pub(super) struct Message {
     /// The provider's id.
-    pub(super) id: Name,
+    pub(super) id: SharedStr,
     /// The model that writes it.
-    pub(super) model: Option<Name>,
+    pub(super) model: Option<SharedStr>,
     /// The index of the next block.
     next_index: u32,
     /// Streamed blocks whose whole frame has not arrived.
     open: Vec<OpenBlock>,
     /// Why the model stopped, once known.
-    pub(super) stop_reason: Option<Name>,
+    pub(super) stop_reason: Option<SharedStr>,
     /// The token figures so far.
     pub(super) tokens: Tokens,
     /// Whether its usage has been reported.
@@ -43,7 +43,7 @@ pub(super) struct OpenBlock {
 pub(super) enum Content {
     Text,
     Reasoning,
-    Tool { tool: Tool, name: Name },
+    Tool { tool: Tool, name: SharedStr },
     Other,
 }
 
@@ -58,9 +58,9 @@ impl Content {
 }
 
 impl Message {
-    fn new(id: &str, model: Option<Name>) -> Self {
+    fn new(id: &str, model: Option<SharedStr>) -> Self {
         Self {
-            id: Name::from(id),
+            id: SharedStr::from(id),
             model,
             next_index: 0,
             open: Vec::new(),
@@ -126,36 +126,36 @@ impl Message {
 
 impl Runs {
     /// The message that this speaker is writing.
-    pub(super) fn message(&mut self, place: Place) -> Option<&mut Message> {
+    pub(super) fn message(&mut self, place: Target) -> Option<&mut Message> {
         self.messages.get_mut(&(place.stream, place.parent))
     }
 
     /// Starts a message, unless the speaker is already writing it. On the main thread a message is a turn.
-    pub(super) fn enter(&mut self, ledger: &mut Ledger, place: Place, id: &str, model: Option<Name>) {
+    pub(super) fn enter(&mut self, normalizer: &mut Normalizer, place: Target, id: &str, model: Option<SharedStr>) {
         if self.message(place).is_some_and(|message| *message.id == *id) {
             return;
         }
-        self.leave(ledger, place);
+        self.leave(normalizer, place);
         self.messages.insert((place.stream, place.parent), Message::new(id, model.clone()));
         if place.parent.is_none() {
-            self.begin_turn(ledger, place.stream, model);
+            self.begin_turn(normalizer, place.stream, model);
         }
     }
 
     /// Ends the speaker's message. Blocks whose whole frame has not arrived by now will never get one. Such a block counts as
     /// complete only if the model stopped regularly.
-    pub(super) fn leave(&mut self, ledger: &mut Ledger, place: Place) {
+    pub(super) fn leave(&mut self, normalizer: &mut Normalizer, place: Target) {
         let Some(message) = self.messages.remove(&(place.stream, place.parent)) else { return };
         for open in message.open {
             let Some(kind) = open.content.kind() else { continue };
             let block = Block { kind, message_id: &message.id, index: open.index };
-            if ledger.said(place, block).is_none() {
+            if normalizer.said(place, block).is_none() {
                 continue;
             }
             if open.stopped && message.stop_reason.is_some() {
-                ledger.complete(place, block, None, None);
+                normalizer.complete(place, block, None, None);
             } else {
-                ledger.cut(place, block, None);
+                normalizer.cut(place, block, None);
             }
         }
     }

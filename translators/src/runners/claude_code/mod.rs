@@ -2,7 +2,7 @@
 //! array of frames), and the session transcripts under `~/.claude/projects`.
 //!
 //! Input: records of any of these surfaces. Each record is assigned to a surface by its shape. Output: calls on the
-//! [`Ledger`](crate::ledger::Ledger). Never: a stop because of an unknown field, type or version.
+//! [`Normalizer`](crate::normalizer::Normalizer). Never: a stop because of an unknown field, type or version.
 
 mod agents;
 mod assistant;

@@ -2,7 +2,7 @@
 //!
 //! Input: arguments and results of successful calls. Output: the whole plan after each change. Never: a plan of unbounded size.
 
-use crate::frame::{Name, PlanEntry};
+use crate::frame::{PlanEntry, SharedStr};
 use crate::json::{Json, Object};
 
 /// The maximum number of entries; further ones are left out.
@@ -11,7 +11,7 @@ const MAX_ENTRIES: usize = 1000;
 /// The session's task list.
 #[derive(Debug, Default)]
 pub(super) struct Plan {
-    tasks: Vec<(Name, PlanEntry)>,
+    tasks: Vec<(SharedStr, PlanEntry)>,
 }
 
 impl Plan {
@@ -40,8 +40,8 @@ impl Plan {
     fn created(&mut self, args: &Object<'_>, result: &Object<'_>, text: &str) -> bool {
         let task = result.object("task").unwrap_or_default();
         // Inside a subagent, only the text contains the number: `Task #1 created successfully: …`.
-        let told = || text.strip_prefix("Task #").and_then(|rest| rest.split(' ').next()).map(Name::from);
-        let Some(id) = task.str("id").map(|id| Name::from(&*id)).or_else(told) else { return false };
+        let told = || text.strip_prefix("Task #").and_then(|rest| rest.split(' ').next()).map(SharedStr::from);
+        let Some(id) = task.str("id").map(|id| SharedStr::from(&*id)).or_else(told) else { return false };
         let Some(new) = entry(&task, "subject").or_else(|| entry(args, "subject")) else { return false };
         if let Some((_, known)) = self.tasks.iter_mut().find(|(known, _)| *known == id) {
             *known = new;
@@ -69,7 +69,7 @@ impl Plan {
         let Some((_, task)) = self.tasks.get_mut(at) else { return false };
         let before = task.clone();
         if let Some(status) = status {
-            task.status = Name::from(status);
+            task.status = SharedStr::from(status);
         }
         if let Some(subject) = args.str("subject") {
             task.content = subject.into_owned();
@@ -83,7 +83,7 @@ impl Plan {
         }
         let tasks = result.items("tasks").into_iter().take(MAX_ENTRIES).filter_map(Json::object);
         let list: Vec<_> =
-            tasks.filter_map(|task| Some((Name::from(&*task.str("id")?), entry(&task, "subject")?))).collect();
+            tasks.filter_map(|task| Some((SharedStr::from(&*task.str("id")?), entry(&task, "subject")?))).collect();
         let changed = list != self.tasks;
         self.tasks = list;
         changed
@@ -93,8 +93,8 @@ impl Plan {
 fn entry(task: &Object<'_>, content: &str) -> Option<PlanEntry> {
     Some(PlanEntry {
         content: task.str(content)?.into_owned(),
-        status: task.str("status").map_or_else(|| Name::from("pending"), |status| Name::from(&*status)),
-        priority: task.str("priority").map(|priority| Name::from(&*priority)),
+        status: task.str("status").map_or_else(|| SharedStr::from("pending"), |status| SharedStr::from(&*status)),
+        priority: task.str("priority").map(|priority| SharedStr::from(&*priority)),
     })
 }
 

@@ -6,57 +6,57 @@
 use super::super::stops::Stop;
 use super::decoder::{Claude, is_retryable};
 use super::usage::{ModelUsage, Tokens, money};
-use crate::frame::{Body, ErrorReported, ErrorScope, Figures, Name, Usage, UsageScope};
+use crate::frame::{Body, ErrorReported, ErrorScope, Figures, SharedStr, Usage, UsageScope};
 use crate::json::{Json, Object};
-use crate::ledger::{Block, Covers, Ledger, Place, RunEnd};
+use crate::normalizer::{Block, Covers, Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 
 impl Claude {
-    pub(super) fn result(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn result(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let index = fields.u64("result_index");
         // A result without a run is a run too: a failed start, or the only line of `--output-format json`.
-        let (key, alone) = match self.runs.ended_by(ledger, index) {
+        let (key, alone) = match self.runs.ended_by(normalizer, index) {
             Some(key) => (key, false),
-            None => (self.runs.begin(ledger, ""), true),
+            None => (self.runs.begin(normalizer, ""), true),
         };
-        ledger.record_on(key);
-        let place = Place::main(key);
+        normalizer.record_on(key);
+        let place = Target::main(key);
         let is_error = fields.bool("is_error") == Some(true)
             || fields.str("subtype").is_some_and(|subtype| subtype.starts_with("error"));
         let text = fields.str("result").filter(|text| !text.trim().is_empty() && !is_error);
         if let Some(text) = text.as_deref().filter(|_| alone) {
             let id = fields.str("uuid").unwrap_or_default();
-            ledger.complete(place, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
+            normalizer.complete(place, Block::text(if id.is_empty() { "result" } else { &id }, 0), Some(text), None);
         }
-        self.deny(fields, ledger);
+        self.deny(fields, normalizer);
         self.last_stop(key, fields);
         // The turn must end before the run's usage is reported.
-        self.runs.leave(ledger, place);
-        self.runs.end_turn(ledger, key);
-        if let Some((usage, covers)) = self.run_usage(key, fields, ledger) {
-            ledger.run_used(key, usage, covers);
+        self.runs.leave(normalizer, place);
+        self.runs.end_turn(normalizer, key);
+        if let Some((usage, covers)) = self.run_usage(key, fields, normalizer) {
+            normalizer.run_used(key, usage, covers);
         }
         let stop_reason = fields.str("stop_reason");
         let stop = stop_reason.as_deref().and_then(|word| Some((Stop::of(word)?, word)));
         let end = match stop {
-            _ if is_error => self.failure(key, fields, stop, ledger),
+            _ if is_error => self.failure(key, fields, stop, normalizer),
             Some((stop, word)) => stop.end(word, None),
             None => RunEnd::completed(),
         };
         // The result repeats the last text. The exception is a text found nowhere else: structured output, or the output of one
         // of the runner's own commands.
-        let is_said = |text: &str| ledger.last_text(key).is_some_and(|said| said.trim() == text.trim());
+        let is_said = |text: &str| normalizer.last_text(key).is_some_and(|said| said.trim() == text.trim());
         let final_text = text.filter(|text| !is_said(text)).map(|text| text.into_owned());
-        let session = self.runs.session(ledger);
+        let session = self.runs.session(normalizer);
         session.next_result = index.unwrap_or(session.next_result).saturating_add(1);
-        self.end_run(ledger, key, RunEnd { final_text, ..end });
+        self.end_run(normalizer, key, RunEnd { final_text, ..end });
     }
 
     /// Fails the calls that were denied and have no result of their own.
-    fn deny(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn deny(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         for denial in fields.items("permission_denials").into_iter().filter_map(Json::object) {
             if let Some(call) = denial.str("tool_use_id").and_then(|id| self.calls.remove(&*id)) {
-                ledger.tool_failed(call.place, &call.tool, "permission denied");
+                normalizer.tool_failed(call.place, &call.tool, "permission denied");
             }
         }
     }
@@ -66,12 +66,17 @@ impl Claude {
         let Some(run) = self.runs.run(key).filter(|run| run.stop_reason.is_none() && run.error.is_none()) else {
             return;
         };
-        run.stop_reason = fields.str("stop_reason").map(|reason| Name::from(&*reason));
+        run.stop_reason = fields.str("stop_reason").map(|reason| SharedStr::from(&*reason));
     }
 
     /// The run's usage: what all models used since the last result, and the main loop's part of it. The total is the increase
     /// of the running totals. Versions without running totals report only the main loop.
-    fn run_usage(&mut self, key: StreamKey, fields: &Object<'_>, ledger: &mut Ledger) -> Option<(Usage, Covers)> {
+    fn run_usage(
+        &mut self,
+        key: StreamKey,
+        fields: &Object<'_>,
+        normalizer: &mut Normalizer,
+    ) -> Option<(Usage, Covers)> {
         let main = fields.object("usage").map(|usage| Tokens::read(&usage)).unwrap_or_default();
         let told = fields.object("model_usage_since_last_result").map(|table| ModelUsage::read(&table));
         let table = ModelUsage::running(fields);
@@ -80,8 +85,8 @@ impl Claude {
             Some(table) => table.tokens.figures(cost),
             None => Figures { cost_usd: cost, ..Figures::default() },
         };
-        let before = self.total_before(&running, &main, table.is_some() && told.is_none(), ledger);
-        let session = self.runs.session(ledger);
+        let before = self.total_before(&running, &main, table.is_some() && told.is_none(), normalizer);
+        let session = self.runs.session(normalizer);
         if cost.is_some() || table.is_some() {
             session.running = Some(running.clone());
         }
@@ -95,7 +100,7 @@ impl Claude {
         };
         // Other runs of the session may be active at the same time. Subtract the usage that they reported themselves.
         for other in self.runs.others(key) {
-            let theirs = ledger.told_usage(other).unwrap_or_default();
+            let theirs = normalizer.told_usage(other).unwrap_or_default();
             total.subtract(&Figures { cost_usd: None, ..theirs });
         }
         let is_all = told.is_some() || table.is_some();
@@ -123,14 +128,20 @@ impl Claude {
     /// The running total before this result: that of the session's previous result in this input. In a new input, a session may
     /// continue an earlier total (`--resume`) or count from zero, as older versions do. An earlier total can be the base only
     /// if adding the main loop's usage to it does not exceed the new total.
-    fn total_before(&mut self, running: &Figures, main: &Tokens, may_go_on: bool, ledger: &mut Ledger) -> Figures {
+    fn total_before(
+        &mut self,
+        running: &Figures,
+        main: &Tokens,
+        may_go_on: bool,
+        normalizer: &mut Normalizer,
+    ) -> Figures {
         let fits = |before: &Figures| {
             let mut least = before.clone();
             least.add(&main.figures(None));
             let cost_fits = before.cost_usd.unwrap_or_default() <= running.cost_usd.unwrap_or_default();
             least.input_tokens <= running.input_tokens && least.output_tokens <= running.output_tokens && cost_fits
         };
-        let last = self.runs.session(ledger).running.clone();
+        let last = self.runs.session(normalizer).running.clone();
         if let Some(last) = last {
             // The total restarts from zero if the conversation was cleared.
             let cost_fits = last.cost_usd.unwrap_or_default() <= running.cost_usd.unwrap_or_default();
@@ -140,7 +151,7 @@ impl Claude {
         if !may_go_on {
             return Figures::default();
         }
-        let known = ledger.known_totals().into_iter().filter(|before| before != running && fits(before));
+        let known = normalizer.known_totals().into_iter().filter(|before| before != running && fits(before));
         known.max_by_key(|before| (before.input_tokens, before.output_tokens)).unwrap_or_default()
     }
 
@@ -149,7 +160,7 @@ impl Claude {
         key: StreamKey,
         fields: &Object<'_>,
         stop: Option<(Stop, &str)>,
-        ledger: &mut Ledger,
+        normalizer: &mut Normalizer,
     ) -> RunEnd {
         let run = self.runs.run(key);
         let (interrupted, error) = run.map_or((false, None), |run| (run.interrupted, run.error.clone()));
@@ -167,7 +178,8 @@ impl Claude {
             _ => {}
         }
         let listed: Vec<_> = fields.items("errors").into_iter().filter_map(Json::str).collect();
-        let api = || fields.str("api_error_type").or_else(|| fields.str("api_error")).map(|kind| Name::from(&*kind));
+        let api =
+            || fields.str("api_error_type").or_else(|| fields.str("api_error")).map(|kind| SharedStr::from(&*kind));
         let (code, message) = match error.filter(|_| subtype == "success") {
             // The stream already contains the error.
             Some((code, message)) => {
@@ -180,14 +192,14 @@ impl Claude {
                 if let Some((stop, word)) = stop {
                     return stop.end(word, own.as_deref());
                 }
-                (api().unwrap_or_else(|| Name::from("api_error")), own.into_iter().collect())
+                (api().unwrap_or_else(|| SharedStr::from("api_error")), own.into_iter().collect())
             }
             None => {
                 // The result text and the `errors` list may both contain a message. The result text is skipped if it was
                 // already reported as the answer.
-                let is_said = |text: &String| ledger.last_text(key).is_some_and(|said| said.trim() == text.trim());
+                let is_said = |text: &String| normalizer.last_text(key).is_some_and(|said| said.trim() == text.trim());
                 let texts = own.into_iter().filter(|text| !is_said(text)).collect::<Vec<_>>();
-                (Name::from(if subtype.is_empty() { "error" } else { &*subtype }), texts)
+                (SharedStr::from(if subtype.is_empty() { "error" } else { &*subtype }), texts)
             }
         };
         let mut texts: Vec<String> = message;
@@ -207,7 +219,7 @@ impl Claude {
             max_attempts: None,
             http_status: fields.u64("api_error_status").and_then(|status| u16::try_from(status).ok()),
         };
-        ledger.push(Place::main(key), Body::ErrorReported(Box::new(report)));
+        normalizer.push(Target::main(key), Body::ErrorReported(Box::new(report)));
         RunEnd::failed(code, message)
     }
 }

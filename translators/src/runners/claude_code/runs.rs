@@ -6,9 +6,9 @@
 use super::super::names::Turnover;
 use super::message::Message;
 use super::plan::Plan;
-use crate::frame::{Figures, Name};
+use crate::frame::{Figures, SharedStr};
 use crate::hash::{HashMap, HashSet};
-use crate::ledger::{Ledger, Place, RunEnd};
+use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -21,9 +21,9 @@ pub(super) struct Run {
     /// Its stream.
     pub(super) key: StreamKey,
     /// The session that its records name.
-    session: Name,
+    session: SharedStr,
     /// The session id that its records use after the conversation was cleared.
-    renamed: Option<Name>,
+    renamed: Option<SharedStr>,
     /// The `result_index` that its result will have.
     pub(super) result_index: u64,
     /// Whether the main thread spoke last and none of its tools is running.
@@ -33,17 +33,17 @@ pub(super) struct Run {
     /// Whether the run was interrupted.
     pub(super) interrupted: bool,
     /// The last error that the runner reported in the model's place.
-    pub(super) error: Option<(Name, String)>,
+    pub(super) error: Option<(SharedStr, String)>,
     /// The model of its turns. The inner `None` means that the turns used different models.
-    pub(super) model: Option<Option<Name>>,
+    pub(super) model: Option<Option<SharedStr>>,
     /// Why the model stopped in the open turn.
-    pub(super) stop_reason: Option<Name>,
+    pub(super) stop_reason: Option<SharedStr>,
     /// Whether a transcript opened it. Transcripts have no record for the end of a run.
     pub(super) transcript: bool,
 }
 
 impl Run {
-    fn is_of(&self, session: &Name) -> bool {
+    fn is_of(&self, session: &SharedStr) -> bool {
         self.session == *session || self.renamed.as_ref() == Some(session)
     }
 }
@@ -60,7 +60,7 @@ pub(super) struct Session {
     /// The plan made by the task list tools.
     pub(super) plan: Plan,
     /// The runner's current status other than running: `compacting`, or another of its own words.
-    pub(super) status: Option<Name>,
+    pub(super) status: Option<SharedStr>,
 }
 
 /// A speaker: the main thread of a stream, or a subagent on it.
@@ -71,24 +71,24 @@ pub(super) type Speaker = (StreamKey, Option<Uuid>);
 pub(super) struct Runs {
     /// The open runs, oldest first.
     open: Vec<Run>,
-    sessions: HashMap<Name, Session>,
+    sessions: HashMap<SharedStr, Session>,
     turnover: Turnover,
     /// The model message that each speaker is writing.
     pub(super) messages: HashMap<Speaker, Message>,
 }
 
 impl Runs {
-    /// The newest open run of the ledger's session.
-    pub(super) fn current(&mut self, ledger: &Ledger) -> Option<&mut Run> {
-        let session = ledger.session();
+    /// The newest open run of the normalizer's session.
+    pub(super) fn current(&mut self, normalizer: &Normalizer) -> Option<&mut Run> {
+        let session = normalizer.session();
         self.open.iter_mut().rev().find(|run| run.is_of(&session))
     }
 
     /// The stream of the current record.
-    pub(super) fn stream(&mut self, ledger: &mut Ledger) -> StreamKey {
-        match self.current(ledger) {
+    pub(super) fn stream(&mut self, normalizer: &mut Normalizer) -> StreamKey {
+        match self.current(normalizer) {
             Some(run) => run.key,
-            None => ledger.thread(),
+            None => normalizer.thread(),
         }
     }
 
@@ -97,9 +97,9 @@ impl Runs {
         self.open.iter_mut().rev().find(|run| run.key == key)
     }
 
-    /// The state of the ledger's session, created if missing.
-    pub(super) fn session(&mut self, ledger: &Ledger) -> &mut Session {
-        let name = ledger.session();
+    /// The state of the normalizer's session, created if missing.
+    pub(super) fn session(&mut self, normalizer: &Normalizer) -> &mut Session {
+        let name = normalizer.session();
         if !self.sessions.contains_key(&name) && self.turnover.enter(self.sessions.len() + 1) {
             self.forget_idle();
         }
@@ -111,18 +111,18 @@ impl Runs {
     /// Forgets sessions without an open run that have not been mentioned for a long time.
     fn forget_idle(&mut self) {
         let Self { open, sessions, turnover, .. } = self;
-        let at_work: HashSet<&Name> =
+        let at_work: HashSet<&SharedStr> =
             open.iter().flat_map(|run| [Some(&run.session), run.renamed.as_ref()]).flatten().collect();
         sessions.retain(|name, session| turnover.remembers(session.noted) || at_work.contains(name));
         turnover.looked(sessions.len());
     }
 
-    /// Opens a run of the ledger's session.
-    pub(super) fn begin(&mut self, ledger: &mut Ledger, input: &str) -> StreamKey {
-        let session = ledger.session();
+    /// Opens a run of the normalizer's session.
+    pub(super) fn begin(&mut self, normalizer: &mut Normalizer, input: &str) -> StreamKey {
+        let session = normalizer.session();
         let waiting = self.open.iter().filter(|run| run.is_of(&session)).count() as u64;
-        let result_index = self.session(ledger).next_result + waiting;
-        let key = ledger.open_run(input);
+        let result_index = self.session(normalizer).next_result + waiting;
+        let key = normalizer.open_run(input);
         self.open.push(Run {
             key,
             session,
@@ -140,27 +140,27 @@ impl Runs {
     }
 
     /// The stream of the current run; opens a run if none is open.
-    pub(super) fn ensure(&mut self, ledger: &mut Ledger, input: &str) -> StreamKey {
-        match self.current(ledger) {
+    pub(super) fn ensure(&mut self, normalizer: &mut Normalizer, input: &str) -> StreamKey {
+        match self.current(normalizer) {
             Some(run) => run.key,
-            None => self.begin(ledger, input),
+            None => self.begin(normalizer, input),
         }
     }
 
     /// Handles the announcement of a turn. It belongs to the open run, unless that run already has its answer and only waits
     /// for background work. In that case a finished task started this turn while the first result is still held back.
-    pub(super) fn announce(&mut self, ledger: &mut Ledger) {
-        let session = ledger.session();
+    pub(super) fn announce(&mut self, normalizer: &mut Normalizer) {
+        let session = normalizer.session();
         let background = self.open.iter().any(|run| run.is_of(&session) && run.background);
-        if self.current(ledger).is_none_or(|run| run.answered && background) {
-            self.begin(ledger, "");
+        if self.current(normalizer).is_none_or(|run| run.answered && background) {
+            self.begin(normalizer, "");
         }
     }
 
     /// Notes that the conversation continues under another session id.
-    pub(super) fn rename(&mut self, ledger: &Ledger, session: &str) {
-        if let Some(run) = self.current(ledger) {
-            run.renamed = Some(Name::from(session));
+    pub(super) fn rename(&mut self, normalizer: &Normalizer, session: &str) {
+        if let Some(run) = self.current(normalizer) {
+            run.renamed = Some(SharedStr::from(session));
         }
     }
 
@@ -171,8 +171,8 @@ impl Runs {
     }
 
     /// The run that a result ends: the one with this result index, or else the oldest of the session.
-    pub(super) fn ended_by(&mut self, ledger: &Ledger, result_index: Option<u64>) -> Option<StreamKey> {
-        let session = ledger.session();
+    pub(super) fn ended_by(&mut self, normalizer: &Normalizer, result_index: Option<u64>) -> Option<StreamKey> {
+        let session = normalizer.session();
         let mut runs = self.open.iter().filter(|run| run.is_of(&session));
         let oldest = runs.clone().next().map(|run| run.key);
         let numbered = result_index.and_then(|index| runs.find(|run| run.result_index == index));
@@ -197,27 +197,27 @@ impl Runs {
     }
 
     /// Ends the open turn, with the model's stop reason if known.
-    pub(super) fn end_turn(&mut self, ledger: &mut Ledger, key: StreamKey) {
+    pub(super) fn end_turn(&mut self, normalizer: &mut Normalizer, key: StreamKey) {
         let stop_reason = self.run(key).and_then(|run| run.stop_reason.take());
-        ledger.turn_ended(key, stop_reason);
+        normalizer.turn_ended(key, stop_reason);
     }
 
     /// Starts a model call on the main thread.
-    pub(super) fn begin_turn(&mut self, ledger: &mut Ledger, key: StreamKey, model: Option<Name>) {
+    pub(super) fn begin_turn(&mut self, normalizer: &mut Normalizer, key: StreamKey, model: Option<SharedStr>) {
         let Some(run) = self.run(key) else { return };
         run.model = Some(match run.model.take() {
             None => model.clone(),
             Some(known) => known.filter(|known| Some(known) == model.as_ref()),
         });
-        self.end_turn(ledger, key);
-        ledger.turn_started(key, model);
+        self.end_turn(normalizer, key);
+        normalizer.turn_started(key, model);
     }
 
     /// Ends a run.
-    pub(super) fn end(&mut self, ledger: &mut Ledger, key: StreamKey, end: RunEnd) {
-        self.leave(ledger, Place::main(key));
-        self.end_turn(ledger, key);
+    pub(super) fn end(&mut self, normalizer: &mut Normalizer, key: StreamKey, end: RunEnd) {
+        self.leave(normalizer, Target::main(key));
+        self.end_turn(normalizer, key);
         self.remove(key);
-        ledger.end_run(key, end);
+        normalizer.end_run(key, end);
     }
 }

@@ -7,54 +7,54 @@
 use super::decoder::Claude;
 use super::message::Content;
 use super::usage::Tokens;
-use crate::frame::{Body, Name, UsageScope};
+use crate::frame::{Body, SharedStr, UsageScope};
 use crate::json::{Object, Utf16Text};
-use crate::ledger::{Block, Ledger, Place};
+use crate::normalizer::{Block, Normalizer, Target};
 
 impl Claude {
-    pub(super) fn stream_event(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn stream_event(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(event) = fields.object("event") else { return };
         let parent = fields.str("parent_tool_use_id");
         let kind = event.str("type").unwrap_or_default();
         if kind == "message_start" && parent.is_none() {
-            self.runs.ensure(ledger, "");
+            self.runs.ensure(normalizer, "");
         }
-        let place = self.place(ledger, parent.as_deref());
+        let place = self.place(normalizer, parent.as_deref());
         match &*kind {
-            "message_start" => self.message_start(&event, place, ledger),
-            "content_block_start" => self.block_start(&event, place, ledger),
-            "content_block_delta" => self.block_delta(&event, place, ledger),
+            "message_start" => self.message_start(&event, place, normalizer),
+            "content_block_start" => self.block_start(&event, place, normalizer),
+            "content_block_delta" => self.block_delta(&event, place, normalizer),
             "content_block_stop" => {
                 if let (Some(message), Some(index)) = (self.runs.message(place), index(&event)) {
                     message.stop(index);
                 }
             }
             "message_delta" => self.message_delta(&event, place),
-            "message_stop" => self.message_stop(place, ledger),
+            "message_stop" => self.message_stop(place, normalizer),
             "ping" => {}
             "error" => {
                 let error = event.object("error").unwrap_or_default();
                 let message = error.str("message").unwrap_or_default().into_owned();
-                self.provider_error(place, &error.str("type").unwrap_or_default(), message, None, ledger);
+                self.provider_error(place, &error.str("type").unwrap_or_default(), message, None, normalizer);
             }
-            other => ledger.unknown(format!("unknown stream event {other:?}")),
+            other => normalizer.unknown(format!("unknown stream event {other:?}")),
         }
     }
 
-    fn message_start(&mut self, event: &Object<'_>, place: Place, ledger: &mut Ledger) {
+    fn message_start(&mut self, event: &Object<'_>, place: Target, normalizer: &mut Normalizer) {
         let Some(message) = event.object("message") else { return };
         let Some(id) = message.str("id") else { return };
-        let model = message.str("model").map(|model| Name::from(&*model));
+        let model = message.str("model").map(|model| SharedStr::from(&*model));
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.answered = false;
         }
-        self.runs.enter(ledger, place, &id, model);
+        self.runs.enter(normalizer, place, &id, model);
         if let (Some(entered), Some(usage)) = (self.runs.message(place), message.object("usage")) {
             entered.tokens.update(Tokens::read(&usage));
         }
     }
 
-    fn block_start(&mut self, event: &Object<'_>, place: Place, ledger: &mut Ledger) {
+    fn block_start(&mut self, event: &Object<'_>, place: Target, normalizer: &mut Normalizer) {
         let Some(block) = event.object("content_block") else { return };
         let Some(index) = index(event) else { return };
         let content = match &*block.str("type").unwrap_or_default() {
@@ -62,8 +62,8 @@ impl Claude {
             "thinking" | "redacted_thinking" => Content::Reasoning,
             "tool_use" | "server_tool_use" | "mcp_tool_use" => {
                 let Some(id) = block.str("id") else { return };
-                let tool = self.tool(ledger, place, &id);
-                Content::Tool { tool, name: Name::from(&*block.str("name").unwrap_or_default()) }
+                let tool = self.tool(normalizer, place, &id);
+                Content::Tool { tool, name: SharedStr::from(&*block.str("name").unwrap_or_default()) }
             }
             _ => Content::Other,
         };
@@ -75,11 +75,11 @@ impl Claude {
         let Some(message) = self.runs.message(place) else { return };
         message.start(index, content);
         if let Some(text) = first.and_then(crate::json::Json::utf16) {
-            self.say(index, text, place, ledger);
+            self.say(index, text, place, normalizer);
         }
     }
 
-    fn block_delta(&mut self, event: &Object<'_>, place: Place, ledger: &mut Ledger) {
+    fn block_delta(&mut self, event: &Object<'_>, place: Target, normalizer: &mut Normalizer) {
         let Some(delta) = event.object("delta") else { return };
         let Some(index) = index(event) else { return };
         let key = match &*delta.str("type").unwrap_or_default() {
@@ -88,33 +88,34 @@ impl Claude {
             "input_json_delta" => "partial_json",
             // The whole block contains them.
             "signature_delta" | "citations_delta" => return,
-            other => return ledger.unknown(format!("unknown delta {other:?}")),
+            other => return normalizer.unknown(format!("unknown delta {other:?}")),
         };
         if let Some(text) = delta.get(key).and_then(crate::json::Json::utf16) {
-            self.say(index, text, place, ledger);
+            self.say(index, text, place, normalizer);
         }
     }
 
-    fn say(&mut self, index: u32, text: Utf16Text, place: Place, ledger: &mut Ledger) {
+    fn say(&mut self, index: u32, text: Utf16Text, place: Target, normalizer: &mut Normalizer) {
         let Some(message) = self.runs.message(place) else { return };
         let Some(open) = message.block(index) else { return };
         let empty = text.text.is_empty() && text.low.is_none() && text.high.is_none();
         match &open.content {
             _ if empty => {}
-            Content::Text => ledger.delta(place, Block::text(&message.id, index), text),
-            Content::Reasoning => ledger.delta(place, Block::reasoning(&message.id, index), text),
+            Content::Text => normalizer.delta(place, Block::text(&message.id, index), text),
+            Content::Reasoning => normalizer.delta(place, Block::reasoning(&message.id, index), text),
             Content::Tool { tool, name } => {
                 let body = Body::ToolInputDelta { tool: tool.clone(), name: name.clone(), delta: text.into_string() };
-                ledger.push(place, body);
+                normalizer.push(place, body);
             }
             Content::Other => {}
         }
     }
 
-    fn message_delta(&mut self, event: &Object<'_>, place: Place) {
+    fn message_delta(&mut self, event: &Object<'_>, place: Target) {
         let Some(message) = self.runs.message(place) else { return };
         // The runner closes an abandoned stream with a null stop reason and usage that is not the provider's.
-        let Some(reason) = event.object("delta").and_then(|delta| delta.str("stop_reason").map(|at| Name::from(&*at)))
+        let Some(reason) =
+            event.object("delta").and_then(|delta| delta.str("stop_reason").map(|at| SharedStr::from(&*at)))
         else {
             return;
         };
@@ -125,28 +126,28 @@ impl Claude {
         self.stopped(place, reason);
     }
 
-    fn message_stop(&mut self, place: Place, ledger: &mut Ledger) {
+    fn message_stop(&mut self, place: Target, normalizer: &mut Normalizer) {
         let Some(message) = self.runs.message(place) else { return };
-        let Some(reason) = message.stop_reason.clone() else { return self.runs.leave(ledger, place) };
-        self.count(place, ledger);
+        let Some(reason) = message.stop_reason.clone() else { return self.runs.leave(normalizer, place) };
+        self.count(place, normalizer);
         if place.parent.is_none() && is_final(&reason) {
-            self.runs.end_turn(ledger, place.stream);
+            self.runs.end_turn(normalizer, place.stream);
         }
     }
 
     /// Notes why the model stopped.
-    pub(super) fn stopped(&mut self, place: Place, reason: Name) {
+    pub(super) fn stopped(&mut self, place: Target, reason: SharedStr) {
         if let Some(run) = self.runs.run(place.stream).filter(|_| place.parent.is_none()) {
             run.stop_reason = Some(reason);
         }
     }
 
     /// Reports the message's usage once it is final.
-    pub(super) fn count(&mut self, place: Place, ledger: &mut Ledger) {
+    pub(super) fn count(&mut self, place: Target, normalizer: &mut Normalizer) {
         let Some(message) = self.runs.message(place).filter(|message| !message.counted) else { return };
         if let Some(usage) = message.tokens.report(UsageScope::Turn, message.model.clone(), None) {
             message.counted = true;
-            ledger.call_used(place, usage);
+            normalizer.call_used(place, usage);
         }
     }
 }

@@ -4,38 +4,38 @@
 //! are passed to their own module. Never: a frame for something only a terminal needs; the record itself is kept in any case.
 
 use super::decoder::{Claude, is_retryable};
-use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 
 /// An announced compaction. The next record may contain its summary.
 #[derive(Debug)]
 pub(super) struct Compaction {
-    place: Place,
-    trigger: Option<Name>,
+    place: Target,
+    trigger: Option<SharedStr>,
     before: Option<u64>,
     after: Option<u64>,
 }
 
 impl Claude {
-    pub(super) fn system(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn system(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         match &*fields.str("subtype").unwrap_or_default() {
-            "init" => self.init(fields, ledger),
-            "status" => self.status(fields, ledger),
+            "init" => self.init(fields, normalizer),
+            "status" => self.status(fields, normalizer),
             "compact_boundary" => {
                 let data = fields.object("compact_metadata").unwrap_or_default();
-                self.compacted(&data, ["pre_tokens", "post_tokens"], ledger);
+                self.compacted(&data, ["pre_tokens", "post_tokens"], normalizer);
             }
-            "api_retry" => self.api_retry(fields, ledger),
-            "task_started" => self.task_started(fields, ledger),
-            "task_updated" => self.task_updated(fields, ledger),
-            "task_notification" => self.task_notified(fields, ledger),
-            "permission_denied" => self.permission_denied(fields, ledger),
+            "api_retry" => self.api_retry(fields, normalizer),
+            "task_started" => self.task_started(fields, normalizer),
+            "task_updated" => self.task_updated(fields, normalizer),
+            "task_notification" => self.task_notified(fields, normalizer),
+            "permission_denied" => self.permission_denied(fields, normalizer),
             "hook_started" => {
                 let name = fields.str("hook_name").unwrap_or_default();
-                self.log(LogLevel::Debug, Some(format!("hook {name} started")), ledger);
+                self.log(LogLevel::Debug, Some(format!("hook {name} started")), normalizer);
             }
-            "hook_response" => self.hook_response(fields, ledger),
+            "hook_response" => self.hook_response(fields, normalizer),
             "informational" | "local_command" | "local_command_output" => {
                 let level = match fields.str("level").as_deref() {
                     Some("error") => LogLevel::Error,
@@ -43,56 +43,56 @@ impl Claude {
                     Some("debug") => LogLevel::Debug,
                     _ => LogLevel::Info,
                 };
-                self.log(level, fields.str("content"), ledger);
+                self.log(level, fields.str("content"), normalizer);
             }
-            "notification" => self.log(LogLevel::Info, fields.str("text"), ledger),
+            "notification" => self.log(LogLevel::Info, fields.str("text"), normalizer),
             "model_fallback" | "model_refusal_fallback" | "model_refusal_no_fallback" | "model_consent_fallback" => {
                 let content = fields.str("content").filter(|content| !content.is_empty());
                 let content = content.map_or_else(|| model_change(fields), |content| content.into_owned());
-                self.log(LogLevel::Warn, Some(content), ledger);
+                self.log(LogLevel::Warn, Some(content), normalizer);
             }
             "api_error" | "mirror_error" | "session_writes_lost" | "worker_shutting_down" | "plugin_install" => {
                 let text = ["error", "message", "reason", "content"].iter().find_map(|key| fields.str(key));
-                self.log(LogLevel::Warn, text, ledger);
+                self.log(LogLevel::Warn, text, normalizer);
             }
             known if SILENT.contains(&known) => {}
-            "" => ledger.unknown("a system record without a subtype"),
-            other => ledger.unknown(format!("unknown system subtype {other:?}")),
+            "" => normalizer.unknown("a system record without a subtype"),
+            other => normalizer.unknown(format!("unknown system subtype {other:?}")),
         }
     }
 
-    fn init(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        self.runs.announce(ledger);
+    fn init(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        self.runs.announce(normalizer);
         for server in fields.items("mcp_servers").into_iter().filter_map(Json::object) {
             if server.str("status").as_deref() == Some("failed") {
                 let name = server.str("name").unwrap_or_default();
-                self.log(LogLevel::Warn, Some(format!("MCP server {name} failed")), ledger);
+                self.log(LogLevel::Warn, Some(format!("MCP server {name} failed")), normalizer);
             }
         }
         for key in ["plugin_errors", "mcp_server_errors"] {
             for error in fields.items(key) {
                 let told = error.object().and_then(|error| error.str("error").or_else(|| error.str("message")));
-                self.log(LogLevel::Warn, told.or_else(|| error.str()), ledger);
+                self.log(LogLevel::Warn, told.or_else(|| error.str()), normalizer);
             }
         }
     }
 
-    fn status(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn status(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let status = fields.str("status");
         // Model calls are reported by their own events.
         if status.as_deref() == Some("requesting") {
             return;
         }
         if let Some(mode) = fields.str("permissionMode") {
-            self.log(LogLevel::Info, Some(format!("permission mode: {mode}")), ledger);
+            self.log(LogLevel::Info, Some(format!("permission mode: {mode}")), normalizer);
         }
-        let place = Place::main(self.runs.stream(ledger));
-        let new = status.map(|status| Name::from(&*status));
-        let old = std::mem::replace(&mut self.runs.session(ledger).status, new.clone());
+        let place = Target::main(self.runs.stream(normalizer));
+        let new = status.map(|status| SharedStr::from(&*status));
+        let old = std::mem::replace(&mut self.runs.session(normalizer).status, new.clone());
         if old == new {
             return;
         }
-        let running = || Name::from("running");
+        let running = || SharedStr::from("running");
         let result = fields.str("compact_result");
         let error = fields.str("compact_error");
         let reason = match (result, error) {
@@ -101,29 +101,29 @@ impl Claude {
             (None, error) => error.map(|error| error.into_owned()),
         };
         let (old_status, new_status) = (old.unwrap_or_else(running), new.unwrap_or_else(running));
-        ledger.push(place, Body::StatusChanged { old_status, new_status, reason });
+        normalizer.push(place, Body::StatusChanged { old_status, new_status, reason });
     }
 
     /// Notes that a summary replaces the history. The next record may contain the summary.
-    pub(super) fn compacted(&mut self, data: &Object<'_>, [before, after]: [&str; 2], ledger: &mut Ledger) {
-        self.flush_compaction(None, ledger);
-        let place = Place::main(self.runs.stream(ledger));
-        let trigger = data.str("trigger").map(|trigger| Name::from(&*trigger));
+    pub(super) fn compacted(&mut self, data: &Object<'_>, [before, after]: [&str; 2], normalizer: &mut Normalizer) {
+        self.flush_compaction(None, normalizer);
+        let place = Target::main(self.runs.stream(normalizer));
+        let trigger = data.str("trigger").map(|trigger| SharedStr::from(&*trigger));
         self.compaction = Some(Compaction { place, trigger, before: data.u64(before), after: data.u64(after) });
     }
 
     /// Reports the pending compaction, with its summary if there is one.
-    pub(super) fn flush_compaction(&mut self, summary: Option<String>, ledger: &mut Ledger) {
+    pub(super) fn flush_compaction(&mut self, summary: Option<String>, normalizer: &mut Normalizer) {
         let Some(Compaction { place, trigger, before, after }) = self.compaction.take() else { return };
         // The current record may belong to another stream.
-        let stream = self.runs.stream(ledger);
-        ledger.record_on(stream);
+        let stream = self.runs.stream(normalizer);
+        normalizer.record_on(stream);
         let body = Body::HistoryCompacted { trigger, tokens_before: before, tokens_after: after, summary };
-        ledger.push(place, body);
+        normalizer.push(place, body);
     }
 
-    fn api_retry(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        let place = Place::main(self.runs.stream(ledger));
+    fn api_retry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        let place = Target::main(self.runs.stream(normalizer));
         let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
         let http_status = fields.u64("error_status").and_then(|status| u16::try_from(status).ok());
         let code = fields.str("error").unwrap_or_default();
@@ -135,29 +135,29 @@ impl Claude {
         };
         let report = ErrorReported {
             scope: ErrorScope::Provider,
-            code: Name::from(if code.is_empty() { "unknown" } else { &*code }),
+            code: SharedStr::from(if code.is_empty() { "unknown" } else { &*code }),
             message,
             retryable: true,
             attempt: small("attempt"),
             max_attempts: small("max_retries"),
             http_status,
         };
-        ledger.push(place, Body::ErrorReported(Box::new(report)));
+        normalizer.push(place, Body::ErrorReported(Box::new(report)));
     }
 
-    fn permission_denied(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn permission_denied(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let call = fields.str("tool_use_id").and_then(|id| self.calls.get_mut(&*id));
         let place = call.map(|call| {
             call.denied = true;
             call.place
         });
-        let place = place.unwrap_or_else(|| Place::main(self.runs.stream(ledger)));
+        let place = place.unwrap_or_else(|| Target::main(self.runs.stream(normalizer)));
         let name = fields.str("tool_name").unwrap_or_default();
         let message = format!("{name} denied: {}", fields.str("message").unwrap_or_default());
-        ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+        normalizer.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
     }
 
-    fn hook_response(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn hook_response(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let name = fields.str("hook_name").unwrap_or_default();
         let outcome = fields.str("outcome").unwrap_or_default();
         let level = if &*outcome == "error" { LogLevel::Warn } else { LogLevel::Debug };
@@ -168,10 +168,10 @@ impl Claude {
             line.push_str(": ");
             line.push_str(output);
         }
-        self.log(level, Some(line), ledger);
+        self.log(level, Some(line), normalizer);
     }
 
-    pub(super) fn rate_limit(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn rate_limit(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let info = fields.object("rate_limit_info").unwrap_or_default();
         let status = info.str("status").unwrap_or_default();
         let level = if &*status == "allowed" { LogLevel::Debug } else { LogLevel::Warn };
@@ -183,19 +183,19 @@ impl Claude {
             line.push_str(&format!(", {:.0} % used", part * 100.0));
         }
         if &*status == "rejected" {
-            let place = Place::main(self.runs.stream(ledger));
+            let place = Target::main(self.runs.stream(normalizer));
             let report = ErrorReported {
                 scope: ErrorScope::Provider,
-                code: Name::from("rate_limit"),
+                code: SharedStr::from("rate_limit"),
                 message: line,
                 retryable: is_retryable("rate_limit"),
                 attempt: None,
                 max_attempts: None,
                 http_status: None,
             };
-            ledger.push(place, Body::ErrorReported(Box::new(report)));
+            normalizer.push(place, Body::ErrorReported(Box::new(report)));
         } else {
-            self.log(level, Some(line), ledger);
+            self.log(level, Some(line), normalizer);
         }
     }
 }

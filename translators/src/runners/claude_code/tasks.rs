@@ -6,10 +6,10 @@
 use super::agents::Told;
 use super::decoder::Claude;
 use super::tools::Call;
-use crate::frame::{Body, ExecutionMode, Name, TaskEvent, TaskStatus};
+use crate::frame::{Body, ExecutionMode, SharedStr, TaskEvent, TaskStatus};
 use crate::hash::HashMap;
 use crate::json::Object;
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 use crate::sequence::StreamKey;
 use std::collections::VecDeque;
 
@@ -19,11 +19,11 @@ const REMEMBERED: usize = 1024;
 /// The background tasks.
 #[derive(Debug, Default)]
 pub(super) struct Tasks {
-    open: HashMap<Name, Task>,
-    over: VecDeque<Name>,
+    open: HashMap<SharedStr, Task>,
+    over: VecDeque<SharedStr>,
     begun: u64,
     /// Long calls that may still move to the background: the call id by task id.
-    foreground: HashMap<Name, Name>,
+    foreground: HashMap<SharedStr, SharedStr>,
 }
 
 #[derive(Debug)]
@@ -31,7 +31,7 @@ struct Task {
     stream: StreamKey,
     order: u64,
     /// How it ended, if the runner reported that before its notification.
-    ended: Option<Name>,
+    ended: Option<SharedStr>,
     end_ms: Option<u64>,
     error: Option<String>,
     /// Who requested its cancellation.
@@ -44,7 +44,7 @@ fn is_terminal(status: &str) -> bool {
 }
 
 impl Claude {
-    pub(super) fn task_started(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn task_started(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let call_id = fields.str("tool_use_id");
         let kind = fields.str("subagent_type");
@@ -58,33 +58,33 @@ impl Claude {
                 task: prompt.as_deref(),
                 depth: fields.u64("spawn_depth"),
             };
-            self.agent_begins(call_id, &told, ledger);
+            self.agent_begins(call_id, &told, normalizer);
         }
         if fields.bool("is_backgrounded") == Some(true) {
             let call = call_id.and_then(|id| self.calls.get(&*id).cloned());
-            self.task_begins(&task_id, call.as_ref(), Some(fields), ledger);
+            self.task_begins(&task_id, call.as_ref(), Some(fields), normalizer);
         } else if let Some(call_id) = call_id.filter(|_| self.tasks.foreground.len() < REMEMBERED) {
-            self.tasks.foreground.insert(Name::from(&*task_id), Name::from(&*call_id));
+            self.tasks.foreground.insert(SharedStr::from(&*task_id), SharedStr::from(&*call_id));
         }
     }
 
-    pub(super) fn task_updated(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn task_updated(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let patch = fields.object("patch").unwrap_or_default();
         if patch.bool("is_backgrounded") == Some(true) {
             let call_id = self.tasks.foreground.remove(&*task_id);
             let call = call_id.and_then(|id| self.calls.get(&id).cloned());
-            self.task_begins(&task_id, call.as_ref(), Some(&patch), ledger);
+            self.task_begins(&task_id, call.as_ref(), Some(&patch), normalizer);
         }
         let Some(task) = self.tasks.open.get_mut(&*task_id) else { return };
         task.end_ms = patch.u64("end_time").or(task.end_ms);
         task.error = patch.str("error").map(|error| error.into_owned()).or_else(|| task.error.take());
         if let Some(status) = patch.str("status").filter(|status| is_terminal(status)) {
-            task.ended = Some(Name::from(&*status));
+            task.ended = Some(SharedStr::from(&*status));
         }
     }
 
-    pub(super) fn task_notified(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn task_notified(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(task_id) = fields.str("task_id").filter(|id| !id.is_empty()) else { return };
         let status = fields.str("status").unwrap_or_default();
         let summary = fields.str("summary").map(|summary| summary.into_owned());
@@ -95,13 +95,13 @@ impl Claude {
                 "stopped" | "killed" | "cancelled" => "cancelled",
                 _ => "completed",
             };
-            self.agent_ends(&call_id, word, summary.clone(), ledger);
+            self.agent_ends(&call_id, word, summary.clone(), normalizer);
         }
         let reason = fields.str("reason").filter(|reason| !reason.is_empty());
         if let Some((task, reason)) = self.tasks.open.get_mut(&*task_id).zip(reason) {
             task.error = Some(reason.into_owned());
         }
-        self.task_ends(&task_id, &status, summary, ledger);
+        self.task_ends(&task_id, &status, summary, normalizer);
     }
 
     /// Moves work to the background.
@@ -110,13 +110,13 @@ impl Claude {
         task_id: &str,
         call: Option<&Call>,
         told: Option<&Object<'_>>,
-        ledger: &mut Ledger,
+        normalizer: &mut Normalizer,
     ) {
         if let Some(agent) = call.and_then(|call| self.agents.get_mut(&call.tool.call_id)) {
             agent.background = true;
         }
-        let origin = call.map_or_else(|| self.runs.stream(ledger), |call| call.place.stream);
-        let origin = if ledger.is_open(origin) { origin } else { ledger.thread() };
+        let origin = call.map_or_else(|| self.runs.stream(normalizer), |call| call.place.stream);
+        let origin = if normalizer.is_open(origin) { origin } else { normalizer.thread() };
         if let Some(run) = self.runs.run(origin) {
             run.background = true;
         }
@@ -124,56 +124,56 @@ impl Claude {
             return;
         }
         // The record belongs to the run. A task stream has no records of its own.
-        ledger.record_on(origin);
-        let stream = ledger.open_task(origin, task_id);
-        let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
+        normalizer.record_on(origin);
+        let stream = normalizer.open_task(origin, task_id);
+        let Some(id) = normalizer.stream(stream).map(|stream| stream.id) else { return };
         let spawned = TaskEvent::Spawned {
             task_id: id,
-            tool_name: call.map_or_else(|| Name::from(""), |call| call.name.clone()),
+            tool_name: call.map_or_else(|| SharedStr::from(""), |call| call.name.clone()),
             args: call.map_or_else(crate::json::empty_object, |call| call.args.clone()),
             cwd: None,
             title: told.and_then(|told| told.str("description").map(|text| text.into_owned())),
             execution_mode: ExecutionMode::Pipes,
-            origin_session_id: ledger.stream(origin).map(|stream| stream.id),
+            origin_session_id: normalizer.stream(origin).map(|stream| stream.id),
             artifacts: None,
         };
         let running = status(id, TaskStatus::Running, None, None, None);
         for event in [spawned, running] {
-            ledger.push(Place::main(stream), Body::Task(Box::new(event)));
+            normalizer.push(Target::main(stream), Body::Task(Box::new(event)));
         }
         let order = self.tasks.begun;
         self.tasks.begun += 1;
         self.tasks.open.insert(
-            Name::from(task_id),
+            SharedStr::from(task_id),
             Task { stream, order, ended: None, end_ms: None, error: None, unwanted: None },
         );
     }
 
     /// Handles the model's request to stop a background task.
-    pub(super) fn task_unwanted(&mut self, task_id: &str, by: &str, ledger: &mut Ledger) {
+    pub(super) fn task_unwanted(&mut self, task_id: &str, by: &str, normalizer: &mut Normalizer) {
         let reason = format!("the model called {by}");
         let Some(task) = self.tasks.open.get_mut(task_id) else { return };
         task.unwanted.get_or_insert_with(|| reason.clone());
         let stream = task.stream;
-        let Some(id) = ledger.stream(stream).map(|stream| stream.id) else { return };
+        let Some(id) = normalizer.stream(stream).map(|stream| stream.id) else { return };
         let event = TaskEvent::CancelRequested { task_id: id, reason };
-        ledger.push(Place::main(stream), Body::Task(Box::new(event)));
+        normalizer.push(Target::main(stream), Body::Task(Box::new(event)));
     }
 
     /// Ends a background task.
-    pub(super) fn task_ends(&mut self, task_id: &str, how: &str, summary: Option<String>, ledger: &mut Ledger) {
+    pub(super) fn task_ends(&mut self, task_id: &str, how: &str, summary: Option<String>, normalizer: &mut Normalizer) {
         let Some((name, task)) = self.tasks.open.remove_entry(task_id) else { return };
         if self.tasks.over.len() == REMEMBERED {
             self.tasks.over.pop_front();
         }
         self.tasks.over.push_back(name);
-        let record = self.runs.stream(ledger);
-        ledger.record_on(record);
-        if let Some(run) = self.runs.current(ledger) {
+        let record = self.runs.stream(normalizer);
+        normalizer.record_on(record);
+        if let Some(run) = self.runs.current(normalizer) {
             run.background = true;
         }
-        let Some(id) = ledger.stream(task.stream).map(|stream| stream.id) else { return };
-        let place = Place::main(task.stream);
+        let Some(id) = normalizer.stream(task.stream).map(|stream| stream.id) else { return };
+        let place = Target::main(task.stream);
         let end = match how {
             "failed" => {
                 let error = task.error.or(summary).unwrap_or_else(|| "the task failed".to_owned());
@@ -184,22 +184,22 @@ impl Claude {
                 // The summary is the task's title and does not give the reason.
                 let reason = task.error.or(task.unwanted).unwrap_or_else(|| how.to_owned());
                 let event = TaskEvent::Cancelled { task_id: id, reason, wall_time_ms: None };
-                ledger.push(place, Body::Task(Box::new(event)));
+                normalizer.push(place, Body::Task(Box::new(event)));
                 status(id, TaskStatus::Cancelled, None, task.end_ms, None)
             }
             _ => status(id, TaskStatus::Exited, summary.as_deref().and_then(exit_code), task.end_ms, None),
         };
-        ledger.push(place, Body::Task(Box::new(end)));
-        ledger.close_task(task.stream);
+        normalizer.push(place, Body::Task(Box::new(end)));
+        normalizer.close_task(task.stream);
     }
 
     /// At the end of the input, ends the tasks whose end was reported but not announced.
-    pub(super) fn settle_tasks(&mut self, ledger: &mut Ledger) {
+    pub(super) fn settle_tasks(&mut self, normalizer: &mut Normalizer) {
         let ended = self.tasks.open.iter().filter_map(|(id, task)| Some((task.order, id.clone(), task.ended.clone()?)));
         let mut ended: Vec<_> = ended.collect();
         ended.sort_unstable();
         for (_, task_id, how) in ended {
-            self.task_ends(&task_id, &how, None, ledger);
+            self.task_ends(&task_id, &how, None, normalizer);
         }
     }
 }

@@ -5,9 +5,11 @@
 
 use super::decoder::Claude;
 use super::outcome::{Outcome, Verdict, result_text};
-use crate::frame::{Body, FileChanged, Name, OutputStream, RawJson, SkillEvent, SkillMode, Tool, ToolCall, ToolKind};
+use crate::frame::{
+    Body, FileChanged, OutputStream, RawJson, SharedStr, SkillEvent, SkillMode, Tool, ToolCall, ToolKind,
+};
 use crate::json::{Json, Kind, Object, to_raw};
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 
 /// A call that awaits its result.
 #[derive(Clone, Debug)]
@@ -15,11 +17,11 @@ pub(super) struct Call {
     /// Its ids.
     pub(super) tool: Tool,
     /// The name of the tool.
-    pub(super) name: Name,
+    pub(super) name: SharedStr,
     /// How a client displays it.
     pub(super) kind: ToolKind,
     /// The caller.
-    pub(super) place: Place,
+    pub(super) place: Target,
     /// The arguments.
     pub(super) args: RawJson,
     /// Whether the runner reported the call as denied.
@@ -46,10 +48,10 @@ pub(super) fn kind_of(name: &str) -> ToolKind {
 
 impl Claude {
     /// Handles the model's whole call.
-    pub(super) fn call(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn call(&mut self, place: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(id) = block.str("id").filter(|id| !id.is_empty() && !self.calls.contains_key(&**id)) else { return };
-        let name = Name::from(&*block.str("name").unwrap_or_default());
-        let tool = self.tool(ledger, place, &id);
+        let name = SharedStr::from(&*block.str("name").unwrap_or_default());
+        let tool = self.tool(normalizer, place, &id);
         let kind = match block.str("type").as_deref() {
             Some("mcp_tool_use") => ToolKind::Mcp,
             _ => kind_of(&name),
@@ -58,9 +60,9 @@ impl Claude {
         let fields = input.and_then(Json::object).unwrap_or_default();
         let args = arguments(input, &fields);
         let call = ToolCall { tool: tool.clone(), name: name.clone(), kind, args: args.clone() };
-        ledger.tool_proposed(place, call.clone());
+        normalizer.tool_proposed(place, call.clone());
         let timeout_ms = fields.u64("timeout").filter(|_| kind == ToolKind::Shell);
-        ledger.tool_started(place, call, timeout_ms);
+        normalizer.tool_started(place, call, timeout_ms);
         let call_id = tool.call_id.clone();
         if kind == ToolKind::Subagent {
             self.agent_called(place, &tool, &fields);
@@ -68,7 +70,7 @@ impl Claude {
         if matches!(&*name, "TaskStop" | "KillShell" | "KillBash")
             && let Some(task_id) = fields.str("task_id").or_else(|| fields.str("shell_id"))
         {
-            self.task_unwanted(&task_id, &name, ledger);
+            self.task_unwanted(&task_id, &name, normalizer);
         }
         if &*name == "Skill"
             && let Some(skill) = fields.str("skill").or_else(|| fields.str("command"))
@@ -76,29 +78,35 @@ impl Claude {
             // A skill takes a string or an object. Anything else is not an argument.
             let is_args = |args: &Json<'_>| matches!(args.kind(), Kind::String | Kind::Object);
             let args = fields.some("args").filter(is_args).map(Json::to_raw);
-            let name = Name::from(&*skill);
+            let name = SharedStr::from(&*skill);
             let event = SkillEvent::Invoked { name, args, mode: SkillMode::Auto, effective_allowed_tools: None };
-            ledger.push(place, Body::Skill(Box::new(event)));
+            normalizer.push(place, Body::Skill(Box::new(event)));
         }
-        self.forget_calls(ledger);
+        self.forget_calls(normalizer);
         self.calls.insert(call_id, Call { tool, name, kind, place, args, denied: false });
     }
 
-    /// Forgets calls that no longer run: the ledger closed them because too many were open.
-    fn forget_calls(&mut self, ledger: &Ledger) {
-        if self.calls.len() < self.forget_at.max(ledger.most_open()) {
+    /// Forgets calls that no longer run: the normalizer closed them because too many were open.
+    fn forget_calls(&mut self, normalizer: &Normalizer) {
+        if self.calls.len() < self.forget_at.max(normalizer.most_open()) {
             return;
         }
-        self.calls.retain(|_, call| ledger.tool_runs(call.place.stream, &call.tool));
+        self.calls.retain(|_, call| normalizer.tool_runs(call.place.stream, &call.tool));
         self.agents.retain(|id, agent| {
-            agent.background || ledger.tool_runs(agent.place.stream, &agent.tool) || self.calls.contains_key(id)
+            agent.background || normalizer.tool_runs(agent.place.stream, &agent.tool) || self.calls.contains_key(id)
         });
-        self.asks.retain(|_, ask| ledger.is_open(ask.place.stream));
+        self.asks.retain(|_, ask| normalizer.is_open(ask.place.stream));
         self.forget_at = self.calls.len() * 2;
     }
 
     /// Handles a call's result. `place` is that of the record; the call's own place takes precedence.
-    pub(super) fn tool_result(&mut self, place: Place, block: &Object<'_>, outcome: &Outcome<'_>, ledger: &mut Ledger) {
+    pub(super) fn tool_result(
+        &mut self,
+        place: Target,
+        block: &Object<'_>,
+        outcome: &Outcome<'_>,
+        normalizer: &mut Normalizer,
+    ) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let call = self.calls.remove(&*id);
         let place = call.as_ref().map_or(place, |call| call.place);
@@ -110,49 +118,49 @@ impl Claude {
         let text = result_text(block.get("content"));
         let is_error = block.bool("is_error") == Some(true);
         let verdict = outcome.verdict(is_error, &text, call.as_ref());
-        self.answered(&id, &verdict, outcome, ledger);
+        self.answered(&id, &verdict, outcome, normalizer);
         let tool = match &call {
             Some(call) => call.tool.clone(),
-            None => self.tool(ledger, place, &id),
+            None => self.tool(normalizer, place, &id),
         };
         if let Some(call) = call.as_ref().filter(|_| !is_error) {
-            self.effects(call, &text, outcome, ledger);
+            self.effects(call, &text, outcome, normalizer);
         }
         if call.as_ref().is_none_or(|call| call.kind == ToolKind::Subagent) {
-            self.agent_returned(&tool, call.as_ref(), !is_error, outcome.result, ledger);
+            self.agent_returned(&tool, call.as_ref(), !is_error, outcome.result, normalizer);
         }
         match verdict {
             Verdict::Ended(exit_code) => {
                 if !text.is_empty() {
-                    ledger.tool_output(place, &tool, OutputStream::Stdout, text);
+                    normalizer.tool_output(place, &tool, OutputStream::Stdout, text);
                 }
-                ledger.tool_ended(place, &tool, exit_code, outcome.duration_ms(), None);
+                normalizer.tool_ended(place, &tool, exit_code, outcome.duration_ms(), None);
             }
-            Verdict::Refused(error) | Verdict::Cancelled(error) => ledger.tool_failed(place, &tool, error),
+            Verdict::Refused(error) | Verdict::Cancelled(error) => normalizer.tool_failed(place, &tool, error),
         }
     }
 
     /// Reports the further effects of a successful call.
-    fn effects(&mut self, call: &Call, text: &str, outcome: &Outcome<'_>, ledger: &mut Ledger) {
+    fn effects(&mut self, call: &Call, text: &str, outcome: &Outcome<'_>, normalizer: &mut Normalizer) {
         let result = outcome.result.and_then(Json::object).unwrap_or_default();
         match call.kind {
             ToolKind::Write | ToolKind::Edit => {
                 let args = Object::parse(call.args.get()).unwrap_or_default();
                 if let Some(change) = super::files::change(&call.name, &args, &result, text) {
                     let change = FileChanged { tool_id: Some(call.tool.id), ..change };
-                    ledger.push(call.place, Body::FileChanged(Box::new(change)));
+                    normalizer.push(call.place, Body::FileChanged(Box::new(change)));
                 }
             }
             ToolKind::Plan => {
                 let args = Object::parse(call.args.get()).unwrap_or_default();
-                let plan = &mut self.runs.session(ledger).plan;
+                let plan = &mut self.runs.session(normalizer).plan;
                 if let Some(entries) = plan.update(&call.name, &args, &result, text) {
-                    ledger.push(call.place, Body::PlanUpdated { entries });
+                    normalizer.push(call.place, Body::PlanUpdated { entries });
                 }
             }
             ToolKind::Shell => {
                 if let Some(task_id) = result.str("backgroundTaskId").filter(|id| !id.is_empty()) {
-                    self.task_begins(&task_id, Some(call), None, ledger);
+                    self.task_begins(&task_id, Some(call), None, normalizer);
                 }
             }
             _ => {}
@@ -160,19 +168,19 @@ impl Claude {
     }
 
     /// Handles the result of a tool that the provider ran. It is part of the model's own message.
-    pub(super) fn server_result(&mut self, place: Place, block: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn server_result(&mut self, place: Target, block: &Object<'_>, normalizer: &mut Normalizer) {
         let Some(id) = block.str("tool_use_id").filter(|id| !id.is_empty()) else { return };
         let content = block.get("content");
         let error = content.and_then(Json::object).and_then(|content| content.str("error_code").map(String::from));
         let call = self.calls.remove(&*id);
         let place = call.as_ref().map_or(place, |call| call.place);
-        let tool = self.tool(ledger, place, &id);
+        let tool = self.tool(normalizer, place, &id);
         let failed = error.is_some() || block.bool("is_error") == Some(true);
         let text = error.unwrap_or_else(|| result_text(content));
         if !text.is_empty() {
-            ledger.tool_output(place, &tool, OutputStream::Stdout, text);
+            normalizer.tool_output(place, &tool, OutputStream::Stdout, text);
         }
-        ledger.tool_ended(place, &tool, i32::from(failed), None, None);
+        normalizer.tool_ended(place, &tool, i32::from(failed), None, None);
     }
 }
 

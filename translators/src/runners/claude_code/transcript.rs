@@ -1,6 +1,6 @@
 //! Session transcripts: the same conversation in another envelope.
 //!
-//! Input: the lines of `~/.claude/projects/**.jsonl`. Output: the same calls on the ledger as for a stream. Transcripts have no
+//! Input: the lines of `~/.claude/projects/**.jsonl`. Output: the same calls on the normalizer as for a stream. Transcripts have no
 //! record for the end of a run. A run therefore extends from a prompt to the last record before the next prompt, and counts as
 //! completed if the model stopped regularly. Never: text of a side chain reported as the main thread's; a line that the runner
 //! wrote for itself taken for a prompt.
@@ -11,9 +11,9 @@ use super::decoder::Claude;
 use super::outcome::Outcome;
 use super::stream_event::is_final;
 use super::user::{Content, tagged};
-use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place, RunEnd};
+use crate::normalizer::{Normalizer, RunEnd, Target};
 
 /// Types that only transcripts have and that do not concern the conversation.
 const BOOKKEEPING: &[&str] = &[
@@ -51,44 +51,44 @@ pub(super) fn is_entry(fields: &Object<'_>) -> bool {
 }
 
 impl Claude {
-    pub(super) fn entry(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+    pub(super) fn entry(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         if let Some(session) = fields.str("sessionId") {
-            ledger.set_session(&session);
+            normalizer.set_session(&session);
         }
         match &*fields.str("type").unwrap_or_default() {
-            "user" => self.user_entry(fields, index, ledger),
-            "assistant" => self.assistant_entry(fields, ledger),
-            "system" => self.system_entry(fields, ledger),
-            "attachment" => self.attached(fields, index, ledger),
+            "user" => self.user_entry(fields, index, normalizer),
+            "assistant" => self.assistant_entry(fields, normalizer),
+            "system" => self.system_entry(fields, normalizer),
+            "attachment" => self.attached(fields, index, normalizer),
             kind if BOOKKEEPING.contains(&kind) => {}
-            "" => ledger.unknown("a record without a type"),
-            other => ledger.unknown(format!("unknown type {other:?}")),
+            "" => normalizer.unknown("a record without a type"),
+            other => normalizer.unknown(format!("unknown type {other:?}")),
         }
     }
 
     /// The place for a line's frames. A side chain in a separate file is read as a conversation of its own.
-    fn entry_place(&mut self, fields: &Object<'_>, ledger: &mut Ledger) -> Place {
-        let main = Place::main(self.runs.stream(ledger));
+    fn entry_place(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) -> Target {
+        let main = Target::main(self.runs.stream(normalizer));
         if fields.bool("isSidechain") != Some(true) {
             return main;
         }
         let Some(tool) = self.side_chain(fields, main.stream) else { return main };
-        self.child_spoke(&tool.call_id, fields, ledger);
-        Place { stream: main.stream, parent: Some(tool.id) }
+        self.child_spoke(&tool.call_id, fields, normalizer);
+        Target { stream: main.stream, parent: Some(tool.id) }
     }
 
-    fn user_entry(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+    fn user_entry(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let message = fields.object("message").unwrap_or_default();
         let content = Content::read(message.get("content"));
         if fields.bool("isCompactSummary") == Some(true) {
-            return self.flush_compaction(Some(content.text), ledger);
+            return self.flush_compaction(Some(content.text), normalizer);
         }
-        self.flush_compaction(None, ledger);
-        let place = self.entry_place(fields, ledger);
+        self.flush_compaction(None, normalizer);
+        let place = self.entry_place(fields, normalizer);
         let mut results = 0;
         for block in message.items("content").into_iter().filter_map(Json::object) {
             if block.str("type").as_deref() == Some("tool_result") {
-                self.tool_result(place, &block, &Outcome::of_entry(fields), ledger);
+                self.tool_result(place, &block, &Outcome::of_entry(fields), normalizer);
                 results += 1;
             }
         }
@@ -96,60 +96,60 @@ impl Claude {
             return;
         }
         if content.is_interruption() {
-            return self.interrupted(place, &content, ledger);
+            return self.interrupted(place, &content, normalizer);
         }
         if let Some(output) = content.local_output() {
             // A command that the runner executes itself is complete with its output.
-            if let Some(run) = self.runs.current(ledger) {
+            if let Some(run) = self.runs.current(normalizer) {
                 run.answered = true;
             }
-            return self.log(LogLevel::Info, Some(output), ledger);
+            return self.log(LogLevel::Info, Some(output), normalizer);
         }
         if fields.bool("isMeta") == Some(true) {
-            return self.log(LogLevel::Debug, Some(content.text), ledger);
+            return self.log(LogLevel::Debug, Some(content.text), normalizer);
         }
-        self.entry_prompt(fields, content, index, ledger);
+        self.entry_prompt(fields, content, index, normalizer);
     }
 
     /// Handles a prompt, which ends the run before it.
-    fn entry_prompt(&mut self, fields: &Object<'_>, mut content: Content, index: u64, ledger: &mut Ledger) {
+    fn entry_prompt(&mut self, fields: &Object<'_>, mut content: Content, index: u64, normalizer: &mut Normalizer) {
         let woken = fields.object("origin").and_then(|origin| origin.str("kind").map(|kind| kind.into_owned()));
         let woken = woken.as_deref() == Some("task-notification") || content.text.starts_with("<task-notification>");
-        let before = self.runs.current(ledger).filter(|run| run.transcript).map(|run| run.key);
+        let before = self.runs.current(normalizer).filter(|run| run.transcript).map(|run| run.key);
         content.untag_command();
-        let key = self.runs.begin(ledger, if woken { "" } else { &content.text });
+        let key = self.runs.begin(normalizer, if woken { "" } else { &content.text });
         if let Some(run) = self.runs.run(key) {
             run.transcript = true;
         }
         // The record belongs to the run that it starts, even if it ends another.
-        ledger.record_on(key);
+        normalizer.record_on(key);
         if let Some(before) = before {
-            self.end_entry_run(before, ledger);
+            self.end_entry_run(before, normalizer);
         }
         if woken {
             if let Some(task_id) = tagged(&content.text, "task-id") {
                 let status = tagged(&content.text, "status").unwrap_or("completed");
                 let summary = tagged(&content.text, "summary").map(str::to_owned);
-                self.task_ends(task_id, status, summary, ledger);
+                self.task_ends(task_id, status, summary, normalizer);
             }
-            self.log(LogLevel::Debug, Some(content.text), ledger);
+            self.log(LogLevel::Debug, Some(content.text), normalizer);
         } else {
-            self.prompt(fields, content, index, ledger);
+            self.prompt(fields, content, index, normalizer);
         }
     }
 
-    fn assistant_entry(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
-        self.flush_compaction(None, ledger);
-        if self.runs.current(ledger).is_none() {
-            let key = self.runs.begin(ledger, "");
+    fn assistant_entry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        self.flush_compaction(None, normalizer);
+        if self.runs.current(normalizer).is_none() {
+            let key = self.runs.begin(normalizer, "");
             if let Some(run) = self.runs.run(key) {
                 run.transcript = true;
             }
         }
         let Some(message) = fields.object("message") else {
-            return ledger.fault("an assistant record without a message");
+            return normalizer.fault("an assistant record without a message");
         };
-        let place = self.entry_place(fields, ledger);
+        let place = self.entry_place(fields, normalizer);
         let error = fields.str("error");
         let is_error = fields.bool("isApiErrorMessage") == Some(true);
         let index = fields.u64("apiBlockIndex").and_then(|index| u32::try_from(index).ok());
@@ -163,30 +163,30 @@ impl Claude {
                 http_status: fields.u64("apiErrorStatus"),
                 index,
             },
-            ledger,
+            normalizer,
         );
     }
 
-    fn system_entry(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn system_entry(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         if fields.str("subtype").as_deref() == Some("compact_boundary") {
             let data = fields.object("compactMetadata").unwrap_or_default();
-            return self.compacted(&data, ["preTokens", "postTokens"], ledger);
+            return self.compacted(&data, ["preTokens", "postTokens"], normalizer);
         }
-        self.flush_compaction(None, ledger);
+        self.flush_compaction(None, normalizer);
         if fields.str("subtype").as_deref() == Some("api_error") {
-            return self.retried(fields, ledger);
+            return self.retried(fields, normalizer);
         }
-        self.system(fields, ledger);
+        self.system(fields, normalizer);
     }
 
     /// Reports a failed API attempt that will be retried.
-    fn retried(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn retried(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let error = fields.object("error").unwrap_or_default();
         let small = |key: &str| fields.u64(key).and_then(|number| u32::try_from(number).ok());
         let http_status = error.u64("status").and_then(|status| u16::try_from(status).ok());
         let report = ErrorReported {
             scope: ErrorScope::Provider,
-            code: Name::from("api_error"),
+            code: SharedStr::from("api_error"),
             message: error
                 .str("message")
                 .map_or_else(|| "the request failed".to_owned(), |message| message.into_owned()),
@@ -195,25 +195,25 @@ impl Claude {
             max_attempts: small("maxRetries"),
             http_status,
         };
-        let place = Place::main(self.runs.stream(ledger));
-        ledger.push(place, Body::ErrorReported(Box::new(report)));
+        let place = Target::main(self.runs.stream(normalizer));
+        normalizer.push(place, Body::ErrorReported(Box::new(report)));
     }
 
     /// Handles attachments. A prompt that was entered while the model worked is stored in one.
-    fn attached(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+    fn attached(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let attachment = fields.object("attachment").unwrap_or_default();
         if attachment.str("type").as_deref() != Some("queued_command") || fields.bool("isSidechain") == Some(true) {
             return;
         }
         let content = Content::read(attachment.get("prompt"));
         if attachment.str("commandMode").as_deref() == Some("task-notification") {
-            return self.log(LogLevel::Debug, Some(content.text), ledger);
+            return self.log(LogLevel::Debug, Some(content.text), normalizer);
         }
-        self.prompt(fields, content, index, ledger);
+        self.prompt(fields, content, index, normalizer);
     }
 
-    fn end_entry_run(&mut self, key: crate::sequence::StreamKey, ledger: &mut Ledger) {
-        let message = self.runs.message(Place::main(key));
+    fn end_entry_run(&mut self, key: crate::sequence::StreamKey, normalizer: &mut Normalizer) {
+        let message = self.runs.message(Target::main(key));
         let stop_reason = message.and_then(|message| message.stop_reason.clone());
         let Some(run) = self.runs.run(key) else { return };
         let done = run.answered && run.model.is_none();
@@ -230,15 +230,15 @@ impl Claude {
                 Stop::of(&reason).map_or_else(RunEnd::completed, |stop| stop.end(&reason, None))
             }
             (.., None) if done => RunEnd::completed(),
-            _ => RunEnd::interrupted(crate::ledger::STREAM_ENDED, "the transcript does not say how the run ended"),
+            _ => RunEnd::interrupted(crate::normalizer::STREAM_ENDED, "the transcript does not say how the run ended"),
         };
-        self.end_run(ledger, key, end);
+        self.end_run(normalizer, key, end);
     }
 
     /// Handles the end of the transcript.
-    pub(super) fn end_transcript(&mut self, ledger: &mut Ledger) {
+    pub(super) fn end_transcript(&mut self, normalizer: &mut Normalizer) {
         for key in self.runs.told_by_transcript() {
-            self.end_entry_run(key, ledger);
+            self.end_entry_run(key, normalizer);
         }
     }
 }

@@ -3,7 +3,7 @@
 //! Input: `usage` objects of messages, stream events and results, and the `modelUsage` tables of results. Output: usage frames.
 //! Never: a figure counted twice; a placeholder taken for a final figure; a zero for a missing figure.
 
-use crate::frame::{Figures, Name, Usage, UsageScope};
+use crate::frame::{Figures, SharedStr, Usage, UsageScope};
 use crate::json::Object;
 
 /// The reported figures of one model call or run.
@@ -43,7 +43,7 @@ impl Tokens {
     }
 
     /// The figures as a frame; `None` if input or output tokens are missing.
-    pub(super) fn report(&self, scope: UsageScope, model: Option<Name>, cost_usd: Option<f64>) -> Option<Usage> {
+    pub(super) fn report(&self, scope: UsageScope, model: Option<SharedStr>, cost_usd: Option<f64>) -> Option<Usage> {
         Some(Usage {
             scope,
             model,
@@ -84,7 +84,7 @@ pub(super) struct ModelUsage {
     /// The sum of the costs; `None` if a model has no cost.
     pub(super) cost_usd: Option<f64>,
     /// The model, if there is exactly one.
-    pub(super) model: Option<Name>,
+    pub(super) model: Option<SharedStr>,
 }
 
 impl ModelUsage {
@@ -111,7 +111,7 @@ impl ModelUsage {
                     *sum = Some(sum.unwrap_or_default().saturating_add(figure));
                 }
             }
-            this.model = (table.len() == 1).then(|| Name::from(name));
+            this.model = (table.len() == 1).then(|| SharedStr::from(name));
         }
         this
     }

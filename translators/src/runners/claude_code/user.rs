@@ -5,9 +5,9 @@
 
 use super::decoder::Claude;
 use super::outcome::{Outcome, media};
-use crate::frame::{Attachment, Body, LogLevel, Name, UserMessage};
+use crate::frame::{Attachment, Body, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 
 /// How the runner tells the model about an interruption.
 const INTERRUPTED: &str = "[Request interrupted by user";
@@ -37,8 +37,8 @@ impl Content {
             } else if kind != "tool_result" {
                 let (mime, bytes) = media(&part).unzip();
                 this.attachments.push(Attachment {
-                    kind: Name::from(if kind == "document" { "file" } else { &*kind }),
-                    mime: mime.map(Name::from),
+                    kind: SharedStr::from(if kind == "document" { "file" } else { &*kind }),
+                    mime: mime.map(SharedStr::from),
                     artifact_id: None,
                     name: part.str("title").map(|title| title.into_owned()),
                     bytes: bytes.flatten(),
@@ -81,62 +81,62 @@ pub(super) fn tagged<'t>(text: &'t str, tag: &str) -> Option<&'t str> {
 }
 
 impl Claude {
-    pub(super) fn user_frame(&mut self, fields: &Object<'_>, index: u64, ledger: &mut Ledger) {
+    pub(super) fn user_frame(&mut self, fields: &Object<'_>, index: u64, normalizer: &mut Normalizer) {
         let message = fields.object("message").unwrap_or_default();
         let parent = fields.str("parent_tool_use_id");
         let mut content = Content::read(message.get("content"));
         let synthetic = fields.bool("isSynthetic") == Some(true);
         if synthetic && parent.is_none() && self.compaction.is_some() {
-            self.flush_compaction(Some(content.text), ledger);
+            self.flush_compaction(Some(content.text), normalizer);
             return;
         }
-        self.flush_compaction(None, ledger);
+        self.flush_compaction(None, normalizer);
         if let Some(call_id) = &parent {
-            self.child_spoke(call_id, fields, ledger);
+            self.child_spoke(call_id, fields, normalizer);
         }
-        let place = self.place(ledger, parent.as_deref());
+        let place = self.place(normalizer, parent.as_deref());
         for block in message.items("content").into_iter().filter_map(Json::object) {
             if block.str("type").as_deref() == Some("tool_result") {
                 let outcome = Outcome::of_frame(fields, &block.str("tool_use_id").unwrap_or_default());
-                self.tool_result(place, &block, &outcome, ledger);
+                self.tool_result(place, &block, &outcome, normalizer);
             }
         }
         if content.is_empty() || parent.is_some() {
             return;
         }
         if content.is_interruption() {
-            self.interrupted(place, &content, ledger);
+            self.interrupted(place, &content, normalizer);
         } else if let Some(output) = content.local_output() {
-            self.log(LogLevel::Info, Some(output), ledger);
+            self.log(LogLevel::Info, Some(output), normalizer);
         } else if synthetic {
-            self.log(LogLevel::Debug, Some(content.text), ledger);
+            self.log(LogLevel::Debug, Some(content.text), normalizer);
         } else {
             content.untag_command();
-            self.runs.ensure(ledger, &content.text);
-            self.prompt(fields, content, index, ledger);
+            self.runs.ensure(normalizer, &content.text);
+            self.prompt(fields, content, index, normalizer);
         }
     }
 
     /// Reports a person's message.
-    pub(super) fn prompt(&mut self, fields: &Object<'_>, content: Content, index: u64, ledger: &mut Ledger) {
-        let place = Place::main(self.runs.stream(ledger));
+    pub(super) fn prompt(&mut self, fields: &Object<'_>, content: Content, index: u64, normalizer: &mut Normalizer) {
+        let place = Target::main(self.runs.stream(normalizer));
         if content.is_empty() {
             return;
         }
         let message_id = match fields.str("uuid").filter(|uuid| !uuid.is_empty()) {
-            Some(uuid) => Name::from(&*uuid),
+            Some(uuid) => SharedStr::from(&*uuid),
             // Records of older versions have no id. Their position in the input is equally stable.
-            None => Name::from(format!("user-{index}")),
+            None => SharedStr::from(format!("user-{index}")),
         };
         let message = UserMessage { message_id, text: content.text, attachments: content.attachments };
-        ledger.push(place, Body::UserMessage(Box::new(message)));
+        normalizer.push(place, Body::UserMessage(Box::new(message)));
     }
 
     /// Notes that the user interrupted the turn.
-    pub(super) fn interrupted(&mut self, place: Place, content: &Content, ledger: &mut Ledger) {
+    pub(super) fn interrupted(&mut self, place: Target, content: &Content, normalizer: &mut Normalizer) {
         if let Some(run) = self.runs.run(place.stream) {
             run.interrupted = true;
         }
-        self.log(LogLevel::Info, Some(content.text.as_str()), ledger);
+        self.log(LogLevel::Info, Some(content.text.as_str()), normalizer);
     }
 }

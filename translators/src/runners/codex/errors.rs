@@ -4,16 +4,16 @@
 //! help. Never: a retry notice taken for the end of a run.
 
 use super::super::stops::Stop;
-use crate::frame::{ErrorReported, ErrorScope, Name};
+use crate::frame::{ErrorReported, ErrorScope, SharedStr};
 use crate::json::{Json, Kind, Object};
-use crate::ledger::RunEnd;
+use crate::normalizer::RunEnd;
 use std::borrow::Cow;
 
 /// An error, as reported by any surface.
 #[derive(Debug)]
 pub(super) struct Failure<'a> {
     pub(super) message: Cow<'a, str>,
-    code: Name,
+    code: SharedStr,
     http_status: Option<u16>,
 }
 
@@ -122,8 +122,8 @@ fn error_info(info: Json<'_>) -> (Option<String>, Option<u16>) {
     }
 }
 
-fn code_of(word: &str, http_status: Option<u16>) -> Name {
-    Name::from(match word {
+fn code_of(word: &str, http_status: Option<u16>) -> SharedStr {
+    SharedStr::from(match word {
         "rate_limit_exceeded" => "rate_limit",
         "usage_limit_exceeded" => "usage_limit",
         "server_overloaded" => "overloaded",
@@ -150,20 +150,20 @@ fn by_status(http_status: Option<u16>, otherwise: &'static str) -> &'static str 
 }
 
 /// Derives a code from the text alone. The raw body of a rejected request is JSON and contains its own type.
-fn classify(message: &str, http_status: Option<u16>) -> Name {
+fn classify(message: &str, http_status: Option<u16>) -> SharedStr {
     let body = message.strip_suffix(')').and_then(|_| message.find(" (").and_then(|at| message.get(at + 2..)));
     let text = body.unwrap_or(message);
     if text.trim_start().starts_with('{')
         && let Some(error) = Object::parse(text.trim()).and_then(|fields| fields.object("error"))
         && let Some(kind) = error.str("type").or_else(|| error.str("code")).filter(|kind| !kind.is_empty())
     {
-        return Name::from(kind);
+        return SharedStr::from(kind);
     }
     if let Some(reason) = text.strip_prefix("Incomplete response returned, reason: ") {
-        return Name::from(reason.trim());
+        return SharedStr::from(reason.trim());
     }
     let has = |part: &str| text.contains(part);
-    Name::from(match by_status(http_status, "") {
+    SharedStr::from(match by_status(http_status, "") {
         "" if has("rate limit") || has("Rate limit") => "rate_limit",
         "" if has("usage limit") => "usage_limit",
         "" if has("high demand") || has("overloaded") => "overloaded",

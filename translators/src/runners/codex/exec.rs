@@ -8,9 +8,9 @@ use super::errors::{Failure, attempts};
 use super::items::{Agents, Item, Phase, tell};
 use super::stage::{Stage, Turn};
 use super::usage::{Meter, Tokens};
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::json::Object;
-use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -23,7 +23,7 @@ pub(super) struct Exec {
     run: State,
     turn: Turn,
     agents: Agents,
-    thread: Option<Name>,
+    thread: Option<SharedStr>,
     /// A prompt that was echoed before the thread started.
     prompt: Option<String>,
     meters: NameMap<Meter>,
@@ -49,140 +49,140 @@ impl Exec {
         self.prompt = Some(prompt.to_owned());
     }
 
-    pub(super) fn record(&mut self, word: &str, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn record(&mut self, word: &str, fields: &Object<'_>, normalizer: &mut Normalizer) {
         match word {
             "thread.started" | "session.created" | "thread.resumed" => {
                 let id = fields.str("thread_id").or_else(|| fields.str("session_id")).unwrap_or_default();
-                self.thread = Some(Name::from(&*id));
-                ledger.set_session(&id);
-                let run = self.open_anew(ledger);
-                ledger.record_on(run);
+                self.thread = Some(SharedStr::from(&*id));
+                normalizer.set_session(&id);
+                let run = self.open_anew(normalizer);
+                normalizer.record_on(run);
             }
             "turn.started" => {
                 let run = match self.run {
                     State::Open { run, turn: false } => run,
-                    _ => self.open_anew(ledger),
+                    _ => self.open_anew(normalizer),
                 };
                 self.run = State::Open { run, turn: true };
-                ledger.turn_started(run, None);
+                normalizer.turn_started(run, None);
             }
             "turn.completed" => {
-                let Some(run) = self.current(ledger) else { return };
+                let Some(run) = self.current(normalizer) else { return };
                 let usage = fields.object("usage").and_then(|usage| Tokens::read(&usage));
                 // A review, or a provider that reports nothing, yields zeros. The thread's total then stays unchanged.
                 if let Some(total) = usage.filter(|total| !total.is_zero()) {
-                    self.usage(run, total, ledger);
+                    self.usage(run, total, normalizer);
                 }
-                self.end(run, RunEnd::completed(), "completed", ledger);
+                self.end(run, RunEnd::completed(), "completed", normalizer);
             }
             "turn.failed" => {
-                let Some(run) = self.current(ledger) else { return };
+                let Some(run) = self.current(normalizer) else { return };
                 let failure = Failure::of_event(fields);
-                self.stage(run, ledger).fatal(&failure);
-                self.end(run, failure.run_end(), failure.stop_reason(), ledger);
+                self.stage(run, normalizer).fatal(&failure);
+                self.end(run, failure.run_end(), failure.stop_reason(), normalizer);
             }
             "error" => {
-                let Some(run) = self.current(ledger) else { return };
+                let Some(run) = self.current(normalizer) else { return };
                 let failure = Failure::of_event(fields);
                 let retries = attempts(&failure.message).is_some();
-                let mut stage = self.stage(run, ledger);
+                let mut stage = self.stage(run, normalizer);
                 if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
             }
-            "item.started" => self.item(Phase::Started, fields, ledger),
-            "item.updated" => self.item(Phase::Updated, fields, ledger),
-            "item.completed" => self.item(Phase::Completed, fields, ledger),
+            "item.started" => self.item(Phase::Started, fields, normalizer),
+            "item.updated" => self.item(Phase::Updated, fields, normalizer),
+            "item.completed" => self.item(Phase::Completed, fields, normalizer),
             _ => {
-                ledger.unknown(format!("unknown event type {word:?}"));
-                ledger.record_on_current();
+                normalizer.unknown(format!("unknown event type {word:?}"));
+                normalizer.record_on_current();
             }
         }
     }
 
     /// Handles the end of the input. Emits pending searches before the run is closed.
-    pub(super) fn finish(&mut self, ledger: &mut Ledger) {
+    pub(super) fn finish(&mut self, normalizer: &mut Normalizer) {
         if let State::Open { run, .. } = self.run {
-            self.stage(run, ledger).end_of_turn();
+            self.stage(run, normalizer).end_of_turn();
         }
     }
 
-    fn item(&mut self, phase: Phase, fields: &Object<'_>, ledger: &mut Ledger) {
-        let Some(run) = self.current(ledger) else { return };
+    fn item(&mut self, phase: Phase, fields: &Object<'_>, normalizer: &mut Normalizer) {
+        let Some(run) = self.current(normalizer) else { return };
         let Some(item) = fields.object("item") else {
-            ledger.fault("an item event without an item");
-            ledger.record_on(run);
+            normalizer.fault("an item event without an item");
+            normalizer.record_on(run);
             return;
         };
         let item = Item::read(item);
-        let scope = scope(run, ledger);
-        let place = Place::main(run);
-        let mut stage = Stage { ledger, place, scope, turn: &mut self.turn, depth: 0 };
+        let scope = scope(run, normalizer);
+        let place = Target::main(run);
+        let mut stage = Stage { normalizer, place, scope, turn: &mut self.turn, depth: 0 };
         if !tell(&mut stage, &mut self.agents, &item, phase) {
-            stage.ledger.unknown(format!("unknown item type {:?}", item.word));
+            stage.normalizer.unknown(format!("unknown item type {:?}", item.word));
         }
-        stage.ledger.record_on(run);
+        stage.normalizer.record_on(run);
     }
 
-    fn stage<'l>(&'l mut self, run: StreamKey, ledger: &'l mut Ledger) -> Stage<'l> {
-        let scope = scope(run, ledger);
-        Stage { ledger, place: Place::main(run), scope, turn: &mut self.turn, depth: 0 }
+    fn stage<'l>(&'l mut self, run: StreamKey, normalizer: &'l mut Normalizer) -> Stage<'l> {
+        let scope = scope(run, normalizer);
+        Stage { normalizer, place: Target::main(run), scope, turn: &mut self.turn, depth: 0 }
     }
 
     /// The run of the current record. Opens one if the input started in the middle of a run.
-    fn current(&mut self, ledger: &mut Ledger) -> Option<StreamKey> {
+    fn current(&mut self, normalizer: &mut Normalizer) -> Option<StreamKey> {
         let run = match self.run {
             State::Over => return None,
-            State::Fresh => self.open(ledger),
+            State::Fresh => self.open(normalizer),
             State::Open { run, .. } => run,
         };
         Some(run)
     }
 
-    fn open(&mut self, ledger: &mut Ledger) -> StreamKey {
-        let run = ledger.open_run(self.prompt.take().unwrap_or_default());
+    fn open(&mut self, normalizer: &mut Normalizer) -> StreamKey {
+        let run = normalizer.open_run(self.prompt.take().unwrap_or_default());
         self.run = State::Open { run, turn: false };
         run
     }
 
     /// Opens a run. A run that is still open is ended: its process is gone and did not report how its turn ended.
-    fn open_anew(&mut self, ledger: &mut Ledger) -> StreamKey {
+    fn open_anew(&mut self, normalizer: &mut Normalizer) -> StreamKey {
         let before = self.run;
-        let run = self.open(ledger);
+        let run = self.open(normalizer);
         if let State::Open { run: before, .. } = before {
             // The current record belongs to the new run.
-            ledger.record_on(run);
+            normalizer.record_on(run);
             let why = "the next turn began before the runner said how this one ended";
-            self.end(before, RunEnd::interrupted(STREAM_ENDED, why), "", ledger);
+            self.end(before, RunEnd::interrupted(STREAM_ENDED, why), "", normalizer);
             self.run = State::Open { run, turn: false };
         }
         run
     }
 
-    fn usage(&mut self, run: StreamKey, total: Tokens, ledger: &mut Ledger) {
-        let thread = self.thread.clone().unwrap_or_else(|| Name::from(""));
+    fn usage(&mut self, run: StreamKey, total: Tokens, normalizer: &mut Normalizer) {
+        let thread = self.thread.clone().unwrap_or_else(|| SharedStr::from(""));
         if self.meters.len() >= REMEMBERED && !self.meters.contains_key(&thread) {
             self.meters.clear();
         }
         let meter = self.meters.entry(thread).or_default();
         if meter.is_fresh() {
-            meter.recall(&ledger.known_totals(), total);
+            meter.recall(&normalizer.known_totals(), total);
         }
         meter.total(total, None);
         let running = meter.running();
         if let Some(tokens) = meter.end_turn() {
-            self.stage(run, ledger).run_used(tokens, None, running);
+            self.stage(run, normalizer).run_used(tokens, None, running);
         }
     }
 
-    fn end(&mut self, run: StreamKey, end: RunEnd, stop_reason: &str, ledger: &mut Ledger) {
-        self.stage(run, ledger).end_of_turn();
-        ledger.close_work(run);
-        ledger.turn_ended(run, (!stop_reason.is_empty()).then(|| Name::from(stop_reason)));
-        ledger.end_run(run, end);
+    fn end(&mut self, run: StreamKey, end: RunEnd, stop_reason: &str, normalizer: &mut Normalizer) {
+        self.stage(run, normalizer).end_of_turn();
+        normalizer.close_work(run);
+        normalizer.turn_ended(run, (!stop_reason.is_empty()).then(|| SharedStr::from(stop_reason)));
+        normalizer.end_run(run, end);
         self.run = State::Over;
     }
 }
 
 /// The scope for item ids. They restart in every process, so the run keeps them apart.
-fn scope(run: StreamKey, ledger: &Ledger) -> Uuid {
-    ledger.stream(run).map_or(Uuid::nil(), |stream| stream.id)
+fn scope(run: StreamKey, normalizer: &Normalizer) -> Uuid {
+    normalizer.stream(run).map_or(Uuid::nil(), |stream| stream.id)
 }

@@ -17,7 +17,7 @@ mod words;
 
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 use crate::redact::Pieces;
 
 /// The runner.
@@ -69,32 +69,32 @@ struct Codex {
 }
 
 impl Decoder for Codex {
-    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+    fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
         let fields = &record.fields;
         if fields.some("method").is_some() || (fields.get("result").is_some() && fields.some("id").is_some()) {
-            self.app_server.record(fields, ledger);
+            self.app_server.record(fields, normalizer);
         } else if let (Some(word), Some(payload)) = (fields.str("type"), fields.get("payload")) {
-            self.rollout.record(&word, payload, fields, ledger);
+            self.rollout.record(&word, payload, fields, normalizer);
         } else if let Some(message) = fields.object("msg") {
-            self.protocol.message(&message, ledger);
+            self.protocol.message(&message, normalizer);
         } else if let Some(word) = fields.str("type") {
-            self.exec.record(&word, fields, ledger);
+            self.exec.record(&word, fields, normalizer);
         } else if fields.some("id").is_some() && fields.object("error").is_some() {
-            self.app_server.record(fields, ledger);
+            self.app_server.record(fields, normalizer);
         } else if let Some(prompt) = fields.str("prompt") {
             self.exec.prompt(&prompt);
             self.protocol.prompt(&prompt);
         } else {
-            ledger.unknown("unknown record");
-            ledger.record_on_current();
+            normalizer.unknown("unknown record");
+            normalizer.record_on_current();
         }
     }
 
-    fn end(&mut self, ledger: &mut Ledger) {
-        self.exec.finish(ledger);
-        self.app_server.finish(ledger);
-        self.rollout.finish(ledger);
-        self.protocol.finish(ledger);
+    fn end(&mut self, normalizer: &mut Normalizer) {
+        self.exec.finish(normalizer);
+        self.app_server.finish(normalizer);
+        self.rollout.finish(normalizer);
+        self.protocol.finish(normalizer);
     }
 }
 

@@ -1,17 +1,17 @@
 //! The context of a thread's records, and the state of its turn.
 //!
-//! Input: what a surface decoded. Output: calls on the ledger, with the place and the scope of call ids filled in. Never:
+//! Input: what a surface decoded. Output: calls on the normalizer, with the place and the scope of call ids filled in. Never:
 //! knowledge specific to one surface; state that outlives the turn.
 
 use super::super::names::NameMap;
 use super::errors::Failure;
 use super::usage::Tokens;
 use crate::frame::{
-    Body, Figures, FileChanged, LogLevel, Name, OutputStream, PlanEntry, RawJson, Tool, ToolCall, ToolKind, Usage,
+    Body, Figures, FileChanged, LogLevel, OutputStream, PlanEntry, RawJson, SharedStr, Tool, ToolCall, ToolKind, Usage,
     UsageScope,
 };
 use crate::json::Utf16Text;
-use crate::ledger::{Block, BlockKind, Covers, Ledger, Place};
+use crate::normalizer::{Block, BlockKind, Covers, Normalizer, Target};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, VecDeque};
 use uuid::Uuid;
@@ -33,7 +33,7 @@ pub(super) struct Turn {
     /// Arguments of running edits. Approvals use them, and they supply the files that an edit's end leaves out.
     pub(super) edits: NameMap<RawJson>,
     /// Open blocks.
-    blocks: Vec<(BlockKind, Name, u32)>,
+    blocks: Vec<(BlockKind, SharedStr, u32)>,
     /// The last reported error, so that the turn's end does not repeat it.
     fatal: Option<String>,
     /// The number of messages, reasonings and prompts without an id.
@@ -46,7 +46,7 @@ pub(super) struct Turn {
 #[derive(Debug, Default)]
 pub(super) struct Searches {
     places: NameMap<u64>,
-    order: BTreeMap<u64, Name>,
+    order: BTreeMap<u64, SharedStr>,
     next: u64,
 }
 
@@ -57,7 +57,7 @@ impl Searches {
             return;
         }
         self.next += 1;
-        let name = Name::from(id);
+        let name = SharedStr::from(id);
         self.places.insert(name.clone(), self.next);
         self.order.insert(self.next, name);
     }
@@ -69,7 +69,7 @@ impl Searches {
         }
     }
 
-    fn into_ids(self) -> impl Iterator<Item = Name> {
+    fn into_ids(self) -> impl Iterator<Item = SharedStr> {
         self.order.into_values()
     }
 }
@@ -137,10 +137,10 @@ impl Caller {
     }
 }
 
-/// The ledger, with the context of one record.
+/// The normalizer, with the context of one record.
 pub(super) struct Stage<'l> {
-    pub(super) ledger: &'l mut Ledger,
-    pub(super) place: Place,
+    pub(super) normalizer: &'l mut Normalizer,
+    pub(super) place: Target,
     /// Separates equal call ids of different runs or sessions.
     pub(super) scope: Uuid,
     pub(super) turn: &'l mut Turn,
@@ -155,7 +155,7 @@ impl Stage<'_> {
         if let Some((_, tool)) = at_hand {
             return tool.clone();
         }
-        let tool = self.ledger.tool(self.scope, call_id);
+        let tool = self.normalizer.tool(self.scope, call_id);
         if tools.len() == AT_HAND {
             tools.pop_back();
         }
@@ -165,7 +165,7 @@ impl Stage<'_> {
 
     pub(super) fn runs(&mut self, call_id: &str) -> bool {
         let tool = self.tool(call_id);
-        self.ledger.tool_runs(self.place.stream, &tool)
+        self.normalizer.tool_runs(self.place.stream, &tool)
     }
 
     /// Proposes and starts a tool call, once.
@@ -183,35 +183,35 @@ impl Stage<'_> {
         args: impl FnOnce() -> RawJson,
     ) {
         let tool = self.tool(call_id);
-        if !self.ledger.is_open(self.place.stream) || self.ledger.tool_known(self.place.stream, &tool) {
+        if !self.normalizer.is_open(self.place.stream) || self.normalizer.tool_known(self.place.stream, &tool) {
             return;
         }
-        let call = ToolCall { tool, name: Name::from(name), kind, args: args() };
+        let call = ToolCall { tool, name: SharedStr::from(name), kind, args: args() };
         if caller == Caller::Model {
-            self.ledger.tool_proposed(self.place, call.clone());
+            self.normalizer.tool_proposed(self.place, call.clone());
         }
-        self.ledger.tool_started(self.place, call, None);
+        self.normalizer.tool_started(self.place, call, None);
     }
 
     /// Reports a delta of a running tool's output.
     pub(super) fn stream(&mut self, call_id: &str, piece: &str) {
         let tool = self.tool(call_id);
-        if piece.is_empty() || !self.ledger.tool_runs(self.place.stream, &tool) {
+        if piece.is_empty() || !self.normalizer.tool_runs(self.place.stream, &tool) {
             return;
         }
-        let is_full = self.turn.streamed.len() >= self.ledger.most_open();
+        let is_full = self.turn.streamed.len() >= self.normalizer.most_open();
         match self.turn.streamed.get_mut(call_id) {
             Some(streamed) => streamed.add(piece),
             None if is_full => {}
             None => self.turn.streamed.entry(tool.call_id.clone()).or_insert(Streamed::EMPTY).add(piece),
         }
-        self.ledger.tool_output_tail(self.place, &tool, piece);
+        self.normalizer.tool_output_tail(self.place, &tool, piece);
     }
 
     pub(super) fn output(&mut self, call_id: &str, stream: OutputStream, chunk: impl Into<String> + AsRef<str>) {
         if !chunk.as_ref().is_empty() {
             let tool = self.tool(call_id);
-            self.ledger.tool_output(self.place, &tool, stream, chunk);
+            self.normalizer.tool_output(self.place, &tool, stream, chunk);
         }
     }
 
@@ -228,7 +228,7 @@ impl Stage<'_> {
             Some((missing, said)) if streamed.is(said) => {
                 if !missing.is_empty() {
                     let tool = self.tool(call_id);
-                    self.ledger.tool_output_front(self.place, &tool, missing);
+                    self.normalizer.tool_output_front(self.place, &tool, missing);
                 }
                 return;
             }
@@ -244,17 +244,17 @@ impl Stage<'_> {
     pub(super) fn end(&mut self, call_id: &str, exit_code: i32, duration_ms: Option<u64>) {
         let tool = self.tool(call_id);
         self.turn.streamed.remove(call_id);
-        self.ledger.tool_ended(self.place, &tool, exit_code, duration_ms, None);
+        self.normalizer.tool_ended(self.place, &tool, exit_code, duration_ms, None);
     }
 
     pub(super) fn fail(&mut self, call_id: &str, error: impl Into<String>) {
         let tool = self.tool(call_id);
         self.turn.streamed.remove(call_id);
-        self.ledger.tool_failed(self.place, &tool, error);
+        self.normalizer.tool_failed(self.place, &tool, error);
     }
 
     pub(super) fn say(&mut self, body: Body) {
-        self.ledger.push(self.place, body);
+        self.normalizer.push(self.place, body);
     }
 
     pub(super) fn log(&mut self, level: LogLevel, message: impl Into<String>) {
@@ -284,14 +284,14 @@ impl Stage<'_> {
     }
 
     /// Reports the usage of a model call.
-    pub(super) fn call_used(&mut self, tokens: Tokens, model: Option<Name>) {
-        self.ledger.call_used(self.place, tokens.usage(UsageScope::Turn, model));
+    pub(super) fn call_used(&mut self, tokens: Tokens, model: Option<SharedStr>) {
+        self.normalizer.call_used(self.place, tokens.usage(UsageScope::Turn, model));
     }
 
     /// Reports the usage of the main thread's turn; `running` is the thread's running total after it.
-    pub(super) fn run_used(&mut self, tokens: Tokens, model: Option<Name>, running: Option<Box<Figures>>) {
+    pub(super) fn run_used(&mut self, tokens: Tokens, model: Option<SharedStr>, running: Option<Box<Figures>>) {
         let usage = Usage { running, ..tokens.usage(UsageScope::Run, model) };
-        self.ledger.run_used(self.place.stream, usage, Covers::MainThread);
+        self.normalizer.run_used(self.place.stream, usage, Covers::MainThread);
     }
 
     /// Reports an error that ends the turn. The turn's end often repeats it.
@@ -306,8 +306,8 @@ impl Stage<'_> {
     pub(super) fn retry(&mut self, failure: &Failure<'_>) {
         for (kind, message_id, index) in std::mem::take(&mut self.turn.blocks) {
             let block = Block { kind, message_id: &message_id, index };
-            if self.ledger.said(self.place, block).is_some() {
-                self.ledger.cut(self.place, block, None);
+            if self.normalizer.said(self.place, block).is_some() {
+                self.normalizer.cut(self.place, block, None);
             }
         }
         self.say(Body::ErrorReported(Box::new(failure.retry())));
@@ -315,15 +315,15 @@ impl Stage<'_> {
 
     /// Adds a delta to a block.
     pub(super) fn delta(&mut self, block: Block<'_>, piece: Utf16Text) {
-        if self.ledger.said(self.place, block).is_none() {
-            self.turn.blocks.push((block.kind, Name::from(block.message_id), block.index));
+        if self.normalizer.said(self.place, block).is_none() {
+            self.turn.blocks.push((block.kind, SharedStr::from(block.message_id), block.index));
         }
-        self.ledger.delta(self.place, block, piece);
+        self.normalizer.delta(self.place, block, piece);
     }
 
     /// Reports the undelivered rest of a block, given its text so far.
     pub(super) fn so_far(&mut self, block: Block<'_>, text: &str) {
-        let said = self.ledger.said(self.place, block).unwrap_or_default();
+        let said = self.normalizer.said(self.place, block).unwrap_or_default();
         if let Some(more) = text.strip_prefix(said)
             && !more.is_empty()
         {
@@ -333,13 +333,13 @@ impl Stage<'_> {
 
     /// Completes a block.
     pub(super) fn complete(&mut self, block: Block<'_>, text: &str, opaque: Option<RawJson>) {
-        let open = |(kind, id, index): &(BlockKind, Name, u32)| {
+        let open = |(kind, id, index): &(BlockKind, SharedStr, u32)| {
             *kind == block.kind && *index == block.index && **id == *block.message_id
         };
         if let Some(at) = self.turn.blocks.iter().position(open) {
             self.turn.blocks.swap_remove(at);
         }
-        self.ledger.complete(self.place, block, Some(text), opaque);
+        self.normalizer.complete(self.place, block, Some(text), opaque);
     }
 
     /// Handles the end of the turn. Emits the searches whose end never arrived, so that nothing is lost.

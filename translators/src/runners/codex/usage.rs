@@ -3,7 +3,7 @@
 //! Input: totals and last-call figures, in the spelling of any of the three surfaces. Output: the increase since the last
 //! report. Never: a repeated total counted twice; cached input tokens counted twice.
 
-use crate::frame::{Figures, Name, Usage, UsageScope};
+use crate::frame::{Figures, SharedStr, Usage, UsageScope};
 use crate::json::Object;
 
 /// Tokens as the runner counts them: cached tokens are part of the input, reasoning tokens are part of the output.
@@ -64,7 +64,7 @@ impl Tokens {
     }
 
     /// The usage as frames contain it, with cached tokens not counted in the input.
-    pub(super) fn usage(&self, scope: UsageScope, model: Option<Name>) -> Usage {
+    pub(super) fn usage(&self, scope: UsageScope, model: Option<SharedStr>) -> Usage {
         let beside = self.cached.unwrap_or_default().saturating_add(self.cache_write.unwrap_or_default());
         Usage {
             scope,

@@ -13,7 +13,7 @@ use super::run::Run;
 use super::tool;
 use crate::frame::{Body, LogLevel, OutputStream, RawJson, ToolCall};
 use crate::json::{self, Object, Utf16Text};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 
 /// How complete an item is when it is reported.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -29,9 +29,9 @@ pub(super) enum Told {
 }
 
 /// Handles a delta of a call's input.
-pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, ledger: &mut Ledger) {
+pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, normalizer: &mut Normalizer) {
     let place = run.place();
-    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut()) else { return };
     if call.input_done || call.proposed.is_some() {
         return;
@@ -40,12 +40,12 @@ pub(super) fn input(run: &mut Run, at: usize, piece: Utf16Text, ledger: &mut Led
     if !delta.is_empty() {
         call.input.push_str(&delta);
         let name = call.name.clone();
-        ledger.push(place, Body::ToolInputDelta { tool, name, delta });
+        normalizer.push(place, Body::ToolInputDelta { tool, name, delta });
     }
 }
 
 /// Handles the end of a call's input. A call whose name is still unknown waits for its item.
-pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &str, ledger: &mut Ledger) {
+pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &str, normalizer: &mut Normalizer) {
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = &mut item.call else { return };
@@ -61,9 +61,9 @@ pub(super) fn input_done(run: &mut Run, at: usize, fields: &Object<'_>, key: &st
     if kind == ItemKind::CodeInterpreter || !call.name.is_empty() {
         // The input is complete, so a missing input means an empty one.
         let args = tool::args(kind, None, &call.input).unwrap_or_else(|| empty(kind));
-        propose(run, at, args, ledger);
+        propose(run, at, args, normalizer);
         if kind == ItemKind::Mcp || kind == ItemKind::CodeInterpreter {
-            start(run, at, ledger);
+            start(run, at, normalizer);
         }
     }
 }
@@ -80,7 +80,7 @@ pub(super) fn is_whole(fields: &Object<'_>) -> bool {
 }
 
 /// Handles a call's item, either at its start or as a whole.
-pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, ledger: &mut Ledger) {
+pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, normalizer: &mut Normalizer) {
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = &item.call else { return };
@@ -93,8 +93,8 @@ pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, led
                 _ => None,
             };
             if let Some(args) = begun.filter(|args| kind == ItemKind::ImageGeneration || args.get().len() > 2) {
-                propose(run, at, args, ledger);
-                start(run, at, ledger);
+                propose(run, at, args, normalizer);
+                start(run, at, normalizer);
             }
         }
         return;
@@ -111,25 +111,25 @@ pub(super) fn told(run: &mut Run, at: usize, fields: &Object<'_>, how: Told, led
         _ => how == Told::CutShort && !input_done,
     };
     if cut {
-        cut_off(run, at, ledger);
+        cut_off(run, at, normalizer);
         return;
     }
     let streamed = item.call.as_ref().map_or("", |call| &call.input);
     let args = tool::args(kind, Some(fields), streamed).unwrap_or_else(|| empty(kind));
-    propose(run, at, args, ledger);
+    propose(run, at, args, normalizer);
     if run.items.get(at).and_then(|item| item.call.as_ref()).is_some_and(|call| call.on_server) {
-        start(run, at, ledger);
+        start(run, at, normalizer);
         let outcome = output::of_call(kind, fields);
         if let Some(outcome) = outcome {
-            end(run, at, outcome, ledger);
+            end(run, at, outcome, normalizer);
         }
     }
 }
 
 /// Proposes the call.
-fn propose(run: &mut Run, at: usize, args: RawJson, ledger: &mut Ledger) {
+fn propose(run: &mut Run, at: usize, args: RawJson, normalizer: &mut Normalizer) {
     let place = run.place();
-    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = item.call.as_mut().filter(|call| call.proposed.is_none()) else { return };
@@ -141,56 +141,56 @@ fn propose(run: &mut Run, at: usize, args: RawJson, ledger: &mut Ledger) {
     call.proposed = Some(args.clone());
     call.input = String::new();
     let proposal = ToolCall { tool, name: call.name.clone(), kind: tool::drawn_as(kind, &call.name), args };
-    ledger.tool_proposed(place, proposal);
+    normalizer.tool_proposed(place, proposal);
 }
 
 /// Starts the call.
-pub(super) fn start(run: &mut Run, at: usize, ledger: &mut Ledger) {
+pub(super) fn start(run: &mut Run, at: usize, normalizer: &mut Normalizer) {
     let place = run.place();
-    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(item) = run.items.get_mut(at) else { return };
     let kind = item.kind;
     let Some(call) = item.call.as_mut().filter(|call| !call.started) else { return };
     let Some(args) = call.proposed.clone() else { return };
     call.started = true;
     let started = ToolCall { tool, name: call.name.clone(), kind: tool::drawn_as(kind, &call.name), args };
-    ledger.tool_started(place, started, None);
+    normalizer.tool_started(place, started, None);
 }
 
 /// Ends the call. Its duration counts from the first record about it.
-pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, ledger: &mut Ledger) {
+pub(super) fn end(run: &mut Run, at: usize, outcome: Outcome, normalizer: &mut Normalizer) {
     let place = run.place();
-    let Some(tool) = run.tool(at, ledger) else { return };
+    let Some(tool) = run.tool(at, normalizer) else { return };
     let Some(call) = run.items.get_mut(at).and_then(|item| item.call.as_mut()) else { return };
     if std::mem::replace(&mut call.ended, true) {
         return;
     }
     for (stream, chunk) in outcome.said {
         if !chunk.is_empty() {
-            ledger.tool_output(place, &tool, stream, chunk);
+            normalizer.tool_output(place, &tool, stream, chunk);
         }
     }
     match outcome.verdict {
         Ok(exit_code) => {
-            let took = ledger.time_ms().saturating_sub(call.since_ms);
-            ledger.tool_ended(place, &tool, exit_code, Some(took), None);
+            let took = normalizer.time_ms().saturating_sub(call.since_ms);
+            normalizer.tool_ended(place, &tool, exit_code, Some(took), None);
         }
-        Err(error) => ledger.tool_failed(place, &tool, error),
+        Err(error) => normalizer.tool_failed(place, &tool, error),
     }
 }
 
 /// Reports a delta of a running call's output.
-pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String, ledger: &mut Ledger) {
+pub(super) fn said(run: &mut Run, at: usize, stream: OutputStream, chunk: String, normalizer: &mut Normalizer) {
     let place = run.place();
-    start(run, at, ledger);
-    if let Some(tool) = run.tool(at, ledger).filter(|_| !chunk.is_empty()) {
-        ledger.tool_output(place, &tool, stream, chunk);
+    start(run, at, normalizer);
+    if let Some(tool) = run.tool(at, normalizer).filter(|_| !chunk.is_empty()) {
+        normalizer.tool_output(place, &tool, stream, chunk);
     }
 }
 
 /// Settles a call when the response is over. A call with complete input is proposed even if its item never arrived. A call ends
 /// as its stage event said. A call that still runs has failed.
-pub(super) fn flush(run: &mut Run, at: usize, ledger: &mut Ledger) {
+pub(super) fn flush(run: &mut Run, at: usize, normalizer: &mut Normalizer) {
     let Some(item) = run.items.get(at) else { return };
     let Some(call) = &item.call else { return };
     let waiting = call.proposed.is_none() && call.input_done;
@@ -198,23 +198,23 @@ pub(super) fn flush(run: &mut Run, at: usize, ledger: &mut Ledger) {
     let verdict = call.verdict.filter(|_| call.on_server || call.started);
     if waiting || (verdict.is_some() && call.proposed.is_none()) {
         let args = tool::args(item.kind, None, &call.input).unwrap_or_else(|| empty(item.kind));
-        propose(run, at, args, ledger);
+        propose(run, at, args, normalizer);
     }
     if let Some(verdict) = verdict {
-        start(run, at, ledger);
-        end(run, at, Outcome::silent(i32::from(!verdict)), ledger);
+        start(run, at, normalizer);
+        end(run, at, Outcome::silent(i32::from(!verdict)), normalizer);
     } else if call_runs {
-        end(run, at, Outcome::failed("the run ended before the tool did"), ledger);
+        end(run, at, Outcome::failed("the run ended before the tool did"), normalizer);
     }
 }
 
-fn cut_off(run: &mut Run, at: usize, ledger: &mut Ledger) {
+fn cut_off(run: &mut Run, at: usize, normalizer: &mut Normalizer) {
     let Some(call) = run.items.get(at).and_then(|item| item.call.as_ref()) else { return };
     if call.started {
-        end(run, at, Outcome::failed("the call was cut off"), ledger);
+        end(run, at, Outcome::failed("the call was cut off"), normalizer);
     } else if call.proposed.is_none() {
         let message = format!("a call of {} was cut off and is not proposed", shown(call));
-        ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+        normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
     }
 }
 

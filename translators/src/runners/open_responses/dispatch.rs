@@ -10,22 +10,28 @@ use super::items::Address;
 use super::run::Run;
 use super::text::{self, Whole};
 use super::{output, tool};
-use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, LogLevel, Name, UserMessage};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Decision, LogLevel, SharedStr, UserMessage};
 use crate::json::{Json, Object};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 
 /// Decodes an event about a response's items.
-pub(super) fn event(run: &mut Run, event: Event, address: &Address<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
-    let now_ms = ledger.time_ms();
+pub(super) fn event(
+    run: &mut Run,
+    event: Event,
+    address: &Address<'_>,
+    fields: &Object<'_>,
+    normalizer: &mut Normalizer,
+) {
+    let now_ms = normalizer.time_ms();
     let place = |key: &str| fields.u64(key).map(|index| u32::try_from(index).unwrap_or(u32::MAX));
     let part_index = |sort| place(if sort == Sort::Summary { "summary_index" } else { "content_index" });
-    let most = ledger.most_open();
+    let most = normalizer.most_open();
     if run.items.len() >= most && !run.items.knows(address, fields) {
         if !std::mem::replace(&mut run.crowded, true) {
             let message = format!(
                 "a response has more than {most} items (ingest.max_open_tools): those beyond are kept as records"
             );
-            ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+            normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
         }
         return;
     }
@@ -37,9 +43,9 @@ pub(super) fn event(run: &mut Run, event: Event, address: &Address<'_>, fields: 
             let last = event == Event::ItemDone || call::is_whole(&item);
             let at = run.items.of_object(&item, fields.u64("output_index"), last, now_ms);
             if last {
-                whole_item(run, at, object, &item, Told::Whole, ledger);
+                whole_item(run, at, object, &item, Told::Whole, normalizer);
             } else {
-                call::told(run, at, &item, Told::Begun, ledger);
+                call::told(run, at, &item, Told::Begun, normalizer);
             }
         }
         Event::PartAdded(sort) | Event::PartDone(sort) => {
@@ -58,40 +64,40 @@ pub(super) fn event(run: &mut Run, event: Event, address: &Address<'_>, fields: 
             let reasoning = run.items.get(at).is_some_and(|item| item.kind == ItemKind::Reasoning);
             let list = if sort == Sort::Summary { Text::Summary } else { Text::Said };
             if let Some((text, whole)) = text::part_text(&object, list, reasoning) {
-                text::done(run, at, Whole::of(text, part_index(text.sort()), Some(&whole)), ledger);
+                text::done(run, at, Whole::of(text, part_index(text.sort()), Some(&whole)), normalizer);
             }
         }
         Event::Delta(text) => {
             let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
             if let Some(at) = speaker(run, text, address, false, now_ms) {
-                text::delta(run, at, text, part_index(text.sort()), piece, ledger);
+                text::delta(run, at, text, part_index(text.sort()), piece, normalizer);
             }
         }
         Event::Done(text, key) => {
             let whole = fields.str(key);
             if let Some(at) = speaker(run, text, address, true, now_ms) {
-                text::done(run, at, Whole::of(text, part_index(text.sort()), whole.as_deref()), ledger);
+                text::done(run, at, Whole::of(text, part_index(text.sort()), whole.as_deref()), normalizer);
             }
         }
         Event::InputDelta(kind) => {
             let Some(piece) = fields.get("delta").and_then(Json::utf16) else { return };
             if let Some(at) = run.items.find_or_make(address, &[kind], false, now_ms) {
-                call::input(run, at, piece, ledger);
+                call::input(run, at, piece, normalizer);
             }
         }
         Event::InputDone(kind, key) => {
             if let Some(at) = run.items.find_or_make(address, &[kind], true, now_ms) {
-                call::input_done(run, at, fields, key, ledger);
+                call::input_done(run, at, fields, key, normalizer);
             }
         }
         Event::CommandOutput => {
             if let Some(at) = run.items.find_or_make(address, &[ItemKind::Output], true, now_ms) {
-                output::of_command(run, at, fields, ledger);
+                output::of_command(run, at, fields, normalizer);
             }
         }
         Event::Stage(ItemKind::ToolList, Stage::Failed) => {
             let message = "an MCP server's tools could not be listed".to_owned();
-            ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+            normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
         }
         Event::Stage(kind, stage) if stage != Stage::Runs && kind.is_call() => {
             if let Some(at) = run.items.find_or_make(address, &[kind], true, now_ms)
@@ -112,7 +118,7 @@ pub(super) fn whole_item(
     object: Json<'_>,
     fields: &Object<'_>,
     told: Told,
-    ledger: &mut Ledger,
+    normalizer: &mut Normalizer,
 ) {
     let place = run.place();
     let Some(item) = run.items.get_mut(at) else { return };
@@ -127,12 +133,14 @@ pub(super) fn whole_item(
                     .filter_map(|part| Some(part.object()?.str("text")?.into_owned()));
                 let message =
                     UserMessage { message_id: item.message_id.clone(), text: text.collect(), attachments: Vec::new() };
-                ledger.push(place, Body::UserMessage(Box::new(message)));
+                normalizer.push(place, Body::UserMessage(Box::new(message)));
             }
         }
-        ItemKind::Message | ItemKind::Reasoning => text::whole(run, at, object, fields, told == Told::Whole, ledger),
-        ItemKind::Output => output::whole(run, at, fields, ledger),
-        kind if kind.is_call() => call::told(run, at, fields, told, ledger),
+        ItemKind::Message | ItemKind::Reasoning => {
+            text::whole(run, at, object, fields, told == Told::Whole, normalizer)
+        }
+        ItemKind::Output => output::whole(run, at, fields, normalizer),
+        kind if kind.is_call() => call::told(run, at, fields, told, normalizer),
         _ if !first => {}
         ItemKind::ApprovalRequest => {
             item.finished = true;
@@ -144,26 +152,26 @@ pub(super) fn whole_item(
                 args: tool::arguments(&fields.str("arguments").unwrap_or_default()),
                 reason: None,
             };
-            ledger.approval_requested(place, request);
+            normalizer.approval_requested(place, request);
         }
         ItemKind::ApprovalResponse => {
             item.finished = true;
             let Some(approval_id) = fields.str("approval_request_id") else { return };
             let approved = fields.bool("approve").unwrap_or_default();
             let answer = ApprovalResolved {
-                approval_id: Name::from(&*approval_id),
+                approval_id: SharedStr::from(&*approval_id),
                 decision: if approved { Decision::Approved } else { Decision::Rejected },
                 by: None,
                 reason: fields.str("reason").map(std::borrow::Cow::into_owned),
                 scope: None,
             };
-            ledger.approval_resolved(place.stream, answer);
+            normalizer.approval_resolved(place.stream, answer);
         }
         ItemKind::Compaction => {
             item.finished = true;
             let compacted =
                 Body::HistoryCompacted { trigger: None, tokens_before: None, tokens_after: None, summary: None };
-            ledger.push(place, compacted);
+            normalizer.push(place, compacted);
         }
         _ => item.finished = true,
     }

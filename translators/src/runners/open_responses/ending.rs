@@ -8,9 +8,9 @@ use super::call::{self, Told};
 use super::error::Fault;
 use super::run::Run;
 use super::{item::ItemKind, text};
-use crate::frame::{ErrorScope, Name, Usage, UsageScope};
+use crate::frame::{ErrorScope, SharedStr, Usage, UsageScope};
 use crate::json::{Json, Object};
-use crate::ledger::{Covers, Ledger, RunEnd};
+use crate::normalizer::{Covers, Normalizer, RunEnd};
 
 /// The response's final status.
 pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -> &'w str {
@@ -26,90 +26,90 @@ pub(super) fn status<'w>(kind: Option<&'w str>, response: Option<&Object<'_>>) -
 }
 
 /// Handles a terminal event: reports what is unreported and ends the run.
-pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, ledger: &mut Ledger) {
+pub(super) fn terminal(mut run: Run, status: &str, response: Option<&Object<'_>>, normalizer: &mut Normalizer) {
     let told = if status == "completed" { Told::AtEnd } else { Told::CutShort };
     if let Some(response) = response {
-        snapshot(&mut run, response.get("output"), told, ledger);
+        snapshot(&mut run, response.get("output"), told, normalizer);
     }
     let finished = status == "completed" || status == "incomplete";
-    close(&mut run, !finished, ledger);
+    close(&mut run, !finished, normalizer);
     if let Some(usage) = response.and_then(|response| usage(&run, response)) {
-        ledger.run_used(run.stream, usage, Covers::MainThread);
+        normalizer.run_used(run.stream, usage, Covers::MainThread);
     }
-    let (end, stop_reason) = verdict(&run, status, response, ledger);
-    ledger.turn_ended(run.stream, Some(stop_reason));
+    let (end, stop_reason) = verdict(&run, status, response, normalizer);
+    normalizer.turn_ended(run.stream, Some(stop_reason));
     let final_text = run.final_text.take().map(|(_, text)| text).filter(|_| finished);
-    ledger.end_run(run.stream, RunEnd { final_text, ..end });
+    normalizer.end_run(run.stream, RunEnd { final_text, ..end });
 }
 
 /// Ends the run when the upstream breaks off after an error.
-pub(super) fn broken(mut run: Run, fault: Fault, ledger: &mut Ledger) {
-    close(&mut run, true, ledger);
-    ledger.turn_ended(run.stream, Some(Name::from("failed")));
-    ledger.end_run(run.stream, RunEnd::failed(fault.code, fault.message));
+pub(super) fn broken(mut run: Run, fault: Fault, normalizer: &mut Normalizer) {
+    close(&mut run, true, normalizer);
+    normalizer.turn_ended(run.stream, Some(SharedStr::from("failed")));
+    normalizer.end_run(run.stream, RunEnd::failed(fault.code, fault.message));
 }
 
 /// Reports calls whose item never arrived, and closes open blocks, so that they end before the turn.
-pub(super) fn close(run: &mut Run, cut: bool, ledger: &mut Ledger) {
+pub(super) fn close(run: &mut Run, cut: bool, normalizer: &mut Normalizer) {
     for at in 0..run.items.len() {
-        call::flush(run, at, ledger);
+        call::flush(run, at, normalizer);
         let speaks = |kind| matches!(kind, ItemKind::Message | ItemKind::Reasoning);
         if run.items.get(at).is_some_and(|item| !item.finished && speaks(item.kind)) {
-            text::close(run, at, cut, ledger);
+            text::close(run, at, cut, normalizer);
         }
     }
 }
 
 /// Handles the final output: each item reports what is still unreported of it.
-fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Told, ledger: &mut Ledger) {
+fn snapshot(run: &mut Run, output: Option<Json<'_>>, told: Told, normalizer: &mut Normalizer) {
     let (objects, fields): (Vec<_>, Vec<_>) =
         output.into_iter().flat_map(Json::objects).map(|(_, object, fields)| (object, fields)).unzip();
-    let places = run.items.of_output(&fields, ledger.time_ms());
+    let places = run.items.of_output(&fields, normalizer.time_ms());
     for ((object, fields), at) in objects.into_iter().zip(&fields).zip(places) {
-        super::dispatch::whole_item(run, at, object, fields, told, ledger);
+        super::dispatch::whole_item(run, at, object, fields, told, normalizer);
     }
 }
 
-fn verdict(run: &Run, status: &str, response: Option<&Object<'_>>, ledger: &mut Ledger) -> (RunEnd, Name) {
+fn verdict(run: &Run, status: &str, response: Option<&Object<'_>>, normalizer: &mut Normalizer) -> (RunEnd, SharedStr) {
     match status {
         "failed" => {
             let told = response.and_then(|response| response.some("error")).map(Fault::of);
             // An earlier event often contains the same error.
             if let Some(fault) = told.as_ref().filter(|&fault| run.error.as_ref() != Some(fault)) {
-                ledger.push(run.place(), fault.frame(ErrorScope::Run));
+                normalizer.push(run.place(), fault.frame(ErrorScope::Run));
             }
             let fault = told.or_else(|| run.error.clone());
             let (code, message) = fault.map_or_else(
-                || (Name::from("failed"), "the response failed".to_owned()),
+                || (SharedStr::from("failed"), "the response failed".to_owned()),
                 |fault| (fault.code, fault.message),
             );
-            (RunEnd::failed(code, message), Name::from("failed"))
+            (RunEnd::failed(code, message), SharedStr::from("failed"))
         }
         "incomplete" => {
             let details = response.and_then(|response| response.object("incomplete_details"));
             let reason = details.and_then(|details| details.str("reason")).filter(|reason| !reason.is_empty());
             incomplete(reason.as_deref())
         }
-        "cancelled" => (RunEnd::interrupted("cancelled", "the response was cancelled"), Name::from("cancelled")),
-        _ => (RunEnd::completed(), Name::from("completed")),
+        "cancelled" => (RunEnd::interrupted("cancelled", "the response was cancelled"), SharedStr::from("cancelled")),
+        _ => (RunEnd::completed(), SharedStr::from("completed")),
     }
 }
 
 /// How an incomplete response ends: by the common rule if its reason is known. A response calls itself incomplete if a limit
 /// ended it, so without a known reason it counts as completed with the output so far.
-fn incomplete(reason: Option<&str>) -> (RunEnd, Name) {
+fn incomplete(reason: Option<&str>) -> (RunEnd, SharedStr) {
     let Some(reason) = reason else {
         let end = RunEnd { message: Some("the response is incomplete".to_owned()), ..RunEnd::completed() };
-        return (RunEnd { error_code: Some(Name::from("incomplete")), ..end }, Name::from("incomplete"));
+        return (RunEnd { error_code: Some(SharedStr::from("incomplete")), ..end }, SharedStr::from("incomplete"));
     };
     let message = format!("the response is incomplete: {reason}");
     let is_stopped = ["cancel", "abort", "interrupt"].iter().any(|word| reason.contains(word));
     let end = match Stop::of(reason) {
         Some(stop) => stop.end(reason, Some(&message)),
         None if is_stopped => RunEnd::interrupted(reason, message),
-        None => RunEnd { error_code: Some(Name::from(reason)), message: Some(message), ..RunEnd::completed() },
+        None => RunEnd { error_code: Some(SharedStr::from(reason)), message: Some(message), ..RunEnd::completed() },
     };
-    let stop_reason = end.error_code.clone().unwrap_or_else(|| Name::from(reason));
+    let stop_reason = end.error_code.clone().unwrap_or_else(|| SharedStr::from(reason));
     (end, stop_reason)
 }
 
@@ -132,7 +132,7 @@ fn usage(run: &Run, response: &Object<'_>) -> Option<Usage> {
     let model = response.str("model").filter(|model| !model.is_empty());
     Some(Usage {
         scope: UsageScope::Run,
-        model: model.map(|model| Name::from(&*model)).or_else(|| run.model.clone()),
+        model: model.map(|model| SharedStr::from(&*model)).or_else(|| run.model.clone()),
         input_tokens: input.unwrap_or_default().saturating_sub(cached),
         output_tokens: output.unwrap_or_default(),
         cache_read_tokens,

@@ -3,14 +3,14 @@
 //! Input: the fields of an event or of a response. Output: one plain value, and its frame. Never: two frames for an error that
 //! is reported twice.
 
-use crate::frame::{Body, ErrorReported, ErrorScope, Name};
+use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr};
 use crate::json::{Json, Object};
 
 /// An error.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Fault {
     /// The upstream's code for it.
-    pub(super) code: Name,
+    pub(super) code: SharedStr,
     /// The message for people.
     pub(super) message: String,
 }
@@ -32,8 +32,10 @@ impl Fault {
                 let kind = fields.str("type").filter(|kind| !kind.is_empty());
                 Self::of_fields(&fields, kind.as_deref().unwrap_or("error"))
             }
-            (None, Some(text)) => Self { code: Name::from("error"), message: text.into_owned() },
-            (None, None) => Self { code: Name::from("error"), message: "the upstream reported an error".to_owned() },
+            (None, Some(text)) => Self { code: SharedStr::from("error"), message: text.into_owned() },
+            (None, None) => {
+                Self { code: SharedStr::from("error"), message: "the upstream reported an error".to_owned() }
+            }
         }
     }
 
@@ -44,7 +46,7 @@ impl Fault {
         });
         let message = fields.str("message").filter(|message| !message.is_empty());
         Self {
-            code: Name::from(code.as_deref().unwrap_or(kind)),
+            code: SharedStr::from(code.as_deref().unwrap_or(kind)),
             message: message.map_or_else(|| "the upstream reported an error".to_owned(), |text| text.into_owned()),
         }
     }

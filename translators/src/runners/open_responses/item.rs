@@ -1,10 +1,10 @@
 //! One output item: what it is, and what was reported of it.
 //!
-//! Input: the `item` objects of events. Output: plain state, kept until the response ends. Never: an item's text. The ledger
+//! Input: the `item` objects of events. Output: plain state, kept until the response ends. Never: an item's text. The normalizer
 //! holds it while the item is open; afterwards a hash is enough to compare a repetition.
 
 use super::event::{Sort, Text};
-use crate::frame::{Name, RawJson, Tool};
+use crate::frame::{RawJson, SharedStr, Tool};
 use crate::json::Object;
 use std::collections::BTreeMap;
 
@@ -93,13 +93,13 @@ impl ItemKind {
 pub(super) struct Item {
     pub(super) kind: ItemKind,
     /// The id in the first record about it.
-    pub(super) id: Option<Name>,
+    pub(super) id: Option<SharedStr>,
     /// The index in the output in the first record about it.
     pub(super) index: Option<u64>,
     /// Whether an event contained its index. Otherwise the index is its position in a list.
     pub(super) placed: bool,
     /// The message id of its blocks: the item's id, or one derived from its index.
-    pub(super) message_id: Name,
+    pub(super) message_id: SharedStr,
     /// Whether the upstream announced the item, and not only its parts.
     pub(super) announced: bool,
     /// Whether an event named it by an id that is known to be its own.
@@ -117,7 +117,7 @@ pub(super) struct Item {
     /// The call, if the item is one.
     pub(super) call: Option<Box<Call>>,
     /// The call whose output it is.
-    pub(super) output_of: Option<Name>,
+    pub(super) output_of: Option<SharedStr>,
     /// The number of bytes reported of each command's output, for each of its two streams.
     pub(super) output_said: BTreeMap<(u64, bool), usize>,
 }
@@ -137,11 +137,11 @@ pub(super) struct Part {
 #[derive(Debug, Default)]
 pub(super) struct Call {
     /// The call's own id, which its output names.
-    pub(super) call_id: Option<Name>,
+    pub(super) call_id: Option<SharedStr>,
     /// Its ids in frames, once a frame has been emitted.
     pub(super) tool: Option<Tool>,
     /// The tool's name; "" while unknown.
-    pub(super) name: Name,
+    pub(super) name: SharedStr,
     /// The input so far.
     pub(super) input: String,
     /// Half of a surrogate pair at the end of the input.
@@ -164,7 +164,7 @@ pub(super) struct Call {
 
 impl Item {
     /// A new item. `named` says whether `message_id` is the item's own id.
-    pub(super) fn new(kind: ItemKind, named: bool, message_id: Name, index: Option<u64>, now_ms: u64) -> Self {
+    pub(super) fn new(kind: ItemKind, named: bool, message_id: SharedStr, index: Option<u64>, now_ms: u64) -> Self {
         let id = named.then(|| message_id.clone());
         let call = kind.is_call().then(|| Box::new(Call { since_ms: now_ms, ..Call::default() }));
         Self {
@@ -190,14 +190,14 @@ impl Item {
     pub(super) fn learn(&mut self, fields: &Object<'_>) {
         let call_id = fields.str("call_id").filter(|id| !id.is_empty());
         if self.kind == ItemKind::Output {
-            self.output_of = self.output_of.take().or_else(|| call_id.as_deref().map(Name::from));
+            self.output_of = self.output_of.take().or_else(|| call_id.as_deref().map(SharedStr::from));
         }
         let Some(call) = &mut self.call else { return };
         if let (None, Some(call_id)) = (&call.call_id, call_id) {
-            call.call_id = Some(Name::from(&*call_id));
+            call.call_id = Some(SharedStr::from(&*call_id));
             // Emitted frames keep their id. The client answers to the call's own id.
             if let Some(tool) = &mut call.tool {
-                tool.call_id = Name::from(&*call_id);
+                tool.call_id = SharedStr::from(&*call_id);
             }
         }
         if let Some(name) = super::tool::name(self.kind, fields).filter(|_| call.name.is_empty()) {
@@ -212,7 +212,7 @@ impl Item {
     }
 
     /// The call's own id.
-    pub(super) fn call_id(&self) -> Option<&Name> {
+    pub(super) fn call_id(&self) -> Option<&SharedStr> {
         self.call.as_ref()?.call_id.as_ref()
     }
 }

@@ -6,7 +6,7 @@
 //! kind, and then to the open item.
 
 use super::item::{Item, ItemKind};
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::hash::HashMap;
 use crate::json::Object;
 use std::borrow::Cow;
@@ -42,13 +42,13 @@ impl<'a> Address<'a> {
 pub(super) struct Items {
     list: Vec<Item>,
     // There are usually few items, and looking a name up in a tree is then faster than hashing it.
-    by_id: BTreeMap<Name, usize>,
-    by_call: BTreeMap<Name, usize>,
+    by_id: BTreeMap<SharedStr, usize>,
+    by_call: BTreeMap<SharedStr, usize>,
     /// The newest item of a kind at an index. Two items at one index are common.
     by_index: BTreeMap<(u64, ItemKind), usize>,
     latest: BTreeMap<ItemKind, usize>,
     /// The response's id, from which the message ids of items without an id are derived.
-    pub(super) response: Option<Name>,
+    pub(super) response: Option<SharedStr>,
     /// Whether the upstream changes its ids with every event, so that they carry no information.
     pub(super) ids_rotate: bool,
 }
@@ -152,7 +152,7 @@ impl Items {
             && !item.aliased
         {
             item.aliased = true;
-            self.by_id.entry(Name::from(id)).or_insert(at);
+            self.by_id.entry(SharedStr::from(id)).or_insert(at);
         }
     }
 
@@ -243,9 +243,9 @@ impl Items {
         let at = self.list.len();
         // An id that another item uses already cannot identify this one's blocks.
         let id = id.filter(|&id| self.ids_rotate || !self.by_id.contains_key(id));
-        let name = id.map(Name::from).unwrap_or_else(|| match &self.response {
-            Some(response) => Name::from(format!("{response}/{at}")),
-            None => Name::from(format!("item_{at}")),
+        let name = id.map(SharedStr::from).unwrap_or_else(|| match &self.response {
+            Some(response) => SharedStr::from(format!("{response}/{at}")),
+            None => SharedStr::from(format!("item_{at}")),
         });
         let item = Item::new(kind, id.is_some(), name, index, now_ms);
         if let Some(id) = &item.id {

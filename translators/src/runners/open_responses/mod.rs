@@ -33,9 +33,9 @@ mod validation;
 
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
-use crate::frame::{ErrorScope, Name};
+use crate::frame::{ErrorScope, SharedStr};
 use crate::json::{Json, Kind, Object};
-use crate::ledger::{Ledger, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED};
 use crate::redact::Pieces;
 use error::Fault;
 use event::Event;
@@ -101,16 +101,16 @@ struct OpenResponses {
     /// The open responses, oldest first.
     runs: Vec<Run>,
     /// The ids of responses that have ended.
-    over: VecDeque<Name>,
+    over: VecDeque<SharedStr>,
     /// Whether a run has started.
     begun: bool,
     checked: validation::Checked,
 }
 
 impl Decoder for OpenResponses {
-    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
+    fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
         if record.json.kind() != Kind::Object {
-            ledger.record_on_current();
+            normalizer.record_on_current();
             return;
         }
         let fields = &record.fields;
@@ -124,15 +124,15 @@ impl Decoder for OpenResponses {
         let event = match named {
             Some(event) => event,
             None if is_response => {
-                self.whole_response(record, ledger);
+                self.whole_response(record, normalizer);
                 return;
             }
             None if bare => Event::Error,
             None => kind.map_or(Event::Untyped, |_| Event::Unknown),
         };
-        validation::check(record, written.as_deref(), kind.filter(|_| !bare), event, &mut self.checked, ledger);
+        validation::check(record, written.as_deref(), kind.filter(|_| !bare), event, &mut self.checked, normalizer);
         if bare {
-            ledger.unknown("the event does not say its type");
+            normalizer.unknown("the event does not say its type");
         }
         let response = match event {
             Event::Created | Event::Progress | Event::Terminal => {
@@ -141,30 +141,32 @@ impl Decoder for OpenResponses {
             _ => None,
         };
         let address = Address::of(fields);
-        let Some(at) = self.run_of(event, &address, response.as_ref(), ledger) else {
+        let Some(at) = self.run_of(event, &address, response.as_ref(), normalizer) else {
             // An event that is not about a response belongs to the open run. An event about a finished response belongs to no
             // run.
             if !event.is_of_a_response() {
-                ledger.record_on_current();
+                normalizer.record_on_current();
             }
             return;
         };
         if event == Event::Terminal {
             let status = ending::status(kind, response.as_ref());
-            self.end_run(at, ledger, |run, ledger| ending::terminal(run, status, response.as_ref(), ledger));
+            self.end_run(at, normalizer, |run, normalizer| {
+                ending::terminal(run, status, response.as_ref(), normalizer)
+            });
             return;
         }
         let Some(run) = self.runs.get_mut(at) else { return };
-        ledger.record_on(run.stream);
+        normalizer.record_on(run.stream);
         if event == Event::Error {
             let fault = Fault::of_event(fields);
             if run.error.as_ref() != Some(&fault) {
-                ledger.push(run.place(), fault.frame(ErrorScope::Provider));
+                normalizer.push(run.place(), fault.frame(ErrorScope::Provider));
             }
             run.error = Some(fault.clone());
             // `response.failed` follows a typed error; nothing follows a bare one.
             if bare {
-                self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
+                self.end_run(at, normalizer, |run, normalizer| ending::broken(run, fault, normalizer));
             }
             return;
         }
@@ -174,65 +176,67 @@ impl Decoder for OpenResponses {
             // One server sends the names of calls only here.
             let output = response.get("output").into_iter().flat_map(Json::objects);
             let output: Vec<Object<'_>> = output.map(|(.., fields)| fields).collect();
-            run.items.of_output(&output, ledger.time_ms());
+            run.items.of_output(&output, normalizer.time_ms());
             return;
         }
-        dispatch::event(run, event, &address, fields, ledger);
+        dispatch::event(run, event, &address, fields, normalizer);
     }
 
-    fn opaque(&mut self, done: bool, ledger: &mut Ledger) {
-        ledger.record_on_current();
+    fn opaque(&mut self, done: bool, normalizer: &mut Normalizer) {
+        normalizer.record_on_current();
         // The marker may arrive too early, so it ends a run only after an error.
         if done && let Some(at) = self.runs.len().checked_sub(1) {
-            self.break_off(at, ledger);
+            self.break_off(at, normalizer);
         }
     }
 
-    fn end(&mut self, ledger: &mut Ledger) {
+    fn end(&mut self, normalizer: &mut Normalizer) {
         for at in (0..self.runs.len()).rev() {
-            self.break_off(at, ledger);
+            self.break_off(at, normalizer);
         }
         for mut run in std::mem::take(&mut self.runs) {
-            ending::close(&mut run, true, ledger);
+            ending::close(&mut run, true, normalizer);
         }
     }
 }
 
 impl OpenResponses {
     /// Ends a run that has reported an error.
-    fn break_off(&mut self, at: usize, ledger: &mut Ledger) {
+    fn break_off(&mut self, at: usize, normalizer: &mut Normalizer) {
         if let Some(fault) = self.runs.get(at).and_then(|run| run.error.clone()) {
-            self.end_run(at, ledger, |run, ledger| ending::broken(run, fault, ledger));
+            self.end_run(at, normalizer, |run, normalizer| ending::broken(run, fault, normalizer));
         }
     }
 
-    fn end_run(&mut self, at: usize, ledger: &mut Ledger, end: impl FnOnce(Run, &mut Ledger)) {
+    fn end_run(&mut self, at: usize, normalizer: &mut Normalizer, end: impl FnOnce(Run, &mut Normalizer)) {
         if at >= self.runs.len() {
             return;
         }
         let run = self.runs.remove(at);
-        ledger.record_on(run.stream);
+        normalizer.record_on(run.stream);
         if let Some(id) = &run.id {
             if self.over.len() == REMEMBERED {
                 self.over.pop_front();
             }
             self.over.push_back(id.clone());
         }
-        end(run, ledger);
+        end(run, normalizer);
     }
 
     /// Handles a response that was not streamed. It starts and ends here, unless it is still in progress.
-    fn whole_response(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
-        validation::response(record, ledger);
+    fn whole_response(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
+        validation::response(record, normalizer);
         let response = &record.fields;
-        let at = self.run_of(Event::Created, &Address::of(response), Some(response), ledger);
+        let at = self.run_of(Event::Created, &Address::of(response), Some(response), normalizer);
         let status = ending::status(None, Some(response));
         let under_way = response.str("status").is_some_and(|status| status == "in_progress" || status == "queued");
         match at {
             Some(at) if !under_way => {
-                self.end_run(at, ledger, |run, ledger| ending::terminal(run, status, Some(response), ledger));
+                self.end_run(at, normalizer, |run, normalizer| {
+                    ending::terminal(run, status, Some(response), normalizer)
+                });
             }
-            _ => ledger.record_on_current(),
+            _ => normalizer.record_on_current(),
         }
     }
 
@@ -242,7 +246,7 @@ impl OpenResponses {
         event: Event,
         address: &Address<'_>,
         response: Option<&Object<'_>>,
-        ledger: &mut Ledger,
+        normalizer: &mut Normalizer,
     ) -> Option<usize> {
         if !event.is_of_a_response() {
             return None;
@@ -270,34 +274,34 @@ impl OpenResponses {
         };
         let at = match at {
             Some(at) => at,
-            None if begins || !self.begun => self.open(response, ledger),
+            None if begins || !self.begun => self.open(response, normalizer),
             None => return None,
         };
         let run = self.runs.get_mut(at)?;
         run.created |= event == Event::Created;
         if run.id.is_none() {
-            run.id = id.map(Name::from);
+            run.id = id.map(SharedStr::from);
             run.items.response.clone_from(&run.id);
         }
         Some(at)
     }
 
-    fn open(&mut self, response: Option<&Object<'_>>, ledger: &mut Ledger) -> usize {
+    fn open(&mut self, response: Option<&Object<'_>>, normalizer: &mut Normalizer) -> usize {
         self.begun = true;
         if self.runs.len() == OPEN {
-            self.end_run(0, ledger, |mut run, ledger| {
-                ending::close(&mut run, true, ledger);
+            self.end_run(0, normalizer, |mut run, normalizer| {
+                ending::close(&mut run, true, normalizer);
                 let end = RunEnd::interrupted(STREAM_ENDED, "too many responses began before this one ended");
-                ledger.end_run(run.stream, end);
+                normalizer.end_run(run.stream, end);
             });
         }
         let conversation = response.and_then(|response| response.some("conversation"));
         let conversation = conversation.and_then(|value| value.str().or_else(|| value.object()?.str("id")));
-        ledger.set_session(conversation.as_deref().unwrap_or_default());
-        let mut run = Run::new(ledger.open_run(""));
+        normalizer.set_session(conversation.as_deref().unwrap_or_default());
+        let mut run = Run::new(normalizer.open_run(""));
         let model = response.and_then(|response| response.str("model")).filter(|model| !model.is_empty());
-        run.model = model.map(|model| Name::from(&*model));
-        ledger.turn_started(run.stream, run.model.clone());
+        run.model = model.map(|model| SharedStr::from(&*model));
+        normalizer.turn_started(run.stream, run.model.clone());
         self.runs.push(run);
         self.runs.len() - 1
     }

@@ -8,7 +8,7 @@ use super::item::ItemKind;
 use super::run::Run;
 use crate::frame::OutputStream;
 use crate::json::{Json, Kind, Object};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 
 /// The outcome of a tool.
 pub(super) struct Outcome {
@@ -98,7 +98,7 @@ fn error_words(fields: &Object<'_>) -> String {
 }
 
 /// Handles an event with a delta of a command's output, or with all of it. Each stream is reported as it arrives.
-pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut Ledger) {
+pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, normalizer: &mut Normalizer) {
     let Some(call) = call_of(run, at, false) else { return };
     let command = fields.u64("command_index").unwrap_or_default();
     if let Some(delta) = fields.get("delta") {
@@ -106,16 +106,16 @@ pub(super) fn of_command(run: &mut Run, at: usize, fields: &Object<'_>, ledger: 
             if let Some(item) = run.items.get_mut(at) {
                 *item.output_said.entry((command, stream == OutputStream::Stderr)).or_default() += chunk.len();
             }
-            call::said(run, call, stream, chunk, ledger);
+            call::said(run, call, stream, chunk, normalizer);
         }
     }
     for (nth, entry) in fields.items("output").into_iter().enumerate() {
-        rest(run, at, call, command.saturating_add(nth as u64), entry, ledger);
+        rest(run, at, call, command.saturating_add(nth as u64), entry, normalizer);
     }
 }
 
 /// Handles the whole output of a call, which means that the call ran and is over.
-pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut Ledger) {
+pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, normalizer: &mut Normalizer) {
     if run.items.get_mut(at).is_none_or(|item| std::mem::replace(&mut item.finished, true)) {
         return;
     }
@@ -128,7 +128,7 @@ pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut 
     if commands {
         for (nth, entry) in fields.items("output").into_iter().enumerate() {
             if let Some(call) = call {
-                rest(run, at, call, nth as u64, entry, ledger);
+                rest(run, at, call, nth as u64, entry, normalizer);
             }
             let ended = entry.object().and_then(|entry| entry.object("outcome"));
             match ended.as_ref().and_then(|ended| ended.str("type")).as_deref() {
@@ -146,19 +146,19 @@ pub(super) fn whole(run: &mut Run, at: usize, fields: &Object<'_>, ledger: &mut 
         outcome.said.push((OutputStream::Stdout, texts(output)));
     }
     if let Some(call) = call {
-        call::start(run, call, ledger);
-        call::end(run, call, outcome, ledger);
+        call::start(run, call, normalizer);
+        call::end(run, call, outcome, normalizer);
     }
 }
 
 /// Reports what a command's whole output adds to its deltas.
-fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, ledger: &mut Ledger) {
+fn rest(run: &mut Run, at: usize, call: usize, command: u64, entry: Json<'_>, normalizer: &mut Normalizer) {
     for (stream, whole) in streams(entry) {
         let Some(item) = run.items.get_mut(at) else { return };
         let said = item.output_said.entry((command, stream == OutputStream::Stderr)).or_default();
         let Some(chunk) = whole.get(*said..).map(str::to_owned) else { continue };
         *said = whole.len();
-        call::said(run, call, stream, chunk, ledger);
+        call::said(run, call, stream, chunk, normalizer);
     }
 }
 

@@ -8,12 +8,19 @@ use super::item::{Item, ItemKind, Part};
 use super::run::Run;
 use crate::frame::{Body, LogLevel, RawJson};
 use crate::json::{Json, Object, Utf16Text};
-use crate::ledger::{Block, Ledger};
+use crate::normalizer::{Block, Normalizer};
 use std::borrow::Cow;
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// Handles a delta of a part's text. `index` is the part's index, if the event contains it.
-pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, piece: Utf16Text, ledger: &mut Ledger) {
+pub(super) fn delta(
+    run: &mut Run,
+    at: usize,
+    text: Text,
+    index: Option<u32>,
+    piece: Utf16Text,
+    normalizer: &mut Normalizer,
+) {
     let place = run.place();
     let Some(item) = run.items.get_mut(at) else { return };
     if item.finished || piece == Utf16Text::default() {
@@ -25,7 +32,7 @@ pub(super) fn delta(run: &mut Run, at: usize, text: Text, index: Option<u32>, pi
         return;
     }
     let block = part.block;
-    ledger.delta(place, block_of(text, &item.message_id, block), piece);
+    normalizer.delta(place, block_of(text, &item.message_id, block), piece);
 }
 
 /// Starts a part.
@@ -60,7 +67,7 @@ impl<'w> Whole<'w> {
 }
 
 /// Completes a part.
-pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledger) {
+pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, normalizer: &mut Normalizer) {
     let place = run.place();
     let Whole { text, index, opaque, corrects, .. } = whole;
     let said = whole.said.filter(|said| !said.is_empty());
@@ -72,7 +79,7 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledg
         Some(part) if part.text != text => return,
         Some(Part { whole: Some(before), .. }) => {
             if said.is_some_and(|said| hash(said) != *before) {
-                differs(run, ledger);
+                differs(run, normalizer);
             }
             return;
         }
@@ -80,12 +87,12 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledg
     }
     let number = item.part(text, index).block;
     let block = block_of(text, &item.message_id, number);
-    let pieces = ledger.said(place, block).unwrap_or_default();
+    let pieces = normalizer.said(place, block).unwrap_or_default();
     let agreed = said.filter(|said| said.starts_with(pieces)).unwrap_or(pieces);
     // A contradiction is reported once: later repetitions are compared with the contradicting text.
     let hash = hash(said.unwrap_or(agreed));
     let last_word = (text == Text::Said).then(|| said.filter(|_| corrects).unwrap_or(agreed).to_owned());
-    let agrees = ledger.complete(place, block, said, opaque);
+    let agrees = normalizer.complete(place, block, said, opaque);
     if let Some(part) = item.parts.get_mut(&(sort, index)) {
         part.whole = Some(hash);
     }
@@ -96,7 +103,7 @@ pub(super) fn done(run: &mut Run, at: usize, whole: Whole<'_>, ledger: &mut Ledg
         }
     }
     if !agrees {
-        differs(run, ledger);
+        differs(run, normalizer);
     }
 }
 
@@ -107,7 +114,7 @@ pub(super) fn whole(
     object: Json<'_>,
     fields: &Object<'_>,
     corrects: bool,
-    ledger: &mut Ledger,
+    normalizer: &mut Normalizer,
 ) {
     let Some(item) = run.items.get(at) else { return };
     let reasoning = item.kind == ItemKind::Reasoning;
@@ -125,9 +132,9 @@ pub(super) fn whole(
     }
     // One upstream streams its reasoning as a summary and repeats it as content, which is then already reported.
     if reasoning {
-        wholes.retain(|(text, index, said)| *text == Text::Summary || !is_repeated(run, at, *index, said, ledger));
+        wholes.retain(|(text, index, said)| *text == Text::Summary || !is_repeated(run, at, *index, said, normalizer));
     }
-    if let Some(merged) = merged(run, at, &wholes, ledger) {
+    if let Some(merged) = merged(run, at, &wholes, normalizer) {
         wholes = vec![merged];
     }
     let mut opaque =
@@ -139,19 +146,19 @@ pub(super) fn whole(
             .get(at)
             .is_some_and(|item| item.parts.get(&(text.sort(), index)).is_none_or(|part| part.whole.is_none()));
         let opaque = if nth + 1 == count && open { opaque.take() } else { None };
-        done(run, at, Whole { text, index: Some(index), said: Some(&said), opaque, corrects }, ledger);
+        done(run, at, Whole { text, index: Some(index), said: Some(&said), opaque, corrects }, normalizer);
     }
     let first = run.items.get(at).is_some_and(|item| !item.finished);
-    close(run, at, false, ledger);
+    close(run, at, false, normalizer);
     if first && let Some(opaque) = opaque {
         // Every part is closed, so the encrypted form gets its own block after them.
         let behind = Whole { text: Text::Reasoning, index: Some(u32::MAX), said: None, opaque: Some(opaque), corrects };
-        done(run, at, behind, ledger);
+        done(run, at, behind, normalizer);
     }
 }
 
 /// Closes an item's open parts. If they were `cut` off, they are no final text.
-pub(super) fn close(run: &mut Run, at: usize, cut: bool, ledger: &mut Ledger) {
+pub(super) fn close(run: &mut Run, at: usize, cut: bool, normalizer: &mut Normalizer) {
     let place = run.place();
     let Some(item) = run.items.get_mut(at) else { return };
     item.finished = true;
@@ -160,12 +167,12 @@ pub(super) fn close(run: &mut Run, at: usize, cut: bool, ledger: &mut Ledger) {
     open.sort_unstable_by_key(|&(block, ..)| block);
     if cut {
         for (block, text, _) in open {
-            ledger.cut(place, block_of(text, &item.message_id, block), None);
+            normalizer.cut(place, block_of(text, &item.message_id, block), None);
         }
         return;
     }
     for (_, text, index) in open {
-        done(run, at, Whole { text, index: Some(index), said: None, opaque: None, corrects: false }, ledger);
+        done(run, at, Whole { text, index: Some(index), said: None, opaque: None, corrects: false }, normalizer);
     }
 }
 
@@ -191,7 +198,7 @@ fn merged<'w>(
     run: &Run,
     at: usize,
     wholes: &[(Text, u32, Cow<'w, str>)],
-    ledger: &Ledger,
+    normalizer: &Normalizer,
 ) -> Option<(Text, u32, Cow<'w, str>)> {
     let [(text, index, first), _, ..] = wholes else { return None };
     let item = run.items.get(at)?;
@@ -203,14 +210,14 @@ fn merged<'w>(
     let agrees = match part.whole {
         Some(before) => hash(&all) == before,
         None => {
-            let said = ledger.said(run.place(), block_of(*text, &item.message_id, part.block))?;
+            let said = normalizer.said(run.place(), block_of(*text, &item.message_id, part.block))?;
             said.len() > first.len() && all.starts_with(said)
         }
     };
     agrees.then_some((*text, *index, Cow::Owned(all)))
 }
 
-fn is_repeated(run: &Run, at: usize, index: u32, said: &str, ledger: &Ledger) -> bool {
+fn is_repeated(run: &Run, at: usize, index: u32, said: &str, normalizer: &Normalizer) -> bool {
     let Some(item) = run.items.get(at) else { return false };
     if item.parts.contains_key(&(Sort::Content, index)) {
         return false;
@@ -218,13 +225,13 @@ fn is_repeated(run: &Run, at: usize, index: u32, said: &str, ledger: &Ledger) ->
     let said_hash = hash(said);
     item.parts.iter().any(|(_, part)| match part.whole {
         Some(whole) => whole == said_hash,
-        None => ledger.said(run.place(), block_of(Text::Reasoning, &item.message_id, part.block)) == Some(said),
+        None => normalizer.said(run.place(), block_of(Text::Reasoning, &item.message_id, part.block)) == Some(said),
     })
 }
 
-fn differs(run: &Run, ledger: &mut Ledger) {
+fn differs(run: &Run, normalizer: &mut Normalizer) {
     let message = "the whole text differs from the pieces that came before it; the pieces stand".to_owned();
-    ledger.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
+    normalizer.push(run.place(), Body::LogEmitted { level: LogLevel::Warn, message });
 }
 
 fn block_of(text: Text, message_id: &str, index: u32) -> Block<'_> {

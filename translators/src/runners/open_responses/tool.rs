@@ -3,18 +3,18 @@
 //! Input: the fields of a call's item. Output: plain values. Never: a frame; the bytes of an image.
 
 use super::item::ItemKind;
-use crate::frame::{Name, RawJson, ToolKind};
+use crate::frame::{RawJson, SharedStr, ToolKind};
 use crate::json::{self, Json, Kind, Object};
 
 /// The tool's name, as the model knows it. The item type of a hosted tool is the tool's name plus `_call`.
-pub(super) fn name(kind: ItemKind, fields: &Object<'_>) -> Option<Name> {
+pub(super) fn name(kind: ItemKind, fields: &Object<'_>) -> Option<SharedStr> {
     let own = fields.str("name").filter(|name| !name.is_empty());
     if (kind == ItemKind::Mcp || kind == ItemKind::ApprovalRequest)
         && let (Some(name), Some(server)) = (&own, fields.str("server_label"))
     {
-        return Some(Name::from(format!("mcp__{server}__{name}")));
+        return Some(SharedStr::from(format!("mcp__{server}__{name}")));
     }
-    own.map(|name| Name::from(&*name)).or_else(|| hosted(kind).map(Name::from))
+    own.map(|name| SharedStr::from(&*name)).or_else(|| hosted(kind).map(SharedStr::from))
 }
 
 /// The fixed name of a hosted tool; `None` for tools that have names of their own.

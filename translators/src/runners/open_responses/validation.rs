@@ -9,7 +9,7 @@ use crate::decode::Record;
 use crate::frame::Faults;
 use crate::hash::HashMap;
 use crate::json::{Fields, Json, Kind};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 use crate::schema::{SchemaFile, Schemas};
 use std::sync::{LazyLock, OnceLock};
 
@@ -81,37 +81,37 @@ pub(super) fn check(
     kind: Option<&str>,
     event: Event,
     checked: &mut Checked,
-    ledger: &mut Ledger,
+    normalizer: &mut Normalizer,
 ) {
     if let (Some(name), Some(said)) = (record.event_name, said)
         && name != said
     {
-        ledger.fault(format!("event name '{}' does not match type '{}'", short(name), short(said)));
+        normalizer.fault(format!("event name '{}' does not match type '{}'", short(name), short(said)));
     }
     match (event, kind) {
-        (Event::Untyped, _) => ledger.unknown("the event does not say its type"),
-        (Event::Unknown, _) => ledger.unknown("unknown event type"),
+        (Event::Untyped, _) => normalizer.unknown("the event does not say its type"),
+        (Event::Unknown, _) => normalizer.unknown("unknown event type"),
         (Event::Extension, _) | (_, None) => {}
-        (_, Some(kind)) => check_event(record, kind, ledger),
+        (_, Some(kind)) => check_event(record, kind, normalizer),
     }
     if matches!(event, Event::Created | Event::Progress | Event::Terminal)
         && let Some((object, fields)) = record.fields.fields().get("response")
         && object.kind() == Kind::Object
     {
         match fields {
-            Some(fields) => checked.response(object, fields, event, ledger),
-            None => checked.response(object, object.object().unwrap_or_default().fields(), event, ledger),
+            Some(fields) => checked.response(object, fields, event, normalizer),
+            None => checked.response(object, object.object().unwrap_or_default().fields(), event, normalizer),
         }
     }
 }
 
 /// Checks a record that is a response object.
-pub(super) fn response(record: &Record<'_>, ledger: &mut Ledger) {
-    Checked::default().response(record.json, record.fields.fields(), Event::Terminal, ledger);
+pub(super) fn response(record: &Record<'_>, normalizer: &mut Normalizer) {
+    Checked::default().response(record.json, record.fields.fields(), Event::Terminal, normalizer);
 }
 
 impl Checked {
-    fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, event: Event, ledger: &mut Ledger) {
+    fn response(&mut self, object: Json<'_>, fields: Fields<'_, '_>, event: Event, normalizer: &mut Normalizer) {
         let Some(schemas) = response_schema() else { return };
         if self.object.is_empty() || self.object != object.text() {
             self.faults = schemas.check_fields(RESPONSE.kind, object, fields, &|breaches| told(None, breaches));
@@ -121,19 +121,19 @@ impl Checked {
                 self.object.push_str(object.text());
             }
         }
-        ledger.response_faults(&self.faults);
+        normalizer.response_faults(&self.faults);
     }
 }
 
-fn check_event(record: &Record<'_>, kind: &str, ledger: &mut Ledger) {
+fn check_event(record: &Record<'_>, kind: &str, normalizer: &mut Normalizer) {
     let known = known(kind);
     let first = known.is_none_or(|known| !known.is_published).then_some(NOT_PUBLISHED);
     match known.and_then(Known::schemas) {
         Some(schemas) => {
             let fields = record.fields.fields();
-            ledger.faults(&schemas.check_fields(kind, record.json, fields, &|breaches| told(first, breaches)));
+            normalizer.faults(&schemas.check_fields(kind, record.json, fields, &|breaches| told(first, breaches)));
         }
-        None => first.into_iter().for_each(|fault| ledger.fault(fault)),
+        None => first.into_iter().for_each(|fault| normalizer.fault(fault)),
     }
 }
 

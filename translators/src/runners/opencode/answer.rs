@@ -6,8 +6,8 @@
 use super::super::stops::Stop;
 use super::stage::Stage;
 use super::talk::PartState;
-use crate::frame::{Name, RawJson};
-use crate::ledger::{Block, BlockKind};
+use crate::frame::{RawJson, SharedStr};
+use crate::normalizer::{Block, BlockKind};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
 /// A block, and the position of its message within the session.
@@ -25,7 +25,7 @@ pub(super) struct Answer {
     order: u64,
     index: u32,
     /// Why the main thread's last model request stopped; `None` if its answer is complete.
-    pub(super) stop: Option<(Stop, Name)>,
+    pub(super) stop: Option<(Stop, SharedStr)>,
 }
 
 /// What is kept of a block that was closed before its whole text arrived: hashes of the text delivered so far.
@@ -49,21 +49,21 @@ impl Left {
 /// Closes a block. If `whole` is given, the undelivered rest of the text is delivered first.
 pub(super) fn close(stage: &mut Stage<'_>, spot: Spot<'_>, whole: Option<&str>, opaque: Option<RawJson>) {
     if is_answer(stage, spot) {
-        stage.ledger.complete(stage.place, spot.block, whole, opaque);
+        stage.normalizer.complete(stage.place, spot.block, whole, opaque);
     } else {
-        stage.ledger.cut(stage.place, spot.block, whole);
+        stage.normalizer.cut(stage.place, spot.block, whole);
     }
 }
 
 /// Closes a block whose whole text may still arrive. Returns `None`, without closing it, if no text was delivered.
 pub(super) fn leave(stage: &mut Stage<'_>, spot: Spot<'_>, cut: bool) -> Option<Left> {
-    let said = stage.ledger.said(stage.place, spot.block)?;
+    let said = stage.normalizer.said(stage.place, spot.block)?;
     let (said, trimmed) = (hash(said), hash(said.trim_end()));
     let cut = cut || !is_answer(stage, spot);
     if cut {
-        stage.ledger.cut(stage.place, spot.block, None);
+        stage.normalizer.cut(stage.place, spot.block, None);
     } else {
-        stage.ledger.complete(stage.place, spot.block, None, None);
+        stage.normalizer.complete(stage.place, spot.block, None, None);
     }
     Some(Left { said, trimmed, cut })
 }
@@ -74,10 +74,10 @@ pub(super) fn late(stage: &mut Stage<'_>, spot: Spot<'_>, state: &mut PartState,
     let PartState::Left(left) = std::mem::replace(state, PartState::Done) else { return };
     let is_whole = left.is_whole(text);
     if !is_whole {
-        stage.ledger.fault("a text came whole after it was closed, and is not what was said of it");
+        stage.normalizer.fault("a text came whole after it was closed, and is not what was said of it");
     }
     if (left.cut || !is_whole) && !text.is_empty() && is_answer(stage, spot) {
-        stage.ledger.set_final_text(stage.place, spot.block, text.to_owned());
+        stage.normalizer.set_final_text(stage.place, spot.block, text.to_owned());
     }
 }
 

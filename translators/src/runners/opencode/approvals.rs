@@ -1,10 +1,10 @@
 //! Permissions and questions: the runner waits for a person.
 //!
 //! Input: `permission.*` and `question.*` events. Output: approvals, requested and resolved. Aborted work never receives an
-//! answer; the ledger then closes the approval with its run.
+//! answer; the normalizer then closes the approval with its run.
 
 use super::stage::{Stage, filled};
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, SharedStr};
 use crate::json::{Json, Object, empty_object, to_raw};
 
 /// Requests a permission. The first release uses `type`, `pattern` and `callID` instead of today's `permission`, `patterns` and
@@ -13,11 +13,11 @@ pub(super) fn permission(stage: &mut Stage<'_>, asked: &Object<'_>) {
     let Some(id) = asked.str("id") else { return };
     let permission = asked.str("permission").or_else(|| asked.str("type")).unwrap_or_default();
     let call_id = asked.object("tool").and_then(|tool| tool.str("callID")).or_else(|| asked.str("callID"));
-    let tool = call_id.map(|call_id| stage.calls.newest(stage.ledger, stage.scope, &call_id));
+    let tool = call_id.map(|call_id| stage.calls.newest(stage.normalizer, stage.scope, &call_id));
     if let Some(tool) = &tool {
         stage.calls.waits(&id, tool);
     }
-    let name = tool.as_ref().and_then(|tool| stage.ledger.tool_name(stage.place.stream, tool));
+    let name = tool.as_ref().and_then(|tool| stage.normalizer.tool_name(stage.place.stream, tool));
     let mut patterns: Vec<_> = asked.items("patterns").into_iter().filter_map(Json::str).collect();
     match asked.get("pattern") {
         Some(pattern) if pattern.str().is_some() => patterns.extend(pattern.str()),
@@ -31,20 +31,20 @@ pub(super) fn permission(stage: &mut Stage<'_>, asked: &Object<'_>) {
         (true, true) => None,
     };
     let request = ApprovalRequested {
-        approval_id: Name::from(&*id),
+        approval_id: SharedStr::from(&*id),
         tool_id: tool.map(|tool| tool.id),
-        tool_name: name.unwrap_or_else(|| Name::from(&*permission)),
+        tool_name: name.unwrap_or_else(|| SharedStr::from(&*permission)),
         args: filled(asked.get("metadata")).map_or_else(empty_object, Json::to_raw),
         reason,
     };
-    stage.ledger.approval_requested(stage.place, request);
+    stage.normalizer.approval_requested(stage.place, request);
 }
 
 /// Reports a question that the model asks.
 pub(super) fn question(stage: &mut Stage<'_>, asked: &Object<'_>) {
     let Some(id) = asked.str("id") else { return };
     let call_id = asked.object("tool").and_then(|tool| tool.str("callID"));
-    let tool = call_id.map(|call_id| stage.calls.newest(stage.ledger, stage.scope, &call_id));
+    let tool = call_id.map(|call_id| stage.calls.newest(stage.normalizer, stage.scope, &call_id));
     if let Some(tool) = &tool {
         stage.calls.waits(&id, tool);
     }
@@ -59,13 +59,13 @@ pub(super) fn question(stage: &mut Stage<'_>, asked: &Object<'_>) {
         to_raw(&std::collections::BTreeMap::from([("questions", &*questions.to_raw())]))
     });
     let request = ApprovalRequested {
-        approval_id: Name::from(&*id),
+        approval_id: SharedStr::from(&*id),
         tool_id: tool.map(|tool| tool.id),
-        tool_name: Name::from("question"),
+        tool_name: SharedStr::from("question"),
         args,
         reason: (!words.is_empty()).then(|| words.join("\n")),
     };
-    stage.ledger.approval_requested(stage.place, request);
+    stage.normalizer.approval_requested(stage.place, request);
 }
 
 /// Handles a granted or rejected permission.
@@ -76,9 +76,9 @@ pub(super) fn permission_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
     let decision = match &*reply {
         "once" | "always" => Decision::Approved,
         "reject" => Decision::Rejected,
-        other => return stage.ledger.unknown(format!("unknown reply {other:?}")),
+        other => return stage.normalizer.unknown(format!("unknown reply {other:?}")),
     };
-    let scope = (decision == Decision::Approved).then(|| Name::from(&*reply));
+    let scope = (decision == Decision::Approved).then(|| SharedStr::from(&*reply));
     let reason = answer.str("message").filter(|message| !message.is_empty());
     resolve(stage, &id, decision, reason.map(std::borrow::Cow::into_owned), scope);
 }
@@ -92,7 +92,7 @@ pub(super) fn question_answered(stage: &mut Stage<'_>, answer: &Object<'_>) {
         .map(|choices| choices.items().into_iter().filter_map(Json::str).collect::<Vec<_>>().join(", "))
         .collect();
     let reason = words.join("\n");
-    resolve(stage, &id, Decision::Approved, (!reason.is_empty()).then_some(reason), Some(Name::from("once")));
+    resolve(stage, &id, Decision::Approved, (!reason.is_empty()).then_some(reason), Some(SharedStr::from("once")));
 }
 
 /// Handles a dismissed question.
@@ -102,8 +102,8 @@ pub(super) fn question_rejected(stage: &mut Stage<'_>, answer: &Object<'_>) {
     }
 }
 
-fn resolve(stage: &mut Stage<'_>, id: &str, decision: Decision, reason: Option<String>, scope: Option<Name>) {
+fn resolve(stage: &mut Stage<'_>, id: &str, decision: Decision, reason: Option<String>, scope: Option<SharedStr>) {
     stage.calls.answered(id, decision == Decision::Approved);
-    let answer = ApprovalResolved { approval_id: Name::from(id), decision, by: None, reason, scope };
-    stage.ledger.approval_resolved(stage.place.stream, answer);
+    let answer = ApprovalResolved { approval_id: SharedStr::from(id), decision, by: None, reason, scope };
+    stage.normalizer.approval_resolved(stage.place.stream, answer);
 }

@@ -4,8 +4,8 @@
 //! of the run already uses a call id, the part's id is used instead.
 
 use super::super::names::{NameMap, NameSet};
-use crate::frame::{Name, Tool};
-use crate::ledger::Ledger;
+use crate::frame::{SharedStr, Tool};
+use crate::normalizer::Normalizer;
 use std::collections::VecDeque;
 use uuid::Uuid;
 
@@ -16,9 +16,9 @@ const REMEMBERED: usize = 4096;
 #[derive(Debug, Default)]
 pub(super) struct Calls {
     owners: NameMap<Owner>,
-    order: VecDeque<Name>,
+    order: VecDeque<SharedStr>,
     /// The call that waits for each approval.
-    waiting: NameMap<Name>,
+    waiting: NameMap<SharedStr>,
     /// Refused calls that have not ended yet.
     refused: NameSet,
 }
@@ -26,14 +26,14 @@ pub(super) struct Calls {
 #[derive(Debug)]
 struct Owner {
     /// The part that used the id first; `None` if only an approval has mentioned it so far.
-    part: Option<Name>,
+    part: Option<SharedStr>,
     /// The newest call with this id.
     newest: Tool,
 }
 
 impl Calls {
     /// The ids of a call that a part shows for the first time.
-    pub(super) fn claim(&mut self, ledger: &Ledger, scope: Uuid, call_id: &str, part: &Name) -> Tool {
+    pub(super) fn claim(&mut self, normalizer: &Normalizer, scope: Uuid, call_id: &str, part: &SharedStr) -> Tool {
         let call_id = if call_id.is_empty() { part } else { call_id };
         match self.owners.get_mut(call_id) {
             Some(owner) if owner.part.is_none() || owner.part.as_ref() == Some(part) => {
@@ -41,10 +41,10 @@ impl Calls {
                 owner.newest.clone()
             }
             Some(owner) => {
-                owner.newest = ledger.tool(scope, part);
+                owner.newest = normalizer.tool(scope, part);
                 owner.newest.clone()
             }
-            None => self.add(ledger.tool(scope, call_id), Some(part.clone())),
+            None => self.add(normalizer.tool(scope, call_id), Some(part.clone())),
         }
     }
 
@@ -56,16 +56,16 @@ impl Calls {
     }
 
     /// The newest call with this id, which may not have been shown yet.
-    pub(super) fn newest(&mut self, ledger: &Ledger, scope: Uuid, call_id: &str) -> Tool {
+    pub(super) fn newest(&mut self, normalizer: &Normalizer, scope: Uuid, call_id: &str) -> Tool {
         match self.owners.get(call_id) {
             Some(owner) => owner.newest.clone(),
-            None => self.add(ledger.tool(scope, call_id), None),
+            None => self.add(normalizer.tool(scope, call_id), None),
         }
     }
 
     /// Notes that a call waits for an approval.
     pub(super) fn waits(&mut self, approval_id: &str, tool: &Tool) {
-        self.waiting.insert(Name::from(approval_id), tool.call_id.clone());
+        self.waiting.insert(SharedStr::from(approval_id), tool.call_id.clone());
     }
 
     /// Notes the answer to an approval.
@@ -82,7 +82,7 @@ impl Calls {
         self.refused.remove(&tool.call_id)
     }
 
-    fn add(&mut self, tool: Tool, part: Option<Name>) -> Tool {
+    fn add(&mut self, tool: Tool, part: Option<SharedStr>) -> Tool {
         if self.order.len() == REMEMBERED
             && let Some(oldest) = self.order.pop_front()
         {

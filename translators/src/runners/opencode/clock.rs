@@ -7,7 +7,7 @@
 
 use crate::decode::Record;
 use crate::json::{Json, Object};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 
 /// The runner's clock, derived from its records.
 #[derive(Debug, Default)]
@@ -20,20 +20,20 @@ pub(super) struct Clock {
 
 impl Clock {
     /// Starts a record, which may carry no time.
-    pub(super) fn begin(&mut self, ledger: &mut Ledger) {
-        self.now_ms = ledger.time_ms();
+    pub(super) fn begin(&mut self, normalizer: &mut Normalizer) {
+        self.now_ms = normalizer.time_ms();
         if let Some((told_ms, came_ms)) = self.latest {
-            ledger.set_time(told_ms.saturating_add(self.now_ms.saturating_sub(came_ms)));
+            normalizer.set_time(told_ms.saturating_add(self.now_ms.saturating_sub(came_ms)));
         }
     }
 
     /// Notes the time of something that happened.
-    pub(super) fn at(&mut self, unix_ms: Option<u64>, ledger: &mut Ledger) {
+    pub(super) fn at(&mut self, unix_ms: Option<u64>, normalizer: &mut Normalizer) {
         if let Some(unix_ms) = unix_ms {
             if self.latest.is_none_or(|(told_ms, _)| told_ms <= unix_ms) {
                 self.latest = Some((unix_ms, self.now_ms));
             }
-            ledger.set_time(unix_ms);
+            normalizer.set_time(unix_ms);
         }
     }
 }

@@ -9,73 +9,73 @@
 use super::failure::{Failure, retried, verdict};
 use super::parts;
 use super::sessions::Feed;
-use crate::frame::{Body, Name};
+use crate::frame::{Body, SharedStr};
 use crate::json::Object;
-use crate::ledger::{Ledger, Place, RunEnd};
+use crate::normalizer::{Normalizer, RunEnd, Target};
 use crate::sequence::StreamKey;
 
 impl Feed {
     /// Handles a session's status.
-    pub(super) fn status(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn status(&mut self, id: &SharedStr, props: &Object<'_>, normalizer: &mut Normalizer) {
         let status = props.object("status").unwrap_or_default();
         match status.str("type").as_deref() {
-            Some("idle") => self.idle(id, 0, ledger),
+            Some("idle") => self.idle(id, 0, normalizer),
             Some(kind @ ("busy" | "retry")) => {
                 let session = self.session(id);
                 (session.busy, session.idle) = (true, [0; 2]);
-                self.work(id, ledger);
-                self.tell_prompt(id, ledger);
+                self.work(id, normalizer);
+                self.tell_prompt(id, normalizer);
                 if kind == "retry" {
-                    self.on_stage(id, ledger, |stage, talk| {
+                    self.on_stage(id, normalizer, |stage, talk| {
                         for message in talk.open() {
                             parts::cut_blocks(stage, message);
                         }
-                        stage.ledger.push(stage.place, retried(&status));
+                        stage.normalizer.push(stage.place, retried(&status));
                     });
                 }
             }
-            _ => ledger.unknown("unknown session status"),
+            _ => normalizer.unknown("unknown session status"),
         }
     }
 
     /// Notes that a session is idle, as reported by a status (way 0) or by an event (way 1).
-    pub(super) fn idle(&mut self, id: &Name, way: usize, ledger: &mut Ledger) {
-        self.settle(id, ledger);
+    pub(super) fn idle(&mut self, id: &SharedStr, way: usize, normalizer: &mut Normalizer) {
+        self.settle(id, normalizer);
         let session = self.session(id);
         session.busy = false;
         if let Some(count) = session.idle.get_mut(way) {
             *count = count.saturating_add(1);
         }
-        self.end_if_over(id, ledger);
+        self.end_if_over(id, normalizer);
     }
 
     /// Handles an error of a session, which does not necessarily end it.
-    pub(super) fn error(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn error(&mut self, id: &SharedStr, props: &Object<'_>, normalizer: &mut Normalizer) {
         let failure = Failure::read(props.some("error"));
         let session = self.session(id);
         // Idle follows next. Messages that the error breaks off get their last updates after that.
         session.talk.forget_early();
         if session.prompt.is_some() {
             // The prompt failed before any work started.
-            self.work(id, ledger);
+            self.work(id, normalizer);
         }
-        self.failed(id, failure, ledger);
+        self.failed(id, failure, normalizer);
         let session = self.session(id);
         if !session.busy && session.talk.is_complete() && self.run_of(id).is_some() {
-            self.conclude(id, ledger);
+            self.conclude(id, normalizer);
         }
     }
 
     /// Handles a failure of a session or of one of its messages. Only its first report produces a frame.
-    pub(super) fn failed(&mut self, id: &Name, failure: Failure, ledger: &mut Ledger) {
+    pub(super) fn failed(&mut self, id: &SharedStr, failure: Failure, normalizer: &mut Normalizer) {
         // The runner repeats the session's error on the message that it broke off.
         let told = self.session(id).failure.as_ref() == Some(&failure);
         if !told && !failure.aborted {
-            match self.place(id, ledger) {
-                Some(place) => ledger.push(place, failure.reported(place.parent.is_some())),
+            match self.place(id, normalizer) {
+                Some(place) => normalizer.push(place, failure.reported(place.parent.is_some())),
                 None => {
-                    let thread = ledger.thread();
-                    ledger.push(Place::main(thread), failure.reported(false));
+                    let thread = normalizer.thread();
+                    normalizer.push(Target::main(thread), failure.reported(false));
                     return;
                 }
             }
@@ -85,46 +85,47 @@ impl Feed {
 
     /// Reports that a summary replaced the history. The summary's own message has already done so, unless the feed was joined
     /// after it.
-    pub(super) fn compacted(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn compacted(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         if !std::mem::take(&mut self.session(id).compacted) {
-            self.tell_compaction(id, None, ledger);
+            self.tell_compaction(id, None, normalizer);
         }
     }
 
     /// Reports a compaction.
-    pub(super) fn tell_compaction(&mut self, id: &Name, summary: Option<String>, ledger: &mut Ledger) {
-        let trigger = self.session(id).compaction.take().map(Name::from);
-        if let Some(place) = self.place(id, ledger) {
-            ledger.push(place, Body::HistoryCompacted { trigger, tokens_before: None, tokens_after: None, summary });
+    pub(super) fn tell_compaction(&mut self, id: &SharedStr, summary: Option<String>, normalizer: &mut Normalizer) {
+        let trigger = self.session(id).compaction.take().map(SharedStr::from);
+        if let Some(place) = self.place(id, normalizer) {
+            normalizer
+                .push(place, Body::HistoryCompacted { trigger, tokens_before: None, tokens_after: None, summary });
         }
     }
 
     /// Handles the deletion of a session.
-    pub(super) fn deleted(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn deleted(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         if self.run_of(id).is_some() {
             let session = self.session(id);
             session.failure.get_or_insert_with(|| Failure::stopped("session_deleted", "the session was deleted"));
-            self.conclude(id, ledger);
+            self.conclude(id, normalizer);
         }
     }
 
     /// Ends a session's work if it reported idle and no message is open, or if it reported idle twice in the same way.
-    pub(super) fn end_if_over(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn end_if_over(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         let session = self.session(id);
         let [status, event] = session.idle;
         if (status > 0 || event > 0) && session.talk.is_complete() || status > 1 || event > 1 {
-            self.conclude(id, ledger);
+            self.conclude(id, normalizer);
         }
     }
 
     /// Ends the run of a root session, or a child session's work.
-    pub(super) fn conclude(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn conclude(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         let Some(run) = self.run_of(id) else { return };
-        ledger.record_on(run);
+        normalizer.record_on(run);
         if self.session(id).parent.is_none() {
             // Deltas may have arrived after the end of their message.
             let failed = self.session(id).failure.is_some();
-            self.on_stage(id, ledger, |stage, talk| {
+            self.on_stage(id, normalizer, |stage, talk| {
                 stage.failing |= failed;
                 for message in talk.complete() {
                     parts::complete_blocks(stage, message);
@@ -146,7 +147,7 @@ impl Feed {
                 Some(_) => "failed",
             };
             session.over_in = Some((run, session.tool));
-            ledger.subagent_ended(run, id, status, None);
+            normalizer.subagent_ended(run, id, status, None);
             return;
         }
         session.run = None;
@@ -160,39 +161,39 @@ impl Feed {
             child.tasks.clear();
             (child.tool, child.called, child.failure, child.busy, child.idle) = (None, false, None, false, [0; 2]);
         }
-        ledger.end_run(run, verdict(failure, stop));
+        normalizer.end_run(run, verdict(failure, stop));
     }
 
     /// Ends a run without a report from its session. The session's next prompt starts another run.
-    pub(super) fn give_up(&mut self, run: StreamKey, end: &RunEnd, ledger: &mut Ledger) {
+    pub(super) fn give_up(&mut self, run: StreamKey, end: &RunEnd, normalizer: &mut Normalizer) {
         let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { return };
         let code = end.error_code.as_deref().unwrap_or_default();
         self.session(&id).failure = Some(Failure::stopped(code, end.message.as_deref().unwrap_or_default()));
-        ledger.set_session(&id);
-        self.conclude(&id, ledger);
+        normalizer.set_session(&id);
+        self.conclude(&id, normalizer);
     }
 
     /// Handles the end of the input. Work that still waits for its last records ends with the state known so far.
-    pub(super) fn end(&mut self, ledger: &mut Ledger) {
-        let mut waiting: Vec<Name> =
+    pub(super) fn end(&mut self, normalizer: &mut Normalizer) {
+        let mut waiting: Vec<SharedStr> =
             self.sessions.iter().filter(|(_, session)| session.prompt.is_some()).map(|(id, _)| id.clone()).collect();
         waiting.sort_unstable();
         for id in waiting {
-            ledger.set_session(&self.root(&id).0);
-            self.tell_prompt(&id, ledger);
+            normalizer.set_session(&self.root(&id).0);
+            self.tell_prompt(&id, normalizer);
         }
-        let mut early: Vec<Name> = self.sessions.keys().cloned().collect();
+        let mut early: Vec<SharedStr> = self.sessions.keys().cloned().collect();
         early.sort_unstable();
         for id in early {
-            ledger.set_session(&self.root(&id).0);
-            self.settle(&id, ledger);
+            normalizer.set_session(&self.root(&id).0);
+            self.settle(&id, normalizer);
         }
-        for run in ledger.runs().collect::<Vec<_>>() {
+        for run in normalizer.runs().collect::<Vec<_>>() {
             let Some(id) = self.runs.get(&run).map(|open| open.session.clone()) else { continue };
             let session = self.session(&id);
             if session.idle != [0; 2] || session.failure.is_some() {
-                ledger.set_session(&id);
-                self.conclude(&id, ledger);
+                normalizer.set_session(&id);
+                self.conclude(&id, normalizer);
             }
         }
     }

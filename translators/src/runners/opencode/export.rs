@@ -12,13 +12,13 @@ use super::parts;
 use super::prompt::Prompt;
 use super::stage::Stage;
 use super::talk::Talk;
-use crate::frame::{Body, Name};
+use crate::frame::{Body, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 use crate::sequence::StreamKey;
 
 struct Export<'l> {
-    ledger: &'l mut Ledger,
+    normalizer: &'l mut Normalizer,
     clock: &'l mut Clock,
     old: bool,
     run: Option<StreamKey>,
@@ -31,12 +31,12 @@ struct Export<'l> {
 }
 
 /// Decodes an exported session.
-pub(super) fn document(document: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+pub(super) fn document(document: &Object<'_>, clock: &mut Clock, normalizer: &mut Normalizer) {
     let info = document.object("info").unwrap_or_default();
-    ledger.set_session(&info.str("id").unwrap_or_default());
+    normalizer.set_session(&info.str("id").unwrap_or_default());
     let old = info.str("version").is_some_and(|version| version.starts_with("1.0.") || version.starts_with("0."));
     let mut export = Export {
-        ledger,
+        normalizer,
         clock,
         old,
         run: None,
@@ -56,7 +56,7 @@ impl Export<'_> {
     fn message(&mut self, message: &Object<'_>) {
         let info = message.object("info").unwrap_or_default();
         let time = info.object("time").unwrap_or_default();
-        self.clock.at(time.u64("created"), self.ledger);
+        self.clock.at(time.u64("created"), self.normalizer);
         let id = info.str("id").unwrap_or_default();
         let parts = message.items("parts");
         if info.str("role").as_deref() == Some("user") {
@@ -69,35 +69,35 @@ impl Export<'_> {
         }
         let run = self.run();
         let own = self.talk.message(&id);
-        own.model = info.str("modelID").map(|model| Name::from(&*model));
+        own.model = info.str("modelID").map(|model| SharedStr::from(&*model));
         own.is_summary = info.bool("summary") == Some(true);
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
         for part in parts.into_iter().filter_map(Json::object) {
-            self.clock.at(of_part(&part), self.ledger);
-            let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls, &mut self.answer) else { return };
+            self.clock.at(of_part(&part), self.normalizer);
+            let Some(mut stage) = Stage::main(self.normalizer, run, &mut self.calls, &mut self.answer) else { return };
             (stage.old, stage.failing) = (self.old, failure.is_some());
             parts::assistant(&mut stage, &mut self.talk, &id, &part, None);
         }
-        self.clock.at(time.u64("completed"), self.ledger);
+        self.clock.at(time.u64("completed"), self.normalizer);
         if let Some(own) = self.talk.close(&id)
-            && let Some(mut stage) = Stage::main(self.ledger, run, &mut self.calls, &mut self.answer)
+            && let Some(mut stage) = Stage::main(self.normalizer, run, &mut self.calls, &mut self.answer)
         {
             stage.failing = failure.is_some();
             parts::complete_blocks(&mut stage, own);
             if own.is_summary && failure.is_none() {
                 let body = Body::HistoryCompacted {
-                    trigger: self.compaction.take().map(Name::from),
+                    trigger: self.compaction.take().map(SharedStr::from),
                     tokens_before: None,
                     tokens_after: None,
                     summary: own.summary.take(),
                 };
-                stage.ledger.push(stage.place, body);
+                stage.normalizer.push(stage.place, body);
             }
         }
         if let Some(failure) = &failure
             && !failure.aborted
         {
-            self.ledger.push(Place::main(run), failure.reported(false));
+            self.normalizer.push(Target::main(run), failure.reported(false));
         }
         self.ended = (failure.is_some() || time.u64("completed").is_some()).then_some(failure);
     }
@@ -110,15 +110,15 @@ impl Export<'_> {
             return;
         }
         self.end_run();
-        let run = self.ledger.open_run(prompt.text.clone());
+        let run = self.normalizer.open_run(prompt.text.clone());
         self.run = Some(run);
         if let Some(body) = prompt.into_body() {
-            self.ledger.push(Place::main(run), body);
+            self.normalizer.push(Target::main(run), body);
         }
     }
 
     fn run(&mut self) -> StreamKey {
-        *self.run.get_or_insert_with(|| self.ledger.open_run(""))
+        *self.run.get_or_insert_with(|| self.normalizer.open_run(""))
     }
 
     fn end_run(&mut self) {
@@ -126,7 +126,7 @@ impl Export<'_> {
         let stop = std::mem::take(&mut self.answer).stop;
         self.talk.plan.clear();
         if let (Some(run), Some(failure)) = (self.run.take(), self.ended.take()) {
-            self.ledger.end_run(run, verdict(failure, stop));
+            self.normalizer.end_run(run, verdict(failure, stop));
         }
     }
 }

@@ -4,16 +4,16 @@
 //! message for people, and the consequence for the run. Never: a failure without a message.
 
 use super::super::stops::Stop;
-use crate::frame::{Body, ErrorReported, ErrorScope, Name};
+use crate::frame::{Body, ErrorReported, ErrorScope, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::RunEnd;
+use crate::normalizer::RunEnd;
 
 /// An error of a session or of one of its messages.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Failure {
-    code: Name,
+    code: SharedStr,
     /// The runner's own name for the error.
-    name: Name,
+    name: SharedStr,
     pub(super) message: String,
     retryable: bool,
     http_status: Option<u16>,
@@ -27,8 +27,8 @@ impl Failure {
     /// A failure because the work was stopped on request.
     pub(super) fn stopped(code: &str, message: &str) -> Self {
         Self {
-            code: Name::from(code),
-            name: Name::from(code),
+            code: SharedStr::from(code),
+            name: SharedStr::from(code),
             message: message.to_owned(),
             retryable: false,
             http_status: None,
@@ -60,8 +60,8 @@ impl Failure {
             .find(|message| !message.is_empty())
             .map_or_else(|| words(name), |message| unwrapped(&message));
         Self {
-            code: Stop::of(&code).map_or_else(|| Name::from(code.as_str()), |stop| Name::from(stop.code())),
-            name: Name::from(name),
+            code: Stop::of(&code).map_or_else(|| SharedStr::from(code.as_str()), |stop| SharedStr::from(stop.code())),
+            name: SharedStr::from(name),
             message,
             retryable: data.bool("isRetryable").unwrap_or_default(),
             http_status,
@@ -94,7 +94,7 @@ impl Failure {
 }
 
 /// How a run ends, given its last failure, or else the reason why its last model request stopped.
-pub(super) fn verdict(failure: Option<Failure>, stop: Option<(Stop, Name)>) -> RunEnd {
+pub(super) fn verdict(failure: Option<Failure>, stop: Option<(Stop, SharedStr)>) -> RunEnd {
     match (failure, stop) {
         (Some(failure), _) => failure.run_end(),
         (None, Some((stop, word))) => stop.end(&word, None),
@@ -108,7 +108,7 @@ pub(super) fn retried(status: &Object<'_>) -> Body {
     let message = status.str("message").filter(|message| !message.is_empty());
     Body::ErrorReported(Box::new(ErrorReported {
         scope: ErrorScope::Turn,
-        code: error.as_ref().map_or_else(|| Name::from("retry"), |error| error.code.clone()),
+        code: error.as_ref().map_or_else(|| SharedStr::from("retry"), |error| error.code.clone()),
         message: match (message, &error) {
             (Some(message), _) => message.into_owned(),
             (None, Some(error)) => error.message.clone(),

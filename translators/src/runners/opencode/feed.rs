@@ -23,7 +23,7 @@ use super::files;
 use super::sessions::Feed;
 use super::twins::unversioned;
 use crate::json::Object;
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 use std::borrow::Cow;
 
 /// One event, from any envelope.
@@ -36,7 +36,7 @@ pub(super) struct Event<'a, 'e> {
 
 impl Feed {
     /// Decodes an event in any envelope.
-    pub(super) fn record(&mut self, record: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+    pub(super) fn record(&mut self, record: &Object<'_>, clock: &mut Clock, normalizer: &mut Normalizer) {
         let payload = record.object("payload");
         let event = payload.as_ref().unwrap_or(record);
         let sync = event.object("syncEvent");
@@ -45,32 +45,32 @@ impl Feed {
         let kind = event.str("type").unwrap_or_default();
         let kind = if sync.is_some() { unversioned(&kind) } else { &kind };
         let Some(props) = event.object("properties").or_else(|| event.object("data")) else {
-            return ledger.unknown(format!("unknown event {kind:?}: it has no properties"));
+            return normalizer.unknown(format!("unknown event {kind:?}: it has no properties"));
         };
         let event = Event { kind, props: &props, old: id.is_none() };
         let session = session_of(&event);
         // Only the global feed contains duplicates.
         if payload.is_some() && self.twins.came_before(id.as_deref().unwrap_or_default()) {
-            return self.keep(session.as_deref(), ledger);
+            return self.keep(session.as_deref(), normalizer);
         }
         match &session {
-            Some(session) => self.event(&event, session, clock, ledger),
-            None => serverwide(&event, ledger),
+            Some(session) => self.event(&event, session, clock, normalizer),
+            None => serverwide(&event, normalizer),
         }
-        self.keep(session.as_deref(), ledger);
-        self.bound_runs(ledger);
+        self.keep(session.as_deref(), normalizer);
+        self.bound_runs(normalizer);
     }
 
     /// Assigns the record to its session: to the open run, or else to the thread.
-    fn keep(&mut self, session: Option<&str>, ledger: &mut Ledger) {
+    fn keep(&mut self, session: Option<&str>, normalizer: &mut Normalizer) {
         let root = session.map(|session| self.root(session).0);
-        ledger.set_session(root.as_deref().unwrap_or_default());
+        normalizer.set_session(root.as_deref().unwrap_or_default());
         if let Some(run) = root.and_then(|root| self.sessions.get(&root)?.run) {
-            ledger.record_on(run);
+            normalizer.record_on(run);
         }
     }
 
-    fn event(&mut self, event: &Event<'_, '_>, session: &str, clock: &mut Clock, ledger: &mut Ledger) {
+    fn event(&mut self, event: &Event<'_, '_>, session: &str, clock: &mut Clock, normalizer: &mut Normalizer) {
         let props = event.props;
         let id = self.enter(session);
         if let "session.created" | "session.updated" = event.kind
@@ -79,50 +79,50 @@ impl Feed {
             self.adopt(&id, info.str("parentID").as_deref());
             self.titled(&id, info.str("title").as_deref());
         }
-        ledger.set_session(&self.root(&id).0);
+        normalizer.set_session(&self.root(&id).0);
         match event.kind {
             "session.created" | "session.updated" | "session.diff" | "command.executed" => {}
-            "session.deleted" => self.deleted(&id, ledger),
-            "session.status" => self.status(&id, props, ledger),
-            "session.idle" => self.idle(&id, 1, ledger),
-            "session.error" => self.error(&id, props, ledger),
-            "session.compacted" => self.compacted(&id, ledger),
-            "message.updated" => self.message(&id, props, clock, ledger),
+            "session.deleted" => self.deleted(&id, normalizer),
+            "session.status" => self.status(&id, props, normalizer),
+            "session.idle" => self.idle(&id, 1, normalizer),
+            "session.error" => self.error(&id, props, normalizer),
+            "session.compacted" => self.compacted(&id, normalizer),
+            "message.updated" => self.message(&id, props, clock, normalizer),
             "message.removed" => {
                 let removed = props.str("messageID").unwrap_or_default();
                 self.session(&id).talk.remove(&removed);
-                self.end_if_over(&id, ledger);
+                self.end_if_over(&id, normalizer);
             }
-            "message.part.updated" => self.part(&id, event, clock, ledger),
-            "message.part.delta" => self.delta(&id, props, ledger),
+            "message.part.updated" => self.part(&id, event, clock, normalizer),
+            "message.part.delta" => self.delta(&id, props, normalizer),
             "message.part.removed" => {}
             "permission.asked" | "permission.updated" | "permission.v2.asked" => {
-                clock.at(props.object("time").and_then(|time| time.u64("created")), ledger);
-                self.work(&id, ledger);
-                self.on_stage(&id, ledger, |stage, _| approvals::permission(stage, props));
+                clock.at(props.object("time").and_then(|time| time.u64("created")), normalizer);
+                self.work(&id, normalizer);
+                self.on_stage(&id, normalizer, |stage, _| approvals::permission(stage, props));
             }
             "permission.replied" | "permission.v2.replied" => {
-                self.on_stage(&id, ledger, |stage, _| approvals::permission_answered(stage, props));
+                self.on_stage(&id, normalizer, |stage, _| approvals::permission_answered(stage, props));
             }
             "question.asked" | "question.v2.asked" => {
-                self.work(&id, ledger);
-                self.on_stage(&id, ledger, |stage, _| approvals::question(stage, props));
+                self.work(&id, normalizer);
+                self.on_stage(&id, normalizer, |stage, _| approvals::question(stage, props));
             }
             "question.replied" | "question.v2.replied" => {
-                self.on_stage(&id, ledger, |stage, _| approvals::question_answered(stage, props));
+                self.on_stage(&id, normalizer, |stage, _| approvals::question_answered(stage, props));
             }
             "question.rejected" | "question.v2.rejected" => {
-                self.on_stage(&id, ledger, |stage, _| approvals::question_rejected(stage, props));
+                self.on_stage(&id, normalizer, |stage, _| approvals::question_rejected(stage, props));
             }
             "todo.updated" => {
-                self.on_stage(&id, ledger, |stage, talk| files::plan(stage, talk, &props.items("todos")));
+                self.on_stage(&id, normalizer, |stage, talk| files::plan(stage, talk, &props.items("todos")));
             }
             kind => match kind.strip_prefix("session.next.") {
                 Some(step) => {
-                    clock.at(props.get("timestamp").and_then(timestamp), ledger);
-                    self.next(&id, step, props, ledger);
+                    clock.at(props.get("timestamp").and_then(timestamp), normalizer);
+                    self.next(&id, step, props, normalizer);
                 }
-                None => serverwide(event, ledger),
+                None => serverwide(event, normalizer),
             },
         }
     }
@@ -144,7 +144,7 @@ fn session_of<'e>(event: &Event<'_, 'e>) -> Option<Cow<'e, str>> {
 }
 
 /// Handles events that belong to the server or only repeat other events.
-fn serverwide(event: &Event<'_, '_>, ledger: &mut Ledger) {
+fn serverwide(event: &Event<'_, '_>, normalizer: &mut Normalizer) {
     const KNOWN: [&str; 24] = [
         "server.connected",
         "server.heartbeat",
@@ -175,10 +175,10 @@ fn serverwide(event: &Event<'_, '_>, ledger: &mut Ledger) {
     let kind = event.kind;
     if kind == "session.error" {
         let failure = Failure::read(event.props.some("error"));
-        ledger.set_session("");
-        let thread = ledger.thread();
-        ledger.push(Place::main(thread), failure.reported(false));
+        normalizer.set_session("");
+        let thread = normalizer.thread();
+        normalizer.push(Target::main(thread), failure.reported(false));
     } else if !KNOWN.contains(&kind) && !FAMILIES.iter().any(|family| kind.starts_with(family)) {
-        ledger.unknown(format!("unknown event type {kind:?}"));
+        normalizer.unknown(format!("unknown event type {kind:?}"));
     }
 }

@@ -4,7 +4,7 @@
 
 use super::stage::Stage;
 use super::talk::Talk;
-use crate::frame::{Body, FileChangeKind, FileChanged, Name, PlanEntry, SkillEvent, SkillMode, Tool};
+use crate::frame::{Body, FileChangeKind, FileChanged, PlanEntry, SharedStr, SkillEvent, SkillMode, Tool};
 use crate::json::{Json, Object};
 
 /// Reports what a call changed.
@@ -57,7 +57,7 @@ fn push(stage: &mut Stage<'_>, tool: &Tool, path: Option<&str>, kind: FileChange
         diff: diff.filter(|diff| !diff.is_empty()),
         artifact_id: None,
     };
-    stage.ledger.push(stage.place, Body::FileChanged(Box::new(change)));
+    stage.normalizer.push(stage.place, Body::FileChanged(Box::new(change)));
 }
 
 /// Reports the plan, unless it equals the last one reported. The to-do list arrives both as an event and as a tool result.
@@ -68,14 +68,14 @@ pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
         .filter_map(|todo| {
             Some(PlanEntry {
                 content: todo.str("content")?.into_owned(),
-                status: Name::from(todo.str("status").as_deref().unwrap_or("pending")),
-                priority: todo.str("priority").map(|priority| Name::from(&*priority)),
+                status: SharedStr::from(todo.str("status").as_deref().unwrap_or("pending")),
+                priority: todo.str("priority").map(|priority| SharedStr::from(&*priority)),
             })
         })
         .collect();
     if talk.plan != entries {
         talk.plan.clone_from(&entries);
-        stage.ledger.push(stage.place, Body::PlanUpdated { entries });
+        stage.normalizer.push(stage.place, Body::PlanUpdated { entries });
     }
 }
 
@@ -83,10 +83,10 @@ pub(super) fn plan(stage: &mut Stage<'_>, talk: &mut Talk, todos: &[Json<'_>]) {
 pub(super) fn skill(stage: &mut Stage<'_>, input: &Object<'_>, metadata: &Object<'_>) {
     let Some(name) = metadata.str("name").or_else(|| input.str("name")) else { return };
     let event = SkillEvent::Invoked {
-        name: Name::from(&*name),
+        name: SharedStr::from(&*name),
         args: None,
         mode: SkillMode::Auto,
         effective_allowed_tools: None,
     };
-    stage.ledger.push(stage.place, Body::Skill(Box::new(event)));
+    stage.normalizer.push(stage.place, Body::Skill(Box::new(event)));
 }

@@ -12,9 +12,9 @@ use super::prompt::Prompt;
 use super::sessions::Feed;
 use super::talk::Early;
 use super::tools::Task;
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::json::Object;
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 use crate::sequence::StreamKey;
 
 /// The fault for a part with new content that can no longer be reported.
@@ -22,14 +22,20 @@ pub(super) const COMES_LATE: &str = "a part of a message whose run is over";
 
 impl Feed {
     /// Handles the current state of a message, without its parts.
-    pub(super) fn message(&mut self, id: &Name, props: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+    pub(super) fn message(
+        &mut self,
+        id: &SharedStr,
+        props: &Object<'_>,
+        clock: &mut Clock,
+        normalizer: &mut Normalizer,
+    ) {
         let Some(info) = props.object("info") else { return };
         let time = info.object("time").unwrap_or_default();
         let message_id = info.str("id").unwrap_or_default();
         let completed_ms = time.u64("completed");
         let known = self.session(id).talk.get(&message_id).is_some();
         if !known && self.is_old(id, completed_ms) {
-            return self.pass_over(id, &message_id, ledger);
+            return self.pass_over(id, &message_id, normalizer);
         }
         if self.session(id).talk.is_closed(&message_id) {
             return;
@@ -37,27 +43,27 @@ impl Feed {
         if info.str("role").as_deref() == Some("user") {
             // An update with a summary concerns a message that has been answered already.
             if info.object("summary").is_none() {
-                self.user_message(id, &message_id, time.u64("created"), clock, ledger);
+                self.user_message(id, &message_id, time.u64("created"), clock, normalizer);
             }
             return;
         }
         if info.str("role").as_deref() != Some("assistant") {
-            return ledger.unknown("a message of an unknown role");
+            return normalizer.unknown("a message of an unknown role");
         }
         let completed = time.some("completed").is_some();
         let session = self.session(id);
         // The server serialised the first update when the end was already known. Another update reports the end after the
         // parts.
         let early = completed && !known && session.idle == [0; 2];
-        clock.at(completed_ms.filter(|_| !early).or_else(|| time.u64("created")), ledger);
+        clock.at(completed_ms.filter(|_| !early).or_else(|| time.u64("created")), normalizer);
         if !known && completed && self.run_of(id).is_none() {
             return;
         }
-        self.work(id, ledger);
+        self.work(id, normalizer);
         if !known {
-            self.settle(id, ledger);
+            self.settle(id, normalizer);
             // The message answers whatever was queued.
-            self.tell_prompt(id, ledger);
+            self.tell_prompt(id, normalizer);
         }
         let session = self.session(id);
         session.classic = true;
@@ -69,7 +75,7 @@ impl Feed {
         if let Some(model) = info.str("modelID").filter(|model| !model.is_empty())
             && message.model.as_deref() != Some(&*model)
         {
-            message.model = Some(Name::from(&*model));
+            message.model = Some(SharedStr::from(&*model));
         }
         message.is_summary |= info.bool("summary") == Some(true);
         let failure = info.some("error").map(|error| Failure::read(Some(error)));
@@ -79,31 +85,31 @@ impl Feed {
         }
         let failed = failure.is_some();
         if let Some(failure) = failure {
-            self.failed(id, failure, ledger);
+            self.failed(id, failure, normalizer);
         }
         if completed {
-            self.message_completed(id, &message_id, failed, ledger);
+            self.message_completed(id, &message_id, failed, normalizer);
         }
     }
 
     /// Completes messages whose end was reported with their start, because the session has moved on or is idle.
-    pub(super) fn settle(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn settle(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         while let Some((message_id, Early { failure })) = self.session(id).talk.take_early() {
             let failed = failure.is_some();
             if let Some(failure) = failure {
-                self.failed(id, failure, ledger);
+                self.failed(id, failure, normalizer);
             }
-            self.message_completed(id, &message_id, failed, ledger);
+            self.message_completed(id, &message_id, failed, normalizer);
         }
     }
 
     /// Completes a message.
-    fn message_completed(&mut self, id: &Name, message_id: &str, failed: bool, ledger: &mut Ledger) {
+    fn message_completed(&mut self, id: &SharedStr, message_id: &str, failed: bool, normalizer: &mut Normalizer) {
         if !failed {
             // The session recovered from earlier failures.
             self.session(id).failure = None;
         }
-        let compaction = self.on_stage(id, ledger, |stage, talk| {
+        let compaction = self.on_stage(id, normalizer, |stage, talk| {
             let message = talk.close(message_id)?;
             stage.failing |= failed;
             message.failed = failed;
@@ -112,80 +118,86 @@ impl Feed {
         });
         if let Some(summary) = compaction.flatten() {
             self.session(id).compacted = true;
-            self.tell_compaction(id, summary, ledger);
+            self.tell_compaction(id, summary, normalizer);
         }
         if self.session(id).idle != [0; 2] {
-            self.end_if_over(id, ledger);
+            self.end_if_over(id, normalizer);
         }
     }
 
     /// Handles the current state of a user message.
     fn user_message(
         &mut self,
-        id: &Name,
+        id: &SharedStr,
         message_id: &str,
         created_ms: Option<u64>,
         clock: &mut Clock,
-        ledger: &mut Ledger,
+        normalizer: &mut Normalizer,
     ) {
         // Between runs, a clock that was set back must not make a new prompt look old.
         if self.run_of(id).is_some() && self.is_old(id, created_ms) {
-            return self.pass_over(id, message_id, ledger);
+            return self.pass_over(id, message_id, normalizer);
         }
-        clock.at(created_ms, ledger);
-        self.asked(id, message_id, ledger);
+        clock.at(created_ms, normalizer);
+        self.asked(id, message_id, normalizer);
         if let Some(prompt) = &mut self.session(id).prompt {
             prompt.created_ms = created_ms.or(prompt.created_ms);
         }
     }
 
     /// Starts a user message.
-    fn asked(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
+    fn asked(&mut self, id: &SharedStr, message_id: &str, normalizer: &mut Normalizer) {
         let session = self.session(id);
         if session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id) {
             return;
         }
         let stale = session.idle != [0; 2] || (!session.busy && session.failure.is_some());
-        self.tell_prompt(id, ledger);
+        self.tell_prompt(id, normalizer);
         if stale && self.session(id).parent.is_none() {
-            self.conclude(id, ledger);
+            self.conclude(id, normalizer);
         }
         self.session(id).prompt = Some(Prompt::new(message_id));
     }
 
     /// Handles the current state of a part.
-    pub(super) fn part(&mut self, id: &Name, event: &Event<'_, '_>, clock: &mut Clock, ledger: &mut Ledger) {
+    pub(super) fn part(
+        &mut self,
+        id: &SharedStr,
+        event: &Event<'_, '_>,
+        clock: &mut Clock,
+        normalizer: &mut Normalizer,
+    ) {
         let Some(part) = event.props.object("part") else { return };
         let message_id = part.str("messageID").unwrap_or_default();
         if self.is_of_old(id, &message_id, &part) {
-            return self.pass_over(id, &message_id, ledger);
+            return self.pass_over(id, &message_id, normalizer);
         }
-        clock.at(event.props.u64("time").or_else(|| of_part(&part)), ledger);
+        clock.at(event.props.u64("time").or_else(|| of_part(&part)), normalizer);
         let session = self.session(id);
         if session.talk.is_past(&message_id) {
             if session.talk.get(&message_id).is_some_and(|message| parts::is_news(message, &part)) {
-                ledger.fault(COMES_LATE);
+                normalizer.fault(COMES_LATE);
             }
             return;
         }
         let is_asked = session.prompt.as_ref().is_some_and(|prompt| *prompt.id == *message_id);
         if is_asked || (session.talk.get(&message_id).is_none() && is_of_user(&part)) {
             if !is_asked {
-                self.asked(id, &message_id, ledger);
+                self.asked(id, &message_id, normalizer);
             }
             if let Some(prompt) = &mut self.session(id).prompt {
                 prompt.part(&part);
             }
             return;
         }
-        self.work(id, ledger);
+        self.work(id, normalizer);
         let child_speaks = self.child_speaks(&part);
         let session = self.session(id);
         session.classic = true;
         session.busy |= session.idle == [0; 2];
         let stand_in = self.stand_in(id, &message_id, &part);
         let over_in = self.child_over(&part);
-        let task = self.on_stage(id, ledger, |stage, talk| {
+        let task = self.on_stage(id, normalizer, |stage, talk| {
             (stage.old, stage.child_speaks, stage.stand_in) = (event.old, child_speaks, stand_in);
             stage.ended_call = over_in.filter(|(run, _)| *run == stage.place.stream).and_then(|(_, tool)| tool);
             parts::assistant(stage, talk, &message_id, &part, event.props.get("delta"))
@@ -197,23 +209,23 @@ impl Feed {
 
     /// Whether a part belongs to an unknown or forgotten message that is older than the newest run. Either the part ended
     /// before that run, or its output was removed: the runner removes the output of parts that are several prompts old.
-    fn is_of_old(&mut self, id: &Name, message_id: &str, part: &Object<'_>) -> bool {
+    fn is_of_old(&mut self, id: &SharedStr, message_id: &str, part: &Object<'_>) -> bool {
         self.session(id).talk.get(message_id).is_none()
             && times(part).is_some_and(|time| time.some("compacted").is_some() || self.is_old(id, time.u64("end")))
     }
 
     /// Keeps a record about an old message with its session, but assigns it to no run.
-    fn pass_over(&mut self, id: &Name, message_id: &str, ledger: &mut Ledger) {
+    fn pass_over(&mut self, id: &SharedStr, message_id: &str, normalizer: &mut Normalizer) {
         let talk = &mut self.session(id).talk;
         if !talk.is_closed(message_id) {
-            talk.remember(Name::from(message_id));
+            talk.remember(SharedStr::from(message_id));
         }
-        let thread = ledger.thread();
-        ledger.record_on(thread);
+        let thread = normalizer.thread();
+        normalizer.record_on(thread);
     }
 
     /// Handles what a task call reports about its child session.
-    fn task(&mut self, id: &Name, task: Task) {
+    fn task(&mut self, id: &SharedStr, task: Task) {
         let session = self.session(id);
         let Some(child) = task.child else {
             if task.is_over {
@@ -237,13 +249,13 @@ impl Feed {
     }
 
     /// Whether a child session already speaks for this call.
-    fn claimed(&self, id: &Name, tool: uuid::Uuid) -> bool {
+    fn claimed(&self, id: &SharedStr, tool: uuid::Uuid) -> bool {
         let children = self.run_of(id).and_then(|run| self.runs.get(&run)).map(|open| &open.by_call);
         children.is_some_and(|children| children.contains(&tool))
     }
 
     /// The stand-in id for a task call that appears for the first time, if a child session spoke before it.
-    fn stand_in(&mut self, id: &Name, message_id: &str, part: &Object<'_>) -> Option<uuid::Uuid> {
+    fn stand_in(&mut self, id: &SharedStr, message_id: &str, part: &Object<'_>) -> Option<uuid::Uuid> {
         if part.str("tool").as_deref() != Some("task") {
             return None;
         }
@@ -281,7 +293,7 @@ impl Feed {
     }
 
     /// Handles a delta of a part.
-    pub(super) fn delta(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn delta(&mut self, id: &SharedStr, props: &Object<'_>, normalizer: &mut Normalizer) {
         let (Some(message_id), Some(part_id)) = (props.str("messageID"), props.str("partID")) else { return };
         let Some(piece) = props.get("delta") else { return };
         let talk = &mut self.session(id).talk;
@@ -290,10 +302,10 @@ impl Feed {
         }
         if talk.get(&message_id).is_none() {
             // The feed was joined after the message started, but its session is working.
-            return self.work(id, ledger);
+            return self.work(id, normalizer);
         }
         if props.str("field").is_none_or(|field| field == "text") {
-            self.on_stage(id, ledger, |stage, talk| {
+            self.on_stage(id, normalizer, |stage, talk| {
                 if let Some(message) = talk.get(&message_id) {
                     parts::delta(stage, message, &part_id, piece);
                 }

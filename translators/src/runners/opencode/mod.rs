@@ -1,7 +1,7 @@
 //! OpenCode: `opencode run --format json`, the event feeds of `opencode serve`, and `opencode export`.
 //!
 //! Input: records of any of the three surfaces. The shape of each record identifies its surface, so no setting is needed.
-//! Output: frames, through the ledger. Never: text reported twice; a compaction's prompt reported as a person's; a child
+//! Output: frames, through the normalizer. Never: text reported twice; a compaction's prompt reported as a person's; a child
 //! session's text on the main thread; an error for a record of unknown shape (it is kept and marked).
 
 mod answer;
@@ -32,7 +32,7 @@ mod usage;
 use super::{Runner, Surface};
 use crate::decode::{Decoder, Record};
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, RunEnd};
+use crate::normalizer::{Normalizer, RunEnd};
 use crate::redact::Pieces;
 use crate::sequence::StreamKey;
 use clock::Clock;
@@ -100,43 +100,43 @@ struct OpenCode {
 }
 
 impl Decoder for OpenCode {
-    fn record(&mut self, record: &Record<'_>, ledger: &mut Ledger) {
-        self.clock.begin(ledger);
+    fn record(&mut self, record: &Record<'_>, normalizer: &mut Normalizer) {
+        self.clock.begin(normalizer);
         // Some wrappers collect the lines of a run in an array.
         let items = record.json.items();
         if items.is_empty() {
-            self.one(record.json, &record.fields, ledger);
+            self.one(record.json, &record.fields, normalizer);
         }
         for item in items {
             if let Some(fields) = item.object() {
-                self.one(item, &fields, ledger);
+                self.one(item, &fields, normalizer);
             }
         }
     }
 
-    fn give_up(&mut self, run: StreamKey, end: RunEnd, ledger: &mut Ledger) {
-        self.feed.give_up(run, &end, ledger);
+    fn give_up(&mut self, run: StreamKey, end: RunEnd, normalizer: &mut Normalizer) {
+        self.feed.give_up(run, &end, normalizer);
         // The run may belong to another surface.
-        ledger.end_run(run, end);
+        normalizer.end_run(run, end);
     }
 
-    fn end(&mut self, ledger: &mut Ledger) {
-        self.run.end(ledger);
-        self.feed.end(ledger);
+    fn end(&mut self, normalizer: &mut Normalizer) {
+        self.run.end(normalizer);
+        self.feed.end(normalizer);
     }
 }
 
 impl OpenCode {
-    fn one(&mut self, json: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn one(&mut self, json: Json<'_>, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let is_object = |key| fields.get(key).is_some_and(|value| value.kind() == crate::json::Kind::Object);
         if is_object("payload") || is_object("properties") || is_object("data") || is_object("syncEvent") {
-            self.feed.record(fields, &mut self.clock, ledger);
+            self.feed.record(fields, &mut self.clock, normalizer);
         } else if fields.get("messages").is_some_and(|messages| messages.kind() == crate::json::Kind::Array) {
-            export::document(fields, &mut self.clock, ledger);
+            export::document(fields, &mut self.clock, normalizer);
         } else if fields.get("type").is_some() {
-            self.run.line(fields, &mut self.clock, ledger);
+            self.run.line(fields, &mut self.clock, normalizer);
         } else if !json.text().is_empty() {
-            ledger.unknown("unknown record: it has no type");
+            normalizer.unknown("unknown record: it has no type");
         }
     }
 }

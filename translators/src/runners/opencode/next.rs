@@ -13,13 +13,13 @@ use super::sessions::Feed;
 use super::stage::Stage;
 use super::talk::{Message, PartState, Talk};
 use super::tools::{self, Call, Trouble};
-use crate::frame::{Body, Name, OutputStream};
+use crate::frame::{Body, OutputStream, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Block, BlockKind, Ledger};
+use crate::normalizer::{Block, BlockKind, Normalizer};
 
 impl Feed {
     /// Decodes an event of this family; `kind` is the part of the type after the family's name.
-    pub(super) fn next(&mut self, id: &Name, kind: &str, props: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn next(&mut self, id: &SharedStr, kind: &str, props: &Object<'_>, normalizer: &mut Normalizer) {
         if self.session(id).classic {
             return;
         }
@@ -28,26 +28,27 @@ impl Feed {
             "prompt.admitted" => {
                 // A queued prompt is reported when its turn comes.
                 if self.run_of(id).is_none() {
-                    self.prompt(id, props, ledger);
-                    self.work(id, ledger);
+                    self.prompt(id, props, normalizer);
+                    self.work(id, normalizer);
                 }
             }
             "prompted" => {
-                self.prompt(id, props, ledger);
-                self.work(id, ledger);
-                self.tell_prompt(id, ledger);
+                self.prompt(id, props, normalizer);
+                self.work(id, normalizer);
+                self.tell_prompt(id, normalizer);
             }
             "step.started" => {
-                self.work(id, ledger);
-                let model = props.object("model").and_then(|model| model.str("id").map(|model| Name::from(&*model)));
-                self.on_stage(id, ledger, |stage, talk| {
+                self.work(id, normalizer);
+                let model =
+                    props.object("model").and_then(|model| model.str("id").map(|model| SharedStr::from(&*model)));
+                self.on_stage(id, normalizer, |stage, talk| {
                     let message = talk.message(&message_id);
                     message.model = model;
                     parts::step_started(stage, message);
                 });
             }
             "step.ended" => {
-                self.on_stage(id, ledger, |stage, talk| {
+                self.on_stage(id, normalizer, |stage, talk| {
                     let model = talk.close(&message_id).and_then(|message| {
                         parts::complete_blocks(stage, message);
                         message.model.clone()
@@ -55,22 +56,22 @@ impl Feed {
                     parts::step_finished(stage, props, model, "finish");
                 });
                 if props.str("finish").as_deref() != Some("tool-calls") {
-                    self.conclude(id, ledger);
+                    self.conclude(id, normalizer);
                 }
             }
             "step.failed" => {
                 if self.run_of(id).is_some() {
                     let failure = Failure::read(props.some("error"));
-                    self.failed(id, failure, ledger);
-                    self.conclude(id, ledger);
+                    self.failed(id, failure, normalizer);
+                    self.conclude(id, normalizer);
                 }
             }
             "retried" => {
-                self.on_stage(id, ledger, |stage, _| stage.ledger.push(stage.place, retried(props)));
+                self.on_stage(id, normalizer, |stage, _| stage.normalizer.push(stage.place, retried(props)));
             }
             _ => {
                 let Some((family, step)) = kind.rsplit_once('.') else {
-                    return unknown(kind, ledger);
+                    return unknown(kind, normalizer);
                 };
                 let block = match family {
                     "text" => Some(("textID", BlockKind::Text)),
@@ -79,23 +80,23 @@ impl Feed {
                 };
                 if let Some((key, block)) = block {
                     let part_id = props.str(key).unwrap_or_default();
-                    if self.is_late(id, &message_id, &part_id, step == "ended", ledger) {
+                    if self.is_late(id, &message_id, &part_id, step == "ended", normalizer) {
                         return;
                     }
-                    self.work(id, ledger);
-                    self.on_stage(id, ledger, |stage, talk| {
+                    self.work(id, normalizer);
+                    self.on_stage(id, normalizer, |stage, talk| {
                         said(stage, talk, &message_id, &part_id, block, step, props)
                     });
                 } else if let "tool" | "tool.input" = family {
                     let call_id = props.str("callID").unwrap_or_default();
                     let is_whole = matches!(step, "success" | "failed");
-                    if self.is_late(id, &message_id, &owner(&message_id, &call_id), is_whole, ledger) {
+                    if self.is_late(id, &message_id, &owner(&message_id, &call_id), is_whole, normalizer) {
                         return;
                     }
-                    self.work(id, ledger);
-                    self.on_stage(id, ledger, |stage, talk| tool(stage, talk, &message_id, kind, props));
+                    self.work(id, normalizer);
+                    self.on_stage(id, normalizer, |stage, talk| tool(stage, talk, &message_id, kind, props));
                 } else {
-                    unknown(kind, ledger);
+                    unknown(kind, normalizer);
                 }
             }
         }
@@ -103,7 +104,14 @@ impl Feed {
 
     /// Whether the message of this event can no longer be reported on. If the event contains a whole text or result that was
     /// not reported, the loss is a fault.
-    fn is_late(&mut self, id: &Name, message_id: &str, part_id: &str, is_whole: bool, ledger: &mut Ledger) -> bool {
+    fn is_late(
+        &mut self,
+        id: &SharedStr,
+        message_id: &str,
+        part_id: &str,
+        is_whole: bool,
+        normalizer: &mut Normalizer,
+    ) -> bool {
         let talk = &mut self.session(id).talk;
         if !talk.is_past(message_id) {
             return false;
@@ -111,17 +119,17 @@ impl Feed {
         let part =
             |message: &mut Message| message.known(part_id).is_none_or(|part| !matches!(part.state, PartState::Done));
         if is_whole && talk.get(message_id).is_some_and(part) {
-            ledger.fault(COMES_LATE);
+            normalizer.fault(COMES_LATE);
         }
         true
     }
 
-    fn prompt(&mut self, id: &Name, props: &Object<'_>, ledger: &mut Ledger) {
+    fn prompt(&mut self, id: &SharedStr, props: &Object<'_>, normalizer: &mut Normalizer) {
         let message_id = props.str("messageID").unwrap_or_default();
         if self.session(id).talk.is_closed(&message_id) {
             return;
         }
-        self.tell_prompt(id, ledger);
+        self.tell_prompt(id, normalizer);
         let words = props.object("prompt").unwrap_or_default();
         let mut prompt = Prompt::new(&message_id);
         prompt.say(&words.str("text").unwrap_or_default());
@@ -132,7 +140,7 @@ impl Feed {
     }
 }
 
-fn unknown(kind: &str, ledger: &mut Ledger) {
+fn unknown(kind: &str, normalizer: &mut Normalizer) {
     let known = [
         "compaction.",
         "shell.",
@@ -144,7 +152,7 @@ fn unknown(kind: &str, ledger: &mut Ledger) {
         "context.updated",
     ];
     if !known.iter().any(|known| kind.starts_with(known)) {
-        ledger.unknown(format!("unknown event type \"session.next.{kind}\""));
+        normalizer.unknown(format!("unknown event type \"session.next.{kind}\""));
     }
 }
 
@@ -166,7 +174,7 @@ fn said(
         PartState::Left(_) if step == "ended" => {
             return answer::late(stage, spot, &mut part.state, &props.str("text").unwrap_or_default());
         }
-        PartState::Left(_) if step == "delta" => return stage.ledger.fault(parts::PIECE_COMES_LATE),
+        PartState::Left(_) if step == "delta" => return stage.normalizer.fault(parts::PIECE_COMES_LATE),
         _ => return,
     }
     let block = spot.block;
@@ -175,24 +183,24 @@ fn said(
         "started" => {}
         "delta" => {
             if let Some(piece) = props.get("delta").and_then(Json::utf16) {
-                stage.ledger.delta(stage.place, block, piece);
+                stage.normalizer.delta(stage.place, block, piece);
             }
         }
         "ended" => {
             part.state = PartState::Done;
             let text = props.str("text").unwrap_or_default();
             let opaque = super::stage::filled(props.get("providerMetadata")).map(Json::to_raw);
-            if !text.is_empty() || opaque.is_some() || stage.ledger.said(stage.place, block).is_some() {
+            if !text.is_empty() || opaque.is_some() || stage.normalizer.said(stage.place, block).is_some() {
                 answer::close(stage, spot, Some(&text), opaque);
             }
         }
-        other => stage.ledger.unknown(format!("unknown step {other:?} of a text")),
+        other => stage.normalizer.unknown(format!("unknown step {other:?} of a text")),
     }
 }
 
 /// A call has no part id here, and its own id may equal a text's id.
-fn owner(message_id: &str, call_id: &str) -> Name {
-    Name::from(format!("{message_id}/{call_id}"))
+fn owner(message_id: &str, call_id: &str) -> SharedStr {
+    SharedStr::from(format!("{message_id}/{call_id}"))
 }
 
 fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, props: &Object<'_>) {
@@ -201,21 +209,21 @@ fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, pr
     let message = talk.message(message_id);
     let part = message.part(&owner);
     if let PartState::New = part.state {
-        let tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &owner);
+        let tool = stage.calls.claim(stage.normalizer, stage.scope, &call_id, &owner);
         part.state = PartState::Tool(Box::new(Call::new(tool, "")));
     }
     let PartState::Tool(call) = &mut part.state else { return };
     if let Some(name) = props.str("name").or_else(|| props.str("tool"))
         && !call.started
     {
-        call.name = Name::from(&*name);
+        call.name = SharedStr::from(&*name);
     }
     match kind {
         "tool.input.started" | "tool.input.ended" => {}
         "tool.input.delta" => {
             let delta = props.str("delta").unwrap_or_default().into_owned();
             let body = Body::ToolInputDelta { tool: call.tool.clone(), name: call.name.clone(), delta };
-            stage.ledger.push(stage.place, body);
+            stage.normalizer.push(stage.place, body);
         }
         "tool.called" => call.start(stage, props.get("input"), None, true),
         "tool.progress" => call.start(stage, None, None, true),
@@ -223,11 +231,11 @@ fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, pr
             call.start(stage, None, None, true);
             for piece in props.items("content").into_iter().filter_map(Json::object) {
                 if let Some(text) = piece.str("text").filter(|text| !text.is_empty()) {
-                    stage.ledger.tool_output(stage.place, &call.tool, OutputStream::Stdout, text);
+                    stage.normalizer.tool_output(stage.place, &call.tool, OutputStream::Stdout, text);
                 }
             }
             let structured = props.object("structured").unwrap_or_default();
-            stage.ledger.tool_ended(stage.place, &call.tool, tools::exit_code(&structured), None, None);
+            stage.normalizer.tool_ended(stage.place, &call.tool, tools::exit_code(&structured), None, None);
             part.state = PartState::Done;
         }
         "tool.failed" => {
@@ -236,6 +244,6 @@ fn tool(stage: &mut Stage<'_>, talk: &mut Talk, message_id: &str, kind: &str, pr
             tools::end_badly(stage, &call.tool, &error, Trouble::read(&error), None);
             part.state = PartState::Done;
         }
-        other => stage.ledger.unknown(format!("unknown event type \"session.next.{other}\"")),
+        other => stage.normalizer.unknown(format!("unknown event type \"session.next.{other}\"")),
     }
 }

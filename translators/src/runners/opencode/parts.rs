@@ -11,9 +11,9 @@ use super::stage::{Stage, filled};
 use super::talk::{Message, PartState, Talk};
 use super::tools::{self, Task};
 use super::usage;
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::json::{Json, Object, Utf16Text};
-use crate::ledger::{Block, BlockKind};
+use crate::normalizer::{Block, BlockKind};
 use std::borrow::Cow;
 
 /// The fault for a delta of a text that is already closed.
@@ -62,7 +62,7 @@ pub(super) fn assistant(
         }
         "retry" => {
             if first_time(talk, message_id, &id).is_some() {
-                stage.ledger.push(stage.place, retried(part));
+                stage.normalizer.push(stage.place, retried(part));
             }
         }
         // Tools report the contents of these parts, or only the runner's own store has them.
@@ -71,7 +71,7 @@ pub(super) fn assistant(
         }
         other => {
             talk.message(message_id).part(&id);
-            stage.ledger.unknown(format!("unknown part type {other:?}"));
+            stage.normalizer.unknown(format!("unknown part type {other:?}"));
         }
     }
     None
@@ -92,23 +92,23 @@ pub(super) fn step_started(stage: &mut Stage<'_>, message: &mut Message) {
     message.steps += 1;
     if stage.is_main() {
         stage.answer.stop = None;
-        stage.ledger.turn_started(stage.place.stream, message.model.clone());
+        stage.normalizer.turn_started(stage.place.stream, message.model.clone());
     }
 }
 
 /// Ends a model request and reports its usage.
-pub(super) fn step_finished(stage: &mut Stage<'_>, step: &Object<'_>, model: Option<Name>, reason: &str) {
-    if stage.is_main() && !stage.ledger.in_turn(stage.place.stream) {
+pub(super) fn step_finished(stage: &mut Stage<'_>, step: &Object<'_>, model: Option<SharedStr>, reason: &str) {
+    if stage.is_main() && !stage.normalizer.in_turn(stage.place.stream) {
         // The feed was joined after the step started.
-        stage.ledger.turn_started(stage.place.stream, model.clone());
+        stage.normalizer.turn_started(stage.place.stream, model.clone());
     }
     if let Some(body) = usage::of_step(step, model, stage.old) {
-        stage.ledger.push(stage.place, body);
+        stage.normalizer.push(stage.place, body);
     }
     if stage.is_main() {
         let reason = step.str(reason).filter(|reason| !reason.is_empty());
-        stage.answer.stop = reason.as_deref().and_then(|reason| Some((Stop::of(reason)?, Name::from(reason))));
-        stage.ledger.turn_ended(stage.place.stream, reason.map(|reason| Name::from(&*reason)));
+        stage.answer.stop = reason.as_deref().and_then(|reason| Some((Stop::of(reason)?, SharedStr::from(reason))));
+        stage.normalizer.turn_ended(stage.place.stream, reason.map(|reason| SharedStr::from(&*reason)));
     }
 }
 
@@ -144,24 +144,24 @@ fn block(
         let piece = delta.filter(|delta| !is_new || delta.text() == text.text()).unwrap_or(text);
         let whole = piece.text() == text.text();
         let mut piece = piece.utf16().unwrap_or_default();
-        if whole && let Some(said) = stage.ledger.said(stage.place, block) {
+        if whole && let Some(said) = stage.normalizer.said(stage.place, block) {
             let Some(rest) = piece.text.strip_prefix(said) else { return };
             piece.text = rest.to_owned();
         }
         if piece != Utf16Text::default() {
-            stage.ledger.delta(stage.place, block, piece);
+            stage.normalizer.delta(stage.place, block, piece);
         }
         return;
     }
     state.state = PartState::Done;
     let snapshot = text.str().unwrap_or_default();
     let opaque = filled(part.get("metadata")).filter(|_| kind == BlockKind::Reasoning).map(Json::to_raw);
-    if snapshot.is_empty() && opaque.is_none() && stage.ledger.said(stage.place, block).is_none() {
+    if snapshot.is_empty() && opaque.is_none() && stage.normalizer.said(stage.place, block).is_none() {
         return;
     }
     // Trailing whitespace that the runner omits does not count as a difference.
     let is_trimmed = |said: &str| said.len() > snapshot.len() && said.trim_end() == snapshot;
-    let whole = Some(&*snapshot).filter(|_| !stage.ledger.said(stage.place, block).is_some_and(is_trimmed));
+    let whole = Some(&*snapshot).filter(|_| !stage.normalizer.said(stage.place, block).is_some_and(is_trimmed));
     answer::close(stage, spot, whole, opaque);
 }
 
@@ -174,10 +174,10 @@ pub(super) fn delta(stage: &mut Stage<'_>, message: &mut Message, part_id: &str,
         PartState::Block(kind) => {
             let block = Block { kind, message_id: &message_id, index: part.index };
             if let Some(piece) = piece.utf16() {
-                stage.ledger.delta(stage.place, block, piece);
+                stage.normalizer.delta(stage.place, block, piece);
             }
         }
-        PartState::Left(_) => stage.ledger.fault(PIECE_COMES_LATE),
+        PartState::Left(_) => stage.normalizer.fault(PIECE_COMES_LATE),
         _ => {}
     }
 }

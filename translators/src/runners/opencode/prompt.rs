@@ -3,14 +3,14 @@
 //! Input: the parts, one at a time. Output: the person's text and attachments. Never: what the runner itself inserts (synthetic
 //! texts, the request to compact); the content of an attachment.
 
-use crate::frame::{Attachment, Body, Name, UserMessage};
+use crate::frame::{Attachment, Body, SharedStr, UserMessage};
 use crate::json::{Json, Object};
 
 /// A user message whose parts are arriving.
 #[derive(Debug)]
 pub(super) struct Prompt {
     /// The message's id.
-    pub(super) id: Name,
+    pub(super) id: SharedStr,
     /// When it was started, in Unix epoch milliseconds; `None` if the message does not say.
     pub(super) created_ms: Option<u64>,
     /// The text so far.
@@ -20,7 +20,7 @@ pub(super) struct Prompt {
     pub(super) compaction: Option<&'static str>,
     /// Whether the runner wrote the message, to continue its work.
     pub(super) continues: bool,
-    parts: Vec<Name>,
+    parts: Vec<SharedStr>,
 }
 
 /// The maximum number of parts that are read per message.
@@ -30,7 +30,7 @@ impl Prompt {
     /// A message without parts.
     pub(super) fn new(id: &str) -> Self {
         Self {
-            id: Name::from(id),
+            id: SharedStr::from(id),
             created_ms: None,
             text: String::new(),
             attachments: Vec::new(),
@@ -46,7 +46,7 @@ impl Prompt {
         if self.parts.len() >= PARTS || (!id.is_empty() && self.parts.iter().any(|known| **known == *id)) {
             return;
         }
-        self.parts.push(Name::from(&*id));
+        self.parts.push(SharedStr::from(&*id));
         match part.str("type").as_deref() {
             Some("text") => {
                 let metadata = part.object("metadata").unwrap_or_default();
@@ -102,8 +102,8 @@ fn attachment(file: &Object<'_>) -> Attachment {
     let path = || file.object("source")?.str("path");
     let name = file.str("filename").or_else(|| file.str("name")).or_else(path);
     Attachment {
-        kind: Name::from(kind),
-        mime: mime.map(|mime| Name::from(&*mime)),
+        kind: SharedStr::from(kind),
+        mime: mime.map(|mime| SharedStr::from(&*mime)),
         artifact_id: None,
         name: name.map(std::borrow::Cow::into_owned).or_else(|| reference(url?)),
         bytes: url.and_then(inline_bytes),

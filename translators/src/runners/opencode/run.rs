@@ -16,16 +16,16 @@ use super::parts;
 use super::stage::Stage;
 use super::talk::Talk;
 use super::tools::is_refusal;
-use crate::frame::{Body, Name};
+use crate::frame::{Body, SharedStr};
 use crate::json::Object;
-use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::StreamKey;
 
 /// The process whose lines are read.
 #[derive(Debug, Default)]
 pub(super) struct Run {
     open: Option<StreamKey>,
-    session: Option<Name>,
+    session: Option<SharedStr>,
     calls: Calls,
     answer: Answer,
     talk: Talk,
@@ -48,26 +48,26 @@ enum Last {
 
 impl Run {
     /// Decodes a line.
-    pub(super) fn line(&mut self, line: &Object<'_>, clock: &mut Clock, ledger: &mut Ledger) {
+    pub(super) fn line(&mut self, line: &Object<'_>, clock: &mut Clock, normalizer: &mut Normalizer) {
         let kind = line.str("type").unwrap_or_default();
         let session = line.str("sessionID").unwrap_or_default();
-        clock.at(line.get("timestamp").and_then(timestamp), ledger);
+        clock.at(line.get("timestamp").and_then(timestamp), normalizer);
         if !matches!(&*kind, "step_start" | "text" | "reasoning" | "tool_use" | "step_finish" | "error") {
-            ledger.unknown(format!("unknown line type {kind:?}"));
+            normalizer.unknown(format!("unknown line type {kind:?}"));
             return match self.open {
-                Some(run) => ledger.record_on(run),
-                None => ledger.set_session(&session),
+                Some(run) => normalizer.record_on(run),
+                None => normalizer.set_session(&session),
             };
         }
         if self.session.as_deref().is_some_and(|known| *known != *session && !session.is_empty()) {
-            self.end(ledger);
+            self.end(normalizer);
         }
         if self.open.is_none() {
-            ledger.set_session(&session);
-            self.session = (!session.is_empty()).then(|| Name::from(&*session));
+            normalizer.set_session(&session);
+            self.session = (!session.is_empty()).then(|| SharedStr::from(&*session));
         }
-        let run = *self.open.get_or_insert_with(|| ledger.open_run(""));
-        ledger.record_on(run);
+        let run = *self.open.get_or_insert_with(|| normalizer.open_run(""));
+        normalizer.record_on(run);
         if kind == "error" {
             // Some lines contain the fields of the error themselves.
             let failure = match line.some("error") {
@@ -75,21 +75,21 @@ impl Run {
                 None => Failure::of_fields(line),
             };
             if !failure.aborted && self.failure.as_ref() != Some(&failure) {
-                ledger.push(Place::main(run), failure.reported(false));
+                normalizer.push(Target::main(run), failure.reported(false));
             }
             self.failure = Some(failure);
             return;
         }
         let Some(part) = line.object("part") else { return };
         if kind != "step_start" {
-            clock.at(of_part(&part), ledger);
+            clock.at(of_part(&part), normalizer);
         }
-        self.part(&part, run, ledger);
+        self.part(&part, run, normalizer);
     }
 
-    fn part(&mut self, part: &Object<'_>, run: StreamKey, ledger: &mut Ledger) {
+    fn part(&mut self, part: &Object<'_>, run: StreamKey, normalizer: &mut Normalizer) {
         let message_id = part.str("messageID").unwrap_or_default();
-        let Some(mut stage) = Stage::main(ledger, run, &mut self.calls, &mut self.answer) else { return };
+        let Some(mut stage) = Stage::main(normalizer, run, &mut self.calls, &mut self.answer) else { return };
         // Only the first release has no token total here.
         stage.old = true;
         match part.str("type").as_deref() {
@@ -105,12 +105,12 @@ impl Run {
             }
             Some("text") if is_continuation(part) => {
                 let body = Body::HistoryCompacted {
-                    trigger: Some(Name::from("auto")),
+                    trigger: Some(SharedStr::from("auto")),
                     tokens_before: None,
                     tokens_after: None,
                     summary: None,
                 };
-                stage.ledger.push(stage.place, body);
+                stage.normalizer.push(stage.place, body);
                 self.last = Last::Working;
             }
             _ => {}
@@ -119,18 +119,18 @@ impl Run {
     }
 
     /// Handles the end of the process.
-    pub(super) fn end(&mut self, ledger: &mut Ledger) {
+    pub(super) fn end(&mut self, normalizer: &mut Normalizer) {
         let this = std::mem::take(self);
         let Some(run) = this.open else { return };
         if let Some(session) = &this.session {
-            ledger.set_session(session);
+            normalizer.set_session(session);
         }
         let end = if this.failure.is_some() || this.last == Last::Finished {
             verdict(this.failure, this.answer.stop)
         } else {
             RunEnd::interrupted(STREAM_ENDED, "the stream ended before the runner said how the run ended")
         };
-        ledger.end_run(run, end);
+        normalizer.end_run(run, end);
     }
 }
 

@@ -13,9 +13,9 @@ use super::talk::Talk;
 use super::tasks::Waiting;
 use super::twins::Twins;
 use crate::derived::uuid_v5;
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::hash::{HashMap, HashSet};
-use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -37,11 +37,11 @@ pub(super) struct Feed {
 /// An open run.
 #[derive(Debug)]
 pub(super) struct OpenRun {
-    pub(super) session: Name,
+    pub(super) session: SharedStr,
     pub(super) calls: Calls,
     pub(super) answer: Answer,
     /// The child sessions that have produced output in it.
-    pub(super) children: Vec<Name>,
+    pub(super) children: Vec<SharedStr>,
     /// The task calls that their output is attributed to.
     pub(super) by_call: HashSet<Uuid>,
 }
@@ -51,7 +51,7 @@ pub(super) struct OpenRun {
 pub(super) struct Session {
     /// When the session was last mentioned, as a count of new sessions.
     noted: u64,
-    pub(super) parent: Option<Name>,
+    pub(super) parent: Option<SharedStr>,
     /// The open run. Root sessions only.
     pub(super) run: Option<StreamKey>,
     /// When the newest run's prompt was created, or else its first unfinished message, in Unix epoch milliseconds; `None` if no
@@ -97,7 +97,7 @@ impl Session {
 
 impl Feed {
     /// Enters a session, if it is new, and notes that it was mentioned.
-    pub(super) fn enter(&mut self, id: &str) -> Name {
+    pub(super) fn enter(&mut self, id: &str) -> SharedStr {
         let now = self.turnover.now();
         if let Some((name, session)) = self.sessions.get_key_value(id) {
             let (name, is_noted) = (name.clone(), session.noted == now);
@@ -106,7 +106,7 @@ impl Feed {
             }
             return name;
         }
-        let name = Name::from(id);
+        let name = SharedStr::from(id);
         let is_due = self.turnover.enter(self.sessions.len() + 1);
         self.sessions.insert(name.clone(), Session { noted: self.turnover.now(), ..Session::default() });
         if is_due {
@@ -124,7 +124,7 @@ impl Feed {
                 || session.prompt.is_some()
                 || session.spoke_in.is_some_and(|run| runs.contains_key(&run))
         };
-        let mut parents: HashSet<Name> = HashSet::default();
+        let mut parents: HashSet<SharedStr> = HashSet::default();
         for session in sessions.values().filter(|session| is_needed(session)) {
             let mut at = session.parent.as_ref();
             while let Some(parent) = at
@@ -138,23 +138,23 @@ impl Feed {
     }
 
     /// Ends the oldest runs if more are open than permitted. This happens when a feed breaks off or ends of runs are lost.
-    pub(super) fn bound_runs(&mut self, ledger: &mut Ledger) {
+    pub(super) fn bound_runs(&mut self, normalizer: &mut Normalizer) {
         while self.runs.len() > MAX_OPEN {
-            let oldest = ledger.runs().find(|run| self.runs.contains_key(run));
+            let oldest = normalizer.runs().find(|run| self.runs.contains_key(run));
             let Some(oldest) = oldest else { return };
             let end = RunEnd::interrupted(STREAM_ENDED, "too many other runs began after it");
-            self.give_up(oldest, &end, ledger);
+            self.give_up(oldest, &end, normalizer);
             self.runs.remove(&oldest);
         }
     }
 
     /// The state of a session, created if missing.
-    pub(super) fn session(&mut self, id: &Name) -> &mut Session {
+    pub(super) fn session(&mut self, id: &SharedStr) -> &mut Session {
         self.sessions.entry(id.clone()).or_default()
     }
 
     /// Notes that a session is a child of another.
-    pub(super) fn adopt(&mut self, id: &Name, parent: Option<&str>) {
+    pub(super) fn adopt(&mut self, id: &SharedStr, parent: Option<&str>) {
         let Some(parent) = parent.filter(|parent| !parent.is_empty() && **parent != **id) else { return };
         let parent = self.enter(parent);
         let session = self.session(id);
@@ -164,7 +164,7 @@ impl Feed {
     }
 
     /// Notes the title of a child session.
-    pub(super) fn titled(&mut self, id: &Name, title: Option<&str>) {
+    pub(super) fn titled(&mut self, id: &SharedStr, title: Option<&str>) {
         let session = self.session(id);
         if session.parent.is_some() && session.title.is_none() {
             session.title = title.map(Box::from);
@@ -172,8 +172,8 @@ impl Feed {
     }
 
     /// The root session, whose run contains this session's output, and this session's depth below it.
-    pub(super) fn root(&self, id: &str) -> (Name, u32) {
-        let Some((mut at, mut session)) = self.sessions.get_key_value(id) else { return (Name::from(id), 0) };
+    pub(super) fn root(&self, id: &str) -> (SharedStr, u32) {
+        let Some((mut at, mut session)) = self.sessions.get_key_value(id) else { return (SharedStr::from(id), 0) };
         let mut depth = 0;
         while depth < MAX_DEPTH
             && let Some(parent) = &session.parent
@@ -188,7 +188,7 @@ impl Feed {
     }
 
     /// The open run that contains a session's output.
-    pub(super) fn run_of(&self, id: &Name) -> Option<StreamKey> {
+    pub(super) fn run_of(&self, id: &SharedStr) -> Option<StreamKey> {
         self.sessions.get(&self.root(id).0)?.run
     }
 
@@ -199,12 +199,12 @@ impl Feed {
     }
 
     /// Notes that a session works. Opens its run, with the prompt as input, if none is open.
-    pub(super) fn work(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn work(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         let (root, _) = self.root(id);
         if self.session(&root).run.is_none() {
             let session = self.session(&root);
             let input = session.prompt.as_ref().map(|prompt| prompt.text.clone()).unwrap_or_default();
-            let run = ledger.open_run(input);
+            let run = normalizer.open_run(input);
             (session.run, session.failure, session.idle) = (Some(run), None, [0; 2]);
             let asked_ms = session.prompt.as_ref().and_then(|prompt| prompt.created_ms);
             session.since_ms = asked_ms.or(session.since_ms);
@@ -217,30 +217,30 @@ impl Feed {
                 by_call: HashSet::default(),
             };
             self.runs.insert(run, open);
-            self.tell_prompt(&root, ledger);
+            self.tell_prompt(&root, normalizer);
         }
     }
 
     /// Reports the pending user message, on the run if one is open. A message without parts keeps waiting for them.
-    pub(super) fn tell_prompt(&mut self, id: &Name, ledger: &mut Ledger) {
+    pub(super) fn tell_prompt(&mut self, id: &SharedStr, normalizer: &mut Normalizer) {
         let Some(prompt) = self.session(id).prompt.take_if(|prompt| !prompt.is_empty()) else { return };
         let session = self.session(id);
         session.talk.remember(prompt.id.clone());
         session.compaction = prompt.compaction.or(session.compaction);
         let Some(body) = prompt.into_body() else { return };
-        match self.place(id, ledger) {
-            Some(place) => ledger.push(place, body),
+        match self.place(id, normalizer) {
+            Some(place) => normalizer.push(place, body),
             None => {
-                let thread = ledger.thread();
-                ledger.push(Place::main(thread), body);
+                let thread = normalizer.thread();
+                normalizer.push(Target::main(thread), body);
             }
         }
     }
 
     /// The place of a session's output; `None` outside a run.
-    pub(super) fn place(&mut self, id: &Name, ledger: &mut Ledger) -> Option<Place> {
+    pub(super) fn place(&mut self, id: &SharedStr, normalizer: &mut Normalizer) -> Option<Target> {
         let run = self.run_of(id)?;
-        let Some(parent) = self.session(id).parent.clone() else { return Some(Place::main(run)) };
+        let Some(parent) = self.session(id).parent.clone() else { return Some(Target::main(run)) };
         let parent_id = match self.session(id).tool {
             Some(tool) => tool,
             None => {
@@ -252,16 +252,16 @@ impl Feed {
                 let tool = match &call {
                     Some(call) => call.tool,
                     None => {
-                        let stand_in = ledger.tool(ledger.stream(run)?.session.id, id).id;
+                        let stand_in = normalizer.tool(normalizer.stream(run)?.session.id, id).id;
                         tasks.stand_in(stand_in, title);
                         stand_in
                     }
                 };
                 let (_, depth) = self.root(id);
                 self.session(id).tool = Some(tool);
-                if let Some(place) = (depth < MAX_DEPTH).then(|| self.place(&parent, ledger)).flatten() {
+                if let Some(place) = (depth < MAX_DEPTH).then(|| self.place(&parent, normalizer)).flatten() {
                     let (agent, task) = call.map(|call| (call.agent, call.task)).unwrap_or_default();
-                    ledger.subagent_started(place, id, Some(tool), agent, task, depth);
+                    normalizer.subagent_started(place, id, Some(tool), agent, task, depth);
                 }
                 tool
             }
@@ -271,19 +271,19 @@ impl Feed {
             open.children.push(id.clone());
             open.by_call.insert(parent_id);
         }
-        Some(Place { stream: run, parent: Some(parent_id) })
+        Some(Target { stream: run, parent: Some(parent_id) })
     }
 
     /// Runs `act` with the stage of a session; does nothing outside a run.
     pub(super) fn on_stage<T>(
         &mut self,
-        id: &Name,
-        ledger: &mut Ledger,
+        id: &SharedStr,
+        normalizer: &mut Normalizer,
         act: impl FnOnce(&mut Stage<'_>, &mut Talk) -> T,
     ) -> Option<T> {
-        let place = self.place(id, ledger)?;
+        let place = self.place(id, normalizer)?;
         let (_, depth) = self.root(id);
-        let scope = ledger.stream(place.stream)?.session.id;
+        let scope = normalizer.stream(place.stream)?.session.id;
         // A child's call may have the same id as one of its parent's.
         let OpenRun { calls, answer, .. } = self.runs.get_mut(&place.stream)?;
         let session = self.sessions.get_mut(id)?;
@@ -291,7 +291,7 @@ impl Feed {
         // Text between the first idle and the last update was cut off.
         let failing = session.failure.is_some() && session.idle != [0; 2];
         let mut stage = Stage {
-            ledger,
+            normalizer,
             place,
             scope,
             calls,

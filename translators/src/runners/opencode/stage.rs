@@ -3,15 +3,15 @@
 use super::answer::Answer;
 use super::calls::Calls;
 use crate::json::Json;
-use crate::ledger::{Ledger, Place};
+use crate::normalizer::{Normalizer, Target};
 use uuid::Uuid;
 
 /// What the decoder needs to turn a part into frames.
 pub(super) struct Stage<'a> {
-    /// The ledger.
-    pub(super) ledger: &'a mut Ledger,
+    /// The normalizer.
+    pub(super) normalizer: &'a mut Normalizer,
     /// The run, and the task call that a child session's output is attributed to.
-    pub(super) place: Place,
+    pub(super) place: Target,
     /// The session's id. It separates equal call ids of different sessions.
     pub(super) scope: Uuid,
     /// The run's calls.
@@ -35,15 +35,15 @@ pub(super) struct Stage<'a> {
 impl<'a> Stage<'a> {
     /// The stage of a root session's run; `None` if the run is over.
     pub(super) fn main(
-        ledger: &'a mut Ledger,
+        normalizer: &'a mut Normalizer,
         run: crate::sequence::StreamKey,
         calls: &'a mut Calls,
         answer: &'a mut Answer,
     ) -> Option<Self> {
-        let scope = ledger.stream(run)?.session.id;
+        let scope = normalizer.stream(run)?.session.id;
         Some(Self {
-            ledger,
-            place: Place::main(run),
+            normalizer,
+            place: Target::main(run),
             scope,
             calls,
             answer,

@@ -10,8 +10,8 @@ use super::super::names::{self, NameMap};
 use super::answer::Left;
 use super::failure::Failure;
 use super::tools::Call;
-use crate::frame::{Name, PlanEntry};
-use crate::ledger::BlockKind;
+use crate::frame::{PlanEntry, SharedStr};
+use crate::normalizer::BlockKind;
 use std::collections::VecDeque;
 
 /// The maximum number of open messages. Beyond it, the oldest open message counts as complete.
@@ -31,11 +31,11 @@ pub(super) struct Talk {
     open: usize,
     begun: u64,
     /// The complete ones among them, oldest first.
-    kept: VecDeque<Name>,
+    kept: VecDeque<SharedStr>,
     /// Messages that newer ones displaced, until their blocks are completed.
-    left_open: VecDeque<Name>,
+    left_open: VecDeque<SharedStr>,
     /// All complete messages that are remembered, oldest first.
-    closed: VecDeque<Name>,
+    closed: VecDeque<SharedStr>,
     /// How often each message occurs in `closed`.
     times_closed: NameMap<u32>,
     /// The last reported plan.
@@ -46,11 +46,11 @@ pub(super) struct Talk {
 #[derive(Debug)]
 pub(super) struct Message {
     /// Its id.
-    pub(super) id: Name,
+    pub(super) id: SharedStr,
     /// The position among the messages. Newer messages have greater values.
     pub(super) order: u64,
     /// The model that writes it.
-    pub(super) model: Option<Name>,
+    pub(super) model: Option<SharedStr>,
     /// Whether its text is the summary of a compaction, and not an answer.
     pub(super) is_summary: bool,
     /// The summary, once complete.
@@ -165,7 +165,7 @@ impl Talk {
     }
 
     /// Keeps a complete message. Drops the oldest one beyond `KEPT`.
-    fn keep(&mut self, id: Name) {
+    fn keep(&mut self, id: SharedStr) {
         if self.kept.len() == KEPT
             && let Some(oldest) = self.kept.pop_front()
         {
@@ -176,12 +176,12 @@ impl Talk {
     }
 
     /// Takes the messages that newer ones displaced since the last call.
-    pub(super) fn take_left_open(&mut self) -> VecDeque<Name> {
+    pub(super) fn take_left_open(&mut self) -> VecDeque<SharedStr> {
         std::mem::take(&mut self.left_open)
     }
 
     /// Takes the end of the oldest message whose end was reported with its start.
-    pub(super) fn take_early(&mut self) -> Option<(Name, Early)> {
+    pub(super) fn take_early(&mut self) -> Option<(SharedStr, Early)> {
         let open = self.messages.values_mut().filter(|message| message.early.is_some());
         let message = open.min_by_key(|message| message.order)?;
         Some((message.id.clone(), message.early.take()?))
@@ -193,7 +193,7 @@ impl Talk {
     }
 
     /// Remembers that a message is complete.
-    pub(super) fn remember(&mut self, id: Name) {
+    pub(super) fn remember(&mut self, id: SharedStr) {
         if self.closed.len() == CLOSED
             && let Some(oldest) = self.closed.pop_front()
             && let Some(times) = self.times_closed.get_mut(&oldest)
@@ -210,7 +210,7 @@ impl Talk {
     /// Closes every message, because their run is over.
     pub(super) fn close_all(&mut self) {
         self.left_open.clear();
-        let open: Vec<Name> = self.open().iter().map(|message| message.id.clone()).collect();
+        let open: Vec<SharedStr> = self.open().iter().map(|message| message.id.clone()).collect();
         for id in open {
             self.close(&id);
         }
@@ -240,7 +240,7 @@ impl Talk {
 }
 
 impl Message {
-    fn new(id: Name, order: u64) -> Self {
+    fn new(id: SharedStr, order: u64) -> Self {
         Self {
             id,
             order,
@@ -280,7 +280,7 @@ impl Message {
         })
     }
 
-    /// Forgets calls that no longer run: the ledger closed them because too many were open.
+    /// Forgets calls that no longer run: the normalizer closed them because too many were open.
     pub(super) fn forget_calls(&mut self, most: usize, runs: impl Fn(&Call) -> bool) {
         if self.parts.len() < self.forget_at.max(most) {
             return;

@@ -5,7 +5,7 @@
 //! then, the title of the child's session decides, which begins with the call's description; otherwise the order of arrival
 //! decides. Never: one call for two children.
 
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use std::collections::{BTreeMap, VecDeque};
 use uuid::Uuid;
 
@@ -31,7 +31,7 @@ pub(super) struct TaskCall {
     /// The description of the task.
     pub(super) description: Box<str>,
     /// The kind of agent.
-    pub(super) agent: Option<Name>,
+    pub(super) agent: Option<SharedStr>,
     /// The prompt for the child.
     pub(super) task: Option<String>,
 }
@@ -105,7 +105,7 @@ mod tests {
     use super::*;
 
     fn call(number: u128, description: &str) -> TaskCall {
-        let agent = Some(Name::from("general"));
+        let agent = Some(SharedStr::from("general"));
         TaskCall { tool: Uuid::from_u128(number), description: description.into(), agent, task: None }
     }
 

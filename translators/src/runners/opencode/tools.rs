@@ -13,7 +13,7 @@ use super::prompt::{inline_bytes, reference};
 use super::stage::Stage;
 use super::talk::{PartState, Talk};
 use super::tasks::TaskCall;
-use crate::frame::{Name, OutputStream, Tool, ToolCall, ToolKind};
+use crate::frame::{OutputStream, SharedStr, Tool, ToolCall, ToolKind};
 use crate::json::{Json, Object, empty_object, to_raw};
 use serde_json::{Map, Value};
 use uuid::Uuid;
@@ -24,7 +24,7 @@ pub(super) struct Call {
     /// Its ids.
     pub(super) tool: Tool,
     /// The tool's name.
-    pub(super) name: Name,
+    pub(super) name: SharedStr,
     pub(super) started: bool,
     /// The last reported output, for tools that repeat their whole output in each update.
     shown: String,
@@ -36,7 +36,7 @@ pub(super) struct Task {
     /// The call.
     pub(super) call: TaskCall,
     /// The child session, once it is known.
-    pub(super) child: Option<Name>,
+    pub(super) child: Option<SharedStr>,
     /// Whether the call is over.
     pub(super) is_over: bool,
 }
@@ -44,7 +44,7 @@ pub(super) struct Task {
 impl Call {
     /// A call of which nothing was reported yet.
     pub(super) fn new(tool: Tool, name: &str) -> Self {
-        Self { tool, name: Name::from(name), started: false, shown: String::new() }
+        Self { tool, name: SharedStr::from(name), started: false, shown: String::new() }
     }
 
     /// Starts the call; `proposed` tells whether a model requested it.
@@ -52,8 +52,8 @@ impl Call {
         if std::mem::replace(&mut self.started, true) {
             return;
         }
-        let now = stage.ledger.time_ms();
-        stage.ledger.set_time(at.map_or(now, |at| at.min(now)));
+        let now = stage.normalizer.time_ms();
+        stage.normalizer.set_time(at.map_or(now, |at| at.min(now)));
         let call = ToolCall {
             tool: self.tool.clone(),
             name: self.name.clone(),
@@ -62,17 +62,17 @@ impl Call {
         };
         let timeout_ms = input.and_then(Json::object).and_then(|input| input.u64("timeout"));
         if proposed {
-            stage.ledger.tool_proposed(stage.place, call.clone());
+            stage.normalizer.tool_proposed(stage.place, call.clone());
         }
-        stage.ledger.tool_started(stage.place, call, timeout_ms.filter(|_| kind(&self.name) == ToolKind::Shell));
-        stage.ledger.set_time(now);
+        stage.normalizer.tool_started(stage.place, call, timeout_ms.filter(|_| kind(&self.name) == ToolKind::Shell));
+        stage.normalizer.set_time(now);
     }
 
     /// Reports the new part of the output. With `more_follows`, keeps the output to compare with the next update.
     fn output(&mut self, stage: &mut Stage<'_>, output: &str, more_follows: bool) {
         let rest = unsaid(&self.shown, output);
         if !rest.is_empty() {
-            stage.ledger.tool_output(stage.place, &self.tool, OutputStream::Stdout, rest);
+            stage.normalizer.tool_output(stage.place, &self.tool, OutputStream::Stdout, rest);
         }
         if more_follows {
             self.shown.clear();
@@ -90,8 +90,8 @@ pub(super) fn part(
     part: &Object<'_>,
 ) -> Option<Task> {
     let message = talk.message(message_id);
-    let (most, stream) = (stage.ledger.most_open(), stage.place.stream);
-    message.forget_calls(most, |call| stage.ledger.tool_runs(stream, &call.tool));
+    let (most, stream) = (stage.normalizer.most_open(), stage.place.stream);
+    message.forget_calls(most, |call| stage.normalizer.tool_runs(stream, &call.tool));
     let proposed = message.steps > 0;
     let slot = message.part(part_id);
     if matches!(slot.state, PartState::Done) {
@@ -104,7 +104,7 @@ pub(super) fn part(
             let call_id = part.str("callID").unwrap_or_default();
             // A part without an id is identified by its position alone.
             let owner = if part_id.is_empty() { format!("{message_id}/{}", slot.index) } else { part_id.to_owned() };
-            let mut tool = stage.calls.claim(stage.ledger, stage.scope, &call_id, &Name::from(owner));
+            let mut tool = stage.calls.claim(stage.normalizer, stage.scope, &call_id, &SharedStr::from(owner));
             if let Some(stand_in) = stage.stand_in {
                 tool.id = stand_in;
                 stage.calls.renamed(&tool);
@@ -113,7 +113,7 @@ pub(super) fn part(
         }
     };
     if !call.started && *call.name != *name {
-        call.name = Name::from(&*name);
+        call.name = SharedStr::from(&*name);
     }
     let state = part.object("state").unwrap_or_default();
     let metadata = state.object("metadata").unwrap_or_default();
@@ -153,7 +153,7 @@ pub(super) fn part(
                         Err(_) => ("failed", None),
                     };
                     let summary = summary.filter(|summary| !summary.is_empty());
-                    stage.ledger.subagent_ended(stage.place.stream, child, status, summary);
+                    stage.normalizer.subagent_ended(stage.place.stream, child, status, summary);
                 }
             }
             let duration = time.u64("end").and_then(|end| end.checked_sub(time.u64("start")?));
@@ -166,11 +166,11 @@ pub(super) fn part(
             }
             is_over = true;
         }
-        other => stage.ledger.unknown(format!("unknown tool state {other:?}")),
+        other => stage.normalizer.unknown(format!("unknown tool state {other:?}")),
     }
     let task = is_task.then(|| Task {
         call: task_call(call.tool.id, &state),
-        child: child.map(|child| Name::from(&*child)),
+        child: child.map(|child| SharedStr::from(&*child)),
         is_over,
     });
     if !is_over && let Some(slot) = talk.message(message_id).known(part_id) {
@@ -191,7 +191,7 @@ fn completed(
     let metadata = state.object("metadata").unwrap_or_default();
     if *call.name == *"invalid" {
         // The tool does not exist or the arguments are not JSON: nothing ran.
-        stage.ledger.tool_failed(stage.place, &call.tool, output);
+        stage.normalizer.tool_failed(stage.place, &call.tool, output);
         return;
     }
     call.output(stage, output, false);
@@ -207,7 +207,7 @@ fn completed(
         _ => {}
     }
     let artifacts = artifacts(&metadata, &state.items("attachments"));
-    stage.ledger.tool_ended(stage.place, &call.tool, exit_code(&metadata), duration_ms, artifacts);
+    stage.normalizer.tool_ended(stage.place, &call.tool, exit_code(&metadata), duration_ms, artifacts);
 }
 
 /// The shell's exit code, or 1 if it was killed; 0 for every other tool.
@@ -259,17 +259,17 @@ pub(super) fn is_refusal(error: &str) -> bool {
 /// Ends a call whose tool returned an error.
 pub(super) fn end_badly(stage: &mut Stage<'_>, tool: &Tool, error: &str, trouble: Trouble, duration_ms: Option<u64>) {
     if trouble != Trouble::Failed {
-        return stage.ledger.tool_failed(stage.place, tool, error);
+        return stage.normalizer.tool_failed(stage.place, tool, error);
     }
     if !error.is_empty() {
-        stage.ledger.tool_output(stage.place, tool, OutputStream::Stderr, error);
+        stage.normalizer.tool_output(stage.place, tool, OutputStream::Stderr, error);
     }
-    stage.ledger.tool_ended(stage.place, tool, 1, duration_ms, None);
+    stage.normalizer.tool_ended(stage.place, tool, 1, duration_ms, None);
 }
 
 fn begin_subagent(stage: &mut Stage<'_>, tool: &Tool, child: &str, state: &Object<'_>) {
     let TaskCall { tool, agent, task, .. } = task_call(tool.id, state);
-    stage.ledger.subagent_started(stage.place, child, Some(tool), agent, task, stage.depth + 1);
+    stage.normalizer.subagent_started(stage.place, child, Some(tool), agent, task, stage.depth + 1);
 }
 
 /// The task call described by a tool part.
@@ -279,7 +279,7 @@ pub(super) fn task_call(tool: Uuid, state: &Object<'_>) -> TaskCall {
     TaskCall {
         tool,
         description: Box::from(&*description),
-        agent: input.str("subagent_type").filter(|agent| !agent.is_empty()).map(|agent| Name::from(&*agent)),
+        agent: input.str("subagent_type").filter(|agent| !agent.is_empty()).map(|agent| SharedStr::from(&*agent)),
         task: input.str("prompt").or_else(|| input.str("description")).map(std::borrow::Cow::into_owned),
     }
 }

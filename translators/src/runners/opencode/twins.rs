@@ -1,7 +1,7 @@
 //! Duplicate events: the global feed repeats each durable event as a sync record with the same id.
 
 use super::super::names::NameSet;
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use std::collections::VecDeque;
 
 /// The number of remembered events. A duplicate follows at once; never more than this many events lie between the two.
@@ -10,7 +10,7 @@ const REMEMBERED: usize = 128;
 /// The ids of the last events.
 #[derive(Debug, Default)]
 pub(super) struct Twins {
-    ids: VecDeque<Name>,
+    ids: VecDeque<SharedStr>,
     known: NameSet,
 }
 
@@ -28,7 +28,7 @@ impl Twins {
         {
             self.known.remove(&oldest);
         }
-        let id = Name::from(id);
+        let id = SharedStr::from(id);
         self.known.insert(id.clone());
         self.ids.push_back(id);
         false

@@ -3,14 +3,14 @@
 //! Input: the `tokens` and `cost` of a step. Output: one usage report with scope `turn`. Never: a figure that the runner did
 //! not report; reasoning tokens counted twice.
 
-use crate::frame::{Body, Name, Usage, UsageScope};
+use crate::frame::{Body, SharedStr, Usage, UsageScope};
 use crate::json::Object;
 
 /// The usage of a step; `None` if it reports no tokens.
 ///
 /// Today reasoning tokens are separate from `output`; in the first release they were part of it. `total` shows which applies.
 /// For a step without `total`, `old` decides: it says whether the records are of the first release.
-pub(super) fn of_step(step: &Object<'_>, model: Option<Name>, old: bool) -> Option<Body> {
+pub(super) fn of_step(step: &Object<'_>, model: Option<SharedStr>, old: bool) -> Option<Body> {
     let tokens = step.object("tokens")?;
     let (input, output) = (tokens.u64("input"), tokens.u64("output"));
     if input.is_none() && output.is_none() {

@@ -8,10 +8,10 @@ use super::super::super::elicitation;
 use super::super::items::{Status, changes_of, command_args, edit_args};
 use super::super::snake;
 use super::super::stage::Stage;
-use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, Name, RawJson};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Decision, RawJson, SharedStr};
 use crate::host::SETTLED;
 use crate::json::{Json, Kind, Object};
-use crate::ledger::Ledger;
+use crate::normalizer::Normalizer;
 use crate::sequence::StreamKey;
 use std::borrow::Cow;
 
@@ -23,20 +23,20 @@ pub(super) struct Approvals {
 
 #[derive(Debug)]
 struct Asked {
-    id: Name,
-    thread: Name,
+    id: SharedStr,
+    thread: SharedStr,
     /// The item in question. Its outcome reveals the answer.
-    item: Option<Name>,
+    item: Option<SharedStr>,
     /// Whether the answer may be a refusal, so that "settled" alone does not reveal it.
     may_be_refused: bool,
     stream: StreamKey,
 }
 
 /// The approval's id: `request-0` for the number 0, `request-text-0` for the string "0".
-pub(super) fn approval_id(id: Json<'_>) -> Name {
+pub(super) fn approval_id(id: Json<'_>) -> SharedStr {
     match id.kind() {
-        Kind::String => Name::from(format!("request-text-{}", id.str().unwrap_or_default())),
-        _ => Name::from(format!("request-{}", id.text())),
+        Kind::String => SharedStr::from(format!("request-text-{}", id.str().unwrap_or_default())),
+        _ => SharedStr::from(format!("request-{}", id.text())),
     }
 }
 
@@ -78,30 +78,30 @@ impl Approvals {
         let tool_id = item.as_deref().map(|item| stage.tool(item).id);
         self.open.push(Asked {
             id: approval_id.clone(),
-            thread: Name::from(thread),
-            item: item.as_deref().map(Name::from),
+            thread: SharedStr::from(thread),
+            item: item.as_deref().map(SharedStr::from),
             may_be_refused: method != "item/tool/requestUserInput",
             stream: stage.place.stream,
         });
         let reason = params.str("reason").or_else(|| params.str("message")).map(Cow::into_owned);
-        let request = ApprovalRequested { approval_id, tool_id, tool_name: Name::from(tool_name), args, reason };
-        stage.ledger.approval_requested(stage.place, request);
+        let request = ApprovalRequested { approval_id, tool_id, tool_name: SharedStr::from(tool_name), args, reason };
+        stage.normalizer.approval_requested(stage.place, request);
     }
 
     /// Handles the client's answer from the stream. Returns `false` if the response does not answer a question.
-    pub(super) fn answered(&mut self, id: Json<'_>, result: &Object<'_>, ledger: &mut Ledger) -> bool {
+    pub(super) fn answered(&mut self, id: Json<'_>, result: &Object<'_>, normalizer: &mut Normalizer) -> bool {
         let Some((decision, scope)) = decision(result) else { return false };
         let id = approval_id(id);
         let Some(at) = self.open.iter().position(|asked| asked.id == id) else { return false };
         let asked = self.open.remove(at);
-        ledger.record_on(asked.stream);
-        resolve(&asked, decision, None, scope, ledger);
+        normalizer.record_on(asked.stream);
+        resolve(&asked, decision, None, scope, normalizer);
         true
     }
 
     /// Handles a settled question. The server does not report the answer; if an item is in question, its outcome will reveal
     /// it.
-    pub(super) fn resolved(&mut self, id: Json<'_>, ledger: &mut Ledger) {
+    pub(super) fn resolved(&mut self, id: Json<'_>, normalizer: &mut Normalizer) {
         let id = approval_id(id);
         let settled = |asked: &Asked| asked.id == id && asked.item.is_none();
         if let Some(at) = self.open.iter().position(settled) {
@@ -111,12 +111,12 @@ impl Approvals {
                 true => (Decision::Cancelled, SETTLED),
                 false => (Decision::Approved, "answered"),
             };
-            resolve(&asked, decision, Some(reason), None, ledger);
+            resolve(&asked, decision, Some(reason), None, normalizer);
         }
     }
 
     /// Resolves the questions about an item that runs (no status yet) or is over.
-    pub(super) fn outcome(&mut self, thread: &str, item: &str, status: Option<Status>, ledger: &mut Ledger) {
+    pub(super) fn outcome(&mut self, thread: &str, item: &str, status: Option<Status>, normalizer: &mut Normalizer) {
         let decision = match status {
             Some(Status::Declined) => Decision::Rejected,
             Some(Status::Interrupted) => Decision::Cancelled,
@@ -126,33 +126,39 @@ impl Approvals {
         self.open.retain(|asked| {
             let is_it = *asked.thread == *thread && asked.item.as_deref() == Some(item);
             if is_it {
-                resolve(asked, decision, None, None, ledger);
+                resolve(asked, decision, None, None, normalizer);
             }
             !is_it
         });
     }
 
     /// Cancels the questions that are still open when their turn ends.
-    pub(super) fn turn_over(&mut self, thread: &str, ledger: &mut Ledger) {
+    pub(super) fn turn_over(&mut self, thread: &str, normalizer: &mut Normalizer) {
         self.open.retain(|asked| {
             let is_it = *asked.thread == *thread;
             if is_it {
-                resolve(asked, Decision::Cancelled, Some("the turn ended"), None, ledger);
+                resolve(asked, Decision::Cancelled, Some("the turn ended"), None, normalizer);
             }
             !is_it
         });
     }
 }
 
-fn resolve(asked: &Asked, decision: Decision, reason: Option<&str>, scope: Option<&'static str>, ledger: &mut Ledger) {
+fn resolve(
+    asked: &Asked,
+    decision: Decision,
+    reason: Option<&str>,
+    scope: Option<&'static str>,
+    normalizer: &mut Normalizer,
+) {
     let answer = ApprovalResolved {
         approval_id: asked.id.clone(),
         decision,
         by: None,
         reason: reason.map(str::to_owned),
-        scope: scope.map(Name::from),
+        scope: scope.map(SharedStr::from),
     };
-    ledger.approval_resolved(asked.stream, answer);
+    normalizer.approval_resolved(asked.stream, answer);
 }
 
 /// The subject of a question, without the ids that identify where it was asked.

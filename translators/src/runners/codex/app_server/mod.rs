@@ -12,9 +12,9 @@ use super::errors::Failure;
 use super::items::{Agents, Item, Phase, Status, plan_entries, raw_reasoning, tell, user_message};
 use super::snake;
 use super::usage::Tokens;
-use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, Name};
+use crate::frame::{Body, ErrorReported, ErrorScope, LogLevel, SharedStr};
 use crate::json::{Json, Object};
-use crate::ledger::{Block, Ledger, Place};
+use crate::normalizer::{Block, Normalizer, Target};
 use approvals::Approvals;
 use std::borrow::Cow;
 use threads::Threads;
@@ -65,28 +65,28 @@ const SILENT_FAMILIES: &[&str] = &[
 ];
 
 impl AppServer {
-    pub(super) fn record(&mut self, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn record(&mut self, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let params = fields.object("params").unwrap_or_default();
         self.last_ms = fields.u64("emittedAtMs").or(self.last_ms);
         if let Some(ms) = self.last_ms {
-            ledger.set_time(ms);
+            normalizer.set_time(ms);
         }
         match (fields.str("method"), fields.some("id")) {
-            (Some(method), Some(id)) => self.request(&method, id, &params, ledger),
-            (Some(method), None) => self.notification(&method, &params, ledger),
-            (None, Some(id)) => self.response(id, fields, ledger),
-            (None, None) => ledger.unknown("neither a notification nor a response"),
+            (Some(method), Some(id)) => self.request(&method, id, &params, normalizer),
+            (Some(method), None) => self.notification(&method, &params, normalizer),
+            (None, Some(id)) => self.response(id, fields, normalizer),
+            (None, None) => normalizer.unknown("neither a notification nor a response"),
         }
     }
 
     /// Handles the end of the input.
-    pub(super) fn finish(&mut self, ledger: &mut Ledger) {
-        self.threads.finish(ledger);
+    pub(super) fn finish(&mut self, normalizer: &mut Normalizer) {
+        self.threads.finish(normalizer);
     }
 
-    fn request(&mut self, method: &str, id: Json<'_>, params: &Object<'_>, ledger: &mut Ledger) {
+    fn request(&mut self, method: &str, id: Json<'_>, params: &Object<'_>, normalizer: &mut Normalizer) {
         let thread = thread_of(params);
-        self.threads.address(&thread, ledger);
+        self.threads.address(&thread, normalizer);
         match method {
             // A request of the client. It contains the input of the next turn.
             "turn/start" => {
@@ -94,7 +94,7 @@ impl AppServer {
                 self.threads.thread(&thread).input = Some(message.text);
             }
             _ => {
-                if let Some(mut stage) = self.threads.stage(&thread, ledger) {
+                if let Some(mut stage) = self.threads.stage(&thread, normalizer) {
                     self.approvals.asked(&mut stage, &thread, method, id, params);
                 }
             }
@@ -102,11 +102,13 @@ impl AppServer {
     }
 
     /// Handles a response to the client, or the client's answer to a question. The two id spaces overlap.
-    fn response(&mut self, id: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+    fn response(&mut self, id: Json<'_>, fields: &Object<'_>, normalizer: &mut Normalizer) {
         if let Some(error) = fields.object("error") {
             let message = error.str("message").unwrap_or_default().into_owned();
-            let code = error.i64("code").map_or_else(|| Name::from("rpc_error"), |code| Name::from(code.to_string()));
-            let place = Place::main(ledger.thread());
+            let code = error
+                .i64("code")
+                .map_or_else(|| SharedStr::from("rpc_error"), |code| SharedStr::from(code.to_string()));
+            let place = Target::main(normalizer.thread());
             let error = ErrorReported {
                 scope: ErrorScope::Provider,
                 code,
@@ -116,83 +118,83 @@ impl AppServer {
                 max_attempts: None,
                 http_status: None,
             };
-            ledger.push(place, Body::ErrorReported(Box::new(error)));
+            normalizer.push(place, Body::ErrorReported(Box::new(error)));
             return;
         }
         let result = fields.object("result").unwrap_or_default();
-        if self.approvals.answered(id, &result, ledger) {
+        if self.approvals.answered(id, &result, normalizer) {
             return;
         }
         if let Some(thread) = result.object("thread") {
-            self.threads.known(&thread, result.str("model"), ledger);
+            self.threads.known(&thread, result.str("model"), normalizer);
         }
     }
 
-    fn notification(&mut self, method: &str, params: &Object<'_>, ledger: &mut Ledger) {
+    fn notification(&mut self, method: &str, params: &Object<'_>, normalizer: &mut Normalizer) {
         let thread = thread_of(params);
-        self.threads.address(&thread, ledger);
+        self.threads.address(&thread, normalizer);
         match method {
             "thread/started" => {
                 if let Some(thread) = params.object("thread") {
-                    self.threads.known(&thread, None, ledger);
+                    self.threads.known(&thread, None, normalizer);
                 }
             }
             "turn/started" => {
                 let turn = params.object("turn").unwrap_or_default();
-                self.threads.turn_started(&thread, &turn, &mut self.agents, ledger);
+                self.threads.turn_started(&thread, &turn, &mut self.agents, normalizer);
             }
             "turn/completed" => {
-                self.approvals.turn_over(&thread, ledger);
+                self.approvals.turn_over(&thread, normalizer);
                 let turn = params.object("turn").unwrap_or_default();
-                self.threads.turn_completed(&thread, &turn, ledger);
+                self.threads.turn_completed(&thread, &turn, normalizer);
             }
-            "item/started" => self.item(&thread, Phase::Started, params, ledger),
-            "item/updated" => self.item(&thread, Phase::Updated, params, ledger),
-            "item/completed" => self.item(&thread, Phase::Completed, params, ledger),
-            "thread/tokenUsage/updated" => self.usage(&thread, params, ledger),
+            "item/started" => self.item(&thread, Phase::Started, params, normalizer),
+            "item/updated" => self.item(&thread, Phase::Updated, params, normalizer),
+            "item/completed" => self.item(&thread, Phase::Completed, params, normalizer),
+            "thread/tokenUsage/updated" => self.usage(&thread, params, normalizer),
             "thread/status/changed" => {
                 let status = params.object("status").unwrap_or_default();
-                self.threads.status(&thread, &status, ledger);
+                self.threads.status(&thread, &status, normalizer);
             }
             "serverRequest/resolved" => {
                 if let Some(id) = params.some("requestId") {
-                    self.approvals.resolved(id, ledger);
+                    self.approvals.resolved(id, normalizer);
                 }
             }
             "configWarning" | "deprecationNotice" | "warning" => {
-                let place = self.place(&thread, ledger);
+                let place = self.place(&thread, normalizer);
                 let message = params.str("message").or_else(|| params.str("summary")).unwrap_or_default();
                 let message = match params.str("details") {
                     Some(details) if !details.is_empty() => format!("{message}\n{details}"),
                     _ => message.into_owned(),
                 };
-                ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+                normalizer.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
             }
             "mcpServer/startupStatus/updated" if params.some("error").is_some() => {
                 let (name, error) = (params.str("name").unwrap_or_default(), params.str("error").unwrap_or_default());
                 let message = format!("MCP server {name} did not start: {error}");
-                let place = self.place(&thread, ledger);
-                ledger.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
+                let place = self.place(&thread, normalizer);
+                normalizer.push(place, Body::LogEmitted { level: LogLevel::Warn, message });
             }
-            _ => self.of_turn(method, &thread, params, ledger),
+            _ => self.of_turn(method, &thread, params, normalizer),
         }
         // A record about a thread with a running turn belongs to that run.
-        if let Some(stage) = self.threads.stage(&thread, ledger) {
+        if let Some(stage) = self.threads.stage(&thread, normalizer) {
             let stream = stage.place.stream;
-            ledger.record_on(stream);
+            normalizer.record_on(stream);
         }
     }
 
     /// The place for a report about a thread: its running turn, or else the thread stream.
-    fn place(&mut self, thread: &str, ledger: &mut Ledger) -> Place {
-        match self.threads.stage(thread, ledger) {
+    fn place(&mut self, thread: &str, normalizer: &mut Normalizer) -> Target {
+        match self.threads.stage(thread, normalizer) {
             Some(stage) => stage.place,
-            None => Place::main(ledger.thread()),
+            None => Target::main(normalizer.thread()),
         }
     }
 
     /// Handles an event within a turn. Outside a turn, only its record is kept.
-    fn of_turn(&mut self, method: &str, thread: &str, params: &Object<'_>, ledger: &mut Ledger) {
+    fn of_turn(&mut self, method: &str, thread: &str, params: &Object<'_>, normalizer: &mut Normalizer) {
         let known = matches!(
             method,
             "item/agentMessage/delta"
@@ -209,14 +211,14 @@ impl AppServer {
         );
         if !known {
             if !SILENT.contains(&method) && !SILENT_FAMILIES.iter().any(|family| method.starts_with(family)) {
-                ledger.unknown(format!("unknown notification {method:?}"));
+                normalizer.unknown(format!("unknown notification {method:?}"));
             }
             return;
         }
         if method.starts_with("item/") {
-            self.threads.join(thread, params, &mut self.agents, ledger);
+            self.threads.join(thread, params, &mut self.agents, normalizer);
         }
-        let Some(mut stage) = self.threads.stage(thread, ledger) else { return };
+        let Some(mut stage) = self.threads.stage(thread, normalizer) else { return };
         let item = params.str("itemId").unwrap_or_default();
         let delta = params.get("delta").and_then(Json::utf16);
         let index = |key| params.u64(key).and_then(|index| u32::try_from(index).ok()).unwrap_or_default();
@@ -230,7 +232,7 @@ impl AppServer {
             }
             ("item/commandExecution/outputDelta", Some(delta)) => {
                 // A command that writes output was approved.
-                self.approvals.outcome(thread, &item, None, stage.ledger);
+                self.approvals.outcome(thread, &item, None, stage.normalizer);
                 stage.stream(&item, &delta.into_string());
             }
             ("item/commandExecution/terminalInteraction", _) => {
@@ -260,38 +262,38 @@ impl AppServer {
                 let retries = params.bool("willRetry").unwrap_or_default();
                 if retries { stage.retry(&failure) } else { stage.fatal(&failure) }
             }
-            _ => stage.ledger.fault("a delta without text"),
+            _ => stage.normalizer.fault("a delta without text"),
         }
     }
 
-    fn item(&mut self, thread: &str, phase: Phase, params: &Object<'_>, ledger: &mut Ledger) {
-        self.threads.join(thread, params, &mut self.agents, ledger);
+    fn item(&mut self, thread: &str, phase: Phase, params: &Object<'_>, normalizer: &mut Normalizer) {
+        self.threads.join(thread, params, &mut self.agents, normalizer);
         let Some(fields) = params.object("item") else {
-            ledger.fault("an item event without an item");
+            normalizer.fault("an item event without an item");
             return;
         };
         let item = Item::read(fields);
-        let Some(mut stage) = self.threads.stage(thread, ledger) else { return };
+        let Some(mut stage) = self.threads.stage(thread, normalizer) else { return };
         if phase == Phase::Completed {
             let status = item.status().unwrap_or(Status::Completed);
-            self.approvals.outcome(thread, &item.id, Some(status), stage.ledger);
+            self.approvals.outcome(thread, &item.id, Some(status), stage.normalizer);
         }
         if !tell(&mut stage, &mut self.agents, &item, phase) {
-            stage.ledger.unknown(format!("unknown item type {:?}", item.word));
+            stage.normalizer.unknown(format!("unknown item type {:?}", item.word));
         }
     }
 
-    fn usage(&mut self, thread: &str, params: &Object<'_>, ledger: &mut Ledger) {
+    fn usage(&mut self, thread: &str, params: &Object<'_>, normalizer: &mut Normalizer) {
         let usage = params.object("tokenUsage").unwrap_or_default();
         let read = |key| usage.object(key).and_then(|tokens| Tokens::read(&tokens));
         let Some(total) = read("total") else { return };
         let (last, state) = (read("last"), self.threads.thread(thread));
         if state.meter.is_fresh() && last.is_none() {
-            state.meter.recall(&ledger.known_totals(), total);
+            state.meter.recall(&normalizer.known_totals(), total);
         }
         let model = state.model.clone();
         let added = state.meter.total(total, last);
-        match (self.threads.stage(thread, ledger), added) {
+        match (self.threads.stage(thread, normalizer), added) {
             (Some(mut stage), Some(added)) => stage.call_used(added, model),
             // These tokens belong to no turn.
             (None, _) => drop(self.threads.thread(thread).meter.end_turn()),

@@ -13,10 +13,10 @@ use super::super::items::Agents;
 use super::super::stage::{Stage, Turn};
 use super::super::usage::Meter;
 use super::word;
-use crate::frame::{Body, Name};
+use crate::frame::{Body, SharedStr};
 use crate::hash::HashMap;
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::{StreamKey, uuid_of};
 use std::borrow::Cow;
 use std::collections::VecDeque;
@@ -31,9 +31,9 @@ pub(super) struct Threads {
     all: NameMap<Thread>,
     turnover: Turnover,
     /// The subagents' threads that work in each open run.
-    children: HashMap<StreamKey, Vec<Name>>,
+    children: HashMap<StreamKey, Vec<SharedStr>>,
     /// The thread of each running turn, by turn id.
-    turns: NameMap<Name>,
+    turns: NameMap<SharedStr>,
 }
 
 /// One thread.
@@ -42,30 +42,30 @@ pub(super) struct Thread {
     /// When the thread was last mentioned, as a count of new threads.
     noted: u64,
     /// The main thread of its tree. This is its own id unless it belongs to a subagent.
-    session: Option<Name>,
+    session: Option<SharedStr>,
     running: Option<Running>,
     turn: Turn,
     pub(super) meter: Meter,
-    pub(super) model: Option<Name>,
+    pub(super) model: Option<SharedStr>,
     /// The input that the client sent, until the turn starts.
     pub(super) input: Option<String>,
     /// What the turn waits for, according to the last status.
-    waits: Option<Name>,
+    waits: Option<SharedStr>,
     /// Whether the last status was idle.
     idle: bool,
     /// The most recently ended turns, oldest first.
-    ended: VecDeque<Name>,
+    ended: VecDeque<SharedStr>,
 }
 
 /// The running turn of a thread.
 #[derive(Clone, Debug)]
 struct Running {
-    id: Name,
+    id: SharedStr,
     /// The turn that it is part of; usually itself.
-    root: Name,
+    root: SharedStr,
     /// How a turn nested in it ended, until its own end arrives.
     inner_end: Option<Told>,
-    place: Place,
+    place: Target,
     /// Whether the run belongs to this thread, and not to the thread that started it.
     own: bool,
     scope: Uuid,
@@ -138,78 +138,90 @@ impl Threads {
         turnover.looked(all.len());
     }
 
-    /// Sets the ledger's session to the one that this thread belongs to.
-    pub(super) fn address(&self, id: &str, ledger: &mut Ledger) {
+    /// Sets the normalizer's session to the one that this thread belongs to.
+    pub(super) fn address(&self, id: &str, normalizer: &mut Normalizer) {
         if !id.is_empty() {
             let session = self.all.get(id).and_then(|thread| thread.session.as_deref());
-            ledger.set_session(session.unwrap_or(id));
+            normalizer.set_session(session.unwrap_or(id));
         }
     }
 
     /// The stage of a thread's running turn; `None` between turns.
-    pub(super) fn stage<'l>(&'l mut self, id: &str, ledger: &'l mut Ledger) -> Option<Stage<'l>> {
+    pub(super) fn stage<'l>(&'l mut self, id: &str, normalizer: &'l mut Normalizer) -> Option<Stage<'l>> {
         let thread = self.all.get_mut(id)?;
         let running = thread.running.as_ref()?;
-        Some(Stage { ledger, place: running.place, scope: running.scope, turn: &mut thread.turn, depth: running.depth })
+        Some(Stage {
+            normalizer,
+            place: running.place,
+            scope: running.scope,
+            turn: &mut thread.turn,
+            depth: running.depth,
+        })
     }
 
     /// Notes the model in a thread's description.
-    pub(super) fn known(&mut self, fields: &Object<'_>, model: Option<Cow<'_, str>>, ledger: &mut Ledger) {
+    pub(super) fn known(&mut self, fields: &Object<'_>, model: Option<Cow<'_, str>>, normalizer: &mut Normalizer) {
         let Some(id) = fields.str("id") else { return };
-        self.address(&id, ledger);
+        self.address(&id, normalizer);
         let model = model.or_else(|| fields.str("model"));
         if let Some(model) = model.filter(|model| !model.is_empty()) {
-            self.thread(&id).model = Some(Name::from(&*model));
+            self.thread(&id).model = Some(SharedStr::from(&*model));
         }
     }
 
-    pub(super) fn turn_started(&mut self, id: &str, turn: &Object<'_>, agents: &mut Agents, ledger: &mut Ledger) {
+    pub(super) fn turn_started(
+        &mut self,
+        id: &str,
+        turn: &Object<'_>,
+        agents: &mut Agents,
+        normalizer: &mut Normalizer,
+    ) {
         let turn_id = turn.str("id").unwrap_or_default();
         let root = turn.str("rootTurnId").unwrap_or_else(|| turn_id.clone());
-        self.begin(id, &turn_id, &root, agents, ledger);
+        self.begin(id, &turn_id, &root, agents, normalizer);
     }
 
     /// Starts a run for an item whose turn started before the input did.
-    pub(super) fn join(&mut self, id: &str, params: &Object<'_>, agents: &mut Agents, ledger: &mut Ledger) {
+    pub(super) fn join(&mut self, id: &str, params: &Object<'_>, agents: &mut Agents, normalizer: &mut Normalizer) {
         let turn_id = params.str("turnId").unwrap_or_default();
         let is_late =
             |thread: &Thread| thread.running.is_some() || thread.ended.iter().any(|ended| **ended == *turn_id);
         if !turn_id.is_empty() && !self.all.get(id).is_some_and(is_late) {
-            self.begin(id, &turn_id, &turn_id, agents, ledger);
+            self.begin(id, &turn_id, &turn_id, agents, normalizer);
         }
     }
 
-    fn begin(&mut self, id: &str, turn_id: &str, root: &str, agents: &mut Agents, ledger: &mut Ledger) {
+    fn begin(&mut self, id: &str, turn_id: &str, root: &str, agents: &mut Agents, normalizer: &mut Normalizer) {
         let before = self.thread(id).running.take();
         if let Some(mut running) = before.clone().filter(|running| running.includes(turn_id, root)) {
             if *running.id == *turn_id && *root != *turn_id {
-                running.root = Name::from(root);
+                running.root = SharedStr::from(root);
             }
             self.thread(id).running = Some(running);
             return;
         }
-        let (name, root_name) = (Name::from(turn_id), Name::from(root));
-        let running = match self.parent_of(id, turn_id, root, agents, ledger) {
+        let (name, root_name) = (SharedStr::from(turn_id), SharedStr::from(root));
+        let running = match self.parent_of(id, turn_id, root, agents, normalizer) {
             Some((place, depth)) => {
                 let scope = uuid_of(id);
-                self.children.entry(place.stream).or_default().push(Name::from(id));
+                self.children.entry(place.stream).or_default().push(SharedStr::from(id));
                 Running { id: name, root: root_name, inner_end: None, place, own: false, scope, depth }
             }
             None => {
-                ledger.set_session(id);
+                normalizer.set_session(id);
                 let thread = self.thread(id);
-                let run = ledger.open_run(thread.input.take().unwrap_or_default());
-                ledger.record_on(run);
-                ledger.turn_started(run, thread.model.clone());
-                let scope = ledger.stream(run).map_or_else(|| uuid_of(id), |stream| stream.session.id);
-                let place = Place::main(run);
+                let run = normalizer.open_run(thread.input.take().unwrap_or_default());
+                normalizer.record_on(run);
+                normalizer.turn_started(run, thread.model.clone());
+                let scope = normalizer.stream(run).map_or_else(|| uuid_of(id), |stream| stream.session.id);
+                let place = Target::main(run);
                 Running { id: name, root: root_name, inner_end: None, place, own: true, scope, depth: 0 }
             }
         };
         if let Some(before) = before {
-            self.over(id, before, None, ledger);
+            self.over(id, before, None, normalizer);
         }
-        self.turns.insert(running.id.clone(), Name::from(id));
+        self.turns.insert(running.id.clone(), SharedStr::from(id));
         self.thread(id).running = Some(running);
     }
 
@@ -220,8 +232,8 @@ impl Threads {
         turn_id: &str,
         root: &str,
         agents: &mut Agents,
-        ledger: &mut Ledger,
-    ) -> Option<(Place, u32)> {
+        normalizer: &mut Normalizer,
+    ) -> Option<(Target, u32)> {
         let by_root = (root != turn_id).then(|| self.owner(root)).flatten().filter(|(owner, _)| **owner != *id);
         let child = match agents.child(id) {
             Some(child) => Some(child),
@@ -233,25 +245,25 @@ impl Threads {
             (None, Some((_, stream))) => (*stream, uuid_of(id), 1, None),
             (None, None) => return None,
         };
-        let session = ledger.stream(stream).map(|stream| stream.session.name.clone());
+        let session = normalizer.stream(stream).map(|stream| stream.session.name.clone());
         let session = session.or_else(|| self.thread(id).session.clone());
-        if !ledger.is_open(stream) {
+        if !normalizer.is_open(stream) {
             // The run that started the subagent is over. Its thread may have a newer run by now.
             let thread = session.as_ref().and_then(|session| self.all.get(session));
             let running = thread.and_then(|thread| thread.running.as_ref()).filter(|running| running.own);
             stream = running.map_or(stream, |running| running.place.stream);
         }
         if let Some(session) = session {
-            ledger.set_session(&session);
+            normalizer.set_session(&session);
             self.thread(id).session = Some(session);
         }
-        let started = Place { stream, parent: parent.and_then(|place| place.parent) };
-        ledger.subagent_started(started, id, child.map(|child| child.tool), None, None, depth);
-        Some((Place { stream, parent: Some(tool) }, depth))
+        let started = Target { stream, parent: parent.and_then(|place| place.parent) };
+        normalizer.subagent_started(started, id, child.map(|child| child.tool), None, None, depth);
+        Some((Target { stream, parent: Some(tool) }, depth))
     }
 
     /// The thread that runs this turn, and its run.
-    fn owner(&self, turn_id: &str) -> Option<(Name, StreamKey)> {
+    fn owner(&self, turn_id: &str) -> Option<(SharedStr, StreamKey)> {
         let id = self.turns.get(turn_id)?;
         let running = self.all.get(id)?.running.as_ref().filter(|running| *running.id == *turn_id)?;
         Some((id.clone(), running.place.stream))
@@ -259,7 +271,7 @@ impl Threads {
 
     /// Handles the end of a turn. A thread has one turn at a time, so the end of any turn ends the running one. In a review,
     /// the outer turn may end without having started. The end of a nested turn ends the run only if the thread is idle.
-    pub(super) fn turn_completed(&mut self, id: &str, turn: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn turn_completed(&mut self, id: &str, turn: &Object<'_>, normalizer: &mut Normalizer) {
         let turn_id = turn.str("id").unwrap_or_default();
         let thread = self.thread(id);
         let idle = thread.idle;
@@ -269,7 +281,7 @@ impl Threads {
             let failure = Failure::of_event(turn);
             let turn = &mut self.thread(id).turn;
             let (place, scope, depth) = (running.place, running.scope, running.depth);
-            Stage { ledger, place, scope, turn, depth }.fatal(&failure);
+            Stage { normalizer, place, scope, turn, depth }.fatal(&failure);
         }
         if running.is_inner(&turn_id, turn.str("rootTurnId").as_deref()) && !idle {
             running.inner_end = Some(told);
@@ -277,11 +289,11 @@ impl Threads {
             return;
         }
         self.remember(id, &turn_id);
-        self.over(id, running, Some(told), ledger);
+        self.over(id, running, Some(told), normalizer);
     }
 
     /// Ends a thread's turn as reported, or else as the turn nested in it, or else as interrupted.
-    fn over(&mut self, id: &str, mut running: Running, told: Option<Told>, ledger: &mut Ledger) {
+    fn over(&mut self, id: &str, mut running: Running, told: Option<Told>, normalizer: &mut Normalizer) {
         let told = told.or_else(|| running.inner_end.take());
         self.remember(id, &running.id);
         self.remember(id, &running.root);
@@ -290,7 +302,7 @@ impl Threads {
         let (model, tokens, total) = (thread.model.clone(), thread.meter.end_turn(), thread.meter.running());
         thread.waits = None;
         let place = running.place;
-        let mut stage = Stage { ledger, place, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
+        let mut stage = Stage { normalizer, place, scope: running.scope, turn: &mut thread.turn, depth: running.depth };
         stage.end_of_turn();
         let Told { end, status, summary } = told.unwrap_or_else(|| {
             let why = "the next turn began before the runner said how this one ended";
@@ -298,7 +310,7 @@ impl Threads {
             Told { end, status: "interrupted".to_owned(), summary: None }
         });
         if !running.own {
-            ledger.subagent_ended(place.stream, id, &status, summary);
+            normalizer.subagent_ended(place.stream, id, &status, summary);
             return;
         }
         if let Some(tokens) = tokens {
@@ -308,12 +320,12 @@ impl Threads {
             let is_at_work =
                 |thread: &Thread| thread.running.as_ref().is_some_and(|running| running.place.stream == place.stream);
             if self.all.get(&child).is_some_and(is_at_work) {
-                ledger.subagent_outlives(place.stream, &child);
+                normalizer.subagent_outlives(place.stream, &child);
             }
         }
-        ledger.close_work(place.stream);
-        ledger.turn_ended(place.stream, Some(Name::from(status)));
-        ledger.end_run(place.stream, end);
+        normalizer.close_work(place.stream);
+        normalizer.turn_ended(place.stream, Some(SharedStr::from(status)));
+        normalizer.end_run(place.stream, end);
     }
 
     /// Remembers that a turn has ended, so that later records of it are recognised as late.
@@ -325,19 +337,19 @@ impl Threads {
         if ended.len() == ENDED {
             ended.pop_front();
         }
-        ended.push_back(Name::from(turn_id));
+        ended.push_back(SharedStr::from(turn_id));
     }
 
     /// Handles a thread's status, which says what the main thread waits for while its turn runs. How the turn ends is reported
     /// by the turn itself or by the turn nested in it.
-    pub(super) fn status(&mut self, id: &str, status: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn status(&mut self, id: &str, status: &Object<'_>, normalizer: &mut Normalizer) {
         let thread = self.thread(id);
         thread.idle = status.str("type").as_deref() == Some("idle");
         if let Some(running) = thread.running.take_if(|running| running.inner_end.is_some()) {
             if !thread.idle {
                 thread.running = Some(running);
             } else {
-                self.over(id, running, None, ledger);
+                self.over(id, running, None, normalizer);
                 return;
             }
         }
@@ -347,26 +359,26 @@ impl Threads {
         let thread = self.thread(id);
         let Some(running) = thread.running.as_ref().filter(|running| running.own) else { return };
         let flags = status.items("activeFlags");
-        let waits = flags.into_iter().find_map(Json::str).map(|flag| Name::from(super::snake(&flag)));
+        let waits = flags.into_iter().find_map(Json::str).map(|flag| SharedStr::from(super::snake(&flag)));
         if waits != thread.waits {
-            let word = |waits: &Option<Name>| waits.clone().unwrap_or_else(|| Name::from("running"));
+            let word = |waits: &Option<SharedStr>| waits.clone().unwrap_or_else(|| SharedStr::from("running"));
             let body = Body::StatusChanged { old_status: word(&thread.waits), new_status: word(&waits), reason: None };
             thread.waits = waits;
-            ledger.push(running.place, body);
+            normalizer.push(running.place, body);
         }
     }
 
     /// Handles the end of the input. Runs whose nested turn has ended are ended; pending searches are emitted before the other
     /// runs are closed.
-    pub(super) fn finish(&mut self, ledger: &mut Ledger) {
-        let mut open: Vec<Name> =
+    pub(super) fn finish(&mut self, normalizer: &mut Normalizer) {
+        let mut open: Vec<SharedStr> =
             self.all.iter().filter(|(_, thread)| thread.running.is_some()).map(|(id, _)| id.clone()).collect();
         open.sort_unstable();
         for id in open {
             if let Some(running) = self.thread(&id).running.take_if(|running| running.inner_end.is_some()) {
-                self.over(&id, running, None, ledger);
+                self.over(&id, running, None, normalizer);
             }
-            if let Some(mut stage) = self.stage(&id, ledger) {
+            if let Some(mut stage) = self.stage(&id, normalizer) {
                 stage.end_of_turn();
             }
         }

@@ -7,9 +7,9 @@ use super::super::super::names::NameMap;
 use super::super::snake;
 use super::super::stage::Stage;
 use super::{Item, Status, outputs::error_text};
-use crate::frame::{Name, OutputStream, ToolKind};
+use crate::frame::{OutputStream, SharedStr, ToolKind};
 use crate::json::{Json, Kind, to_raw};
-use crate::ledger::Place;
+use crate::normalizer::Target;
 use std::borrow::Cow;
 use uuid::Uuid;
 
@@ -19,7 +19,7 @@ pub(in super::super) struct Child {
     /// The call that started it.
     pub(in super::super) tool: Uuid,
     /// The place of that call.
-    pub(in super::super) parent: Place,
+    pub(in super::super) parent: Target,
     /// 1 for a child of the main thread.
     pub(in super::super) depth: u32,
 }
@@ -40,7 +40,7 @@ impl Agents {
     /// Adopts a thread that no call has named: it is the child of the call that is starting an agent.
     pub(in super::super) fn adopt(&mut self, thread: &str) -> Option<Child> {
         let child = self.spawning.take()?;
-        self.children.insert(Name::from(thread), child);
+        self.children.insert(SharedStr::from(thread), child);
         Some(child)
     }
 
@@ -91,11 +91,11 @@ impl Agents {
                     stage.begin(&item.id, &item.word, ToolKind::Subagent, || item.rest(&[]));
                     stage.end(&item.id, 0, item.duration_ms());
                 }
-                let agent = item.str("agent_path", "agentPath").map(|path| Name::from(&*path));
+                let agent = item.str("agent_path", "agentPath").map(|path| SharedStr::from(&*path));
                 self.started(stage, &item.id, &thread, agent, None);
             }
             kind @ ("completed" | "interrupted") => {
-                stage.ledger.subagent_ended(stage.place.stream, &thread, kind, None);
+                stage.normalizer.subagent_ended(stage.place.stream, &thread, kind, None);
             }
             _ => {}
         }
@@ -106,11 +106,11 @@ impl Agents {
         stage: &mut Stage<'_>,
         call_id: &str,
         thread: &str,
-        agent: Option<Name>,
+        agent: Option<SharedStr>,
         task: Option<String>,
     ) {
-        let child = *self.children.entry(Name::from(thread)).or_insert_with(|| child_of(stage, call_id));
-        stage.ledger.subagent_started(stage.place, thread, Some(child.tool), agent, task, child.depth);
+        let child = *self.children.entry(SharedStr::from(thread)).or_insert_with(|| child_of(stage, call_id));
+        stage.normalizer.subagent_started(stage.place, thread, Some(child.tool), agent, task, child.depth);
     }
 }
 
@@ -134,14 +134,14 @@ fn args(item: &Item<'_>, tool: &str) -> crate::frame::RawJson {
     to_raw(&args)
 }
 
-fn nickname(item: &Item<'_>, thread: &str) -> Option<Name> {
+fn nickname(item: &Item<'_>, thread: &str) -> Option<SharedStr> {
     let agents = item.get("receiver_agents", "receiverAgents").map(Json::items).unwrap_or_default();
     let agent = agents
         .into_iter()
         .filter_map(Json::object)
         .find(|agent| agent.str("thread_id").or_else(|| agent.str("threadId")).is_some_and(|id| id == thread))?;
     let name = ["agent_role", "agentRole", "agent_nickname", "agentNickname"].iter().find_map(|key| agent.str(key))?;
-    Some(Name::from(&*name))
+    Some(SharedStr::from(&*name))
 }
 
 /// Reports an agent's state: a word, `{status, message}`, or `{word: message}`.
@@ -167,5 +167,5 @@ fn stood(stage: &mut Stage<'_>, thread: &str, state: Json<'_>) {
         "shutdown" => "cancelled",
         _ => return,
     };
-    stage.ledger.subagent_ended(stage.place.stream, thread, status, message);
+    stage.normalizer.subagent_ended(stage.place.stream, thread, status, message);
 }

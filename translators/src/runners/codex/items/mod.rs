@@ -161,7 +161,7 @@ pub(super) fn tell(stage: &mut Stage<'_>, agents: &mut Agents, item: &Item<'_>, 
 /// The start of a search does not contain the query, so its call is reported at the end.
 fn web_search(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     if !done {
-        let most = stage.ledger.most_open();
+        let most = stage.normalizer.most_open();
         return stage.turn.searches.begin(&item.id, most);
     }
     stage.turn.searches.end(&item.id);

@@ -2,9 +2,9 @@
 
 use super::super::stage::Stage;
 use super::Item;
-use crate::frame::{Attachment, Body, Name, PlanEntry, UserMessage};
+use crate::frame::{Attachment, Body, PlanEntry, SharedStr, UserMessage};
 use crate::json::{Json, Object};
-use crate::ledger::Block;
+use crate::normalizer::Block;
 use std::borrow::Cow;
 
 /// Reports a message. An unfinished one may contain the text so far.
@@ -16,7 +16,7 @@ pub(super) fn message(stage: &mut Stage<'_>, item: &Item<'_>, done: bool) {
     let block = Block::text(&item.id, 0);
     if !done {
         stage.so_far(block, &text);
-    } else if !text.is_empty() || stage.ledger.said(stage.place, block).is_some() {
+    } else if !text.is_empty() || stage.normalizer.said(stage.place, block).is_some() {
         stage.complete(block, &text, None);
     }
 }
@@ -77,7 +77,7 @@ pub(in super::super) fn user_message(id: &str, content: &[Json<'_>]) -> UserMess
             None => attachments.push(attachment(&part)),
         }
     }
-    UserMessage { message_id: Name::from(id), text, attachments }
+    UserMessage { message_id: SharedStr::from(id), text, attachments }
 }
 
 pub(in super::super) fn attachment(part: &Object<'_>) -> Attachment {
@@ -88,9 +88,9 @@ pub(in super::super) fn attachment(part: &Object<'_>) -> Attachment {
     };
     let link = ["path", "url", "image_url", "name"].iter().find_map(|key| part.str(key));
     let data = link.as_deref().and_then(|link| link.strip_prefix("data:"));
-    let mime = data.and_then(|data| data.split([';', ',']).next()).filter(|mime| !mime.is_empty()).map(Name::from);
+    let mime = data.and_then(|data| data.split([';', ',']).next()).filter(|mime| !mime.is_empty()).map(SharedStr::from);
     let name = link.filter(|link| !link.starts_with("data:")).map(Cow::into_owned);
-    Attachment { kind: Name::from(kind), mime, artifact_id: None, name, bytes: None }
+    Attachment { kind: SharedStr::from(kind), mime, artifact_id: None, name, bytes: None }
 }
 
 /// Reports a to-do list, whose entries are either done or not.
@@ -98,7 +98,7 @@ pub(super) fn todo_list(stage: &mut Stage<'_>, item: &Item<'_>) {
     let entries = item.get("items", "items").map(Json::items).unwrap_or_default().into_iter().filter_map(|entry| {
         let fields = entry.object()?;
         let status = if fields.bool("completed").unwrap_or_default() { "completed" } else { "pending" };
-        Some(PlanEntry { content: fields.str("text")?.into_owned(), status: Name::from(status), priority: None })
+        Some(PlanEntry { content: fields.str("text")?.into_owned(), status: SharedStr::from(status), priority: None })
     });
     stage.plan(entries.collect());
 }
@@ -108,7 +108,7 @@ pub(in super::super) fn plan_entries(plan: Json<'_>) -> Vec<PlanEntry> {
     let entry = |step: Json<'_>| {
         let fields = step.object()?;
         let status = super::snake(&fields.str("status").unwrap_or(Cow::Borrowed("pending")));
-        Some(PlanEntry { content: fields.str("step")?.into_owned(), status: Name::from(status), priority: None })
+        Some(PlanEntry { content: fields.str("step")?.into_owned(), status: SharedStr::from(status), priority: None })
     };
     plan.items().into_iter().filter_map(entry).collect()
 }

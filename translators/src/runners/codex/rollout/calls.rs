@@ -11,7 +11,7 @@ use super::super::stage::{Caller, Stage};
 use super::Rollout;
 use crate::frame::{OutputStream, RawJson, ToolKind};
 use crate::json::{Json, Object, to_raw};
-use crate::ledger::{Block, Ledger};
+use crate::normalizer::{Block, Normalizer};
 use std::borrow::Cow;
 
 /// Items that events report, or that have no corresponding frame.
@@ -30,7 +30,7 @@ const SILENT: &[&str] = &[
 ];
 
 impl Rollout {
-    pub(super) fn item_of_api(&mut self, json: Json<'_>, item: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn item_of_api(&mut self, json: Json<'_>, item: &Object<'_>, normalizer: &mut Normalizer) {
         let word = item.str("type").unwrap_or_default();
         let from_model = match &*word {
             "message" => item.str("role").as_deref() == Some("assistant"),
@@ -39,11 +39,11 @@ impl Rollout {
             _ => false,
         };
         if from_model {
-            self.speaks(ledger);
+            self.speaks(normalizer);
         }
         let cwd = std::mem::take(&mut self.cwd);
         let id = item.str("call_id").or_else(|| item.str("id")).unwrap_or_default();
-        self.with_stage(ledger, |stage, _| match &*word {
+        self.with_stage(normalizer, |stage, _| match &*word {
             "reasoning" => reasoning(stage, &id, json, item),
             "function_call" | "tool_search_call" => {
                 let name = item.str("name").unwrap_or(Cow::Borrowed("tool_search"));
@@ -80,7 +80,7 @@ impl Rollout {
         self.cwd = cwd;
         let known = from_model || word.ends_with("_output") || SILENT.contains(&&*word);
         if !known {
-            ledger.unknown(format!("unknown item of the API {word:?}"));
+            normalizer.unknown(format!("unknown item of the API {word:?}"));
         }
     }
 }
@@ -171,7 +171,7 @@ fn collab_args(name: &str, args: Option<&Object<'_>>) -> RawJson {
 /// Handles an output sent to the model. If the call still runs, no item reported its end: it has no item, or it never ran.
 fn end(stage: &mut Stage<'_>, id: &str, text: &str) {
     let tool = stage.tool(id);
-    let Some(name) = stage.ledger.tool_name(stage.place.stream, &tool) else { return };
+    let Some(name) = stage.normalizer.tool_name(stage.place.stream, &tool) else { return };
     let report = Report::read(text);
     match &*name {
         "bash" => match report {

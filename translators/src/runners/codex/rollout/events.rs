@@ -10,10 +10,10 @@ use super::super::items::{
 };
 use super::super::stage::{Caller, Stage};
 use crate::frame::{
-    ApprovalRequested, ApprovalResolved, Attachment, Body, Decision, LogLevel, Name, OutputStream, ToolKind,
+    ApprovalRequested, ApprovalResolved, Attachment, Body, Decision, LogLevel, OutputStream, SharedStr, ToolKind,
 };
 use crate::json::{Json, Object, to_raw};
-use crate::ledger::Block;
+use crate::normalizer::Block;
 use std::borrow::Cow;
 
 /// Events that this module reports.
@@ -191,7 +191,7 @@ fn user(stage: &mut Stage<'_>, event: &Object<'_>) {
         for link in event.items(key).into_iter().filter_map(Json::str) {
             let name = (!link.starts_with("data:")).then(|| Cow::into_owned(link));
             message.attachments.push(Attachment {
-                kind: Name::from(kind),
+                kind: SharedStr::from(kind),
                 mime: None,
                 artifact_id: None,
                 name,
@@ -254,23 +254,23 @@ fn mcp_end(stage: &mut Stage<'_>, id: &str, event: &Object<'_>) {
 
 fn asked(stage: &mut Stage<'_>, id: &str, tool_name: &str, args: crate::frame::RawJson, event: &Object<'_>) {
     let request = ApprovalRequested {
-        approval_id: Name::from(id),
+        approval_id: SharedStr::from(id),
         tool_id: Some(stage.tool(id).id),
-        tool_name: Name::from(tool_name),
+        tool_name: SharedStr::from(tool_name),
         args,
         reason: event.str("reason").map(Cow::into_owned),
     };
-    stage.ledger.approval_requested(stage.place, request);
+    stage.normalizer.approval_requested(stage.place, request);
 }
 
 /// Approves a call that has started: it must have been permitted.
 fn approved(stage: &mut Stage<'_>, id: &str) {
     let answer = ApprovalResolved {
-        approval_id: Name::from(id),
+        approval_id: SharedStr::from(id),
         decision: Decision::Approved,
         by: None,
         reason: None,
         scope: None,
     };
-    stage.ledger.approval_resolved(stage.place.stream, answer);
+    stage.normalizer.approval_resolved(stage.place.stream, answer);
 }

@@ -14,18 +14,18 @@ use super::errors::Failure;
 use super::items::{Agents, Item, Phase, tell};
 use super::stage::{Stage, Turn};
 use super::usage::{Meter, Tokens};
-use crate::frame::Name;
+use crate::frame::SharedStr;
 use crate::json::{Json, Object};
-use crate::ledger::{Ledger, Place, RunEnd, STREAM_ENDED};
+use crate::normalizer::{Normalizer, RunEnd, STREAM_ENDED, Target};
 use crate::sequence::{StreamKey, uuid_of};
 use uuid::Uuid;
 
 /// Decodes the journal of a thread.
 #[derive(Debug, Default)]
 pub(super) struct Rollout {
-    thread: Option<Name>,
+    thread: Option<SharedStr>,
     /// The thread whose history may be copied to the start of this file.
-    origin: Option<Name>,
+    origin: Option<SharedStr>,
     /// Whether the current lines are a copy of another thread's history.
     copying: bool,
     /// Whether the copy contains turn starts, which show where it ends.
@@ -35,11 +35,11 @@ pub(super) struct Rollout {
     /// Whether the file contains calls besides events.
     has_calls: bool,
     cwd: String,
-    model: Option<Name>,
+    model: Option<SharedStr>,
     prompt: Option<String>,
     running: Option<Running>,
     /// The turn that ended last. Later records of it are late.
-    ended: Option<Name>,
+    ended: Option<SharedStr>,
     turn: Turn,
     agents: Agents,
     meter: Meter,
@@ -58,9 +58,9 @@ enum History {
 struct Running {
     run: StreamKey,
     /// The turn's id; "" if the file does not contain it.
-    turn_id: Name,
+    turn_id: SharedStr,
     /// The turn that it is part of, if known. The inner turn of a review may be reported first.
-    root: Option<Name>,
+    root: Option<SharedStr>,
     /// Whether the turn's start was reported. Older files contain only the messages.
     begun: bool,
     /// Whether the assistant has produced a message.
@@ -85,44 +85,44 @@ const SILENT: &[&str] =
 
 impl Rollout {
     /// Decodes a line of a session file.
-    pub(super) fn record(&mut self, word: &str, payload: Json<'_>, fields: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn record(&mut self, word: &str, payload: Json<'_>, fields: &Object<'_>, normalizer: &mut Normalizer) {
         let time = fields.str("timestamp").and_then(|time| time.parse::<jiff::Timestamp>().ok());
         if let Some(ms) = time.and_then(|time| u64::try_from(time.as_millisecond()).ok()) {
-            ledger.set_time(ms);
+            normalizer.set_time(ms);
         }
         self.has_calls = true;
         let json = payload;
         let payload = fields.object("payload").unwrap_or_default();
         if word == "session_meta" {
-            self.session(&payload, ledger);
+            self.session(&payload, normalizer);
             return;
         }
-        self.address(ledger);
+        self.address(normalizer);
         if self.copying && !self.is_own(&payload) {
             return;
         }
         self.copying = false;
         match word {
-            "event_msg" => self.event(&payload, ledger),
-            "response_item" => self.item_of_api(json, &payload, ledger),
+            "event_msg" => self.event(&payload, normalizer),
+            "response_item" => self.item_of_api(json, &payload, normalizer),
             "turn_context" => self.context(&payload),
             "token_usage_record" => {
                 let read = |key| payload.object(key).and_then(|tokens| Tokens::read(&tokens));
                 match (read("thread_token_usage"), read("usage")) {
-                    (Some(total), last) => self.usage(total, last, ledger),
-                    (None, Some(call)) => self.call_usage(call, ledger),
+                    (Some(total), last) => self.usage(total, last, normalizer),
+                    (None, Some(call)) => self.call_usage(call, normalizer),
                     (None, None) => {}
                 }
-                self.call_over(ledger);
+                self.call_over(normalizer);
             }
             "compacted" => {
                 let summary = payload.str("message").filter(|text| !text.is_empty()).map(|text| text.into_owned());
-                self.with_stage(ledger, |stage, _| stage.compaction(false, summary));
+                self.with_stage(normalizer, |stage, _| stage.compaction(false, summary));
             }
             _ if SILENT.contains(&word) => {}
-            _ => ledger.unknown(format!("unknown line type {word:?}")),
+            _ => normalizer.unknown(format!("unknown line type {word:?}")),
         }
-        self.keep(ledger);
+        self.keep(normalizer);
     }
 
     /// Notes a prompt, which an older version echoes before anything else.
@@ -131,32 +131,32 @@ impl Rollout {
     }
 
     /// Decodes a live message of an older version, which is an event as in a session file.
-    pub(super) fn message(&mut self, message: &Object<'_>, ledger: &mut Ledger) {
+    pub(super) fn message(&mut self, message: &Object<'_>, normalizer: &mut Normalizer) {
         if message.str("type").as_deref() == Some("session_configured") {
-            self.session(message, ledger);
+            self.session(message, normalizer);
             return;
         }
-        self.address(ledger);
-        self.event(message, ledger);
-        self.keep(ledger);
+        self.address(normalizer);
+        self.event(message, normalizer);
+        self.keep(normalizer);
     }
 
     /// Handles the end of the input. Ends the run if its outcome is known; otherwise emits pending searches before the run is
     /// closed.
-    pub(super) fn finish(&mut self, ledger: &mut Ledger) {
+    pub(super) fn finish(&mut self, normalizer: &mut Normalizer) {
         let Some(running) = self.running.clone() else { return };
         match running.failure {
-            Some((end, stop_reason)) => self.end(end, stop_reason, ledger),
+            Some((end, stop_reason)) => self.end(end, stop_reason, normalizer),
             // A file without turn starts has no turn ends either: an answer ends the turn.
-            None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", ledger),
+            None if running.is_implied() && running.answered => self.end(RunEnd::completed(), "completed", normalizer),
             None => {
-                self.with_stage(ledger, |stage, _| stage.end_of_turn());
+                self.with_stage(normalizer, |stage, _| stage.end_of_turn());
             }
         }
     }
 
     /// Handles a thread's description. A second one in a file describes the thread whose history is copied.
-    fn session(&mut self, meta: &Object<'_>, ledger: &mut Ledger) {
+    fn session(&mut self, meta: &Object<'_>, normalizer: &mut Normalizer) {
         let id = meta.str("id").or_else(|| meta.str("session_id")).unwrap_or_default();
         if self.thread.is_some()
             && self.origin.as_deref() == Some(&*id)
@@ -164,25 +164,25 @@ impl Rollout {
             && self.ended.is_none()
         {
             self.copying = true;
-            self.address(ledger);
+            self.address(normalizer);
             return;
         }
         if self.thread.as_deref() != Some(&*id) {
             let before = std::mem::take(self);
             self.has_calls = before.has_calls;
             self.prompt = before.prompt.clone();
-            ledger.set_session(&id);
+            normalizer.set_session(&id);
             // The record belongs to the new session, even though frames of the old one are still to be emitted.
-            let thread = ledger.thread();
-            ledger.record_on(thread);
+            let thread = normalizer.thread();
+            normalizer.record_on(thread);
             let mut before = before;
-            before.finish(ledger);
-            before.abandon(ledger);
+            before.finish(normalizer);
+            before.abandon(normalizer);
         }
-        let text = |key| meta.str(key).filter(|text| !text.is_empty()).map(|text| Name::from(&*text));
+        let text = |key| meta.str(key).filter(|text| !text.is_empty()).map(|text| SharedStr::from(&*text));
         self.origin = text("forked_from_id").or_else(|| text("parent_thread_id"));
         self.copying = text("forked_from_id").is_some();
-        self.thread = Some(Name::from(&*id));
+        self.thread = Some(SharedStr::from(&*id));
         self.cwd = meta.str("cwd").unwrap_or_default().into_owned();
         self.model = text("model");
         self.history = match meta.str("history_mode").as_deref() {
@@ -190,7 +190,7 @@ impl Rollout {
             Some("legacy") => Some(History::Legacy),
             _ => None,
         };
-        ledger.set_session(&id);
+        normalizer.set_session(&id);
     }
 
     /// Whether a line ends the copied history. Ids increase with time, so a turn of this thread has a greater id than the
@@ -218,47 +218,47 @@ impl Rollout {
             self.cwd = cwd.into_owned();
         }
         if let Some(model) = payload.str("model") {
-            self.model = Some(Name::from(&*model));
+            self.model = Some(SharedStr::from(&*model));
         }
     }
 
     // --- events --------------------------------------------------------------------------------------------------
 
-    fn event(&mut self, event: &Object<'_>, ledger: &mut Ledger) {
+    fn event(&mut self, event: &Object<'_>, normalizer: &mut Normalizer) {
         let word = event.str("type").unwrap_or_default();
         let turn_id = event.str("turn_id").unwrap_or_default();
         match &*word {
-            "task_started" | "turn_started" => self.started(event, &turn_id, ledger),
-            "task_complete" | "turn_complete" => self.complete(event, &turn_id, ledger),
+            "task_started" | "turn_started" => self.started(event, &turn_id, normalizer),
+            "task_complete" | "turn_complete" => self.complete(event, &turn_id, normalizer),
             "turn_aborted" => {
                 if self.is_current(&turn_id) {
                     let reason = event.str("reason").unwrap_or_default();
                     let code = if reason.is_empty() { "interrupted" } else { &reason };
-                    self.end(RunEnd::interrupted(code, "the turn was interrupted"), code, ledger);
+                    self.end(RunEnd::interrupted(code, "the turn was interrupted"), code, normalizer);
                 }
             }
             "item_started" | "item_completed" => {
                 let phase = if word == "item_started" { Phase::Started } else { Phase::Completed };
-                self.item(event, &turn_id, phase, ledger);
+                self.item(event, &turn_id, phase, normalizer);
             }
-            "token_count" => self.token_count(event, ledger),
+            "token_count" => self.token_count(event, normalizer),
             "user_message" | "agent_message" if self.history == Some(History::Paginated) => {}
             "user_message" => {
                 if self.running.as_ref().is_some_and(Running::is_implied) {
                     // The file has no turn starts, so the next prompt starts the next turn.
-                    self.finish(ledger);
-                    self.abandon(ledger);
+                    self.finish(normalizer);
+                    self.abandon(normalizer);
                 }
                 if self.running.is_none() {
-                    self.open("", false, ledger);
+                    self.open("", false, normalizer);
                 }
-                self.tell_event(&word, event, ledger);
+                self.tell_event(&word, event, normalizer);
             }
-            _ => self.tell_event(&word, event, ledger),
+            _ => self.tell_event(&word, event, normalizer),
         }
     }
 
-    fn tell_event(&mut self, word: &str, event: &Object<'_>, ledger: &mut Ledger) {
+    fn tell_event(&mut self, word: &str, event: &Object<'_>, normalizer: &mut Normalizer) {
         if word == "agent_message"
             && let Some(running) = &mut self.running
         {
@@ -266,19 +266,19 @@ impl Rollout {
         }
         let has_calls = self.has_calls;
         if !events::is_known(word) {
-            ledger.unknown(format!("unknown event {word:?}"));
+            normalizer.unknown(format!("unknown event {word:?}"));
         } else if word == "error"
             && let Some(running) = &mut self.running
         {
             let failure = Failure::of_event(event);
             running.failure = Some((failure.run_end(), failure.stop_reason()));
-            self.with_stage(ledger, |stage, _| stage.fatal(&failure));
+            self.with_stage(normalizer, |stage, _| stage.fatal(&failure));
         } else {
-            self.with_stage(ledger, |stage, _| events::tell(stage, word, event, has_calls));
+            self.with_stage(normalizer, |stage, _| events::tell(stage, word, event, has_calls));
         }
     }
 
-    fn started(&mut self, event: &Object<'_>, turn_id: &str, ledger: &mut Ledger) {
+    fn started(&mut self, event: &Object<'_>, turn_id: &str, normalizer: &mut Normalizer) {
         let of = |key: &str| event.str(key).or_else(|| event.object("turn_attribution")?.str(key));
         if let Some(running) = &mut self.running {
             let within = |key: &str| of(key).is_some_and(|id| *id == *running.turn_id);
@@ -289,33 +289,33 @@ impl Rollout {
                 return;
             }
         }
-        let root = of("root_turn_id").filter(|root| **root != *turn_id).map(|root| Name::from(&*root));
-        self.open(turn_id, true, ledger);
+        let root = of("root_turn_id").filter(|root| **root != *turn_id).map(|root| SharedStr::from(&*root));
+        self.open(turn_id, true, normalizer);
         if let Some(running) = &mut self.running {
             running.root = root;
         }
     }
 
-    fn complete(&mut self, event: &Object<'_>, turn_id: &str, ledger: &mut Ledger) {
+    fn complete(&mut self, event: &Object<'_>, turn_id: &str, normalizer: &mut Normalizer) {
         if !self.is_current(turn_id) {
             return;
         }
         let failure = event.some("error").map(|_| Failure::of_event(event));
         if let Some(failure) = &failure {
-            self.with_stage(ledger, |stage, _| stage.fatal(failure));
+            self.with_stage(normalizer, |stage, _| stage.fatal(failure));
         }
         let told = failure.map(|failure| (failure.run_end(), failure.stop_reason()));
         let silent = event.some("last_agent_message").is_none();
         let before = self.running.as_ref().and_then(|running| running.failure.clone()).filter(|_| silent);
         match told.or(before) {
-            Some((end, stop_reason)) => self.end(end, stop_reason, ledger),
-            None => self.end(RunEnd::completed(), "completed", ledger),
+            Some((end, stop_reason)) => self.end(end, stop_reason, normalizer),
+            None => self.end(RunEnd::completed(), "completed", normalizer),
         }
     }
 
-    fn item(&mut self, event: &Object<'_>, turn_id: &str, phase: Phase, ledger: &mut Ledger) {
+    fn item(&mut self, event: &Object<'_>, turn_id: &str, phase: Phase, normalizer: &mut Normalizer) {
         let Some(fields) = event.object("item") else {
-            ledger.fault("an item event without an item");
+            normalizer.fault("an item event without an item");
             return;
         };
         let item = Item::read(fields);
@@ -325,7 +325,7 @@ impl Rollout {
             if late {
                 return;
             }
-            self.open(turn_id, false, ledger);
+            self.open(turn_id, false, normalizer);
         }
         match item.word.as_str() {
             // The API traffic contains the reasoning too, with its encrypted form. The traffic of other threads is not in this
@@ -333,16 +333,16 @@ impl Rollout {
             "reasoning" if self.has_calls && self.is_own_thread(event) => return,
             "agent_message" | "user_message" if self.history == Some(History::Legacy) => return,
             "agent_message" => {
-                self.speaks(ledger);
+                self.speaks(normalizer);
                 if let Some(running) = &mut self.running {
                     running.answered = true;
                 }
             }
             _ => {}
         }
-        let known = self.with_stage(ledger, |stage, agents| tell(stage, agents, &item, phase));
+        let known = self.with_stage(normalizer, |stage, agents| tell(stage, agents, &item, phase));
         if known == Some(false) {
-            ledger.unknown(format!("unknown item type {:?}", item.word));
+            normalizer.unknown(format!("unknown item type {:?}", item.word));
         }
     }
 
@@ -352,66 +352,66 @@ impl Rollout {
 
     // --- usage ---------------------------------------------------------------------------------------------------
 
-    fn token_count(&mut self, event: &Object<'_>, ledger: &mut Ledger) {
+    fn token_count(&mut self, event: &Object<'_>, normalizer: &mut Normalizer) {
         let info = event.object("info").unwrap_or_default();
         let read = |key| info.object(key).and_then(|tokens| Tokens::read(&tokens));
         if let Some(total) = read("total_token_usage") {
-            self.usage(total, read("last_token_usage"), ledger);
+            self.usage(total, read("last_token_usage"), normalizer);
         } else if let Some(call) = read("last_token_usage").or_else(|| Tokens::read(event)) {
-            self.call_usage(call, ledger);
+            self.call_usage(call, normalizer);
         }
     }
 
-    fn usage(&mut self, total: Tokens, last: Option<Tokens>, ledger: &mut Ledger) {
+    fn usage(&mut self, total: Tokens, last: Option<Tokens>, normalizer: &mut Normalizer) {
         if self.meter.is_fresh() && last.is_none() {
-            self.meter.recall(&ledger.known_totals(), total);
+            self.meter.recall(&normalizer.known_totals(), total);
         }
         let added = self.meter.total(total, last);
-        self.added(added, ledger);
+        self.added(added, normalizer);
     }
 
-    fn call_usage(&mut self, call: Tokens, ledger: &mut Ledger) {
+    fn call_usage(&mut self, call: Tokens, normalizer: &mut Normalizer) {
         let added = self.meter.call(call);
-        self.added(added, ledger);
+        self.added(added, normalizer);
     }
 
-    fn added(&mut self, added: Option<Tokens>, ledger: &mut Ledger) {
+    fn added(&mut self, added: Option<Tokens>, normalizer: &mut Normalizer) {
         let model = self.model.clone();
         if self.running.is_none() {
             // These tokens belong to no turn.
             self.meter.end_turn();
         } else if let Some(added) = added {
-            self.with_stage(ledger, |stage, _| stage.call_used(added, model));
+            self.with_stage(normalizer, |stage, _| stage.call_used(added, model));
         }
     }
 
     // --- runs ----------------------------------------------------------------------------------------------------
 
     /// Starts a model call when the model produces output and its last call is over.
-    fn speaks(&mut self, ledger: &mut Ledger) {
+    fn speaks(&mut self, normalizer: &mut Normalizer) {
         if let Some(running) = &mut self.running
             && !running.calling
         {
             running.calling = true;
-            ledger.turn_started(running.run, self.model.clone());
+            normalizer.turn_started(running.run, self.model.clone());
         }
     }
 
-    fn call_over(&mut self, _: &mut Ledger) {
+    fn call_over(&mut self, _: &mut Normalizer) {
         if let Some(running) = &mut self.running {
             running.calling = false;
         }
     }
 
-    fn open(&mut self, turn_id: &str, begun: bool, ledger: &mut Ledger) {
-        let run = ledger.open_run(self.prompt.take().unwrap_or_default());
-        ledger.record_on(run);
-        self.abandon(ledger);
+    fn open(&mut self, turn_id: &str, begun: bool, normalizer: &mut Normalizer) {
+        let run = normalizer.open_run(self.prompt.take().unwrap_or_default());
+        normalizer.record_on(run);
+        self.abandon(normalizer);
         let thread = self.thread.as_deref().unwrap_or_default();
-        let scope = ledger.stream(run).map_or_else(|| uuid_of(thread), |stream| stream.session.id);
+        let scope = normalizer.stream(run).map_or_else(|| uuid_of(thread), |stream| stream.session.id);
         self.running = Some(Running {
             run,
-            turn_id: Name::from(turn_id),
+            turn_id: SharedStr::from(turn_id),
             root: None,
             begun,
             answered: false,
@@ -431,46 +431,50 @@ impl Rollout {
     }
 
     /// Ends a turn whose process is gone without reporting how the turn ended.
-    fn abandon(&mut self, ledger: &mut Ledger) {
+    fn abandon(&mut self, normalizer: &mut Normalizer) {
         if self.running.is_some() {
             let why = "the next turn began before the runner said how this one ended";
-            self.end(RunEnd::interrupted(STREAM_ENDED, why), "", ledger);
+            self.end(RunEnd::interrupted(STREAM_ENDED, why), "", normalizer);
         }
     }
 
-    fn end(&mut self, end: RunEnd, stop_reason: &str, ledger: &mut Ledger) {
+    fn end(&mut self, end: RunEnd, stop_reason: &str, normalizer: &mut Normalizer) {
         let (model, tokens, running) = (self.model.clone(), self.meter.end_turn(), self.meter.running());
-        self.with_stage(ledger, |stage, _| {
+        self.with_stage(normalizer, |stage, _| {
             stage.end_of_turn();
             if let Some(tokens) = tokens {
                 stage.run_used(tokens, model, running);
             }
         });
         if let Some(running) = self.running.take() {
-            ledger.close_work(running.run);
-            ledger.turn_ended(running.run, (!stop_reason.is_empty()).then(|| Name::from(stop_reason)));
-            ledger.end_run(running.run, end);
+            normalizer.close_work(running.run);
+            normalizer.turn_ended(running.run, (!stop_reason.is_empty()).then(|| SharedStr::from(stop_reason)));
+            normalizer.end_run(running.run, end);
             self.ended = Some(running.turn_id);
         }
     }
 
-    fn address(&self, ledger: &mut Ledger) {
+    fn address(&self, normalizer: &mut Normalizer) {
         if let Some(thread) = &self.thread {
-            ledger.set_session(thread);
+            normalizer.set_session(thread);
         }
     }
 
     /// Assigns a line without derived frames to the open run.
-    fn keep(&self, ledger: &mut Ledger) {
+    fn keep(&self, normalizer: &mut Normalizer) {
         if let Some(running) = &self.running {
-            ledger.record_on(running.run);
+            normalizer.record_on(running.run);
         }
     }
 
-    fn with_stage<T>(&mut self, ledger: &mut Ledger, tell: impl FnOnce(&mut Stage<'_>, &mut Agents) -> T) -> Option<T> {
+    fn with_stage<T>(
+        &mut self,
+        normalizer: &mut Normalizer,
+        tell: impl FnOnce(&mut Stage<'_>, &mut Agents) -> T,
+    ) -> Option<T> {
         let running = self.running.as_ref()?;
-        let place = Place::main(running.run);
-        let mut stage = Stage { ledger, place, scope: running.scope, turn: &mut self.turn, depth: 0 };
+        let place = Target::main(running.run);
+        let mut stage = Stage { normalizer, place, scope: running.scope, turn: &mut self.turn, depth: 0 };
         Some(tell(&mut stage, &mut self.agents))
     }
 }

@@ -2,17 +2,19 @@
 //!
 //! Input: bodies, and streams that are over. Output: frames. Never: something still open after its stream's end.
 
-use super::open::Open;
-use super::{Ledger, Place};
-use crate::frame::{ApprovalResolved, Body, Decision, Frame, Name, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind};
+use super::stream_state::StreamState;
+use super::{Normalizer, Target};
+use crate::frame::{
+    ApprovalResolved, Body, Decision, Frame, SharedStr, TaskEvent, TaskStatus, Tool, ToolCall, ToolKind,
+};
 use crate::sequence::{Numbered, StreamKey};
 
 /// Initial capacity of the frame list: enough for a few records. Growing step by step would move the frames each time.
 const FRAMES: usize = 32;
 
-impl Ledger {
+impl Normalizer {
     /// The state of a stream; once the stream is closed, that of its session's thread.
-    pub(super) fn book(&mut self, stream: StreamKey) -> &mut Open {
+    pub(super) fn book(&mut self, stream: StreamKey) -> &mut StreamState {
         let stream = if self.is_open(stream) { stream } else { self.thread() };
         self.open.entry(stream).or_default()
     }
@@ -28,25 +30,25 @@ impl Ledger {
             artifacts: None,
             error: Some(why.to_owned()),
         }));
-        self.emit(Place::main(stream), body);
+        self.emit(Target::main(stream), body);
         self.close_task(stream);
     }
 
     /// The place for a call's output or end: where the call started. `None` if the call or its run is already over.
-    pub(super) fn for_output(&mut self, place: Place, tool: &Tool) -> Option<Place> {
+    pub(super) fn for_output(&mut self, place: Target, tool: &Tool) -> Option<Target> {
         if !self.is_open(place.stream) {
             return None;
         }
         let book = self.book(place.stream);
         if let Some(parent) = book.tool_parent(tool) {
-            return Some(Place { stream: place.stream, parent });
+            return Some(Target { stream: place.stream, parent });
         }
         if book.tool_is_over(tool) || book.was_given_up(&tool.call_id) {
             return None;
         }
         let call = ToolCall {
             tool: tool.clone(),
-            name: Name::from(""),
+            name: SharedStr::from(""),
             kind: ToolKind::Other,
             args: crate::json::empty_object(),
         };
@@ -63,7 +65,7 @@ impl Ledger {
         let Some(open) = self.open.get_mut(&stream) else { return };
         let (blocks, approvals, tools, subagents) = open.take_all();
         for (parent, bodies) in blocks {
-            self.emit_all(Place { stream, parent }, bodies);
+            self.emit_all(Target { stream, parent }, bodies);
         }
         for (approval_id, parent) in approvals {
             let body = Body::ApprovalResolved(Box::new(ApprovalResolved {
@@ -73,25 +75,25 @@ impl Ledger {
                 reason: Some(why.to_owned()),
                 scope: None,
             }));
-            self.emit(Place { stream, parent }, body);
+            self.emit(Target { stream, parent }, body);
         }
         for (tool, parent, order) in tools {
             self.calls.remove(order);
-            self.emit(Place { stream, parent }, Body::ToolFailed { tool, error: why.to_owned() });
+            self.emit(Target { stream, parent }, Body::ToolFailed { tool, error: why.to_owned() });
         }
         for (subagent_id, parent) in subagents {
-            let body = Body::SubagentEnded { subagent_id, status: Name::from("interrupted"), summary: None };
-            self.emit(Place { stream, parent }, body);
+            let body = Body::SubagentEnded { subagent_id, status: SharedStr::from("interrupted"), summary: None };
+            self.emit(Target { stream, parent }, body);
         }
     }
 
-    pub(super) fn emit_all(&mut self, place: Place, bodies: impl IntoIterator<Item = Body>) {
+    pub(super) fn emit_all(&mut self, place: Target, bodies: impl IntoIterator<Item = Body>) {
         for body in bodies {
             self.emit(place, body);
         }
     }
 
-    pub(super) fn emit(&mut self, place: Place, body: Body) {
+    pub(super) fn emit(&mut self, place: Target, body: Body) {
         // The run's opening is not derived from the record: the record is the first frame after it.
         if !matches!(body, Body::SessionStarted { .. }) {
             self.record_on(place.stream);
@@ -99,9 +101,9 @@ impl Ledger {
         self.number(place, body);
     }
 
-    pub(super) fn number(&mut self, place: Place, body: Body) {
+    pub(super) fn number(&mut self, place: Target, body: Body) {
         let stream = self.held.destination(place.stream, &body);
-        let place = Place { stream, ..place };
+        let place = Target { stream, ..place };
         let numbered = self.sequencer.next(place.stream, self.time_ms, self.is_own_time).or_else(|| {
             // The stream is over. Later frames belong to its session.
             let thread = self.thread();

@@ -5,7 +5,7 @@
 //! of the run, including those of subagents, and also contains the part of the main thread. Never: a run with reported calls
 //! but without a total, or a total that is less than the main thread's part.
 
-use super::{Ledger, Place};
+use super::{Normalizer, Target};
 use crate::frame::{Body, Figures, Usage, UsageScope};
 use crate::sequence::StreamKey;
 use serde::{Deserialize, Serialize};
@@ -64,7 +64,7 @@ impl Spent {
     }
 }
 
-impl Ledger {
+impl Normalizer {
     /// Sets where running totals of earlier inputs are looked up.
     pub(crate) fn remember_by(&mut self, memory: Arc<dyn Memory>) {
         self.memory = Some(memory);
@@ -78,7 +78,7 @@ impl Ledger {
     }
 
     /// Reports the usage of a model call by the main thread or a subagent.
-    pub fn call_used(&mut self, place: Place, usage: Usage) {
+    pub fn call_used(&mut self, place: Target, usage: Usage) {
         self.emit(place, Body::UsageReported(Box::new(usage)));
     }
 
@@ -96,7 +96,7 @@ impl Ledger {
             total.raise_to(&least);
         }
         total.main_thread = main.map(Box::new);
-        self.emit(Place::main(run), Body::UsageReported(Box::new(total)));
+        self.emit(Target::main(run), Body::UsageReported(Box::new(total)));
     }
 
     /// The sum of the calls that a run has reported, for all threads.
@@ -110,7 +110,7 @@ impl Ledger {
     /// A run ends: if the runner gave no total, reports the sum of the calls.
     pub(super) fn total_usage(&mut self, run: StreamKey) {
         if let Some(total) = self.open.get(&run).and_then(|open| open.spent.total()) {
-            self.emit(Place::main(run), Body::UsageReported(Box::new(total)));
+            self.emit(Target::main(run), Body::UsageReported(Box::new(total)));
         }
     }
 }

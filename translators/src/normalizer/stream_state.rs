@@ -1,7 +1,7 @@
 //! What is open in one stream, except its blocks: turn, tools, approvals and subagents.
 
 use super::blocks::Blocks;
-use crate::frame::{Body, Name, Tool, ToolCall};
+use crate::frame::{Body, SharedStr, Tool, ToolCall};
 use crate::hash::{HashMap, HashSet, hasher};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, VecDeque};
@@ -16,7 +16,7 @@ const UNNAMED: &str = "unnamed-";
 
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct Open {
+pub(super) struct StreamState {
     pub(super) blocks: Blocks,
     /// The main thread's last complete text.
     pub(super) final_text: Option<String>,
@@ -29,38 +29,38 @@ pub(super) struct Open {
     turns: u32,
     #[serde(default)]
     order: u64,
-    tools: HashMap<Name, OpenTool>,
+    tools: HashMap<SharedStr, OpenTool>,
     /// The newest finished calls, also in order.
-    over: HashSet<Name>,
-    over_in_order: VecDeque<Name>,
+    over: HashSet<SharedStr>,
+    over_in_order: VecDeque<SharedStr>,
     /// Calls that were given up, by the hash of their id.
     #[serde(skip)]
     given_up: HashSet<u64>,
     approvals: Ordered,
     /// Questions with generated ids, oldest first.
     #[serde(default)]
-    unnamed: VecDeque<Name>,
+    unnamed: VecDeque<SharedStr>,
     /// The number of questions without an id.
     #[serde(default)]
     unnamed_asked: u64,
     subagents: Ordered,
     /// The subagents that keep working when the run ends.
     #[serde(skip)]
-    alive: HashSet<Name>,
+    alive: HashSet<SharedStr>,
 }
 
 /// Open items by name, each with its parent, in the order of opening.
 #[derive(Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<(Name, Option<Uuid>)>", into = "Vec<(Name, Option<Uuid>)>")]
+#[serde(from = "Vec<(SharedStr, Option<Uuid>)>", into = "Vec<(SharedStr, Option<Uuid>)>")]
 pub(super) struct Ordered {
-    by_name: HashMap<Name, (u64, Option<Uuid>)>,
-    order: BTreeMap<u64, Name>,
+    by_name: HashMap<SharedStr, (u64, Option<Uuid>)>,
+    order: BTreeMap<u64, SharedStr>,
     next: u64,
 }
 
 impl Ordered {
     /// Opens an item; `false` if it is already open.
-    fn insert(&mut self, name: &Name, parent: Option<Uuid>) -> bool {
+    fn insert(&mut self, name: &SharedStr, parent: Option<Uuid>) -> bool {
         if self.by_name.contains_key(name) {
             return false;
         }
@@ -70,13 +70,13 @@ impl Ordered {
         true
     }
 
-    fn remove(&mut self, name: &str) -> Option<(Name, Option<Uuid>)> {
+    fn remove(&mut self, name: &str) -> Option<(SharedStr, Option<Uuid>)> {
         let (name, (at, parent)) = self.by_name.remove_entry(name)?;
         self.order.remove(&at);
         Some((name, parent))
     }
 
-    fn remove_oldest(&mut self) -> Option<(Name, Option<Uuid>)> {
+    fn remove_oldest(&mut self) -> Option<(SharedStr, Option<Uuid>)> {
         let (_, name) = self.order.pop_first()?;
         self.by_name.remove(&name).map(|(_, parent)| (name, parent))
     }
@@ -90,8 +90,8 @@ impl Ordered {
     }
 }
 
-impl From<Vec<(Name, Option<Uuid>)>> for Ordered {
-    fn from(list: Vec<(Name, Option<Uuid>)>) -> Self {
+impl From<Vec<(SharedStr, Option<Uuid>)>> for Ordered {
+    fn from(list: Vec<(SharedStr, Option<Uuid>)>) -> Self {
         let mut all = Self::default();
         for (name, parent) in list {
             all.insert(&name, parent);
@@ -100,7 +100,7 @@ impl From<Vec<(Name, Option<Uuid>)>> for Ordered {
     }
 }
 
-impl From<Ordered> for Vec<(Name, Option<Uuid>)> {
+impl From<Ordered> for Vec<(SharedStr, Option<Uuid>)> {
     fn from(mut all: Ordered) -> Self {
         let mut list = Self::with_capacity(all.len());
         while let Some(one) = all.remove_oldest() {
@@ -120,7 +120,7 @@ impl Clone for Ordered {
 #[serde(deny_unknown_fields)]
 struct OpenTool {
     tool: Tool,
-    name: Name,
+    name: SharedStr,
     parent: Option<Uuid>,
     started_ms: u64,
     order: u64,
@@ -134,12 +134,12 @@ fn hash(text: &str) -> u64 {
 
 type Closing = (
     Vec<(Option<Uuid>, Vec<Body>)>,
-    Vec<(Name, Option<Uuid>)>,
+    Vec<(SharedStr, Option<Uuid>)>,
     Vec<(Tool, Option<Uuid>, u64)>,
-    Vec<(Name, Option<Uuid>)>,
+    Vec<(SharedStr, Option<Uuid>)>,
 );
 
-impl Open {
+impl StreamState {
     pub(super) fn begin_turn(&mut self, time_ms: u64) -> u32 {
         let index = self.turns;
         self.turns += 1;
@@ -185,7 +185,7 @@ impl Open {
         self.tools.contains_key(&tool.call_id)
     }
 
-    pub(super) fn tool_name(&self, tool: &Tool) -> Option<Name> {
+    pub(super) fn tool_name(&self, tool: &Tool) -> Option<SharedStr> {
         self.tools.get(&tool.call_id).map(|open| open.name.clone())
     }
 
@@ -212,15 +212,15 @@ impl Open {
     }
 
     /// Generates an id for a question without one.
-    pub(super) fn name_question(&mut self) -> Name {
+    pub(super) fn name_question(&mut self) -> SharedStr {
         self.unnamed_asked += 1;
-        let id = Name::from(format!("{UNNAMED}{}", self.unnamed_asked));
+        let id = SharedStr::from(format!("{UNNAMED}{}", self.unnamed_asked));
         self.unnamed.push_back(id.clone());
         id
     }
 
     /// Takes the oldest open question with a generated id.
-    pub(super) fn unnamed_question(&mut self) -> Option<Name> {
+    pub(super) fn unnamed_question(&mut self) -> Option<SharedStr> {
         while let Some(id) = self.unnamed.pop_front() {
             if self.approvals.contains(&id) {
                 return Some(id);
@@ -229,7 +229,7 @@ impl Open {
         None
     }
 
-    pub(super) fn ask(&mut self, approval_id: &Name, parent: Option<Uuid>) -> bool {
+    pub(super) fn ask(&mut self, approval_id: &SharedStr, parent: Option<Uuid>) -> bool {
         self.approvals.insert(approval_id, parent)
     }
 
@@ -242,32 +242,32 @@ impl Open {
     }
 
     /// Removes and returns the oldest question if more than `most` are open.
-    pub(super) fn question_too_many(&mut self, most: usize) -> Option<(Name, Option<Uuid>)> {
+    pub(super) fn question_too_many(&mut self, most: usize) -> Option<(SharedStr, Option<Uuid>)> {
         (self.approvals.len() > most).then(|| self.approvals.remove_oldest())?
     }
 
-    pub(super) fn begin_subagent(&mut self, subagent_id: &Name, parent: Option<Uuid>) -> bool {
+    pub(super) fn begin_subagent(&mut self, subagent_id: &SharedStr, parent: Option<Uuid>) -> bool {
         self.subagents.insert(subagent_id, parent)
     }
 
-    pub(super) fn end_subagent(&mut self, subagent_id: &str) -> Option<(Name, Option<Uuid>)> {
+    pub(super) fn end_subagent(&mut self, subagent_id: &str) -> Option<(SharedStr, Option<Uuid>)> {
         self.subagents.remove(subagent_id)
     }
 
     /// Marks a subagent that keeps working when the run ends.
     pub(super) fn outlives(&mut self, subagent_id: &str) {
         if self.subagents.contains(subagent_id) {
-            self.alive.insert(Name::from(subagent_id));
+            self.alive.insert(SharedStr::from(subagent_id));
         }
     }
 
     /// The subagents that are still working.
-    pub(super) fn alive(&self) -> Vec<(Name, Option<Uuid>)> {
+    pub(super) fn alive(&self) -> Vec<(SharedStr, Option<Uuid>)> {
         self.subagents.clone().into()
     }
 
     /// Removes and returns the oldest subagent if more than `most` are open.
-    pub(super) fn subagent_too_many(&mut self, most: usize) -> Option<(Name, Option<Uuid>)> {
+    pub(super) fn subagent_too_many(&mut self, most: usize) -> Option<(SharedStr, Option<Uuid>)> {
         (self.subagents.len() > most).then(|| self.subagents.remove_oldest())?
     }
 
@@ -303,7 +303,7 @@ impl Open {
                 self.note_cut(bodies);
             }
         }
-        let subagents: Vec<(Name, Option<Uuid>)> = std::mem::take(&mut self.subagents).into();
+        let subagents: Vec<(SharedStr, Option<Uuid>)> = std::mem::take(&mut self.subagents).into();
         let (alive, subagents): (Vec<_>, _) = subagents.into_iter().partition(|(id, _)| self.alive.contains(id));
         self.subagents = alive.into();
         (blocks, std::mem::take(&mut self.approvals).into(), tools, subagents)
@@ -316,7 +316,7 @@ mod tests {
 
     #[test]
     fn a_corrected_clock_moves_the_starts() {
-        let mut open = Open::default();
+        let mut open = StreamState::default();
         open.begin_turn(1_000);
         open.shift(500);
         assert_eq!(open.end_turn(1_750), Some((0, 250)));

@@ -1,12 +1,12 @@
 //! Detects pauses in a tool's output.
 //!
-//! Input: numbered frames, and when their bytes arrived. Output: the tools whose output has paused for [`QUIET_MS`]; the ledger
+//! Input: numbered frames, and when their bytes arrived. Output: the tools whose output has paused for [`QUIET_MS`]; the normalizer
 //! then emits an empty piece. An encoder that joins pieces of output cannot know whether another piece follows, and it has no
 //! clock. The empty piece records the pause in the log, so the live reader and every replay cut at the same point. Never: an
 //! empty piece after a piece that arrived alone, after a tool's end, or twice.
 
 use crate::frame::{Body, OutputStream, Tool};
-use crate::ledger::Place;
+use crate::normalizer::Target;
 use crate::sequence::StreamKey;
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -37,7 +37,7 @@ struct Speaking {
 /// A pause to report.
 #[derive(Clone, Debug)]
 pub(super) struct Silence {
-    pub(super) place: Place,
+    pub(super) place: Target,
     pub(super) tool: Tool,
     pub(super) stream: OutputStream,
 }
@@ -66,7 +66,7 @@ impl Quiet {
     }
 
     /// Records a frame that happened at `now_ms` (Unix epoch milliseconds).
-    pub(super) fn note(&mut self, place: Place, body: &Body, now_ms: u64) {
+    pub(super) fn note(&mut self, place: Target, body: &Body, now_ms: u64) {
         let (tool, chunk, stream) = match body {
             Body::ToolStdout { tool, chunk }
             | Body::ToolStdoutTail { tool, chunk }

@@ -1,20 +1,20 @@
-//! The arguments of a decoder's calls: a frame's place, a block, and how a run ended.
+//! The arguments of a decoder's calls: where a frame goes, a block, and how a run ended.
 
 use super::BlockKind;
-use crate::frame::{CONTENT_FILTER, EndReason, Name};
+use crate::frame::{CONTENT_FILTER, EndReason, SharedStr};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
 /// A stream, and the tool call of the subagent that acts on it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Place {
+pub struct Target {
     /// The stream.
     pub stream: StreamKey,
     /// The subagent's tool call; `None` for the main thread.
     pub parent: Option<Uuid>,
 }
 
-impl Place {
+impl Target {
     /// The main thread of a stream.
     pub fn main(stream: StreamKey) -> Self {
         Self { stream, parent: None }
@@ -52,7 +52,7 @@ pub struct RunEnd {
     /// The final text, if the runner reports a better one than the last complete text block.
     pub final_text: Option<String>,
     /// A stable error code if the run failed.
-    pub error_code: Option<Name>,
+    pub error_code: Option<SharedStr>,
     /// The message for a person if the run failed.
     pub message: Option<String>,
 }
@@ -73,7 +73,7 @@ impl RunEnd {
     }
 
     /// A failed run.
-    pub fn failed(code: impl Into<Name>, message: impl Into<String>) -> Self {
+    pub fn failed(code: impl Into<SharedStr>, message: impl Into<String>) -> Self {
         Self {
             reason: EndReason::Failed,
             final_text: None,
@@ -83,7 +83,7 @@ impl RunEnd {
     }
 
     /// A run that was stopped.
-    pub fn interrupted(code: impl Into<Name>, message: impl Into<String>) -> Self {
+    pub fn interrupted(code: impl Into<SharedStr>, message: impl Into<String>) -> Self {
         Self { reason: EndReason::Interrupted, ..Self::failed(code, message) }
     }
 }

@@ -6,7 +6,7 @@
 //!
 //! Only `session_ended` is held. The other closing frames of a run (texts, tools, turns) are emitted at once.
 
-use crate::frame::{Body, Name, SessionEnded};
+use crate::frame::{Body, SessionEnded, SharedStr};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -42,7 +42,7 @@ pub(super) struct HeldEnd {
     /// When the bytes that ended it arrived, on the caller's clock.
     pub(super) since_ms: u64,
     /// Subagents that still work; they may end before the run's last frame.
-    pub(super) alive: Vec<(Name, Option<Uuid>)>,
+    pub(super) alive: Vec<(SharedStr, Option<Uuid>)>,
     pub(super) end: Box<SessionEnded>,
 }
 
@@ -85,14 +85,14 @@ impl HeldEnds {
         match (held, body) {
             (None, _) => stream,
             (Some(held), Body::ProviderEvent(_) | Body::LogEmitted { .. }) => held.run,
-            // The ledger has already dropped the end of a subagent that was not working.
+            // The normalizer has already dropped the end of a subagent that was not working.
             (Some(held), Body::SubagentEnded { .. }) if held.run == stream => held.run,
             (Some(held), _) => held.thread,
         }
     }
 
     /// Removes and returns a subagent that was still working when its run ended.
-    pub(super) fn take_alive(&mut self, run: StreamKey, subagent_id: &str) -> Option<(Name, Option<Uuid>)> {
+    pub(super) fn take_alive(&mut self, run: StreamKey, subagent_id: &str) -> Option<(SharedStr, Option<Uuid>)> {
         let held = self.ends.iter_mut().find(|held| held.run == run)?;
         let at = held.alive.iter().position(|(alive, _)| **alive == *subagent_id)?;
         Some(held.alive.swap_remove(at))

@@ -1,4 +1,4 @@
-//! The ledger: tracks what is open in each stream, so that everything is reported once and closed before its run ends.
+//! The normalizer: tracks what is open in each stream, so that everything is reported once and closed before its run ends.
 //!
 //! Input: a decoder's calls. Output: numbered frames. Never: a delta and its snapshot both emitted as text, a tool call or text
 //! block still open after its run's end, a second end, or a frame lost because its run is already over. Such a frame goes to
@@ -9,33 +9,33 @@ mod bounds;
 mod calls;
 mod closing;
 mod held;
-mod open;
-mod place;
 mod quiet;
 mod reopen;
+mod stream_state;
+mod target;
 #[cfg(test)]
 mod tool_tests;
 mod usage;
 
 use crate::frame::{
-    ApprovalResolved, Body, EndReason, Faults, Frame, Name, ProviderEvent, RUN_ENDED_FIRST, RawJson, SessionEnded,
+    ApprovalResolved, Body, EndReason, Faults, Frame, ProviderEvent, RUN_ENDED_FIRST, RawJson, SessionEnded, SharedStr,
     Stream, StreamKind,
 };
 use crate::hash::HashMap;
 use crate::json::Utf16Text;
 use crate::sequence::{Identity, Sequencer, StreamKey};
 use held::{HeldEnd, HeldEnds};
-use open::Open;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
+use stream_state::StreamState;
 use uuid::Uuid;
 
 pub use blocks::BlockKind;
 pub use bounds::MAX_OPEN_TOOLS;
 pub use held::{END_HOLD_MS, EndHold};
-pub use place::{Block, Place, RunEnd, STREAM_ENDED};
 pub use quiet::QUIET_MS;
 pub use reopen::{PROXY_RESTARTED, Reopened};
+pub use target::{Block, RunEnd, STREAM_ENDED, Target};
 pub use usage::{Covers, Memory};
 
 /// The status of a subagent that still works when its run ends. Its later output is not part of the run.
@@ -49,16 +49,16 @@ const NOTED_WITHIN: usize = 1024;
 
 /// The state of one ingest.
 #[derive(Debug)]
-pub struct Ledger {
+pub struct Normalizer {
     sequencer: Sequencer,
-    open: BTreeMap<StreamKey, Open>,
+    open: BTreeMap<StreamKey, StreamState>,
     /// Open runs, oldest first (keys are ascending).
     runs: BTreeSet<StreamKey>,
     /// Open task streams, oldest first.
     tasks: BTreeSet<StreamKey>,
     calls: bounds::OpenCalls,
     /// The session that was named last.
-    session: Name,
+    session: SharedStr,
     /// The time for the next frames, in Unix epoch milliseconds.
     time_ms: u64,
     /// Whether that time is from the record itself.
@@ -87,8 +87,8 @@ impl std::fmt::Debug for dyn Memory {
     }
 }
 
-impl Ledger {
-    /// An empty ledger.
+impl Normalizer {
+    /// An empty normalizer.
     pub fn new(provider: &'static str, identity: Identity) -> Self {
         Self {
             sequencer: Sequencer::new(provider, identity),
@@ -96,7 +96,7 @@ impl Ledger {
             runs: BTreeSet::new(),
             tasks: BTreeSet::new(),
             calls: bounds::OpenCalls::default(),
-            session: Name::from(""),
+            session: SharedStr::from(""),
             time_ms: 0,
             is_own_time: false,
             pending: None,
@@ -154,11 +154,11 @@ impl Ledger {
         self.release_ends();
         for run in self.runs.clone() {
             let gap = Body::GapDetected { first_seq: None, last_seq: None, reason: reason.to_owned() };
-            self.emit(Place::main(run), gap);
+            self.emit(Target::main(run), gap);
         }
     }
 
-    /// When [`Ledger::tell_silence`] must be called at the latest, unless a record arrives first; `None` if no deadline is
+    /// When [`Normalizer::tell_silence`] must be called at the latest, unless a record arrives first; `None` if no deadline is
     /// pending.
     pub(crate) fn silence_due(&self) -> Option<u64> {
         self.quiet.deadline()
@@ -180,7 +180,7 @@ impl Ledger {
         self.held.hold_for(hold);
     }
 
-    /// When [`Ledger::release_due`] must be called at the latest; `None` if no end is held with a deadline.
+    /// When [`Normalizer::release_due`] must be called at the latest; `None` if no end is held with a deadline.
     pub(crate) fn end_due(&self) -> Option<u64> {
         self.held.deadline()
     }
@@ -260,7 +260,7 @@ impl Ledger {
     /// Names the session that the record speaks of.
     pub fn set_session(&mut self, session: &str) {
         if *self.session != *session {
-            self.session = Name::from(session);
+            self.session = SharedStr::from(session);
         }
     }
 
@@ -270,7 +270,7 @@ impl Ledger {
     }
 
     /// The session that was named last; "" before the first one.
-    pub fn session(&self) -> Name {
+    pub fn session(&self) -> SharedStr {
         self.session.clone()
     }
 
@@ -283,13 +283,13 @@ impl Ledger {
         if let Some(stream) = self.sequencer.stream(run) {
             *self.open_of.entry(stream.session.id).or_default() += 1;
         }
-        self.open.insert(run, Open::default());
-        self.emit(Place::main(run), Body::SessionStarted { input: input.into() });
+        self.open.insert(run, StreamState::default());
+        self.emit(Target::main(run), Body::SessionStarted { input: input.into() });
         run
     }
 
     /// Opens the stream of a background task. Its first frame should be `tool_task_spawned`, and its last a terminal
-    /// `tool_task_status`, followed by [`Ledger::close_task`]. A task that is left open ends as failed when the input ends.
+    /// `tool_task_status`, followed by [`Normalizer::close_task`]. A task that is left open ends as failed when the input ends.
     pub fn open_task(&mut self, run: StreamKey, task_id: &str) -> StreamKey {
         let stream = self.sequencer.open_task(run, task_id);
         self.tasks.insert(stream);
@@ -414,10 +414,10 @@ impl Ledger {
         for HeldEnd { run, time_ms, end, alive, .. } in ends {
             self.time_ms = time_ms;
             for (subagent_id, parent) in alive {
-                let body = Body::SubagentEnded { subagent_id, status: Name::from(DETACHED), summary: None };
-                self.number(Place { stream: run, parent }, body);
+                let body = Body::SubagentEnded { subagent_id, status: SharedStr::from(DETACHED), summary: None };
+                self.number(Target { stream: run, parent }, body);
             }
-            self.number(Place::main(run), Body::SessionEnded(end));
+            self.number(Target::main(run), Body::SessionEnded(end));
             self.sequencer.close(run);
         }
         self.time_ms = now_ms;
@@ -438,7 +438,7 @@ impl Ledger {
     /// Puts the current record on this stream. Later calls for the same record do nothing.
     pub fn record_on(&mut self, stream: StreamKey) {
         if let Some(record) = self.pending.take() {
-            self.number(Place::main(stream), Body::ProviderEvent(record));
+            self.number(Target::main(stream), Body::ProviderEvent(record));
         }
     }
 
@@ -492,34 +492,34 @@ impl Ledger {
     // --- frames ----------------------------------------------------------------------------------------------------
 
     /// Emits a body that needs no tracking.
-    pub fn push(&mut self, place: Place, body: Body) {
+    pub fn push(&mut self, place: Target, body: Body) {
         self.emit(place, body);
     }
 
     /// Begins a turn. A turn that is still open ends first, without a stop reason.
-    pub fn turn_started(&mut self, stream: StreamKey, model: Option<Name>) {
+    pub fn turn_started(&mut self, stream: StreamKey, model: Option<SharedStr>) {
         self.turn_ended(stream, None);
         let time_ms = self.time_ms;
         let turn_index = self.book(stream).begin_turn(time_ms);
-        self.emit(Place::main(stream), Body::TurnStarted { turn_index, model });
+        self.emit(Target::main(stream), Body::TurnStarted { turn_index, model });
     }
 
     /// Whether a turn is open.
     pub fn in_turn(&self, stream: StreamKey) -> bool {
-        self.open.get(&stream).is_some_and(Open::in_turn)
+        self.open.get(&stream).is_some_and(StreamState::in_turn)
     }
 
     /// Ends the open turn, if there is one.
-    pub fn turn_ended(&mut self, stream: StreamKey, stop_reason: Option<Name>) {
+    pub fn turn_ended(&mut self, stream: StreamKey, stop_reason: Option<SharedStr>) {
         let time_ms = self.time_ms;
         if let Some((turn_index, duration_ms)) = self.open.get_mut(&stream).and_then(|open| open.end_turn(time_ms)) {
             let body = Body::TurnEnded { turn_index, stop_reason, duration_ms: Some(duration_ms) };
-            self.emit(Place::main(stream), body);
+            self.emit(Target::main(stream), body);
         }
     }
 
     /// Adds a piece to a block. Half of a surrogate pair is held until its other half arrives.
-    pub fn delta(&mut self, place: Place, block: Block<'_>, piece: Utf16Text) {
+    pub fn delta(&mut self, place: Target, block: Block<'_>, piece: Utf16Text) {
         let body = self.book(place.stream).blocks.delta(place.parent, block, piece);
         self.emit_all(place, body);
         self.bound_blocks(place.stream);
@@ -530,7 +530,7 @@ impl Ledger {
     /// call returns `false`.
     pub fn complete(
         &mut self,
-        place: Place,
+        place: Target,
         block: Block<'_>,
         snapshot: Option<&str>,
         opaque: Option<RawJson>,
@@ -554,16 +554,16 @@ impl Ledger {
 
     /// Sets the run's final text until another one replaces it, whatever the block contained. Only the main thread's text
     /// counts.
-    pub fn set_final_text(&mut self, place: Place, block: Block<'_>, text: String) {
+    pub fn set_final_text(&mut self, place: Target, block: Block<'_>, text: String) {
         if place.parent.is_none() && block.kind == BlockKind::Text {
             let book = self.book(place.stream);
             (book.final_text, book.cut_text) = (Some(text), None);
         }
     }
 
-    /// Closes a block that was cut off. Like [`Ledger::complete`], but the text becomes the run's final text only if the run's
+    /// Closes a block that was cut off. Like [`Normalizer::complete`], but the text becomes the run's final text only if the run's
     /// answer was cut off.
-    pub fn cut(&mut self, place: Place, block: Block<'_>, snapshot: Option<&str>) {
+    pub fn cut(&mut self, place: Target, block: Block<'_>, snapshot: Option<&str>) {
         let book = self.book(place.stream);
         let (bodies, agrees) = book.blocks.complete(place.parent, block, snapshot, None);
         if place.parent.is_none() {
@@ -581,7 +581,7 @@ impl Ledger {
     }
 
     /// The text so far from the deltas of an open block; `None` if the block is not open.
-    pub fn said(&self, place: Place, block: Block<'_>) -> Option<&str> {
+    pub fn said(&self, place: Target, block: Block<'_>) -> Option<&str> {
         self.open.get(&place.stream)?.blocks.said(place.parent, block)
     }
 }

@@ -1,7 +1,7 @@
 //! Text and reasoning blocks: every text is emitted once. A block is found in constant time, however many are open.
 
 use super::Block;
-use crate::frame::{BlockDelta, BlockText, Body, Name, RawJson};
+use crate::frame::{BlockDelta, BlockText, Body, RawJson, SharedStr};
 use crate::hash::{HashMap, hasher};
 use crate::json::Utf16Text;
 use serde::{Deserialize, Serialize};
@@ -38,7 +38,7 @@ pub(super) struct Blocks {
 struct OpenBlock {
     parent: Option<Uuid>,
     kind: BlockKind,
-    message_id: Name,
+    message_id: SharedStr,
     index: u32,
     said: String,
     /// Half of a surrogate pair, held until its other half arrives.
@@ -155,7 +155,7 @@ impl Blocks {
             // Blocks of one message share the allocation of its id.
             let before = self.open.get(&self.last).map(|open| &open.message_id);
             let message_id = before.filter(|id| ***id == *block.message_id).cloned();
-            let message_id = message_id.unwrap_or_else(|| Name::from(block.message_id));
+            let message_id = message_id.unwrap_or_else(|| SharedStr::from(block.message_id));
             let open =
                 OpenBlock { parent, kind: block.kind, message_id, index: block.index, said: String::new(), high: None };
             self.insert(open)
@@ -178,7 +178,7 @@ impl Blocks {
         let mut open = open.unwrap_or_else(|| OpenBlock {
             parent,
             kind: block.kind,
-            message_id: Name::from(block.message_id),
+            message_id: SharedStr::from(block.message_id),
             index: block.index,
             said: String::new(),
             high: None,

@@ -4,8 +4,8 @@
 //! that say why. The bound on tool calls covers the whole input; the bounds on questions, subagents and text blocks apply to
 //! each stream. Never: a record that is left out, or a call that starts again after it was given up.
 
-use super::{Ledger, Place};
-use crate::frame::{ApprovalResolved, Body, Decision, LogLevel, Name};
+use super::{Normalizer, Target};
+use crate::frame::{ApprovalResolved, Body, Decision, LogLevel, SharedStr};
 use crate::sequence::StreamKey;
 use std::collections::BTreeMap;
 
@@ -20,7 +20,7 @@ pub(super) struct OpenCalls {
     /// The excess was already logged.
     said: bool,
     next: u64,
-    order: BTreeMap<u64, (StreamKey, Name)>,
+    order: BTreeMap<u64, (StreamKey, SharedStr)>,
 }
 
 impl Default for OpenCalls {
@@ -35,7 +35,7 @@ impl OpenCalls {
         self.next
     }
 
-    pub(super) fn insert(&mut self, order: u64, stream: StreamKey, call_id: Name) {
+    pub(super) fn insert(&mut self, order: u64, stream: StreamKey, call_id: SharedStr) {
         self.order.insert(order, (stream, call_id));
     }
 
@@ -48,7 +48,7 @@ impl OpenCalls {
     }
 }
 
-impl Ledger {
+impl Normalizer {
     /// Sets the limit.
     pub(crate) fn bound(&mut self, open_tools: usize) {
         self.calls.most = open_tools.max(1);
@@ -60,7 +60,7 @@ impl Ledger {
     }
 
     /// Whether the oldest call must be given up for the new one. The first time, this is logged in the run.
-    pub(super) fn is_crowded(&mut self, place: Place) -> bool {
+    pub(super) fn is_crowded(&mut self, place: Target) -> bool {
         let full = self.calls.is_full();
         if full && !std::mem::replace(&mut self.calls.said, true) {
             let most = self.calls.most;
@@ -80,7 +80,7 @@ impl Ledger {
         };
         let most = self.calls.most;
         let error = format!("given up: more than {most} tool calls were open at once (ingest.max_open_tools)");
-        self.emit(Place { stream, parent }, Body::ToolFailed { tool, error });
+        self.emit(Target { stream, parent }, Body::ToolFailed { tool, error });
     }
 
     /// Closes the oldest question of a stream if there are too many.
@@ -93,7 +93,7 @@ impl Ledger {
         let reason = format!("more than {most} questions were open at once (ingest.max_open_tools)");
         let (decision, reason) = (Decision::Cancelled, Some(reason));
         let answer = ApprovalResolved { approval_id, decision, by: None, reason, scope: None };
-        self.emit(Place { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
+        self.emit(Target { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
     }
 
     /// Closes the oldest subagent of a stream if there are too many.
@@ -104,8 +104,8 @@ impl Ledger {
             return;
         };
         let summary = Some(format!("more than {most} subagents were open at once (ingest.max_open_tools)"));
-        let body = Body::SubagentEnded { subagent_id, status: Name::from("interrupted"), summary };
-        self.emit(Place { stream, parent }, body);
+        let body = Body::SubagentEnded { subagent_id, status: SharedStr::from("interrupted"), summary };
+        self.emit(Target { stream, parent }, body);
     }
 
     /// Closes the oldest text block of a stream if there are too many.
@@ -113,7 +113,7 @@ impl Ledger {
         let most = self.calls.most;
         let too_many = self.open.get_mut(&stream).filter(|open| open.blocks.len() > most);
         if let Some((parent, bodies)) = too_many.and_then(|open| open.blocks.take_oldest()) {
-            self.emit_all(Place { stream, parent }, bodies);
+            self.emit_all(Target { stream, parent }, bodies);
         }
     }
 }

@@ -3,9 +3,9 @@
 //! Input: a decoder's calls. Output: frames, at the place where the call began. Never: an end without a beginning, or a second
 //! end.
 
-use super::{Ledger, Place};
+use super::{Normalizer, Target};
 use crate::derived::uuid_v5;
-use crate::frame::{ApprovalRequested, ApprovalResolved, Body, Name, OutputStream, RawJson, Tool, ToolCall};
+use crate::frame::{ApprovalRequested, ApprovalResolved, Body, OutputStream, RawJson, SharedStr, Tool, ToolCall};
 use crate::sequence::StreamKey;
 use uuid::Uuid;
 
@@ -14,19 +14,19 @@ fn named(subagent_id: &str) -> &str {
     if subagent_id.is_empty() { "unnamed" } else { subagent_id }
 }
 
-impl Ledger {
+impl Normalizer {
     /// Builds both ids of a call. `scope` separates equal call ids of different runs or sessions.
     pub fn tool(&self, scope: Uuid, call_id: &str) -> Tool {
-        Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id: Name::from(call_id) }
+        Tool { id: uuid_v5(&scope, call_id.as_bytes()), call_id: SharedStr::from(call_id) }
     }
 
     /// The model wants a tool to run.
-    pub fn tool_proposed(&mut self, place: Place, call: ToolCall) {
+    pub fn tool_proposed(&mut self, place: Target, call: ToolCall) {
         self.emit(place, Body::ToolCallProposed(Box::new(call)));
     }
 
     /// A tool runs. Does nothing if the call is already running or over.
-    pub fn tool_started(&mut self, place: Place, call: ToolCall, timeout_ms: Option<u64>) {
+    pub fn tool_started(&mut self, place: Target, call: ToolCall, timeout_ms: Option<u64>) {
         let (time_ms, order) = (self.time_ms, self.calls.next());
         if self.book(place.stream).start_tool(&call, place.parent, time_ms, order) {
             let crowded = self.is_crowded(place);
@@ -52,12 +52,12 @@ impl Ledger {
     }
 
     /// The tool's name of a running call.
-    pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<Name> {
+    pub fn tool_name(&self, stream: StreamKey, tool: &Tool) -> Option<SharedStr> {
         self.open.get(&stream)?.tool_name(tool)
     }
 
     /// A piece of a tool's output.
-    pub fn tool_output(&mut self, place: Place, tool: &Tool, stream: OutputStream, chunk: impl Into<String>) {
+    pub fn tool_output(&mut self, place: Target, tool: &Tool, stream: OutputStream, chunk: impl Into<String>) {
         let Some(place) = self.for_output(place, tool) else { return };
         let (tool, chunk) = (tool.clone(), chunk.into());
         let body = match stream {
@@ -68,13 +68,13 @@ impl Ledger {
     }
 
     /// A piece of a tool's standard output; the beginning may still follow.
-    pub fn tool_output_tail(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
+    pub fn tool_output_tail(&mut self, place: Target, tool: &Tool, chunk: impl Into<String>) {
         let Some(place) = self.for_output(place, tool) else { return };
         self.emit(place, Body::ToolStdoutTail { tool: tool.clone(), chunk: chunk.into() });
     }
 
     /// The beginning of a tool's standard output, if only later pieces were reported so far.
-    pub fn tool_output_front(&mut self, place: Place, tool: &Tool, chunk: impl Into<String>) {
+    pub fn tool_output_front(&mut self, place: Target, tool: &Tool, chunk: impl Into<String>) {
         let Some(place) = self.for_output(place, tool) else { return };
         self.emit(place, Body::ToolStdoutFront { tool: tool.clone(), chunk: chunk.into() });
     }
@@ -83,7 +83,7 @@ impl Ledger {
     /// if the call is already over. A call that never started is started first, without a name.
     pub fn tool_ended(
         &mut self,
-        place: Place,
+        place: Target,
         tool: &Tool,
         exit_code: i32,
         duration_ms: Option<u64>,
@@ -97,7 +97,7 @@ impl Ledger {
     }
 
     /// A tool never ran, was refused, or was interrupted. Does nothing if the call is already over.
-    pub fn tool_failed(&mut self, place: Place, tool: &Tool, error: impl Into<String>) {
+    pub fn tool_failed(&mut self, place: Target, tool: &Tool, error: impl Into<String>) {
         let Some(place) = self.for_output(place, tool) else { return };
         let time_ms = self.time_ms;
         self.end_call(place.stream, tool, time_ms);
@@ -115,7 +115,7 @@ impl Ledger {
 
     /// The runner asks for approval. A question that is already open is not repeated. A question without an id gets a generated
     /// one; answers without an id resolve such questions in order.
-    pub fn approval_requested(&mut self, place: Place, mut request: ApprovalRequested) {
+    pub fn approval_requested(&mut self, place: Target, mut request: ApprovalRequested) {
         if request.approval_id.is_empty() {
             request.approval_id = self.book(place.stream).name_question();
             self.fault("a question without an id");
@@ -133,7 +133,7 @@ impl Ledger {
             answer.approval_id = id;
         }
         if let Some(parent) = self.book(stream).answer(&answer.approval_id) {
-            self.emit(Place { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
+            self.emit(Target { stream, parent }, Body::ApprovalResolved(Box::new(answer)));
         }
     }
 
@@ -145,14 +145,14 @@ impl Ledger {
     /// A subagent starts. Does nothing if it is already working.
     pub fn subagent_started(
         &mut self,
-        place: Place,
+        place: Target,
         subagent_id: &str,
         tool_id: Option<Uuid>,
-        agent: Option<Name>,
+        agent: Option<SharedStr>,
         task: Option<String>,
         depth: u32,
     ) {
-        let subagent_id = Name::from(named(subagent_id));
+        let subagent_id = SharedStr::from(named(subagent_id));
         if self.book(place.stream).begin_subagent(&subagent_id, place.parent) {
             self.emit(place, Body::SubagentStarted { subagent_id, tool_id, agent, task, depth });
             self.bound_subagents(place.stream);
@@ -175,8 +175,8 @@ impl Ledger {
             None => self.book(stream).end_subagent(id),
         };
         if let Some((subagent_id, parent)) = ended {
-            let body = Body::SubagentEnded { subagent_id, status: Name::from(status), summary };
-            self.emit(Place { stream, parent }, body);
+            let body = Body::SubagentEnded { subagent_id, status: SharedStr::from(status), summary };
+            self.emit(Target { stream, parent }, body);
         }
     }
 }

@@ -4,7 +4,7 @@
 //! the stream stopped. Never: a time before the stream's last frame (even if the clock was set back), or a frame after a
 //! stream's end.
 
-use super::{Block, Ledger, Open, RunEnd};
+use super::{Block, Normalizer, RunEnd, StreamState};
 use crate::frame::{Body, Frame, SessionEnded, Stream, StreamKind, is_last};
 use crate::json::Utf16Text;
 use crate::saved;
@@ -29,7 +29,7 @@ pub struct Reopened {
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Left {
-    open: Open,
+    open: StreamState,
     next_seq: u64,
     last_ms: u64,
     ended: bool,
@@ -131,29 +131,29 @@ impl Reopened {
             return Vec::new();
         }
         let identity = Identity { run_id: self.stream.id, session_id: None };
-        let mut ledger = Ledger::new(self.stream.provider, identity);
-        ledger.time_ms = now_ms.max(last_ms);
+        let mut normalizer = Normalizer::new(self.stream.provider, identity);
+        normalizer.time_ms = now_ms.max(last_ms);
         let kind = self.stream.kind;
-        let key = ledger.sequencer.resume(self.stream, next_seq, last_ms);
-        ledger.open.insert(key, open);
+        let key = normalizer.sequencer.resume(self.stream, next_seq, last_ms);
+        normalizer.open.insert(key, open);
         let why = end.message.clone().unwrap_or_default();
         match kind {
             StreamKind::Session => {
-                ledger.runs.insert(key);
+                normalizer.runs.insert(key);
                 let noted = noted.map(|end| {
                     let SessionEnded { reason, final_text, error_code, message } = *end;
                     RunEnd { reason, final_text, error_code, message }
                 });
-                ledger.end_run(key, noted.unwrap_or(end));
-                ledger.release_ends();
+                normalizer.end_run(key, noted.unwrap_or(end));
+                normalizer.release_ends();
             }
             StreamKind::Task => {
-                ledger.close_all(key, &why);
-                ledger.end_task(key, &why);
+                normalizer.close_all(key, &why);
+                normalizer.end_task(key, &why);
             }
-            StreamKind::Thread | StreamKind::Artifact => ledger.close_all(key, &why),
+            StreamKind::Thread | StreamKind::Artifact => normalizer.close_all(key, &why),
         }
-        ledger.take().collect()
+        normalizer.take().collect()
     }
 }
 

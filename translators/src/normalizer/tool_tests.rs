@@ -1,0 +1,57 @@
+//! Tools in the normalizer: reported once, closed before their turn ends, with outputs in any order.
+
+use super::*;
+use crate::frame::{OutputStream, Tool, ToolCall, ToolKind};
+
+fn kinds(normalizer: &mut Normalizer) -> Vec<&'static str> {
+    normalizer.take().map(|frame| frame.body.kind()).collect()
+}
+
+fn running(call_id: &str) -> (Normalizer, StreamKey, Tool) {
+    let mut normalizer = Normalizer::new("codex", Identity { run_id: Uuid::from_u128(1), session_id: None });
+    let run = normalizer.open_run("");
+    normalizer.turn_started(run, None);
+    let tool = normalizer.tool(Uuid::nil(), call_id);
+    let call = ToolCall {
+        tool: tool.clone(),
+        name: SharedStr::from("bash"),
+        kind: ToolKind::Shell,
+        args: crate::json::empty_object(),
+    };
+    normalizer.tool_started(Target::main(run), call, None);
+    (normalizer, run, tool)
+}
+
+#[test]
+fn a_call_is_known_from_its_start_on() {
+    let (mut normalizer, run, tool) = running("a");
+    let other = normalizer.tool(Uuid::nil(), "b");
+    assert!(normalizer.tool_known(run, &tool) && !normalizer.tool_known(run, &other));
+    normalizer.tool_ended(Target::main(run), &tool, 0, None, None);
+    assert!(normalizer.tool_known(run, &tool) && !normalizer.tool_runs(run, &tool));
+}
+
+#[test]
+fn work_is_closed_before_the_turn_that_ends_for_a_reason() {
+    let (mut normalizer, run, _) = running("a");
+    normalizer.close_work(run);
+    normalizer.turn_ended(run, Some(SharedStr::from("completed")));
+    normalizer.end_run(run, RunEnd::completed());
+    normalizer.release_ends();
+    assert_eq!(
+        kinds(&mut normalizer),
+        ["session_started", "turn_started", "tool_started", "tool_failed", "turn_ended", "session_ended"]
+    );
+}
+
+#[test]
+fn the_beginning_of_an_output_may_come_late() {
+    let (mut normalizer, run, tool) = running("a");
+    let place = Target::main(run);
+    normalizer.tool_output(place, &tool, OutputStream::Stdout, "end");
+    normalizer.tool_output_front(place, &tool, "begin");
+    normalizer.tool_ended(place, &tool, 0, None, None);
+    normalizer.tool_output_front(place, &tool, "too late");
+    let fronts: Vec<_> = normalizer.take().filter(|frame| matches!(frame.body, Body::ToolStdoutFront { .. })).collect();
+    assert_eq!(fronts.len(), 1);
+}
