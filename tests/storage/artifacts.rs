@@ -38,7 +38,7 @@ fn run(number: u128) -> Vec<Arc<Frame>> {
 }
 
 #[test]
-fn an_artifact_comes_back_whole_by_both_of_its_keys() {
+fn an_artifact_is_read_back_by_digest_and_by_prefix() {
     let scratch = Scratch::new("artifact");
     let frames = run(1);
     let put = artifact(&frames[0], 0xAB, 100);
@@ -84,7 +84,7 @@ fn tools(run: u128, outputs: &[&str]) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
 }
 
 /// An artifact that only the front of a run refers to is deleted with it; one that a later frame refers to stays.
-fn artifacts_go_with_the_front(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
+fn pruning_deletes_unreferenced_artifacts(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
     let outputs =
         ["the first output, which is long", "one that comes twice, and is long", "one that comes twice, and is long"];
     let (frames, artifacts) = tools(7, &outputs);
@@ -94,10 +94,10 @@ fn artifacts_go_with_the_front(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactSt
         .with_artifacts(store.clone(), bounds)
         .with_front_bounds(fronts, EncoderOptions::default());
     let keys: Vec<Key> = artifacts.iter().map(|artifact| Key::Digest(artifact.digest)).collect();
-    assert_eq!(keys.len(), 3, "each output is told");
+    assert_eq!(keys.len(), 3, "each output becomes an artifact");
     let is_there = |key: Key| wait(store.get(key)).unwrap().is_some();
-    let of_two = |body: &Body| matches!(body, Body::ToolEnded { .. });
-    let ends: Vec<u64> = frames.iter().filter(|frame| of_two(&frame.body)).map(|frame| frame.seq).collect();
+    let is_tool_end = |body: &Body| matches!(body, Body::ToolEnded { .. });
+    let ends: Vec<u64> = frames.iter().filter(|frame| is_tool_end(&frame.body)).map(|frame| frame.seq).collect();
     wait(async {
         // The first two are stored before the run is known, the last one after.
         let mut artifacts = artifacts.into_iter();
@@ -124,12 +124,12 @@ fn artifacts_go_with_the_front(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactSt
 }
 
 #[test]
-fn what_only_a_front_refers_to_goes_with_it_in_memory_and_on_disk() {
+fn pruning_a_front_deletes_the_artifacts_that_only_it_refers_to() {
     let memory = MemoryLog::new(1 << 30, 100);
-    artifacts_go_with_the_front(Arc::new(memory), Arc::new(MemoryStore::new(1 << 20)));
+    pruning_deletes_unreferenced_artifacts(Arc::new(memory), Arc::new(MemoryStore::new(1 << 20)));
     let scratch = Scratch::new("artifact-front");
     let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
-    artifacts_go_with_the_front(log.clone(), log);
+    pruning_deletes_unreferenced_artifacts(log.clone(), log);
 }
 
 /// A run with an image in one of its records, and a message about the image `later` records later: its frames, and the image.
@@ -159,7 +159,7 @@ fn image(run: u128, later: usize) -> (Vec<Arc<Frame>>, Vec<Artifact>) {
 }
 
 /// Media from a record remain available for a message that arrives after the record was deleted.
-fn media_wait_for_their_message(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
+fn media_are_kept_for_a_later_message(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactStore>) {
     let (frames, artifacts) = image(9, 30);
     let key = Key::Digest(artifacts[0].digest);
     assert_eq!((artifacts.len(), artifacts[0].kind), (1, ArtifactKind::Image));
@@ -181,20 +181,20 @@ fn media_wait_for_their_message(log: Arc<dyn FrameLog>, store: Arc<dyn ArtifactS
         runs.drop_front(&entry, claim as u64, 5).await.unwrap();
         assert!(is_there().await, "the message is kept");
         runs.drop_front(&entry, claim as u64 + 1, 5).await.unwrap();
-        assert!(!is_there().await, "the message is gone");
+        assert!(!is_there().await, "the message has been pruned");
     });
 }
 
 #[test]
-fn media_that_a_later_message_is_about_stay_until_it_is_gone() {
-    media_wait_for_their_message(Arc::new(MemoryLog::new(1 << 30, 100)), Arc::new(MemoryStore::new(1 << 20)));
+fn media_outlive_their_record_until_the_message_about_them_is_pruned() {
+    media_are_kept_for_a_later_message(Arc::new(MemoryLog::new(1 << 30, 100)), Arc::new(MemoryStore::new(1 << 20)));
     let scratch = Scratch::new("artifact-media");
     let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
-    media_wait_for_their_message(log.clone(), log);
+    media_are_kept_for_a_later_message(log.clone(), log);
 }
 
 #[test]
-fn artifacts_are_moved_to_their_place_as_frames_are() {
+fn artifacts_are_checkpointed_from_the_write_ahead_log_like_frames() {
     let scratch = Scratch::new("artifact-moved");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let first = run(1)[0].clone();
@@ -213,7 +213,7 @@ fn artifacts_are_moved_to_their_place_as_frames_are() {
 }
 
 #[test]
-fn an_artifact_goes_with_the_last_run_that_refers_to_it() {
+fn an_artifact_is_deleted_with_the_last_run_that_refers_to_it() {
     let scratch = Scratch::new("artifact-runs");
     let log = SqliteLog::open(Options { max_runs: 1, ..Options::new(scratch.path()) }).unwrap();
     let there = |byte: u8| wait(log.get(Key::Digest([byte; 32]))).unwrap().is_some();
@@ -235,7 +235,7 @@ fn an_artifact_goes_with_the_last_run_that_refers_to_it() {
 }
 
 #[test]
-fn the_artifacts_written_first_go_where_there_is_no_room() {
+fn the_oldest_artifacts_are_evicted_to_make_room() {
     let scratch = Scratch::new("artifact-room");
     let options = Options { max_artifact_bytes: 250, ..Options::new(scratch.path()) };
     let log = SqliteLog::open(options.clone()).unwrap();
@@ -254,7 +254,7 @@ fn the_artifacts_written_first_go_where_there_is_no_room() {
 }
 
 #[test]
-fn after_a_kill_what_frames_refer_to_is_still_there() {
+fn artifacts_survive_a_kill() {
     let scratch = Scratch::new("artifact-kill");
     let path = scratch.path().to_str().unwrap().to_owned();
     let settings = [
@@ -276,11 +276,11 @@ fn after_a_kill_what_frames_refer_to_is_still_there() {
     let proxy = Proxy::with(&settings);
     let made = post(proxy.address, "/v1/ingest/claude-code", &[], body.as_bytes()).json();
     let events = format!("/v1/runs/{}/events?contract=frames.v2", made["runs"][0]["run_id"].as_str().unwrap());
-    let told = get(proxy.address, &events, &[("accept", "application/x-ndjson")]).text();
+    let before_the_kill = get(proxy.address, &events, &[("accept", "application/x-ndjson")]).text();
     drop(proxy);
     let proxy = Proxy::with(&settings);
-    assert_eq!(get(proxy.address, &events, &[("accept", "application/x-ndjson")]).text(), told);
-    let frames = told.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
+    assert_eq!(get(proxy.address, &events, &[("accept", "application/x-ndjson")]).text(), before_the_kill);
+    let frames = before_the_kill.lines().map(|line| serde_json::from_str::<Value>(line).unwrap());
     let written: Vec<Value> = frames.filter(|frame| frame["type"] == "artifact_written").collect();
     assert_eq!(written.len(), 1);
     let id = written[0]["artifact_id"].as_str().unwrap();
@@ -290,7 +290,7 @@ fn after_a_kill_what_frames_refer_to_is_still_there() {
 }
 
 #[test]
-fn a_store_says_who_refers_to_an_artifact_and_how_much_there_is() {
+fn a_store_reports_its_usage_and_the_streams_that_refer_to_an_artifact() {
     let scratch = Scratch::new("artifact-usage");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     assert_eq!(wait(ArtifactStore::usage(&log)), Some((0, 0)));

@@ -22,7 +22,7 @@ const REFUSED: &[(&str, &str)] = &[
 ];
 
 #[test]
-fn the_audits_of_the_document_give_rows() {
+fn every_documented_query_returns_rows() {
     let scratch = Scratch::new("audits");
     let path = scratch.path().to_str().unwrap().to_owned();
     let proxy = Proxy::with(&[
@@ -57,12 +57,12 @@ fn the_audits_of_the_document_give_rows() {
         let mut statement = database.prepare(&query).unwrap_or_else(|error| panic!("{error}: {query}"));
         let columns = statement.column_count();
         let mut rows = statement.query([]).unwrap();
-        let (mut count, mut said) = (0, 0);
+        let (mut count, mut values) = (0, 0);
         while let Some(row) = rows.next().unwrap_or_else(|error| panic!("{error}: {query}")) {
             count += 1;
-            said += (0..columns).filter(|at| row.get_ref(*at).unwrap() != rusqlite::types::ValueRef::Null).count();
+            values += (0..columns).filter(|at| row.get_ref(*at).unwrap() != rusqlite::types::ValueRef::Null).count();
         }
-        assert!(count > 0 && said > count, "nothing comes of {query}");
+        assert!(count > 0 && values > count, "too few values in the result of {query}");
     }
     for view in ["runs", "events", "tool_calls", "file_changes", "usage", "texts", "approvals", "errors"] {
         let sql = format!("SELECT count(*) FROM {view}");

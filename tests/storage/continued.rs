@@ -76,7 +76,7 @@ fn other_task(number: u128) -> Vec<Arc<Frame>> {
 }
 
 #[test]
-fn one_task_that_ends_again_and_again_is_whole_at_a_full_log() {
+fn a_task_that_is_reopened_repeatedly_stays_complete_in_a_full_log() {
     let (_scratch, [_, unbounded]) = logs("again-measured", 1 << 30, 1000);
     wait(unbounded.append(&with_task(1), Vec::new())).unwrap();
     let (one, _) = wait(unbounded.usage()).unwrap();
@@ -103,7 +103,7 @@ fn one_task_that_ends_again_and_again_is_whole_at_a_full_log() {
 }
 
 #[test]
-fn a_task_goes_by_its_last_end_and_is_counted_beside_runs() {
+fn a_task_is_evicted_by_its_last_end_and_counts_once() {
     let (_scratch, logs) = logs("order", 1 << 30, 2);
     for log in logs {
         let tasks = task(0).len() as u64;
@@ -125,7 +125,7 @@ fn a_task_goes_by_its_last_end_and_is_counted_beside_runs() {
 }
 
 #[test]
-fn a_task_that_is_all_there_is_makes_room_for_itself_and_begins_anew() {
+fn a_task_that_fills_the_log_is_evicted_for_its_own_continuation() {
     let tasks = task(0).len() as u64;
     let (_scratch, unbounded) = logs("own-measured", 1 << 30, 1000);
     for (nth, unbounded) in unbounded.into_iter().enumerate() {
@@ -153,25 +153,25 @@ fn a_task_that_is_all_there_is_makes_room_for_itself_and_begins_anew() {
 
 /// A log in which other appends happen immediately before the next append, and immediately after it, before its caller gets the
 /// result.
-struct Meanwhile {
+struct InterleavedLog {
     log: Arc<dyn FrameLog>,
     others: Mutex<Vec<Vec<Arc<Frame>>>>,
-    behind: Mutex<Vec<Vec<Arc<Frame>>>>,
+    after: Mutex<Vec<Vec<Arc<Frame>>>>,
 }
 
 #[async_trait]
-impl FrameLog for Meanwhile {
+impl FrameLog for InterleavedLog {
     async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
         let others = std::mem::take(&mut *self.others.lock().unwrap());
         for other in others {
             self.log.append(&other, Vec::new()).await?;
         }
         let place = self.log.append(frames, summaries).await?;
-        let behind = std::mem::take(&mut *self.behind.lock().unwrap());
-        for other in &behind {
+        let after = std::mem::take(&mut *self.after.lock().unwrap());
+        for other in &after {
             self.log.append(other, Vec::new()).await?;
         }
-        if !behind.is_empty() {
+        if !after.is_empty() {
             // The other appenders take the notice of what was dropped.
             self.log.take_dropped().await;
         }
@@ -204,15 +204,16 @@ impl FrameLog for Meanwhile {
 }
 
 #[test]
-fn a_task_that_made_room_while_it_was_gone_on_with_begins_anew() {
-    let (_scratch, logs) = logs("meanwhile", 1 << 30, 1);
+fn a_task_that_is_evicted_while_it_continues_starts_over() {
+    let (_scratch, logs) = logs("interleaved", 1 << 30, 1);
     let id = stream_id(&task(0)[0]);
     for log in logs {
-        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
-        let runs = runs(meanwhile.clone());
+        let interleaved =
+            Arc::new(InterleavedLog { log: log.clone(), others: Mutex::default(), after: Mutex::default() });
+        let runs = runs(interleaved.clone());
         wait(async {
             runs.append(&task(0)).await.unwrap();
-            *meanwhile.others.lock().unwrap() = vec![other_task(1), other_task(2)];
+            *interleaved.others.lock().unwrap() = vec![other_task(1), other_task(2)];
             let kept = runs.append(&task(0)[..1]).await.unwrap().into_owned();
             assert_eq!(kept.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [0]);
             assert_eq!(numbers(&*log, id).await, [0]);
@@ -220,24 +221,25 @@ fn a_task_that_made_room_while_it_was_gone_on_with_begins_anew() {
             runs.append(&task(0)[1..]).await.unwrap();
             assert_eq!(numbers(&*log, id).await.len(), task(0).len());
             // Frames that do not follow are an error at once.
-            let behind = whole(3).split_off(1);
-            let wrong = runs.append(&behind).await;
+            let after = whole(3).split_off(1);
+            let wrong = runs.append(&after).await;
             assert!(matches!(wrong, Err(LogError::Sequence { expected: 0, found: 1, .. })), "{wrong:?}");
         });
     }
 }
 
 #[test]
-fn a_stream_that_made_room_before_it_was_known_is_not_known() {
-    let (_scratch, logs) = logs("behind", 1 << 30, 1);
+fn a_stream_that_is_evicted_before_it_is_registered_is_not_listed() {
+    let (_scratch, logs) = logs("after", 1 << 30, 1);
     let id = stream_id(&task(0)[0]);
     for log in logs {
-        let meanwhile = Arc::new(Meanwhile { log: log.clone(), others: Mutex::default(), behind: Mutex::default() });
-        let runs = runs(meanwhile.clone());
+        let interleaved =
+            Arc::new(InterleavedLog { log: log.clone(), others: Mutex::default(), after: Mutex::default() });
+        let runs = runs(interleaved.clone());
         wait(async {
-            let behind = |first: u128, other: fn(u128) -> Vec<Arc<Frame>>| (first..first + 3).map(other).collect();
-            for (new, others) in [(task(0), behind(10, other_task)), (whole(1), behind(20, whole))] {
-                *meanwhile.behind.lock().unwrap() = others;
+            let after = |first: u128, other: fn(u128) -> Vec<Arc<Frame>>| (first..first + 3).map(other).collect();
+            for (new, others) in [(task(0), after(10, other_task)), (whole(1), after(20, whole))] {
+                *interleaved.after.lock().unwrap() = others;
                 runs.append(&new).await.unwrap();
                 assert!(runs.find(stream_id(&new[0])).is_none() && runs.entries().is_empty());
             }

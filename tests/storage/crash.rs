@@ -15,19 +15,19 @@ const CONTRACT: &str = "frames.v2";
 /// What clients received: the events of each run in order; and for runs whose ingest was acknowledged as complete, the number
 /// of frames.
 #[derive(Default)]
-struct Told {
+struct Received {
     events: HashMap<String, Vec<String>>,
     whole: HashMap<String, u64>,
 }
 
 /// A client that uploads and reads until the proxy is killed.
-fn load(address: std::net::SocketAddr, streaming: bool, body: &[u8], told: &Mutex<Told>) {
+fn load(address: std::net::SocketAddr, streaming: bool, body: &[u8], received: &Mutex<Received>) {
     if !streaming {
         let answer = post(address, "/v1/ingest/claude-code", &[], body);
         if answer.status == 201 {
             for run in answer.json()["runs"].as_array().unwrap() {
                 let id = run["run_id"].as_str().unwrap().to_owned();
-                told.lock().unwrap().whole.insert(id, run["frames"].as_u64().unwrap());
+                received.lock().unwrap().whole.insert(id, run["frames"].as_u64().unwrap());
             }
         }
         return;
@@ -43,12 +43,12 @@ fn load(address: std::net::SocketAddr, streaming: bool, body: &[u8], told: &Mute
         let Some(event) = answer.line() else { return };
         let parsed: serde_json::Value = serde_json::from_str(&event).unwrap();
         let id = parsed["stream_id"].as_str().unwrap().to_owned();
-        told.lock().unwrap().events.entry(id).or_default().push(event);
+        received.lock().unwrap().events.entry(id).or_default().push(event);
     }
 }
 
 #[test]
-fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
+fn acknowledged_frames_survive_crashes_exactly_once() {
     let times: u32 = std::env::var("FRAMEGATE_CRASHES").ok().and_then(|text| text.parse().ok()).unwrap_or(15);
     let scratch = Scratch::new("crash");
     let path = scratch.path().to_str().unwrap().to_owned();
@@ -62,7 +62,7 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
         ("FRAMEGATE__INGEST__RECOGNISE_REPEATS", "false"),
     ];
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
-    let told = Arc::new(Mutex::new(Told::default()));
+    let received = Arc::new(Mutex::new(Received::default()));
     let mut random = u32::from_be_bytes(*framegate::clock::Clock::System.new_id().as_bytes().last_chunk().unwrap()) | 1;
     eprintln!("seed {random}");
     for _ in 0..times {
@@ -74,10 +74,10 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
         random ^= random << 5;
         let clients: Vec<_> = (0..4)
             .map(|nth| {
-                let (body, told) = (body.clone(), told.clone());
+                let (body, received) = (body.clone(), received.clone());
                 // A client panics when its connection breaks, at any point of its work.
                 std::thread::spawn(move || {
-                    while catch_unwind(AssertUnwindSafe(|| load(address, nth % 2 == 0, &body, &told))).is_ok()
+                    while catch_unwind(AssertUnwindSafe(|| load(address, nth % 2 == 0, &body, &received))).is_ok()
                         && std::net::TcpStream::connect(address).is_ok()
                     {}
                 })
@@ -88,16 +88,16 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
         clients.into_iter().for_each(|client| client.join().unwrap());
     }
     let proxy = Proxy::with(&settings);
-    let told = told.lock().unwrap();
-    assert!(!told.whole.is_empty() || !told.events.is_empty(), "the load did nothing");
-    eprintln!("{} runs were acknowledged whole, {} in part", told.whole.len(), told.events.len());
+    let received = received.lock().unwrap();
+    assert!(!received.whole.is_empty() || !received.events.is_empty(), "the load did nothing");
+    eprintln!("{} runs were acknowledged as complete, {} in part", received.whole.len(), received.events.len());
     let database = rusqlite::Connection::open(&path).unwrap();
-    for (run, frames) in &told.whole {
+    for (run, frames) in &received.whole {
         let status = get(proxy.address, &format!("/v1/runs/{run}"), &[]).json();
         assert_eq!(status["frames"], *frames, "{status:#}");
         assert_ne!(status["error_code"], "proxy_restarted");
     }
-    for (stream, seen) in &told.events {
+    for (stream, seen) in &received.events {
         let path = format!("/v1/runs/{stream}/events?contract={CONTRACT}");
         let kind: String =
             database.query_row("SELECT kind FROM streams WHERE id = ?1", [stream], |row| row.get(0)).unwrap();
@@ -131,9 +131,9 @@ fn nothing_acknowledged_is_lost_and_nothing_is_there_twice() {
         )
         .unwrap();
     eprintln!(
-        "{times} kills, {} runs, {} of them broken off, {} acknowledged whole",
+        "{times} kills, {} runs, {} of them interrupted, {} acknowledged as complete",
         counts.0,
         counts.1,
-        told.whole.len()
+        received.whole.len()
     );
 }

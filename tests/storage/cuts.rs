@@ -1,6 +1,6 @@
 //! Long texts and pruning: text that later frames share is kept, once.
 
-use crate::scratch::{Scratch, frames, kept, number, run_of, shown, wait};
+use crate::scratch::{Scratch, as_text, frames, number, read_as_text, run_of, wait};
 use framegate::log::sqlite::Options;
 use framegate::log::{FrameLog, Gone, SqliteLog, StreamId, stream_id};
 use framegate_translators::frame::Frame;
@@ -11,7 +11,7 @@ use std::sync::Arc;
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
 
 /// The frames of a run up to a long text, and `copies` more frames with the same text.
-fn copied(copies: usize) -> (StreamId, Vec<Arc<Frame>>) {
+fn with_copies(copies: usize) -> (StreamId, Vec<Arc<Frame>>) {
     let frames = frames(LONG.0, LONG.1, 1);
     let run = run_of(&frames);
     let mut mine: Vec<_> = frames.into_iter().filter(|frame| stream_id(frame) == run).collect();
@@ -36,15 +36,15 @@ fn bytes_of(log: &SqliteLog, path: &std::path::Path) -> u64 {
     bytes
 }
 
-fn cut(log: &SqliteLog, run: StreamId, frames: u64) {
+fn prune(log: &SqliteLog, run: StreamId, frames: u64) {
     wait(log.drop_front(run, Gone { frames, last_ms: 5, pruned_ms: 6 }, Vec::new())).unwrap();
 }
 
 #[test]
-fn a_text_that_many_frames_have_is_kept_once_behind_each_cut() {
+fn a_shared_text_is_stored_once_after_each_pruning() {
     let scratch = Scratch::new("cuts-many");
-    let (run, frames) = copied(60);
-    let (before, behind) = frames.split_at(frames.len() - 20);
+    let (run, frames) = with_copies(60);
+    let (before, after) = frames.split_at(frames.len() - 20);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     for some in before.chunks(25) {
         wait(log.append(some, Vec::new())).unwrap();
@@ -52,59 +52,59 @@ fn a_text_that_many_frames_have_is_kept_once_behind_each_cut() {
     let bytes = bytes_of(&log, &scratch.path());
     // First the record is pruned, then the frame that holds its text.
     for gone in [before.len() - 30, before.len() - 10] {
-        cut(&log, run, gone as u64);
+        prune(&log, run, gone as u64);
         assert!(bytes_of(&log, &scratch.path()) <= bytes);
-        assert!(kept(&log, run) == shown(&before[gone..], run));
+        assert!(read_as_text(&log, run) == as_text(&before[gone..], run));
     }
     // Later frames refer to the current holder, in any append.
     let bytes = bytes_of(&log, &scratch.path());
-    for some in behind.chunks(5) {
+    for some in after.chunks(5) {
         wait(log.append(some, Vec::new())).unwrap();
     }
-    assert!(bytes_of(&log, &scratch.path()) < bytes + behind.len() as u64 * 500);
-    assert!(kept(&log, run) == shown(&frames[before.len() - 10..], run));
+    assert!(bytes_of(&log, &scratch.path()) < bytes + after.len() as u64 * 500);
+    assert!(read_as_text(&log, run) == as_text(&frames[before.len() - 10..], run));
     // Prune all frames but the last, which then holds the text alone.
-    cut(&log, run, frames.len() as u64 - 1);
+    prune(&log, run, frames.len() as u64 - 1);
     assert!(bytes_of(&log, &scratch.path()) <= bytes);
-    assert!(kept(&log, run) == shown(&frames[frames.len() - 1..], run));
+    assert!(read_as_text(&log, run) == as_text(&frames[frames.len() - 1..], run));
     drop(log);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-    assert!(kept(&log, run) == shown(&frames[frames.len() - 1..], run));
+    assert!(read_as_text(&log, run) == as_text(&frames[frames.len() - 1..], run));
 }
 
 #[test]
-fn a_text_that_went_with_its_front_is_kept_again_once() {
+fn a_pruned_text_is_stored_again_once() {
     let scratch = Scratch::new("cuts-anew");
-    let (run, frames) = copied(20);
+    let (run, frames) = with_copies(20);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let delta = frames.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
     // The holder and the frames that referred to it are pruned, and no frame after the cut has the text.
-    let (before, behind) = frames.split_at(delta + 1);
+    let (before, after) = frames.split_at(delta + 1);
     wait(log.append(before, Vec::new())).unwrap();
     let mut other = Frame::clone(&before[0]);
     other.seq = before.len() as u64;
     wait(log.append(&[Arc::new(other)], Vec::new())).unwrap();
-    cut(&log, run, before.len() as u64);
-    let behind: Vec<_> =
-        behind.iter().map(|frame| Arc::new(Frame { seq: frame.seq + 1, ..Frame::clone(frame) })).collect();
-    for some in behind.chunks(4) {
+    prune(&log, run, before.len() as u64);
+    let after: Vec<_> =
+        after.iter().map(|frame| Arc::new(Frame { seq: frame.seq + 1, ..Frame::clone(frame) })).collect();
+    for some in after.chunks(4) {
         wait(log.append(some, Vec::new())).unwrap();
     }
     assert!(bytes_of(&log, &scratch.path()) < 300_000);
-    assert!(kept(&log, run)[1..] == shown(&behind, run));
+    assert!(read_as_text(&log, run)[1..] == as_text(&after, run));
 }
 
 #[test]
-fn a_front_is_measured_by_what_is_kept_behind_it() {
-    let (run, frames) = copied(12);
+fn a_front_is_chosen_by_the_bytes_that_remain_after_it() {
+    let (run, frames) = with_copies(12);
     let last = frames.len() as u64 - 1;
     let scratch = Scratch::new("cuts-measured");
-    let behind = |name: &str, gone: u64| {
+    let bytes_after = |name: &str, gone: u64| {
         let path = scratch.dir().join(name);
         let log = SqliteLog::open(Options::new(&path)).unwrap();
         wait(log.append(&frames, Vec::new())).unwrap();
         if gone > 0 {
-            cut(&log, run, gone);
+            prune(&log, run, gone);
         }
         bytes_of(&log, &path)
     };
@@ -114,10 +114,10 @@ fn a_front_is_measured_by_what_is_kept_behind_it() {
     // Limits: a whole text and a few frames, two texts (the record and its text share one), almost all, all.
     for (nth, most) in [1_000, 202_000, 203_000, 410_000, all - 1, all].into_iter().enumerate() {
         let first = wait(log.front_beyond(run, most)).unwrap();
-        let kept = behind(&format!("at-{nth}.db"), first);
-        assert!(kept <= most || first == last, "{kept} of {most} from {first}");
+        let remaining = bytes_after(&format!("at-{nth}.db"), first);
+        assert!(remaining <= most || first == last, "{remaining} of {most} from {first}");
         if first > 0 {
-            let more = behind(&format!("before-{nth}.db"), first - 1);
+            let more = bytes_after(&format!("before-{nth}.db"), first - 1);
             assert!(more > most, "{more} of {most} from {}", first - 1);
         }
     }
@@ -125,7 +125,7 @@ fn a_front_is_measured_by_what_is_kept_behind_it() {
 }
 
 #[test]
-fn a_front_that_goes_leaves_the_texts_that_are_referred_to() {
+fn pruning_a_front_keeps_texts_that_later_frames_refer_to() {
     let scratch = Scratch::new("cuts-front");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let frames = frames(LONG.0, LONG.1, 1);
@@ -133,12 +133,12 @@ fn a_front_that_goes_leaves_the_texts_that_are_referred_to() {
     let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run).cloned().collect();
     // The record with the text is pruned while the run is open, so later frames cannot refer to it.
     let delta = mine.iter().position(|frame| frame.body.kind() == "output_text_delta").unwrap();
-    let (before, behind) = mine.split_at(delta + 1);
+    let (before, after) = mine.split_at(delta + 1);
     wait(log.append(before, Vec::new())).unwrap();
     let gone = Gone { frames: delta as u64, last_ms: 5, pruned_ms: 6 };
     wait(log.drop_front(run, gone, Vec::new())).unwrap();
-    wait(log.append(behind, Vec::new())).unwrap();
-    assert_eq!(kept(&log, run), shown(&mine[delta..], run));
+    wait(log.append(after, Vec::new())).unwrap();
+    assert_eq!(read_as_text(&log, run), as_text(&mine[delta..], run));
     let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
     drop(log);
     let database = Connection::open(scratch.path()).unwrap();
@@ -147,5 +147,5 @@ fn a_front_that_goes_leaves_the_texts_that_are_referred_to() {
     assert_eq!(number(&database, "SELECT count(*) FROM frames WHERE source < (SELECT min(seq) FROM frames)"), 0);
     drop(database);
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
-    assert_eq!(kept(&log, run), shown(&mine[delta..], run));
+    assert_eq!(read_as_text(&log, run), as_text(&mine[delta..], run));
 }

@@ -24,7 +24,7 @@ fn ingested(proxy: &Proxy, name: &str) -> String {
 }
 
 /// Changes rows of a run's frames without the proxy's knowledge.
-fn harm(scratch: &Scratch, run: &str, sql: &str) {
+fn corrupt(scratch: &Scratch, run: &str, sql: &str) {
     let database = Connection::open(scratch.path()).unwrap();
     database.busy_timeout(Duration::from_secs(5)).unwrap();
     let of = format!("stream = (SELECT key FROM streams WHERE id = '{run}')");
@@ -39,55 +39,55 @@ fn status(proxy: &Proxy, run: &str) -> Value {
 const FLIPPED: &str = "UPDATE frames SET body = replace(body, 'a', 'c') WHERE {of} AND seq = 12";
 
 #[test]
-fn a_changed_body_is_not_given_out_and_what_is_whole_is() {
+fn a_corrupted_frame_is_never_served_and_intact_ones_are() {
     let scratch = Scratch::new("flipped");
     let proxy = start(&scratch);
-    let (harmed, whole) =
+    let (corrupted, whole) =
         (ingested(&proxy, "parallel_tools.partial.ndjson"), ingested(&proxy, "text_plain.partial.ndjson"));
     let path = |run: &str, form: &str| format!("/v1/runs/{run}/events?contract=frames.v2{form}");
-    let before = get(proxy.address, &path(&harmed, ""), &[("accept", "application/x-ndjson")]).text();
-    assert!(status(&proxy, &harmed).get("damaged").is_none());
-    harm(&scratch, &harmed, FLIPPED);
+    let before = get(proxy.address, &path(&corrupted, ""), &[("accept", "application/x-ndjson")]).text();
+    assert!(status(&proxy, &corrupted).get("damaged").is_none());
+    corrupt(&scratch, &corrupted, FLIPPED);
     // A new process, so that nothing is cached in memory.
     drop(proxy);
     let proxy = start(&scratch);
     for accept in ["application/x-ndjson", "text/event-stream"] {
-        let answer = get(proxy.address, &path(&harmed, ""), &[("accept", accept)]);
+        let answer = get(proxy.address, &path(&corrupted, ""), &[("accept", accept)]);
         assert_eq!(answer.status, 200);
         let (text, is_whole) = answer.rest();
-        assert!(!is_whole, "it is broken off");
+        assert!(!is_whole, "the response must break off");
         // Events before the damage are returned unchanged.
         let last = before.lines().nth(11).unwrap();
         assert!(text.contains(last) && !text.contains(before.lines().nth(12).unwrap()), "{text}");
     }
-    let page = get(proxy.address, &path(&harmed, "&limit=500"), &[("accept", "application/json")]);
+    let page = get(proxy.address, &path(&corrupted, "&limit=500"), &[("accept", "application/json")]);
     assert_eq!(page.status, 503);
-    let damaged = status(&proxy, &harmed)["damaged"].as_str().unwrap().to_owned();
+    let damaged = status(&proxy, &corrupted)["damaged"].as_str().unwrap().to_owned();
     assert!(damaged.contains("the checksum of frame 12"), "{damaged}");
     // The other run is not affected, and the feed continues after the damage.
     assert_eq!(get(proxy.address, &path(&whole, ""), &[]).status, 200);
     assert!(status(&proxy, &whole).get("damaged").is_none());
     let mut feed = get(proxy.address, "/v1/events?contract=frames.v2", &[]);
-    let (mut told, mut ended) = (0, false);
+    let (mut notices, mut ended) = (0, false);
     while !ended {
         let event = feed.event().unwrap();
-        told += u32::from(event.data.contains("the log is damaged here"));
+        notices += u32::from(event.data.contains("the log is damaged here"));
         let event = event.json();
         ended = event["type"] == "session_ended" && event["stream_id"] == *whole;
     }
-    assert_eq!(told, 1);
+    assert_eq!(notices, 1);
     drop(proxy);
     let (is_well, said) = log(&scratch, &["verify"]);
     assert!(!is_well && said.contains("the checksum of frame 12"), "{said}");
 }
 
 #[test]
-fn frames_that_are_not_there_break_the_answer_off() {
+fn a_response_breaks_off_at_missing_frames() {
     let scratch = Scratch::new("lacking");
     let proxy = start(&scratch);
     let run = ingested(&proxy, "parallel_tools.partial.ndjson");
     let path = format!("/v1/runs/{run}/events?contract=frames.v2");
-    harm(&scratch, &run, "DELETE FROM frames WHERE {of} AND seq BETWEEN 20 AND 25");
+    corrupt(&scratch, &run, "DELETE FROM frames WHERE {of} AND seq BETWEEN 20 AND 25");
     drop(proxy);
     let proxy = start(&scratch);
     let (text, is_whole) = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).rest();
@@ -100,36 +100,36 @@ fn frames_that_are_not_there_break_the_answer_off() {
     assert!(!sse.1 && sse.0.contains("\"seq\":19,") && !sse.0.contains("\"seq\":20,"), "{}", sse.0);
     // Pages are only returned if they are complete.
     let page = get(proxy.address, &format!("{path}&limit=20"), &[("accept", "application/json")]);
-    assert_eq!(page.status, 503, "whether more follows cannot be said");
+    assert_eq!(page.status, 503, "whether more events follow is unknown");
     let page = get(proxy.address, &format!("{path}&limit=19"), &[("accept", "application/json")]);
     assert_eq!((page.status, page.json()["data"].as_array().unwrap().len()), (200, 19));
     // The feed returns the same frames, and reports that the others cannot be read.
     let mut feed = get(proxy.address, "/v1/events?contract=frames.v2", &[]);
-    let (mut given, mut event) = (Vec::new(), feed.event().unwrap());
+    let (mut served, mut event) = (Vec::new(), feed.event().unwrap());
     while !event.data.contains("the log is damaged here") {
         let frame = event.json();
-        given.extend((frame["stream_id"] == *run).then(|| frame["seq"].as_u64().unwrap()));
+        served.extend((frame["stream_id"] == *run).then(|| frame["seq"].as_u64().unwrap()));
         event = feed.event().unwrap();
     }
-    assert_eq!(given, (0..20).collect::<Vec<_>>());
+    assert_eq!(served, (0..20).collect::<Vec<_>>());
     // An export returns the same frames too, and says why it ends there.
     for contract in ["frames.v2", "stored"] {
         let (is_well, said) = log(&scratch, &["export", &run, "--to", contract]);
         assert!(!is_well && said.contains("lacks frame 20 of stream"), "{said}");
-        let given = said.lines().filter(|line| line.starts_with('{')).count();
-        assert_eq!(given, 20, "{contract}: {said}");
+        let served = said.lines().filter(|line| line.starts_with('{')).count();
+        assert_eq!(served, 20, "{contract}: {said}");
     }
     let (is_well, said) = log(&scratch, &["verify"]);
     assert!(!is_well && said.contains("frame 26 follows on 20 frames"), "{said}");
     // All frames of the run are missing: the error is in the response's status.
-    harm(&scratch, &run, "DELETE FROM frames WHERE {of}");
+    corrupt(&scratch, &run, "DELETE FROM frames WHERE {of}");
     for form in ["text/event-stream", "application/x-ndjson", "application/json"] {
         assert_eq!(get(proxy.address, &format!("{path}&limit=7"), &[("accept", form)]).status, 503, "{form}");
     }
 }
 
 #[test]
-fn commits_that_a_damaged_write_ahead_log_lost_are_noticed() {
+fn commits_lost_from_a_damaged_write_ahead_log_are_detected() {
     let scratch = Scratch::new("wal");
     let proxy = start(&scratch);
     let runs: Vec<String> = (0..6).map(|_| ingested(&proxy, "text_plain.partial.ndjson")).collect();
@@ -147,7 +147,7 @@ fn commits_that_a_damaged_write_ahead_log_lost_are_noticed() {
 
     let proxy = start(&scratch);
     let there = get(proxy.address, "/v1/runs?limit=100", &[]).json()["data"].as_array().unwrap().len();
-    assert!(there < runs.len(), "SQLite passes over what follows the damage");
+    assert!(there < runs.len(), "SQLite ignores what follows the damage");
     assert_eq!(positions("SELECT count(*) FROM losses"), 1);
     // No position is reused, and later appends do not erase the record of the loss.
     let lost = positions("SELECT position + frames FROM losses");
@@ -166,7 +166,7 @@ fn commits_that_a_damaged_write_ahead_log_lost_are_noticed() {
 }
 
 #[test]
-fn a_database_that_is_deleted_or_replaced_takes_nothing_more() {
+fn a_deleted_or_replaced_database_accepts_no_frames() {
     let scratch = Scratch::new("replaced");
     let aside = scratch.dir().join("aside.db");
     for replace in [false, true] {
@@ -199,11 +199,11 @@ fn a_database_that_is_deleted_or_replaced_takes_nothing_more() {
 }
 
 #[test]
-fn over_http2_a_read_that_fails_resets_its_stream_and_no_other() {
+fn over_http2_a_failed_read_resets_only_its_own_stream() {
     let scratch = Scratch::new("reset");
     let proxy = start(&scratch);
     let run = ingested(&proxy, "parallel_tools.partial.ndjson");
-    harm(&scratch, &run, FLIPPED);
+    corrupt(&scratch, &run, FLIPPED);
     drop(proxy);
     let proxy = start(&scratch);
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
@@ -221,7 +221,7 @@ fn over_http2_a_read_that_fails_resets_its_stream_and_no_other() {
             assert_eq!(answer.status(), 200);
             let (mut body, mut text) = (answer.into_body(), Vec::new());
             let error = loop {
-                match body.data().await.expect("the stream has no good end") {
+                match body.data().await.expect("the stream must not end normally") {
                     Ok(piece) => text.extend_from_slice(&piece),
                     Err(error) => break error,
                 }
@@ -237,7 +237,7 @@ fn over_http2_a_read_that_fails_resets_its_stream_and_no_other() {
 }
 
 #[test]
-fn frames_before_a_broken_page_are_given() {
+fn frames_before_a_corrupt_page_are_served() {
     let scratch = Scratch::new("page");
     let mut proxy = start(&scratch);
     let run = ingested(&proxy, "parallel_tools.partial.ndjson");
@@ -268,7 +268,7 @@ fn frames_before_a_broken_page_are_given() {
     for accept in ["application/x-ndjson", "text/event-stream"] {
         let (text, is_whole) = get(proxy.address, &path, &[("accept", accept)]).rest();
         let has = |seq: &usize| text.contains(&format!("\"seq\":{seq},"));
-        let given: Vec<usize> = (0..whole.lines().count()).filter(has).collect();
-        assert!(!is_whole && given == (0..readable).collect::<Vec<_>>(), "{given:?} of {readable}");
+        let served: Vec<usize> = (0..whole.lines().count()).filter(has).collect();
+        assert!(!is_whole && served == (0..readable).collect::<Vec<_>>(), "{served:?} of {readable}");
     }
 }

@@ -1,19 +1,19 @@
 //! The log as a library: what is kept, what is dropped, and how errors are reported.
 
-use crate::scratch::{Scratch, frames, wait};
+use crate::scratch::{Scratch, frames, run_of, wait};
 use framegate::clock::Clock;
 use framegate::log::sqlite::{Fsync, LAYOUT, Options};
 use framegate::log::{FrameLog, Gone, LogError, Mark, MarkAt, SqliteLog, StreamId, stream_id};
 use framegate_translators::encode::EventId;
+use framegate_translators::frame::Frame;
 use framegate_translators::frame::stored::read_frame;
-use framegate_translators::frame::{Frame, StreamKind};
 use std::io::{Seek, SeekFrom, Write};
 use std::sync::Arc;
 use std::time::Duration;
 
 const PLAIN: (&str, &str) = ("claude-code", "text_plain.partial.ndjson");
 
-fn all(log: &SqliteLog, stream: StreamId) -> Vec<Arc<Frame>> {
+fn read_all(log: &SqliteLog, stream: StreamId) -> Vec<Arc<Frame>> {
     wait(async {
         let mut found = Vec::new();
         loop {
@@ -29,16 +29,12 @@ fn all(log: &SqliteLog, stream: StreamId) -> Vec<Arc<Frame>> {
     })
 }
 
-fn run_of(frames: &[Arc<Frame>]) -> StreamId {
-    frames.iter().map(|frame| stream_id(frame)).find(|(kind, _)| *kind == StreamKind::Session).unwrap()
-}
-
-fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
+fn as_text(frames: &[Arc<Frame>]) -> Vec<String> {
     frames.iter().map(|frame| format!("{frame:?}")).collect()
 }
 
 #[test]
-fn what_was_appended_is_there_in_every_mode_after_the_log_is_opened_again() {
+fn appended_frames_survive_reopening_in_every_fsync_mode() {
     for (nth, fsync) in
         [Fsync::Always, Fsync::Interval(Duration::from_millis(10)), Fsync::Never].into_iter().enumerate()
     {
@@ -69,7 +65,7 @@ fn what_was_appended_is_there_in_every_mode_after_the_log_is_opened_again() {
             ids.dedup();
             for id in ids {
                 let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == id).cloned().collect();
-                assert_eq!(shown(&all(&log, id)), shown(&mine));
+                assert_eq!(as_text(&read_all(&log, id)), as_text(&mine));
                 streams += 1;
             }
         }
@@ -79,7 +75,7 @@ fn what_was_appended_is_there_in_every_mode_after_the_log_is_opened_again() {
 }
 
 #[test]
-fn an_append_that_does_not_follow_is_refused_whole_and_fails_nobody_else() {
+fn an_append_out_of_sequence_is_refused_without_affecting_others() {
     let scratch = Scratch::new("follow");
     let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
     let good: Vec<Vec<Arc<Frame>>> = (1..20).map(|run| frames(PLAIN.0, PLAIN.1, run)).collect();
@@ -93,15 +89,15 @@ fn an_append_that_does_not_follow_is_refused_whole_and_fails_nobody_else() {
         // Appending the same frames again is refused.
         assert!(matches!(log.append(&good[0], Vec::new()).await, Err(LogError::Sequence { .. })));
     });
-    assert_eq!(all(&log, run_of(&bad)).len(), 0);
+    assert_eq!(read_all(&log, run_of(&bad)).len(), 0);
     for frames in &good {
         let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).cloned().collect();
-        assert_eq!(shown(&all(&log, run_of(frames))), shown(&mine));
+        assert_eq!(as_text(&read_all(&log, run_of(frames))), as_text(&mine));
     }
 }
 
 #[test]
-fn a_file_that_may_not_grow_drops_old_runs_and_is_full_where_only_open_ones_are_left() {
+fn a_file_at_its_size_limit_evicts_ended_runs_and_is_full_when_only_open_ones_remain() {
     let scratch = Scratch::new("full");
     let limit = 480_000;
     let options = Options { max_file_bytes: Some(limit), ..Options::new(scratch.path()) };
@@ -112,7 +108,7 @@ fn a_file_that_may_not_grow_drops_old_runs_and_is_full_where_only_open_ones_are_
     wait(log.check_writable()).unwrap();
     let dropped = wait(log.take_dropped());
     assert!(dropped.contains(&run_of(&frames(PLAIN.0, PLAIN.1, 1))), "{dropped:?}");
-    assert!(!all(&log, run_of(&frames(PLAIN.0, PLAIN.1, 99))).is_empty());
+    assert!(!read_all(&log, run_of(&frames(PLAIN.0, PLAIN.1, 99))).is_empty());
     let mut kept = Vec::new();
     let error = (100..1000)
         .find_map(|run| {
@@ -126,7 +122,7 @@ fn a_file_that_may_not_grow_drops_old_runs_and_is_full_where_only_open_ones_are_
                 Err(error) => Some(error),
             }
         })
-        .expect("the file is full at some time");
+        .expect("the file must become full");
     assert!(error.is_full() && matches!(error, LogError::NoSpace { .. }), "{error}");
     assert!(error.to_string().contains("framegate.db"), "{error}");
     assert!(kept.len() > 5, "{}", kept.len());
@@ -137,12 +133,12 @@ fn a_file_that_may_not_grow_drops_old_runs_and_is_full_where_only_open_ones_are_
     let log = SqliteLog::open(options).unwrap();
     for frames in &kept {
         let mine: Vec<_> = frames.iter().filter(|frame| stream_id(frame) == run_of(frames)).cloned().collect();
-        assert_eq!(shown(&all(&log, run_of(frames))), shown(&mine));
+        assert_eq!(as_text(&read_all(&log, run_of(frames))), as_text(&mine));
     }
 }
 
 #[test]
-fn the_oldest_runs_that_are_over_make_room_and_open_ones_stay() {
+fn the_oldest_ended_runs_are_evicted_and_open_ones_stay() {
     let scratch = Scratch::new("room");
     let one = frames(PLAIN.0, PLAIN.1, 1);
     let log = SqliteLog::open(Options { max_runs: 3, ..Options::new(scratch.path()) }).unwrap();
@@ -156,15 +152,15 @@ fn the_oldest_runs_that_are_over_make_room_and_open_ones_stay() {
     let gone: Vec<StreamId> = runs.iter().map(|frames| run_of(frames)).filter(|id| dropped.contains(id)).collect();
     // One run more than the limit may remain until the next append.
     assert_eq!(gone, runs[..3].iter().map(|frames| run_of(frames)).collect::<Vec<_>>());
-    assert!(all(&log, run_of(&one)).is_empty());
-    assert_eq!(all(&log, run_of(&open)).len(), 3);
-    assert!(!all(&log, run_of(&runs[6])).is_empty());
+    assert!(read_all(&log, run_of(&one)).is_empty());
+    assert_eq!(read_all(&log, run_of(&open)).len(), 3);
+    assert!(!read_all(&log, run_of(&runs[6])).is_empty());
     drop(log);
 
     let full = SqliteLog::open(Options { max_bytes: 20_000, ..Options::new(scratch.dir().join("small.db")) }).unwrap();
     let error = (100..200)
         .find_map(|run| wait(full.append(&frames(PLAIN.0, PLAIN.1, run)[..5], Vec::new())).err())
-        .expect("open runs fill it");
+        .expect("open runs must fill the log");
     assert!(matches!(error, LogError::Full { limit: 20_000, .. }), "{error}");
     // The end of a run finds room when nothing else does, within the log's bound.
     let rest = frames(PLAIN.0, PLAIN.1, 100);
@@ -176,7 +172,7 @@ fn the_oldest_runs_that_are_over_make_room_and_open_ones_stay() {
 }
 
 #[test]
-fn runs_go_when_they_are_too_old() {
+fn runs_older_than_the_limit_are_dropped() {
     let scratch = Scratch::new("old");
     let at = |ms| Options { clock: Clock::Fixed(ms), ..Options::new(scratch.path()) };
     let log = SqliteLog::open(at(1_000)).unwrap();
@@ -192,14 +188,14 @@ fn runs_go_when_they_are_too_old() {
     let new = frames(PLAIN.0, PLAIN.1, 2);
     wait(log.append(&new, Vec::new())).unwrap();
     // Frames that are too old when the log is opened are never returned.
-    assert!(all(&log, run_of(&old)).is_empty());
-    assert!(!all(&log, run_of(&new)).is_empty());
+    assert!(read_all(&log, run_of(&old)).is_empty());
+    assert!(!read_all(&log, run_of(&new)).is_empty());
     let there: Vec<_> = wait(log.streams()).unwrap().into_iter().map(|kept| kept.stream.id).collect();
     assert!(!there.contains(&run_of(&old).1), "{there:?}");
 }
 
 #[test]
-fn one_process_writes() {
+fn only_one_process_can_open_a_log_for_writing() {
     let scratch = Scratch::new("one");
     let first = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let error = SqliteLog::open(Options::new(scratch.path())).unwrap_err();
@@ -210,15 +206,15 @@ fn one_process_writes() {
 }
 
 #[test]
-fn the_lock_goes_with_its_holder_while_programs_are_begun() {
+fn the_lock_is_released_with_its_holder_even_while_child_processes_start() {
     let scratch = Scratch::new("children");
-    let is_over = Arc::new(std::sync::atomic::AtomicBool::new(false));
+    let is_done = Arc::new(std::sync::atomic::AtomicBool::new(false));
     let children: Vec<_> = (0..2)
         .map(|_| {
-            let is_over = is_over.clone();
+            let is_done = is_done.clone();
             std::thread::spawn(move || {
                 let mut begun = 0;
-                while !is_over.load(std::sync::atomic::Ordering::Relaxed) {
+                while !is_done.load(std::sync::atomic::Ordering::Relaxed) {
                     // Between fork and exec, a child process has all handles of its parent.
                     begun += u32::from(std::process::Command::new("true").status().unwrap().success());
                 }
@@ -230,12 +226,12 @@ fn the_lock_goes_with_its_holder_while_programs_are_begun() {
         let log = SqliteLog::open(Options { fsync: Fsync::Never, ..Options::new(scratch.path()) });
         drop(log.unwrap_or_else(|error| panic!("{nth}: {error}")));
     }
-    is_over.store(true, std::sync::atomic::Ordering::Relaxed);
+    is_done.store(true, std::sync::atomic::Ordering::Relaxed);
     assert!(children.into_iter().map(|child| child.join().unwrap()).sum::<u32>() > 0);
 }
 
 #[test]
-fn a_file_that_is_not_ours_is_left_alone_and_named() {
+fn a_file_that_is_not_a_frame_log_is_refused_by_name() {
     let scratch = Scratch::new("foreign");
     let refused = |expected: &str| {
         let error = SqliteLog::open(Options::new(scratch.path())).unwrap_err();
@@ -259,7 +255,7 @@ fn a_file_that_is_not_ours_is_left_alone_and_named() {
 }
 
 #[test]
-fn a_damaged_page_is_found_when_it_is_looked_for() {
+fn a_damaged_page_is_found_by_a_check_on_open() {
     let scratch = Scratch::new("damaged");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     for run in 1..20 {
@@ -290,7 +286,7 @@ fn a_database_of_layout_1_is_read() {
     let kept = wait(log.streams()).unwrap();
     assert_eq!(kept.len(), 1);
     let stream = &kept[0].stream;
-    let read = all(&log, (stream.kind, stream.id));
+    let read = read_all(&log, (stream.kind, stream.id));
     let bodies: Vec<&str> = read.iter().map(|frame| frame.body.kind()).collect();
     assert_eq!(bodies, ["session_started", "provider_event", "tool_started", "tool_ended", "session_ended"]);
     assert_eq!(read[0].timestamp_ms, 1_770_000_000_000);
@@ -298,7 +294,7 @@ fn a_database_of_layout_1_is_read() {
 }
 
 #[test]
-fn times_beyond_what_sqlite_counts_come_back() {
+fn timestamps_beyond_sqlite_integers_are_read_back() {
     let scratch = Scratch::new("times");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let golden = include_str!("../../translators/tests/stored/v1.ndjson");
@@ -306,11 +302,11 @@ fn times_beyond_what_sqlite_counts_come_back() {
     frame.timestamp_ms = u64::MAX;
     let frame = Arc::new(frame);
     wait(log.append(std::slice::from_ref(&frame), Vec::new())).unwrap();
-    assert_eq!(all(&log, stream_id(&frame))[0].timestamp_ms, u64::MAX);
+    assert_eq!(read_all(&log, stream_id(&frame))[0].timestamp_ms, u64::MAX);
 }
 
 #[test]
-fn a_log_says_how_much_it_holds_and_whether_it_takes_more() {
+fn a_log_reports_its_usage_and_whether_it_is_writable() {
     let scratch = Scratch::new("usage");
     let frames = frames(PLAIN.0, PLAIN.1, 1);
     let run = run_of(&frames);

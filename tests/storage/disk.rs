@@ -2,7 +2,7 @@
 
 use crate::client::{get, post};
 use crate::proxy::{Proxy, another, wrapped};
-use crate::restart::{everything, runs, without_failures};
+use crate::restart::{events_in_every_contract, runs, without_counters};
 use crate::scratch::Scratch;
 use serde_json::Value;
 use std::fs::File;
@@ -58,7 +58,10 @@ impl Disk {
         for piece in [1 << 20, 4 << 10, 1] {
             while file.write_all(&vec![1; piece]).is_ok() {}
         }
-        assert!(File::create(self.file("one")).and_then(|mut one| one.write_all(b"x")).is_err(), "there is room");
+        assert!(
+            File::create(self.file("one")).and_then(|mut one| one.write_all(b"x")).is_err(),
+            "the disk still has room"
+        );
         std::fs::remove_file(self.file("one")).unwrap();
     }
 
@@ -83,12 +86,12 @@ fn settings(path: &str) -> [(&str, &str); 2] {
 }
 
 #[test]
-fn a_start_on_a_full_disk_takes_the_reserve_and_serves_what_is_there() {
+fn a_start_on_a_full_disk_uses_the_reserve_and_serves_stored_runs() {
     let scratch = Scratch::new("disk");
     let dir = scratch.dir().join("mounted");
     std::fs::create_dir_all(&dir).unwrap();
     let Some(disk) = Disk::mount(&dir) else {
-        eprintln!("not tested: this system allows no mount in a namespace of users (unshare --user --mount)");
+        eprintln!("skipped: this system does not allow mounts in a user namespace (unshare --user --mount)");
         return;
     };
     let path = dir.join("framegate.db").to_str().unwrap().to_owned();
@@ -102,10 +105,10 @@ fn a_start_on_a_full_disk_takes_the_reserve_and_serves_what_is_there() {
         let answer = post(proxy.address, "/v1/ingest/claude-code", &[], &another("claude-code", name));
         assert_eq!(answer.status, 201);
     }
-    let known = |proxy: &Proxy| -> Vec<Value> { runs(proxy).into_iter().map(without_failures).collect() };
+    let known = |proxy: &Proxy| -> Vec<Value> { runs(proxy).into_iter().map(without_counters).collect() };
     let before = known(&proxy);
     let ids: Vec<&str> = before.iter().map(|run| run["run_id"].as_str().unwrap()).collect();
-    let events: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
+    let events: Vec<_> = ids.iter().map(|id| events_in_every_contract(&proxy, id)).collect();
     assert!(proxy.terminate().success());
     assert_eq!(mark(), MARK.1);
 
@@ -114,10 +117,11 @@ fn a_start_on_a_full_disk_takes_the_reserve_and_serves_what_is_there() {
     assert!(mark() < MARK.1, "a part of the reserve was needed: {}", mark());
     assert_eq!(known(&proxy), before);
     for (id, events) in ids.iter().zip(&events) {
-        assert!(everything(&proxy, id) == *events, "{id}");
+        assert!(events_in_every_contract(&proxy, id) == *events, "{id}");
     }
     // The reserve covers the needs of the start, and the rest of it may hold some frames. After that the disk is full.
-    let refused = (0..200).map(|_| ingest(&proxy)).find(|(status, _)| *status != 201).expect("the disk is full");
+    let refused =
+        (0..200).map(|_| ingest(&proxy)).find(|(status, _)| *status != 201).expect("the disk must become full");
     assert_eq!(refused.0, 507, "{}", refused.1);
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     assert_eq!(get(proxy.address, "/readyz", &[]).status, 503);
@@ -132,7 +136,7 @@ fn a_start_on_a_full_disk_takes_the_reserve_and_serves_what_is_there() {
     }
     assert!(proxy.terminate().success());
     let mut proxy = disk.proxy(&path);
-    assert_eq!(mark(), MARK.1, "the next start finds room for it again");
+    assert_eq!(mark(), MARK.1, "the next start restores the reserve");
     assert!(proxy.terminate().success());
 
     // Without the reserve, the proxy cannot start on a full disk, and says so.

@@ -57,7 +57,7 @@ fn pieces(count: usize) -> Vec<String> {
 }
 
 #[test]
-fn a_run_that_fills_the_log_ends_for_its_readers_within_the_bound() {
+fn a_run_that_fills_the_log_is_ended_within_the_size_limit() {
     let frames_v2 = contract("frames.v2").unwrap();
     // The bound is reached at the first byte of an append, at the last, or at one between.
     let bounds: Vec<u64> = (0..24).map(|nth| 40_000 + nth * 97).collect();
@@ -71,7 +71,7 @@ fn a_run_that_fills_the_log_ends_for_its_readers_within_the_bound() {
                 _ => Arc::new(SqliteLog::open(Options { max_bytes, ..Options::new(scratch.path()) }).unwrap()),
             };
             let runs = Arc::new(Runs::new(log.clone(), Gate::new(GateMode::Off).unwrap()));
-            let within = async || {
+            let assert_within_limit = async || {
                 let (bytes, _) = log.usage().await.unwrap();
                 assert!(bytes <= max_bytes, "{kind}: {bytes} of {max_bytes}");
             };
@@ -92,8 +92,11 @@ fn a_run_that_fills_the_log_ends_for_its_readers_within_the_bound() {
                 });
                 let mut stopped = None;
                 while stopped.is_none() {
-                    stopped = ingest.feed(lines.next().expect("the log is full before").as_bytes()).await.err();
-                    within().await;
+                    stopped = ingest
+                        .feed(lines.next().expect("the log must be full before the input ends").as_bytes())
+                        .await
+                        .err();
+                    assert_within_limit().await;
                 }
                 assert_eq!(stopped.unwrap().code(), "log_full");
                 let status = entry.status().clone();
@@ -103,10 +106,10 @@ fn a_run_that_fills_the_log_ends_for_its_readers_within_the_bound() {
                     "{kind} {max_bytes}"
                 );
                 assert!(!entry.is_dropped(), "{kind} {max_bytes}");
-                let told = read.await.unwrap();
-                let last: serde_json::Value = serde_json::from_str(told.lines().last().unwrap()).unwrap();
+                let output = read.await.unwrap();
+                let last: serde_json::Value = serde_json::from_str(output.lines().last().unwrap()).unwrap();
                 assert_eq!((&last["type"], &last["error_code"]), (&"session_ended".into(), &"log_full".into()));
-                within().await;
+                assert_within_limit().await;
                 // A later reader gets the same end.
                 let reader = runs.reader(&entry, frames_v2, &EncoderOptions::default()).unwrap();
                 let mut follower = Follower::new(runs.clone(), reader, Wire::Ndjson, 0);

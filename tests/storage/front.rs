@@ -74,7 +74,7 @@ fn wait_for(proxy: &Proxy, records: u64) -> Value {
     loop {
         let runs = get(proxy.address, "/v1/runs", &[]).json();
         let run = &runs["data"][0];
-        if run["records"].as_u64().is_some_and(|told| told >= records) && frames_kept(run) <= MOST {
+        if run["records"].as_u64().is_some_and(|count| count >= records) && frames_kept(run) <= MOST {
             return run.clone();
         }
         assert!(Instant::now() < deadline, "{runs:#}");
@@ -122,12 +122,12 @@ fn is_gap(contract: &str, event: &str) -> bool {
     }
 }
 
-const TELLING: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
+const WITH_GAP_EVENT: [&str; 5] = ["frames.v1", "frames.v2", "agent-manager.v1", "pixir.v1", "hecate.v1"];
 
 /// Checks a run that lost its front against its events from before. Returns its current events.
-fn look(proxy: &Proxy, run: &str, before: &[Vec<String>]) -> Vec<Vec<String>> {
+fn check_events(proxy: &Proxy, run: &str, before: &[Vec<String>]) -> Vec<Vec<String>> {
     let mut found = Vec::new();
-    for (name, before) in TELLING.iter().zip(before) {
+    for (name, before) in WITH_GAP_EVENT.iter().zip(before) {
         let now = page(proxy, run, name, None);
         assert!(is_gap(name, &now[0]), "{name}: {}", now[0]);
         let known = contract(name).unwrap();
@@ -159,14 +159,14 @@ fn look(proxy: &Proxy, run: &str, before: &[Vec<String>]) -> Vec<Vec<String>> {
         assert_eq!(feed.event().unwrap().data, now[1], "{name}: in the feed");
         let accept = [("accept", "text/event-stream"), ("last-event-id", gap.id.as_deref().unwrap())];
         let mut feed = get(proxy.address, &format!("/v1/events?contract={name}"), &accept);
-        assert_eq!(feed.event().unwrap().data, now[1], "{name}: behind the gap in the feed");
+        assert_eq!(feed.event().unwrap().data, now[1], "{name}: after the gap in the feed");
         found.push(now);
     }
     found
 }
 
 /// Checks the answers for contracts that have no event for a gap. Returns the current events.
-fn look_at_answers(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
+fn check_refusals(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
     let first = cursor(&before[0]).unwrap();
     let native = format!("/api/v1/sessions/{SESSION}/runs/{run}/stream");
     for after in [None, Some(&first)] {
@@ -199,7 +199,7 @@ fn look_at_answers(proxy: &Proxy, run: &str, before: &[String]) -> Vec<String> {
 }
 
 /// An open run of about 1,800 frames, of which more than 500 are pruned; with its earlier events, and the proxy.
-fn cut_run(kind: &str, scratch: &Scratch) -> (Proxy, Upload, String, Vec<Vec<String>>, Vec<String>) {
+fn pruned_run(kind: &str, scratch: &Scratch) -> (Proxy, Upload, String, Vec<Vec<String>>, Vec<String>) {
     let proxy = start(kind, scratch, Some(MOST));
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     let (first, records) = (records(MESSAGES.0).len(), records(MESSAGES.1));
@@ -207,7 +207,7 @@ fn cut_run(kind: &str, scratch: &Scratch) -> (Proxy, Upload, String, Vec<Vec<Str
     let run = wait_for(&proxy, first as u64);
     assert_eq!(run.get("pruned_frames"), None, "{run:#}");
     let id = run["run_id"].as_str().unwrap().to_owned();
-    let before: Vec<_> = TELLING.iter().map(|name| page(&proxy, &id, name, None)).collect();
+    let before: Vec<_> = WITH_GAP_EVENT.iter().map(|name| page(&proxy, &id, name, None)).collect();
     let before_sse = page(&proxy, &id, "sse.v1", None);
     records[first..].iter().for_each(|record| upload.send(record));
     let run = wait_for(&proxy, records.len() as u64);
@@ -216,20 +216,20 @@ fn cut_run(kind: &str, scratch: &Scratch) -> (Proxy, Upload, String, Vec<Vec<Str
 }
 
 #[test]
-fn a_run_in_memory_loses_its_front_and_says_so() {
+fn a_run_in_memory_reports_that_its_front_was_pruned() {
     let scratch = Scratch::new("front-memory");
-    let (proxy, upload, run, before, before_sse) = cut_run("memory", &scratch);
-    look(&proxy, &run, &before);
-    look_at_answers(&proxy, &run, &before_sse);
+    let (proxy, upload, run, before, before_sse) = pruned_run("memory", &scratch);
+    check_events(&proxy, &run, &before);
+    check_refusals(&proxy, &run, &before_sse);
     drop(upload);
 }
 
 #[test]
-fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
+fn a_pruned_run_on_disk_is_served_unchanged_after_restarts() {
     let scratch = Scratch::new("front-disk");
-    let (proxy, upload, run, before, before_sse) = cut_run("sqlite", &scratch);
-    let cut = look(&proxy, &run, &before);
-    let cut_sse = look_at_answers(&proxy, &run, &before_sse);
+    let (proxy, upload, run, before, before_sse) = pruned_run("sqlite", &scratch);
+    let cut = check_events(&proxy, &run, &before);
+    let cut_sse = check_refusals(&proxy, &run, &before_sse);
     // The proxy is killed while the run is open: the run is closed, and nothing else changes.
     drop(proxy);
     drop(upload);
@@ -241,11 +241,11 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
         (Some("interrupted"), Some(records(MESSAGES.1).len() as u64)),
         "{status:#}"
     );
-    let again = look(&proxy, &run, &before);
+    let again = check_events(&proxy, &run, &before);
     for (again, cut) in again.iter().zip(&cut) {
         assert!(again.starts_with(cut) && again.len() > cut.len());
     }
-    let again_sse = look_at_answers(&proxy, &run, &before_sse);
+    let again_sse = check_refusals(&proxy, &run, &before_sse);
     assert!(again_sse.starts_with(&cut_sse) && again_sse.last().unwrap().contains("run_interrupted"));
     // The frames of the tool's call were pruned, but the tool still ends.
     let failed = again[1].iter().map(|event| json(event)).find(|event| event["type"] == "tool_failed");
@@ -254,7 +254,7 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     drop(proxy);
 
     // The command line exports the same events and finds no error.
-    for (name, again) in TELLING.iter().zip(&again) {
+    for (name, again) in WITH_GAP_EVENT.iter().zip(&again) {
         let file = scratch.dir().join(name);
         std::fs::write(&file, again.join("\n")).unwrap();
         let check = ["check", "--contract", name, file.to_str().unwrap()];
@@ -277,7 +277,7 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     assert!(ok && text.contains("1 streams cut"), "{text}");
     assert!(log(&scratch, &["verify"]).1.contains(" 0 findings"));
     let proxy = start("sqlite", &scratch, None);
-    for (name, again) in TELLING.iter().zip(&again) {
+    for (name, again) in WITH_GAP_EVENT.iter().zip(&again) {
         let now = page(&proxy, &run, name, None);
         assert!(is_gap(name, &now[0]) && now.len() < again.len(), "{name}");
         assert!(again.ends_with(&now[1..]), "{name}");
@@ -298,5 +298,5 @@ fn a_run_on_disk_loses_its_front_and_goes_on_after_restarts() {
     let (ok, text) = log(&scratch, &["export", &run, "--to", "hecate.v1"]);
     assert!(!ok && text.contains("cannot go on without them"), "{text}");
     let known: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
-    assert_eq!(known.len(), TELLING.len() + 2, "every contract is looked at here: {known:?}");
+    assert_eq!(known.len(), WITH_GAP_EVENT.len() + 2, "a contract is not tested here: {known:?}");
 }

@@ -1,18 +1,16 @@
 //! A full log that cannot always make room.
 
+use crate::instrumented::InstrumentedLog;
 use crate::scratch::{Scratch, frames, number, wait};
-use async_trait::async_trait;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::{Options, open_read_only};
-use framegate::log::{
-    FrameLog, Gone, KeptStream, LogError, Mark, MemoryLog, Order, SqliteLog, StreamId, Summary, stream_id,
-};
+use framegate::log::{FrameLog, LogError, MemoryLog, SqliteLog, stream_id};
 use framegate::runs::Runs;
 use framegate_translators::frame::{Frame, StreamKind};
 use rusqlite::Connection;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::Ordering;
 
 fn run(run: u128) -> Vec<Arc<Frame>> {
     let mut frames = frames("claude-code", "text_plain.partial.ndjson", run);
@@ -21,7 +19,7 @@ fn run(run: u128) -> Vec<Arc<Frame>> {
 }
 
 #[test]
-fn runs_that_could_not_be_dropped_are_dropped_once_they_can_be() {
+fn eviction_resumes_once_a_failing_delete_succeeds() {
     let scratch = Scratch::new("undroppable");
     let log = SqliteLog::open(Options { max_bytes: 60_000, ..Options::new(scratch.path()) }).unwrap();
     for nth in 1..30 {
@@ -51,7 +49,7 @@ fn runs_that_could_not_be_dropped_are_dropped_once_they_can_be() {
 }
 
 #[test]
-fn a_log_is_full_where_what_must_stay_fills_it() {
+fn a_log_is_full_when_open_runs_fill_it() {
     let over = run(2);
     // The rest of the log is room for one ended run.
     let open: Vec<Vec<Arc<Frame>>> = (11..21).map(|nth| run(nth)[..over.len() - 1].to_vec()).collect();
@@ -88,8 +86,8 @@ fn a_log_is_full_where_what_must_stay_fills_it() {
 }
 
 #[test]
-fn whoever_asks_how_much_is_kept_changes_nothing() {
-    let scratch = Scratch::new("look");
+fn reading_the_kept_size_changes_nothing() {
+    let scratch = Scratch::new("read-usage");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     wait(log.append(&run(1), Vec::new())).unwrap();
     let other = open_read_only(&scratch.path()).unwrap();
@@ -106,60 +104,16 @@ fn whoever_asks_how_much_is_kept_changes_nothing() {
     assert_ne!(version(), before);
 }
 
-/// A log on a disk that is full until the flag is cleared.
-struct FullDisk(SqliteLog, AtomicBool);
-
-#[async_trait]
-impl FrameLog for FullDisk {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
-        if self.1.load(Ordering::Relaxed) {
-            return Err(LogError::NoSpace { path: "framegate.db".into(), detail: "no room".to_owned() });
-        }
-        self.0.append(frames, summaries).await
-    }
-
-    fn order(&self) -> Order {
-        self.0.order()
-    }
-
-    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
-        self.0.read(stream, from, max).await
-    }
-
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.0.drop_front(stream, gone, marks).await
-    }
-
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
-        self.0.front_beyond(stream, max_bytes).await
-    }
-
-    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {
-        self.0.drop_stream(stream).await
-    }
-
-    async fn take_dropped(&self) -> Vec<StreamId> {
-        self.0.take_dropped().await
-    }
-
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
-        self.0.streams().await
-    }
-}
-
 #[test]
-fn a_start_on_a_full_disk_serves_what_is_there_and_closes_what_is_open_once_there_is_room() {
+fn a_start_on_a_full_disk_serves_stored_runs_and_closes_open_ones_once_there_is_room() {
     let scratch = Scratch::new("full-start");
     let (over, open) = (run(1), run(2));
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     wait(log.append(&over, Vec::new())).unwrap();
     wait(log.append(&open[..5], Vec::new())).unwrap();
     drop(log);
-    let log = Arc::new(FullDisk(SqliteLog::open(Options::new(scratch.path())).unwrap(), AtomicBool::new(true)));
+    let log = Arc::new(InstrumentedLog::open(&scratch));
+    log.is_full.store(true, Ordering::Relaxed);
     let runs = Runs::new(log.clone(), Gate::new(GateMode::Off).unwrap());
     wait(async {
         runs.recover(1_780_000_000_000).await.unwrap();
@@ -167,7 +121,7 @@ fn a_start_on_a_full_disk_serves_what_is_there_and_closes_what_is_open_once_ther
         assert_eq!((status(&over).ended, status(&open).ended), (true, false));
         assert_eq!((status(&open).frames, status(&open).not_kept), (5, Some("log_full")));
         let closing = runs.close_left_open();
-        log.1.store(false, Ordering::Relaxed);
+        log.is_full.store(false, Ordering::Relaxed);
         closing.await;
         let closed = status(&open);
         assert_eq!((closed.ended, closed.error_code.as_deref()), (true, Some("proxy_restarted")));

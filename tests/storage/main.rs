@@ -24,6 +24,7 @@ mod disk;
 mod filling;
 mod front;
 mod full;
+mod instrumented;
 mod migration;
 #[path = "../serve/proxy.rs"]
 mod proxy;

@@ -2,7 +2,7 @@
 
 use crate::client::{Event, get, post};
 use crate::proxy::{Proxy, another};
-use crate::restart::{everything, runs, start, without_failures};
+use crate::restart::{events_in_every_contract, runs, start, without_counters};
 use crate::scratch::{Scratch, log, number};
 use framegate::log::sqlite::LAYOUT;
 use rusqlite::{Connection, params_from_iter, types::Value as Sql};
@@ -28,7 +28,7 @@ const RECORDINGS: [(&str, &str); 6] = [
 ];
 
 /// Creates a database of an older layout with the rows of a current one, as far as the older layout has columns for them.
-fn as_of(layout: usize, new: &Path, old: &Path) {
+fn downgrade(layout: usize, new: &Path, old: &Path) {
     let database = Connection::open(old).unwrap();
     database.execute_batch("PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL;").unwrap();
     database.pragma_update(None, "application_id", 0x6672_6D67).unwrap();
@@ -51,7 +51,7 @@ fn as_of(layout: usize, new: &Path, old: &Path) {
     }
     let count = |sql: &str| number(&database, sql);
     assert_eq!(count("SELECT count(*) FROM main.frames"), count("SELECT count(*) FROM new.frames"));
-    assert!(count("SELECT count(*) FROM main.frames WHERE source IS NOT NULL") > 0, "no text is kept once for many");
+    assert!(count("SELECT count(*) FROM main.frames WHERE source IS NOT NULL") > 0, "no text is shared between frames");
 }
 
 /// The events of the feed after a cursor, up to `most`.
@@ -61,35 +61,35 @@ fn feed(proxy: &Proxy, after: &str, most: usize) -> Vec<Event> {
 }
 
 /// The streams and numbers of the frames in the feed, in order.
-fn places(events: &[Event]) -> Vec<(Value, Value)> {
+fn positions(events: &[Event]) -> Vec<(Value, Value)> {
     events.iter().map(Event::json).map(|event| (event["stream_id"].clone(), event["seq"].clone())).collect()
 }
 
 #[test]
-fn a_log_of_an_older_layout_gives_the_same_runs_events_and_cursors() {
+fn a_migrated_log_serves_the_same_runs_events_and_cursors() {
     let made = Scratch::new("migration-new");
     let proxy = start(&made, &[]);
     for (runner, name) in RECORDINGS {
         let answer = post(proxy.address, &format!("/v1/ingest/{runner}"), &[], &another(runner, name));
         assert_eq!(answer.status, 201, "{name}");
     }
-    let before: Vec<Value> = runs(&proxy).into_iter().map(without_failures).collect();
+    let before: Vec<Value> = runs(&proxy).into_iter().map(without_counters).collect();
     assert!(before.len() >= RECORDINGS.len());
     let ids: Vec<&str> = before.iter().map(|run| run["run_id"].as_str().unwrap()).collect();
-    let events: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
+    let events: Vec<_> = ids.iter().map(|id| events_in_every_contract(&proxy, id)).collect();
     let all = number(&Connection::open(made.path()).unwrap(), "SELECT count(*) FROM frames") as usize;
-    let told = feed(&proxy, "", all);
-    assert_eq!(told.len(), all);
+    let feed_before = feed(&proxy, "", all);
+    assert_eq!(feed_before.len(), all);
     drop(proxy);
 
     for layout in [3, 4] {
         let old = Scratch::new(&format!("migration-{layout}"));
-        as_of(layout, &made.path(), &old.path());
+        downgrade(layout, &made.path(), &old.path());
         let proxy = start(&old, &[]);
-        let after: Vec<Value> = runs(&proxy).into_iter().map(without_failures).collect();
+        let after: Vec<Value> = runs(&proxy).into_iter().map(without_counters).collect();
         assert_eq!(after, before, "layout {layout}");
         for (id, events) in ids.iter().zip(&events) {
-            assert!(everything(&proxy, id) == *events, "layout {layout}: {id}");
+            assert!(events_in_every_contract(&proxy, id) == *events, "layout {layout}: {id}");
             // Each contract's cursors are still valid.
             for (contract, text) in events {
                 let cursors: Vec<&str> = text.lines().filter_map(|line| line.strip_prefix("id: ")).collect();
@@ -103,12 +103,12 @@ fn a_log_of_an_older_layout_gives_the_same_runs_events_and_cursors() {
         }
         // The order of all frames is unchanged.
         let again = feed(&proxy, "", all);
-        assert_eq!(places(&again), places(&told), "layout {layout}");
+        assert_eq!(positions(&again), positions(&feed_before), "layout {layout}");
         // Layout 3 has no key for feed cursors: they survive from layout 4 on.
         let middle = all / 2;
-        let cursor = if layout >= 4 { &told[middle].id } else { &again[middle].id };
+        let cursor = if layout >= 4 { &feed_before[middle].id } else { &again[middle].id };
         let rest = feed(&proxy, &format!("&after={}", cursor.as_ref().unwrap()), all - middle - 1);
-        assert_eq!(places(&rest), places(&told[middle + 1..]), "layout {layout}");
+        assert_eq!(positions(&rest), positions(&feed_before[middle + 1..]), "layout {layout}");
         // New frames follow the existing ones.
         let answer = post(proxy.address, "/v1/ingest/codex", &[], &another("codex", "exec-text-plain.ndjson"));
         assert_eq!(answer.status, 201);

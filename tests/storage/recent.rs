@@ -1,6 +1,6 @@
 //! The latest frames in memory: every read returns the same frames as the file, from any position.
 
-use crate::scratch::{self, Scratch, frames, kept, wait};
+use crate::scratch::{self, Scratch, frames, read_as_text, wait};
 use framegate::log::sqlite::{Fsync, Options, open_read_only, read_frames, streams};
 use framegate::log::{FrameLog, Gone, LogError, SqliteLog, StreamId, stream_id};
 use framegate_translators::frame::{Frame, StreamKind};
@@ -16,12 +16,12 @@ const RECORDINGS: [(&str, &str); 4] = [
     ("opencode", "event-text.sse"),
 ];
 
-fn shown(frames: &[Arc<Frame>]) -> Vec<String> {
+fn as_text(frames: &[Arc<Frame>]) -> Vec<String> {
     frames.iter().map(|frame| format!("{frame:?}")).collect()
 }
 
 /// Compares the frames that the log returns with those in its file.
-fn same(log: &SqliteLog, path: &Path) -> usize {
+fn compare_with_file(log: &SqliteLog, path: &Path) -> usize {
     let database = open_read_only(path).unwrap();
     let all = streams(&database, path).unwrap();
     for (key, kept) in &all {
@@ -31,7 +31,7 @@ fn same(log: &SqliteLog, path: &Path) -> usize {
             for max in [1, 4, 1_000] {
                 let given = wait(log.read(id, from, max)).unwrap();
                 let there = read_frames(&database, path, *key, &kept.stream, from, max).unwrap();
-                assert_eq!(shown(&given), shown(&there), "{from} {max}");
+                assert_eq!(as_text(&given), as_text(&there), "{from} {max}");
             }
         }
     }
@@ -39,7 +39,7 @@ fn same(log: &SqliteLog, path: &Path) -> usize {
 }
 
 #[test]
-fn what_is_read_from_memory_is_what_the_file_has() {
+fn frames_read_from_memory_equal_those_in_the_file() {
     // None, some, or all of the frames are in memory.
     for recent_bytes in [0, 20_000, 1 << 30] {
         let scratch = Scratch::new(&format!("recent-{recent_bytes}"));
@@ -53,7 +53,7 @@ fn what_is_read_from_memory_is_what_the_file_has() {
                 wait(log.append(&frames[at..frames.len().min(at + 9)], Vec::new())).unwrap();
             }
             if at % 36 == 0 {
-                same(&log, &scratch.path());
+                compare_with_file(&log, &scratch.path());
             }
         }
         let frames = &parts[0];
@@ -62,12 +62,12 @@ fn what_is_read_from_memory_is_what_the_file_has() {
         let gone = Gone { frames: to, last_ms: run[to as usize - 1].timestamp_ms, pruned_ms: 1 };
         wait(log.drop_front(stream_id(run[0]), gone, Vec::new())).unwrap();
         assert_eq!(wait(log.read(stream_id(run[0]), 0, 100)).unwrap().len(), 2);
-        assert!(same(&log, &scratch.path()) >= parts.len());
+        assert!(compare_with_file(&log, &scratch.path()) >= parts.len());
     }
 }
 
 #[test]
-fn a_run_that_made_room_is_not_read_from_memory_either() {
+fn an_evicted_run_is_not_read_from_memory() {
     let scratch = Scratch::new("recent-gone");
     let options = Options { recent_bytes: 1 << 30, max_runs: 1, ..Options::new(scratch.path()) };
     let log = SqliteLog::open(options).unwrap();
@@ -82,42 +82,42 @@ fn a_run_that_made_room_is_not_read_from_memory_either() {
     assert!(matches!(wait(log.read(runs[0], 0, 10)), Err(framegate::log::LogError::Dropped { .. })));
     assert_eq!(wait(log.read(runs[2], 0, 10)).unwrap().len(), 10);
     assert!(wait(log.take_dropped()).contains(&runs[0]));
-    same(&log, &scratch.path());
+    compare_with_file(&log, &scratch.path());
 }
 
 /// Polls an append once, which submits it to the log, and then drops it.
-fn begun(log: &SqliteLog, frames: &[Arc<Frame>]) {
+fn submit_and_drop(log: &SqliteLog, frames: &[Arc<Frame>]) {
     let mut append = log.append(frames, Vec::new());
     let mut context = std::task::Context::from_waker(std::task::Waker::noop());
     let _ = append.as_mut().poll(&mut context);
 }
 
 #[test]
-fn whoever_does_not_stay_to_hear_that_his_frames_are_kept_leaves_no_gap() {
+fn an_append_whose_caller_stops_waiting_leaves_no_gap() {
     let scratch = Scratch::new("recent-left");
     let log = SqliteLog::open(Options { recent_bytes: 1 << 30, ..Options::new(scratch.path()) }).unwrap();
     let frames = frames(RECORDINGS[0].0, RECORDINGS[0].1, 1);
     let parts: Vec<&[Arc<Frame>]> = frames.chunks(frames.len().div_ceil(9)).collect();
     for (nth, part) in parts.iter().enumerate() {
         if nth % 3 == 1 {
-            begun(&log, part);
+            submit_and_drop(&log, part);
         } else {
             wait(log.append(part, Vec::new())).unwrap();
         }
         let so_far: Vec<_> = parts[..=nth].concat();
         for id in so_far.iter().map(|frame| stream_id(frame)).collect::<HashSet<_>>() {
-            let (expected, deadline) = (scratch::shown(&so_far, id), Instant::now() + Duration::from_secs(30));
+            let (expected, deadline) = (scratch::as_text(&so_far, id), Instant::now() + Duration::from_secs(30));
             // The append was dropped, so its completion is not reported.
-            while kept(&log, id).len() < expected.len() && Instant::now() < deadline {
+            while read_as_text(&log, id).len() < expected.len() && Instant::now() < deadline {
                 std::thread::sleep(Duration::from_millis(1));
             }
-            assert_eq!(kept(&log, id), expected, "{nth}");
+            assert_eq!(read_as_text(&log, id), expected, "{nth}");
         }
     }
 }
 
 #[test]
-fn who_reads_while_others_append_gets_what_was_appended_in_order() {
+fn a_reader_receives_concurrent_appends_in_order() {
     // All frames in memory; or only some of them.
     for recent_bytes in [1 << 30, 8_000] {
         let scratch = Scratch::new(&format!("recent-along-{recent_bytes}"));
@@ -143,7 +143,7 @@ fn who_reads_while_others_append_gets_what_was_appended_in_order() {
                         Err(LogError::Dropped { .. }) if next == 0 => Vec::new(),
                         more => more.unwrap(),
                     };
-                    assert_eq!(shown(&more), shown(&frames[next..next + more.len()]));
+                    assert_eq!(as_text(&more), as_text(&frames[next..next + more.len()]));
                     next += more.len();
                     tokio::task::yield_now().await;
                 }

@@ -28,7 +28,7 @@ pub fn runs(proxy: &Proxy) -> Vec<Value> {
 }
 
 /// The events of an ended stream, in every contract that has events for it.
-pub fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
+pub fn events_in_every_contract(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
     CONTRACTS
         .iter()
         .map(|contract| {
@@ -41,7 +41,7 @@ pub fn everything(proxy: &Proxy, id: &str) -> Vec<(&'static str, String)> {
 }
 
 /// The violations in the events of a run.
-fn breaches(contract: &'static Contract, text: &str) -> Vec<Located> {
+fn violations(contract: &'static Contract, text: &str) -> Vec<Located> {
     let schemas = Schemas::compile(contract.schemas).unwrap();
     let mut checker = Checker::new(contract, &schemas);
     let mut found = Vec::new();
@@ -55,7 +55,7 @@ fn breaches(contract: &'static Contract, text: &str) -> Vec<Located> {
     found
 }
 
-pub fn without_failures(mut status: Value) -> Value {
+pub fn without_counters(mut status: Value) -> Value {
     // Each process counts these from zero.
     for counted in ["validation_failures", "events_checked", "events_withheld"] {
         status.as_object_mut().unwrap().remove(counted);
@@ -64,7 +64,7 @@ pub fn without_failures(mut status: Value) -> Value {
 }
 
 #[test]
-fn after_a_kill_every_run_is_known_and_every_event_is_the_same() {
+fn after_a_kill_every_run_and_event_is_the_same() {
     let scratch = Scratch::new("restart");
     let proxy = start(&scratch, &[]);
     for (runner, name) in [
@@ -79,22 +79,22 @@ fn after_a_kill_every_run_is_known_and_every_event_is_the_same() {
     let listed = runs(&proxy);
     assert!(listed.len() >= 7, "{}", listed.len());
     let ids: Vec<String> = listed.iter().map(|run| run["run_id"].as_str().unwrap().to_owned()).collect();
-    let before: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
+    let before: Vec<_> = ids.iter().map(|id| events_in_every_contract(&proxy, id)).collect();
     // Killed without a shutdown.
     drop(proxy);
     let proxy = start(&scratch, &[]);
     let again: Vec<Value> = runs(&proxy);
     assert_eq!(
-        again.into_iter().map(without_failures).collect::<Vec<_>>(),
-        listed.into_iter().map(without_failures).collect::<Vec<_>>()
+        again.into_iter().map(without_counters).collect::<Vec<_>>(),
+        listed.into_iter().map(without_counters).collect::<Vec<_>>()
     );
     for (id, before) in ids.iter().zip(before) {
-        assert!(everything(&proxy, id) == before, "{id}");
+        assert!(events_in_every_contract(&proxy, id) == before, "{id}");
     }
 }
 
 #[test]
-fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
+fn a_run_that_was_open_at_a_kill_is_closed_and_its_sent_events_stay() {
     let scratch = Scratch::new("open");
     let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
     let lines: Vec<&[u8]> = bytes.split_inclusive(|&byte| byte == b'\n').collect();
@@ -119,7 +119,7 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
         for known in CONTRACTS.iter().filter(|contract| !contract.schemas.is_empty()) {
             let path = format!("/v1/runs/{id}/events?contract={}", known.name);
             let text = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
-            let found = breaches(known, &text);
+            let found = violations(known, &text);
             assert!(found.is_empty(), "cut at {cut}, {}: {found:#?}", known.name);
             if known.name == "frames.v2" {
                 let replay: Vec<&str> = text.lines().collect();
@@ -139,7 +139,7 @@ fn a_run_that_was_open_at_the_kill_is_closed_and_what_was_seen_of_it_stays() {
 }
 
 #[test]
-fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again() {
+fn runs_logged_while_the_clock_was_ahead_survive_its_correction() {
     // The clock is some decades ahead.
     let ahead_ms = 4_000_000_000_000;
     let scratch = Scratch::new("clock");
@@ -163,11 +163,11 @@ fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again
     assert_eq!((open["state"].as_str(), open["error_code"].as_str()), (Some("interrupted"), Some("proxy_restarted")));
     assert!(open["frames"].as_u64() > Some(mine(half)), "{open:#}");
     let ids = [run_of(&whole), run_of(&broken)].map(|run| run.1.to_string());
-    let before: Vec<_> = ids.iter().map(|id| everything(&proxy, id)).collect();
+    let before: Vec<_> = ids.iter().map(|id| events_in_every_contract(&proxy, id)).collect();
     for (id, known) in ids.iter().flat_map(|id| CONTRACTS.iter().map(move |known| (id, known))) {
         let path = format!("/v1/runs/{id}/events?contract={}", known.name);
         let text = get(proxy.address, &path, &[("accept", "application/x-ndjson")]).text();
-        assert!(!text.is_empty() && (known.schemas.is_empty() || breaches(known, &text).is_empty()), "{path}");
+        assert!(!text.is_empty() && (known.schemas.is_empty() || violations(known, &text).is_empty()), "{path}");
     }
     // New runs have the present time and are listed next to those.
     let made =
@@ -178,12 +178,12 @@ fn a_log_of_a_time_when_the_clock_was_ahead_loses_nothing_when_it_is_right_again
     let proxy = start(&scratch, &aged);
     assert_eq!(runs(&proxy).len(), 3);
     for (id, before) in ids.iter().zip(before) {
-        assert!(everything(&proxy, id) == before, "{id}");
+        assert!(events_in_every_contract(&proxy, id) == before, "{id}");
     }
 }
 
 #[test]
-fn a_session_that_another_ingest_goes_on_with_has_one_thread_without_a_gap() {
+fn a_session_continued_by_another_ingest_has_one_thread_without_gaps() {
     let scratch = Scratch::new("thread");
     // A record that belongs to no run goes to its session's thread.
     let body = b"{\"type\":\"nobody_knows\",\"session_id\":\"0b2a3d4e-0000-4000-8000-000000000001\"}\n";
@@ -209,7 +209,7 @@ fn a_session_that_another_ingest_goes_on_with_has_one_thread_without_a_gap() {
 }
 
 #[test]
-fn a_log_without_room_answers_507_and_takes_more_when_there_is() {
+fn ingests_into_a_full_log_get_507_until_there_is_room() {
     let scratch = Scratch::new("507");
     let proxy = start(&scratch, &[("FRAMEGATE__LOG__MAX_FILE_BYTES", "400000")]);
     let mut acknowledged = 0;
@@ -239,7 +239,7 @@ fn a_log_without_room_answers_507_and_takes_more_when_there_is() {
 }
 
 #[test]
-fn the_status_of_a_run_says_that_its_last_is_not_kept() {
+fn the_status_of_a_run_reports_that_its_last_frames_were_not_stored() {
     let scratch = Scratch::new("not-kept");
     let all = frames("claude-code", "text_plain.partial.ndjson", 1);
     let run = run_of(&all);
@@ -252,18 +252,18 @@ fn the_status_of_a_run_says_that_its_last_is_not_kept() {
     let max_bytes = bytes * 8 / 7 + 1;
     let log = SqliteLog::open(Options { max_bytes, ..Options::new(scratch.path()) }).unwrap();
     let runs = Runs::new(Arc::new(log), Gate::new(GateMode::Off).unwrap());
-    let said = || serde_json::to_value(&*runs.find(run).unwrap().status()).unwrap()["not_kept"].clone();
+    let not_kept = || serde_json::to_value(&*runs.find(run).unwrap().status()).unwrap()["not_kept"].clone();
     let (last, open) = mine.split_last().unwrap();
     wait(runs.append(&open[..2])).unwrap();
-    assert_eq!(said(), Value::Null);
+    assert_eq!(not_kept(), Value::Null);
     assert!(wait(runs.append(&open[2..])).unwrap_err().is_full());
-    assert_eq!(said(), "log_full");
+    assert_eq!(not_kept(), "log_full");
     // Frames that do not follow are not stored either, but the reason is different.
     assert!(!wait(runs.append(std::slice::from_ref(last))).unwrap_err().is_full());
-    assert_eq!(said(), "log_failed");
+    assert_eq!(not_kept(), "log_failed");
     // The bound also applies to the end of the run.
     assert!(wait(runs.append(&mine[2..])).unwrap_err().is_full());
-    assert_eq!(said(), "log_full");
+    assert_eq!(not_kept(), "log_full");
 }
 
 #[test]
@@ -276,7 +276,7 @@ fn a_second_proxy_on_the_same_file_does_not_start() {
 }
 
 #[test]
-fn what_readers_counted_of_a_run_is_there_after_a_stop() {
+fn validation_counts_of_a_run_survive_a_shutdown() {
     let scratch = Scratch::new("counted");
     let mut proxy = start(&scratch, &[]);
     let body = recording("claude-code", "parallel_tools.partial.ndjson");
@@ -300,7 +300,7 @@ fn what_readers_counted_of_a_run_is_there_after_a_stop() {
 }
 
 #[test]
-fn a_cursor_of_the_feed_holds_after_a_restart_and_says_what_was_dropped_meanwhile() {
+fn a_feed_cursor_survives_a_restart_and_reports_runs_that_were_dropped_meanwhile() {
     let scratch = Scratch::new("feed-cursor");
     let proxy = start(&scratch, &[]);
     let bytes = recording("claude-code", "parallel_tools.partial.ndjson");
@@ -335,7 +335,7 @@ fn a_cursor_of_the_feed_holds_after_a_restart_and_says_what_was_dropped_meanwhil
     assert_eq!(seen(&proxy, "", before.len()), before);
     for at in (0..before.len() - 1).step_by(before.len() / 9) {
         let rest = before.len() - at - 1;
-        assert_eq!(seen(&proxy, before[at].id.as_deref().unwrap(), rest), before[at + 1..], "behind {at}");
+        assert_eq!(seen(&proxy, before[at].id.as_deref().unwrap(), rest), before[at + 1..], "after {at}");
     }
     // Only new events follow the last cursor.
     let last = before.last().unwrap().id.clone().unwrap();
@@ -358,7 +358,7 @@ fn a_cursor_of_the_feed_holds_after_a_restart_and_says_what_was_dropped_meanwhil
 }
 
 #[test]
-fn a_session_that_is_resumed_counts_on_over_ingests_and_a_restart() {
+fn usage_totals_of_a_resumed_session_continue_across_ingests_and_a_restart() {
     let turn = |thread: &str, input: u64, output: u64| {
         let usage = serde_json::json!({"input_tokens": input, "cached_input_tokens": 0, "output_tokens": output});
         [
@@ -383,11 +383,8 @@ fn a_session_that_is_resumed_counts_on_over_ingests_and_a_restart() {
     assert_eq!(used(&proxy, &turn("t", 710, 71)), (610, 61));
     drop(proxy);
     let proxy = start(&scratch, &[]);
-    assert_eq!(used(&proxy, &turn("t", 720, 72)), (10, 1), "behind a restart");
+    assert_eq!(used(&proxy, &turn("t", 720, 72)), (10, 1), "after a restart");
     assert_eq!(used(&proxy, &turn("other", 80, 8)), (30, 3));
     let kept = runs(&proxy);
-    assert!(
-        kept.iter().all(|run| run.get("running").is_none()),
-        "what is kept for later inputs is not told: {kept:#?}"
-    );
+    assert!(kept.iter().all(|run| run.get("running").is_none()), "totals kept for later inputs are exposed: {kept:#?}");
 }

@@ -148,7 +148,7 @@ fn a_log_in_memory_stays_within_its_bounds() {
 }
 
 #[test]
-fn one_ingest_that_goes_on_for_ever_stays_within_the_bound_and_is_ended_in_order() {
+fn an_endless_ingest_stays_within_the_limit_and_is_ended_cleanly() {
     for kind in ["sqlite", "memory"] {
         let scratch = Scratch::new(&format!("endless-{kind}"));
         let (path, max_bytes) = (scratch.path().to_str().unwrap().to_owned(), (1 << 20).to_string());

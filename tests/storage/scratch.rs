@@ -79,7 +79,7 @@ pub fn run_of(frames: &[Arc<Frame>]) -> StreamId {
 }
 
 /// The frames of a stream in a log, as text.
-pub fn kept(log: &SqliteLog, stream: StreamId) -> Vec<String> {
+pub fn read_as_text(log: &SqliteLog, stream: StreamId) -> Vec<String> {
     wait(async {
         let (mut found, mut at) = (Vec::new(), 0);
         loop {
@@ -92,7 +92,7 @@ pub fn kept(log: &SqliteLog, stream: StreamId) -> Vec<String> {
 }
 
 /// The frames of a stream, as text.
-pub fn shown(frames: &[Arc<Frame>], stream: StreamId) -> Vec<String> {
+pub fn as_text(frames: &[Arc<Frame>], stream: StreamId) -> Vec<String> {
     frames.iter().filter(|frame| stream_id(frame) == stream).map(|frame| format!("{frame:?}")).collect()
 }
 

@@ -1,16 +1,17 @@
 //! Long texts on disk: each is stored once, and every read returns the whole text.
 
-use crate::scratch::{Scratch, frames, kept, log, log_of, number, run_of, shown, wait};
+use crate::instrumented::InstrumentedLog;
+use crate::scratch::{Scratch, as_text, frames, log, log_of, number, read_as_text, run_of, wait};
 use framegate::clock::Clock;
 use framegate::config::GateMode;
 use framegate::gate::Gate;
 use framegate::log::sqlite::Options;
-use framegate::log::{FrameLog, Gone, KeptStream, LogError, Mark, Order, SqliteLog, StreamId, Summary, stream_id};
+use framegate::log::{FrameLog, LogError, SqliteLog, stream_id};
 use framegate::runs::Runs;
 use framegate_translators::frame::{Body, Frame};
 use rusqlite::Connection;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::Ordering;
 
 /// A message of 200 KB, which appears in two records.
 const LONG: (&str, &str) = ("claude-code", "long_text_200k.ndjson");
@@ -26,7 +27,7 @@ fn final_text(frames: &[Arc<Frame>]) -> String {
 }
 
 #[test]
-fn a_long_text_is_kept_once_and_read_whole() {
+fn a_long_text_is_stored_once_and_read_whole() {
     // All frames in one append; or each in its own append, where the first frame derived from a record repeats its text.
     for (copies, at_once) in [(1, usize::MAX), (2, 1)] {
         let scratch = Scratch::new(&format!("texts-{copies}"));
@@ -36,7 +37,7 @@ fn a_long_text_is_kept_once_and_read_whole() {
         for some in frames.chunks(at_once) {
             wait(log.append(some, Vec::new())).unwrap();
         }
-        assert_eq!(kept(&log, run), shown(&frames, run));
+        assert_eq!(read_as_text(&log, run), as_text(&frames, run));
         let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
         assert!(text.len() > 200_000 && (bytes as usize) < copies * text.len() + 40_000, "{bytes} for {}", text.len());
         drop(log);
@@ -47,11 +48,11 @@ fn a_long_text_is_kept_once_and_read_whole() {
         // An audit sees complete bodies.
         let broken = "SELECT count(*) FROM events WHERE NOT json_valid(body)";
         assert_eq!(number(&database, broken), 0);
-        let told: String = database.query_row("SELECT final_text FROM runs", [], |row| row.get(0)).unwrap();
-        assert!(told == text);
-        let told: String =
+        let in_view: String = database.query_row("SELECT final_text FROM runs", [], |row| row.get(0)).unwrap();
+        assert!(in_view == text);
+        let in_view: String =
             database.query_row("SELECT text FROM texts WHERE length(text) > 1000", [], |row| row.get(0)).unwrap();
-        assert!(told == text);
+        assert!(in_view == text);
     }
 }
 
@@ -66,7 +67,7 @@ fn log_with_texts(scratch: &Scratch) -> Vec<Arc<Frame>> {
 }
 
 #[test]
-fn a_body_whose_other_part_is_not_there_is_told_as_damaged() {
+fn a_body_whose_shared_part_is_missing_is_reported_as_damaged() {
     for (nth, sql) in [
         "UPDATE frames SET source_bytes = source_bytes + 1000000",
         "UPDATE frames SET source_at = 9223372036854775807, source_bytes = 1 WHERE source IS NOT NULL",
@@ -89,7 +90,7 @@ fn a_body_whose_other_part_is_not_there_is_told_as_damaged() {
 }
 
 #[test]
-fn verify_finds_frames_whose_other_part_is_nowhere() {
+fn verify_finds_frames_whose_shared_part_is_missing() {
     for (nth, (sql, found)) in [
         // The frame does not exist; it is a later one; it lacks a part itself.
         ("UPDATE frames SET source = 1000 WHERE source IS NOT NULL", None),
@@ -122,13 +123,13 @@ fn verify_finds_frames_whose_other_part_is_nowhere() {
 }
 
 #[test]
-fn a_log_with_texts_kept_once_is_copied_taken_out_and_in_and_cut() {
+fn shared_texts_survive_backup_export_import_and_pruning() {
     let scratch = Scratch::new("texts-commands");
     let frames = log_with_texts(&scratch);
     let run = run_of(&frames);
     let is_all = |name: &str, frames: &[Arc<Frame>]| {
         let log = SqliteLog::open(Options::new(scratch.dir().join(name))).unwrap();
-        assert_eq!(kept(&log, run), shown(frames, run), "{name}");
+        assert_eq!(read_as_text(&log, run), as_text(frames, run), "{name}");
         let (bytes, _) = wait(FrameLog::usage(&log)).unwrap();
         bytes
     };
@@ -157,7 +158,7 @@ fn a_log_with_texts_kept_once_is_copied_taken_out_and_in_and_cut() {
 }
 
 #[test]
-fn streams_that_take_turns_in_one_append_keep_each_text_once() {
+fn interleaved_streams_in_one_append_store_each_text_once() {
     let scratch = Scratch::new("texts-turns");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let (one, two) = (frames(LONG.0, LONG.1, 1), frames(LONG.0, LONG.1, 2));
@@ -171,12 +172,12 @@ fn streams_that_take_turns_in_one_append_keep_each_text_once() {
     wait(log.append(&turns, Vec::new())).unwrap();
     let (text, (bytes, _)) = (final_text(&one).len(), wait(FrameLog::usage(&log)).unwrap());
     assert!((bytes as usize) < 2 * (text + 40_000), "{bytes} for two of {text}");
-    assert_eq!(kept(&log, run_of(&one)), shown(&one, run_of(&one)));
-    assert_eq!(kept(&log, run_of(&two)), shown(&two, run_of(&two)));
+    assert_eq!(read_as_text(&log, run_of(&one)), as_text(&one, run_of(&one)));
+    assert_eq!(read_as_text(&log, run_of(&two)), as_text(&two, run_of(&two)));
 }
 
 #[test]
-fn an_append_that_failed_leaves_nothing_to_refer_to() {
+fn later_frames_never_refer_to_a_failed_append() {
     let scratch = Scratch::new("texts-failed");
     let log = SqliteLog::open(Options::new(scratch.path())).unwrap();
     let frames = frames(LONG.0, LONG.1, 1);
@@ -191,7 +192,7 @@ fn an_append_that_failed_leaves_nothing_to_refer_to() {
     for some in mine[record..].chunks(2) {
         wait(log.append(some, Vec::new())).unwrap();
     }
-    assert_eq!(kept(&log, run), shown(&mine, run));
+    assert_eq!(read_as_text(&log, run), as_text(&mine, run));
     drop(log);
     let database = Connection::open(scratch.path()).unwrap();
     assert!(number(&database, "SELECT count(*) FROM frames WHERE source IS NOT NULL") >= 3);
@@ -201,7 +202,7 @@ fn an_append_that_failed_leaves_nothing_to_refer_to() {
 }
 
 #[test]
-fn the_final_text_of_a_run_is_there_after_a_start() {
+fn the_final_text_of_a_run_survives_a_restart() {
     let scratch = Scratch::new("texts-status");
     let open = || {
         let log = Arc::new(SqliteLog::open(Options::new(scratch.path())).unwrap());
@@ -223,54 +224,11 @@ fn the_final_text_of_a_run_is_there_after_a_start() {
     }
 }
 
-/// A log that counts its reads.
-struct Counting(SqliteLog, AtomicUsize);
-
-#[async_trait::async_trait]
-impl FrameLog for Counting {
-    async fn append(&self, frames: &[Arc<Frame>], summaries: Vec<Summary>) -> Result<u64, LogError> {
-        self.0.append(frames, summaries).await
-    }
-
-    fn order(&self) -> Order {
-        self.0.order()
-    }
-
-    async fn drop_stream(&self, stream: StreamId) -> Result<(), LogError> {
-        self.0.drop_stream(stream).await
-    }
-
-    async fn read(&self, stream: StreamId, from: u64, max: usize) -> Result<Vec<Arc<Frame>>, LogError> {
-        self.1.fetch_add(1, Ordering::Relaxed);
-        self.0.read(stream, from, max).await
-    }
-
-    async fn drop_front(&self, stream: StreamId, gone: Gone, marks: Vec<Mark>) -> Result<(), LogError> {
-        self.0.drop_front(stream, gone, marks).await
-    }
-
-    async fn front_beyond(&self, stream: StreamId, max_bytes: u64) -> Result<u64, LogError> {
-        self.0.front_beyond(stream, max_bytes).await
-    }
-
-    async fn take_dropped(&self) -> Vec<StreamId> {
-        self.0.take_dropped().await
-    }
-
-    fn is_durable(&self) -> bool {
-        true
-    }
-
-    async fn streams(&self) -> Result<Vec<KeptStream>, LogError> {
-        self.0.streams().await
-    }
-}
-
 #[test]
-fn a_start_reads_no_run_whose_final_text_it_knows() {
+fn a_start_reads_no_run_whose_status_has_its_final_text() {
     let scratch = Scratch::new("texts-start");
     let open = || {
-        let log = Arc::new(Counting(SqliteLog::open(Options::new(scratch.path())).unwrap(), AtomicUsize::new(0)));
+        let log = Arc::new(InstrumentedLog::open(&scratch));
         (log.clone(), Runs::new(log, Gate::new(GateMode::Off).unwrap()))
     };
     let long = frames(LONG.0, LONG.1, 1);
@@ -285,7 +243,7 @@ fn a_start_reads_no_run_whose_final_text_it_knows() {
     let texts = |runs: &Runs| -> Vec<Option<String>> {
         all.iter().map(|frames| runs.find(run_of(frames)).unwrap().status().final_text.clone()).collect()
     };
-    let told: Vec<_> = all
+    let expected: Vec<_> = all
         .iter()
         .map(|frames| {
             frames.iter().find_map(|frame| match &frame.body {
@@ -295,11 +253,13 @@ fn a_start_reads_no_run_whose_final_text_it_knows() {
         })
         .map(Option::unwrap)
         .collect();
-    assert!(told.iter().filter(|text| text.is_none()).count() >= 3 && told[0].as_ref().unwrap().len() > 200_000);
+    assert!(
+        expected.iter().filter(|text| text.is_none()).count() >= 3 && expected[0].as_ref().unwrap().len() > 200_000
+    );
     let (log, runs) = open();
     wait(runs.recover(Clock::System.now_ms())).unwrap();
-    assert!(texts(&runs) == told);
-    assert_eq!(log.1.load(Ordering::Relaxed), 1);
+    assert!(texts(&runs) == expected);
+    assert_eq!(log.reads.load(Ordering::Relaxed), 1);
     let status = runs.find(run_of(&all[0])).unwrap().status().clone();
     assert!(!serde_json::to_string(&status).unwrap().contains("is_final_text_long"));
     drop((log, runs));
@@ -310,7 +270,7 @@ fn a_start_reads_no_run_whose_final_text_it_knows() {
     drop(database);
     let (_, runs) = open();
     wait(runs.recover(Clock::System.now_ms())).unwrap();
-    assert!(texts(&runs) == told);
+    assert!(texts(&runs) == expected);
 }
 
 #[test]
@@ -325,7 +285,7 @@ fn a_database_of_layout_2_is_read() {
     assert_eq!(read.iter().map(|frame| frame.seq).collect::<Vec<_>>(), [2, 3, 4, 5, 6]);
     drop(log);
     let database = Connection::open(scratch.path()).unwrap();
-    let told = |sql: &str| database.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
-    assert_eq!(told("SELECT final_text FROM runs"), "Done.");
-    assert_eq!(told("SELECT name FROM tool_calls"), "Bash");
+    let query = |sql: &str| database.query_row(sql, [], |row| row.get::<_, String>(0)).unwrap();
+    assert_eq!(query("SELECT final_text FROM runs"), "Done.");
+    assert_eq!(query("SELECT name FROM tool_calls"), "Bash");
 }
