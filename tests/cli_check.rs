@@ -99,8 +99,8 @@ fn the_exit_code_says_clean_found_or_unreadable() {
         .exits(2)
         .says(&["cannot read", &missing, "No such file"])
         .prints(&["error[schema]", "of 2 files; 1 file could not be read\n"]);
-    check(&[&binary], "").exits(2).says(&[&binary, "not UTF-8 (near byte 8)"]);
-    check(&[], b"data: \xFF\n\n").exits(2).says(&["the standard input", "not UTF-8"]);
+    check(&[&binary], "").exits(2).says(&[&binary, "not valid UTF-8 (near byte 8)"]);
+    check(&[], b"data: \xFF\n\n").exits(2).says(&["standard input", "not valid UTF-8"]);
     check(&[env!("CARGO_MANIFEST_DIR")], "").exits(2).says(&["directory"]);
     run(&["check"], "").exits(2).says(&["--contract <NAME>"]);
     run(&["check", "--contract", "raw"], "")
@@ -152,7 +152,7 @@ fn warnings_are_shown_and_do_not_fail() {
 fn a_gate_that_saw_nothing_is_not_open() {
     for input in ["", "\n\n", ": only a comment\n\n", "[]", "[\n]\n", "{\"object\":\"list\",\"data\":[]}"] {
         assert_eq!(findings(input), [found(0, "error", "events.none")], "{input:?}");
-        check(&[], input).exits(1).prints(&["no event of sse.v1 in the file"]);
+        check(&[], input).exits(1).prints(&["no sse.v1 events in the file"]);
     }
 }
 
@@ -348,8 +348,10 @@ fn a_runner_s_output_is_translated_and_checked_in_one_go() {
     }
     run(&["check", "--from", "auto", "--contract", "sse.v1"], "{\"x\":1}\n".repeat(2000))
         .exits(2)
-        .says(&["the first records look like the output of no runner"]);
-    run(&["check", "--from", "codex", "--contract", "sse.v1"], "").exits(2).says(&["the standard input: it is empty"]);
+        .says(&["the first records are not recognised as output of any runner"]);
+    run(&["check", "--from", "codex", "--contract", "sse.v1"], "")
+        .exits(2)
+        .says(&["standard input: the input is empty"]);
     run(&["check", "--from", "codex"], "").exits(2).says(&["--contract <NAME>"]);
     run(&["check", "--from", "codex", "--runner", "codex"], "").exits(2).says(&["cannot be used with"]);
 }

@@ -38,7 +38,7 @@ fn auto_finds_out_whose_output_it_is_and_loses_nothing() {
             run(&[&["translate", "--log", "info", "--from", from, "--to", "frames.v2", &file], &IDS[..]].concat(), "")
                 .exits(0)
         };
-        let auto = translate("auto").says(&[&format!("this is {runner} ({surface}): "), "reason="]);
+        let auto = translate("auto").says(&[&format!("recognised as {runner} ({surface}): "), "reason="]);
         assert!(!auto.out.is_empty());
         assert_eq!(auto.out, translate(runner).out, "{name}");
         let raw = run(&["translate", "--from", "auto", "--to", "raw", &file], "").exits(0);
@@ -51,7 +51,7 @@ fn what_is_nobodys_is_an_error_that_names_everybody() {
     for input in ["\n", "{\"a\":1}\n", "nonsense\n", &"{\"a\":1}\n".repeat(1000)] {
         let ran = run(&["translate", "--from", "auto", "--to", "frames.v2"], input).exits(2);
         assert_eq!(ran.out, "");
-        ran.says(&["the standard input", "claude-code, codex, opencode, open-responses", "--from"]);
+        ran.says(&["standard input", "claude-code, codex, opencode, open-responses", "--from"]);
     }
 }
 
@@ -62,12 +62,12 @@ fn a_wrong_runner_is_told_once_and_nothing_is_lost() {
             let file = path(runner, name);
             let code = if said == runner { 0 } else { 2 };
             let ran = run(&["translate", "--from", said, "--to", "frames.v2", &file], "").exits(code);
-            let told = ran.err.matches("this looks like").count();
+            let told = ran.err.matches("the records look like").count();
             assert_eq!(told, usize::from(said != runner), "{name} as {said}: {}", ran.err);
             if said != runner {
-                let instead = format!("it looks like {runner} ({surface}); say --from {runner}, or --from auto");
+                let instead = format!("the input looks like {runner} ({surface}); use --from {runner} or --from auto");
                 let ran = ran.says(&[
-                    &format!("this looks like {runner} ({surface}): "),
+                    &format!("the records look like {runner} ({surface}): "),
                     &format!("no run of {said} was found"),
                     &instead,
                 ]);
@@ -128,7 +128,7 @@ fn drift_is_counted_by_place_with_its_first_record() {
 
 #[test]
 fn the_surface_can_be_said_where_the_records_do_not_show_it() {
-    check(&[], "nonsense\n{\"a\":1}\n").exits(2).says(&["the standard input", "--surface (sse, ndjson, response)"]);
+    check(&[], "nonsense\n{\"a\":1}\n").exits(2).says(&["standard input", "--surface (sse, ndjson, response)"]);
     let ran = check(&["--surface", "sse"], "nonsense\n{\"a\":1}\n").exits(1);
     ran.prints(&["stdin:1: error[drift.not_json]", "stdin:2: error[drift.unknown_type]", "does not say its type"]);
     check(&["--surface", "sse"], "").exits(1).prints(&["error[records.none]"]);
@@ -140,7 +140,7 @@ fn what_cannot_be_compared_is_no_success() {
     let scratch = Scratch::new("drift-unreadable");
     check(&[&scratch.missing(), &clean()], "").exits(2).says(&["cannot read", "No such file"]);
     let codex = path("codex", "exec-text-plain.ndjson");
-    check(&[&codex], "").exits(2).says(&["this looks like codex (exec): "]);
+    check(&[&codex], "").exits(2).says(&["the records look like codex (exec): "]);
     run(&["check", &clean()], "").exits(2).says(&["--contract <NAME>", "--runner <NAME>"]);
     check(&["--contract", "sse.v1"], "").exits(2).says(&["cannot be used with"]);
     check(&["--show-payload"], "").exits(2).says(&["cannot be used with"]);

@@ -43,8 +43,8 @@ fn runs_are_listed_and_shown() {
     assert_eq!(ids.len(), 5, "three turns, and two runs");
     let listed = log(&db, &["list", "--limit", "2"]).exits(0).prints(&["RUN", "codex", "completed", &ids[0], &ids[1]]);
     assert_eq!(listed.out.lines().count(), 3);
-    listed.says(&["2 of 5 runs are listed, the newest; --limit 5 lists all of them"]);
-    log(&db, &["list", "--json", "--limit", "1"]).exits(0).says(&["1 of 5 runs are listed"]);
+    listed.says(&["2 of 5 runs are shown, newest first; --limit 5 shows all of them"]);
+    log(&db, &["list", "--json", "--limit", "1"]).exits(0).says(&["1 of 5 runs are shown"]);
     assert_eq!(log(&db, &["list", "--limit", "5"]).exits(0).err, "");
     assert_eq!(log(&db, &["list"]).exits(0).err, "");
     // A prefix identifies a run if no other id has the same prefix.
@@ -62,13 +62,13 @@ fn runs_are_listed_and_shown() {
     assert!(alike > 1, "they were made at the same time");
     let several = log(&db, &["show", shared]).exits(2);
     several.says(&[&format!("is the beginning of {alike} ids: ")]);
-    log(&db, &["show", &ids[0][..3]]).exits(2).says(&["nor the beginning of one (4 digits or more)"]);
+    log(&db, &["show", &ids[0][..3]]).exits(2).says(&["use an id, or at least its first 4 digits"]);
     let shown = log(&db, &["show", &ids[4]]).exits(0).json();
     assert_eq!(shown["run_id"], ids[4]);
     assert_eq!(shown["state"], "completed");
-    log(&db, &["show", "nonsense"]).exits(2).says(&["is no run id", "framegate log list"]);
+    log(&db, &["show", "nonsense"]).exits(2).says(&["invalid run id \"nonsense\"", "framegate log list"]);
     log(&db, &["show", "00000000-0000-0000-0000-000000000000"]).exits(2).says(&["there is no run"]);
-    log("no-such.db", &["list"]).exits(2).says(&["there is no frame log no-such.db", "--db"]);
+    log("no-such.db", &["list"]).exits(2).says(&["there is no frame log at no-such.db", "--db"]);
 }
 
 #[test]
@@ -106,17 +106,17 @@ fn what_was_exported_as_stored_can_be_taken_in_elsewhere_and_again() {
     let frames = stored.lines().count();
     let file = scratch.file("stored.ndjson", &stored);
     let other = scratch.missing() + "-other.db";
-    log(&other, &["import", &file]).exits(0).prints(&[&format!("{frames} frames taken in, 0 were there already")]);
+    log(&other, &["import", &file]).exits(0).prints(&[&format!("{frames} frames imported, 0 were already in the log")]);
     assert_eq!(log(&other, &["export", "--all", "--to", "stored"]).exits(0).out, stored);
     assert_eq!(log(&other, &["list", "--json"]).exits(0).out, log(&db, &["list", "--json"]).exits(0).out);
     log(&other, &["verify"]).exits(0).prints(&["0 findings"]);
-    log(&other, &["import", &file]).exits(0).prints(&[&format!("0 frames taken in, {frames} were there already")]);
+    log(&other, &["import", &file]).exits(0).prints(&[&format!("0 frames imported, {frames} were already in the log")]);
 
     let changed = scratch.file("changed.ndjson", stored.replacen("\"input\":\"", "\"input\":\"x", 1));
-    log(&other, &["import", &changed]).exits(2).says(&["line ", "is another one than the log has"]);
+    log(&other, &["import", &changed]).exits(2).says(&["line ", "differs from the one in the log"]);
     let gap = scratch.file("gap.ndjson", stored.lines().skip(1).collect::<Vec<_>>().join("\n"));
     let empty = scratch.missing() + "-empty.db";
-    log(&empty, &["import", &gap]).exits(2).says(&["line 1", "does not follow: 0 frames"]);
+    log(&empty, &["import", &gap]).exits(2).says(&["line 1", "does not follow: the log has 0 frames"]);
     let nonsense = scratch.file("nonsense.ndjson", "\n{\"v\":9}\n");
     log(&empty, &["import", &nonsense]).exits(2).says(&["line 2", "later version (form 9"]);
 }
@@ -136,7 +136,7 @@ fn writing_commands_wait_for_nobody_and_are_refused_while_a_proxy_writes() {
     log(&db, &["verify"]).exits(0).prints(&["0 findings"]);
     let copy = scratch.missing() + "-copy.db";
     log(&db, &["backup", &copy]).exits(0);
-    log(&db, &["backup", &copy]).exits(2).says(&["is there already"]);
+    log(&db, &["backup", &copy]).exits(2).says(&["already exists"]);
     drop(proxy);
     log(&copy, &["verify"]).exits(0).prints(&["0 findings"]);
     let stored = |db: &str| log(db, &["export", "--all", "--to", "stored"]).exits(0).out;
@@ -149,7 +149,7 @@ fn what_is_wrong_with_a_database_is_found() {
     let db = made(&scratch);
     log(&db, &["verify"]).exits(0).prints(&["streams", "0 findings"]);
     for (harm, expected) in [
-        ("DELETE FROM frames WHERE stream = 1 AND seq = 3", "frame 4 follows on 3 frames"),
+        ("DELETE FROM frames WHERE stream = 1 AND seq = 3", "frame 4 follows after 3 frames"),
         ("UPDATE frames SET body = replace(body, 'e', 'a') WHERE stream = 1 AND seq = 2", "the checksum of frame 2"),
         ("UPDATE frames SET time_ms = time_ms + 1 WHERE stream = 1 AND seq = 2", "the checksum of frame 2"),
         (
@@ -158,16 +158,19 @@ fn what_is_wrong_with_a_database_is_found() {
         ),
         (
             "UPDATE frames SET time_ms = 5, checksum = NULL WHERE stream = 1 AND seq = 2",
-            "the time runs backwards at frame 2",
+            "time runs backwards at frame 2",
         ),
-        ("UPDATE streams SET frames = frames + 1 WHERE key = 1", "and its row says"),
-        ("UPDATE streams SET ended = 0 WHERE key = 1", "is over by its frames, and goes on by its row"),
-        ("UPDATE streams SET status = '{\"frames\":1}' WHERE key = 1", "and its status says 1"),
+        ("UPDATE streams SET frames = frames + 1 WHERE key = 1", "but its row says"),
+        (
+            "UPDATE streams SET ended = 0 WHERE key = 1",
+            "according to its frames it has ended, but according to its row it is open",
+        ),
+        ("UPDATE streams SET status = '{\"frames\":1}' WHERE key = 1", "but its status says 1"),
         (
             "INSERT INTO artifacts (hash, kind, media_type, bytes, bytes_total, created_ms, stream, content) \
              VALUES ('sha256:00', 'image', 'image/png', 1, 1, 0, '{}', x'00'); \
              INSERT INTO artifact_references VALUES ('session', 'x', last_insert_rowid())",
-            "artifact sha256:00: its content is another one",
+            "artifact sha256:00: its content does not match its hash",
         ),
         ("INSERT INTO frames (stream, seq, time_ms, type, body) VALUES (99, 0, 0, 'x', '{}')", "belong to no stream"),
     ] {
@@ -188,15 +191,17 @@ fn runs_are_pruned_by_number_and_by_age() {
     let scratch = Scratch::new("log-prune");
     let db = made(&scratch);
     let before = ids(&db);
-    log(&db, &["prune", "--older-than", "1h"]).exits(0).prints(&["0 runs, tasks and threads dropped, 0 frames"]);
-    log(&db, &["prune", "--keep", "2"]).exits(0).prints(&["runs, tasks and threads dropped"]);
+    log(&db, &["prune", "--older-than", "1h"])
+        .exits(0)
+        .prints(&["dropped 0 runs, tasks and threads, 0 frames in total"]);
+    log(&db, &["prune", "--keep", "2"]).exits(0).prints(&["runs, tasks and threads, "]);
     assert_eq!(ids(&db), before[..2]);
     log(&db, &["verify"]).exits(0).prints(&["0 findings"]);
     log(&db, &["prune", "--older-than", "0m"]).exits(0);
     assert!(ids(&db).len() <= 2);
     log(&db, &["prune"]).exits(2).says(&["--older-than"]);
     for age in ["", "5", "h", "-1h", "1.5h", "5 days", "99999999999999999999d", "é"] {
-        log(&db, &["prune", &format!("--older-than={age}")]).exits(2).says(&["is no age, such as 90m, 12h or 30d"]);
+        log(&db, &["prune", &format!("--older-than={age}")]).exits(2).says(&["invalid age"]);
     }
     // A proxy can continue with the remaining database.
     let proxy = Proxy::with(&[("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", &db)]);

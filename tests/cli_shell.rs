@@ -57,10 +57,12 @@ fn there_is_a_page_for_framegate_and_for_each_command() {
     assert!(list.contains(".TH framegate-log-list 1") && list.contains("\\-\\-limit"), "{list}");
     let wrong = framegate(&["man", "log", "nothing"]);
     assert!(
-        String::from_utf8(wrong.stderr).unwrap().contains("framegate-log has no command \"nothing\"; there is list")
+        String::from_utf8(wrong.stderr)
+            .unwrap()
+            .contains("framegate-log has no subcommand \"nothing\"; use one of list")
     );
     let wrong = framegate(&["man", "serve", "nothing"]);
-    assert!(String::from_utf8(wrong.stderr).unwrap().contains("it has none"));
+    assert!(String::from_utf8(wrong.stderr).unwrap().contains("it has no subcommands"));
 }
 
 #[test]
@@ -84,9 +86,7 @@ fn all_pages_are_written_at_once_and_say_the_exit_codes() {
         assert!(page(name).contains(&format!(".TH {} 1", name.trim_end_matches(".1"))), "{name}");
     }
     assert!(!names.iter().any(|name| name.contains("help")), "{names:?}");
-    for (name, part) in
-        [("translate", "no run was found"), ("check", "no run was found"), ("run", "130"), ("serve", "78")]
-    {
+    for (name, part) in [("translate", "or has no run"), ("check", "or has no run"), ("run", "130"), ("serve", "78")] {
         // The help text is wrapped.
         let help = text(&[name, "--help"]).split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(help.contains("Exit codes:") && help.contains(part), "{help}");

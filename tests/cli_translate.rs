@@ -180,8 +180,8 @@ fn bad_records_do_not_fail_the_filter() {
 
 #[test]
 fn an_input_without_records_gives_an_empty_output() {
-    assert_eq!(ran("frames.v2", &[], "").exits(2).says(&["it is empty"]).out, "");
-    assert_eq!(ran("frames.v2", &["--as", "sse"], "\n\n").exits(2).says(&["it has no record"]).out, "");
+    assert_eq!(ran("frames.v2", &[], "").exits(2).says(&["the input is empty"]).out, "");
+    assert_eq!(ran("frames.v2", &["--as", "sse"], "\n\n").exits(2).says(&["(no records)"]).out, "");
     assert_eq!(ran("frames.v2", &["--as", "list"], "").exits(2).json(), json!([]));
 }
 
@@ -190,7 +190,7 @@ fn raw_gives_every_record_back() {
     for input in ["{\"b\": 1,  \"a\":1e2}\nnope\n", "event: x\ndata: {}\n\ndata: {\"a\":1}\n\n"] {
         assert_eq!(ran("raw", &[], input).exits(2).out, input, "there is no run in it, and every byte of it");
     }
-    ran("raw", &["--as", "sse"], "").exits(2).says(&["--as does not go with --to raw", "as the runner framed them"]);
+    ran("raw", &["--as", "sse"], "").exits(2).says(&["--as cannot be used with --to raw", "keep their framing"]);
 }
 
 #[test]
@@ -344,5 +344,5 @@ fn artifacts_become_files_by_their_hash_and_without_a_directory_nothing_is_cut()
     assert!(whole.iter().all(|event| event["type"] != "artifact_written"));
     assert_eq!(ran("raw", &["--artifacts", &dir], &input).exits(0).out, input);
     let file = scratch.file("taken", "");
-    ran("frames.v2", &["--artifacts", &file], &input).exits(2).says(&["--artifacts: cannot make the directory"]);
+    ran("frames.v2", &["--artifacts", &file], &input).exits(2).says(&["--artifacts: cannot create the directory"]);
 }

@@ -31,12 +31,12 @@ fn compressed_and_wide_files_are_named_with_the_command_that_reads_them() {
     let text = String::from_utf8(bytes("bash_ok.ndjson")).unwrap();
     let wide: Vec<u8> = std::iter::once(0xFEFF).chain(text.encode_utf16()).flat_map(u16::to_le_bytes).collect();
     for (name, content, expected) in [
-        ("a.gz", b"\x1F\x8B\x08\0\0\0\0\0\x02\x03\n".to_vec(), "it is compressed with gzip: gzip -dc "),
-        ("a.zst", b"\x28\xB5\x2F\xFD\x24\x05\n".to_vec(), "it is compressed with zstd: zstd -dc "),
-        ("a.bz2", b"BZh91AY&SY\n".to_vec(), "it is compressed with bzip2: bzip2 -dc "),
-        ("a.xz", b"\xFD7zXZ\0\n".to_vec(), "it is compressed with xz: xz -dc "),
-        ("a.txt", wide.clone(), "it is encoded in UTF-16: iconv -f UTF-16 -t UTF-8 "),
-        ("b.txt", wide[2..].to_vec(), "it is encoded in UTF-16: iconv -f UTF-16LE -t UTF-8 "),
+        ("a.gz", b"\x1F\x8B\x08\0\0\0\0\0\x02\x03\n".to_vec(), "the input is compressed with gzip: gzip -dc "),
+        ("a.zst", b"\x28\xB5\x2F\xFD\x24\x05\n".to_vec(), "the input is compressed with zstd: zstd -dc "),
+        ("a.bz2", b"BZh91AY&SY\n".to_vec(), "the input is compressed with bzip2: bzip2 -dc "),
+        ("a.xz", b"\xFD7zXZ\0\n".to_vec(), "the input is compressed with xz: xz -dc "),
+        ("a.txt", wide.clone(), "the input is encoded in UTF-16: iconv -f UTF-16 -t UTF-8 "),
+        ("b.txt", wide[2..].to_vec(), "the input is encoded in UTF-16: iconv -f UTF-16LE -t UTF-8 "),
     ] {
         let file = scratch.file(name, &content);
         for from in ["claude-code", "auto"] {
@@ -76,25 +76,25 @@ fn what_has_no_run_is_no_success_and_is_told_why() {
     let heartbeat = scratch.file("heartbeat", "{\"type\":\"keep_alive\"}\n");
     let folder = scratch.missing().replace("missing", "");
     for (file, parts) in [
-        (&binary, &["no run was found: it is binary", "2 records: 2 not JSON"][..]),
-        (&empty, &["it is empty"]),
+        (&binary, &["no run was found: the input is binary", "2 records: 2 not JSON"][..]),
+        (&empty, &["the input is empty"]),
         (
             &prose,
             &[
-                "no run was found, read as the output of claude-code",
-                "2 records: 2 not JSON; the first, line 1: not JSON",
+                "no run was found when reading the input as output of claude-code",
+                "2 records: 2 not JSON; first: line 1: not JSON",
                 "--from auto",
             ],
         ),
-        (&heartbeat, &["no run was found, read as the output of claude-code (1 record)"]),
-        (&folder, &["it is a directory; name the files in it, such as "]),
+        (&heartbeat, &["no run was found when reading the input as output of claude-code (1 record)"]),
+        (&folder, &["it is a directory; name the files in it, for example "]),
     ] {
         translate(&[file], "").exits(2).says(parts).says(&["cannot read", file]);
         let ran = run(&["check", "--from", "claude-code", "--contract", "sse.v1", file], "").exits(2);
         ran.says(parts).says(&["cannot read", file]);
     }
     let ran = run(&["translate", "--from", "auto", "--to", "sse.v1", &prose], "").exits(2);
-    ran.says(&["look like the output of no runner", "2 records: 2 not JSON", "say whose it is with --from"]);
+    ran.says(&["are not recognised as output of any runner", "2 records: 2 not JSON", "name the runner with --from"]);
 }
 
 #[test]
@@ -106,7 +106,7 @@ fn each_bad_record_has_a_line_with_its_place_up_to_a_number() {
     let at = |text: &str| input.find(text).unwrap();
     for (line, (number, record, offset, what)) in bad.iter().zip([
         (4, 3, at("not json"), "cannot be read: not JSON"),
-        (6, 4, at("{\"type\":\"zzz"), "is not known: unknown type \"zzz\""),
+        (6, 4, at("{\"type\":\"zzz"), "is not recognised: unknown type \"zzz\""),
         (7, 5, at("{\"cut"), "cannot be read: the input ended inside the record"),
     ]) {
         assert!(line.contains(&format!("stdin:{number}: record {record} at byte {offset} {what}")), "{line}");
@@ -114,7 +114,7 @@ fn each_bad_record_has_a_line_with_its_place_up_to_a_number() {
     let many = format!("{}{}", "junk\n".repeat(5000), whole("s"));
     let ran = translate(&[], &many).exits(0);
     assert_eq!(lines(&ran, "cannot be read").len(), 20, "{}", ran.err);
-    ran.says(&["stdin: 4980 more records are not told one by one; 5002 records: 5000 not JSON"]);
+    ran.says(&["stdin: 4980 more bad records are not listed; 5002 records: 5000 not JSON"]);
     let ran = translate(&["--max-reports", "2"], &many).exits(0);
     assert_eq!(lines(&ran, "cannot be read").len(), 2, "{}", ran.err);
     assert_eq!(lines(&translate(&["--max-reports", "0"], &many).exits(0), "cannot be read").len(), 0);

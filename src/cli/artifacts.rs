@@ -20,7 +20,7 @@ impl ArtifactFiles {
     /// The directory cannot be created.
     pub(super) fn open(directory: &Path) -> anyhow::Result<Self> {
         fs::create_dir_all(directory)
-            .with_context(|| format!("--artifacts: cannot make the directory {}", directory.display()))?;
+            .with_context(|| format!("--artifacts: cannot create the directory {}", directory.display()))?;
         Ok(Self { directory: directory.to_owned() })
     }
 

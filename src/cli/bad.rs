@@ -52,7 +52,7 @@ impl BadRecords {
             let BadRecord { record, offset, kind, message } = bad;
             let what = match kind {
                 BadKind::Invalid => "cannot be read",
-                BadKind::Unknown => "is not known",
+                BadKind::Unknown => "is not recognised",
             };
             let file = &self.file;
             let at = line.map_or_else(String::new, |line| format!(":{line}"));
@@ -65,7 +65,7 @@ impl BadRecords {
         let more = tally.bad().saturating_sub(self.told);
         if more > 0 {
             let file = &self.file;
-            tracing::warn!("{file}: {more} more records are not told one by one; {}", counted(tally));
+            tracing::warn!("{file}: {more} more bad records are not listed; {}", counted(tally));
         }
     }
 
@@ -85,27 +85,27 @@ pub(super) fn no_run(
     first: Option<&str>,
 ) -> String {
     if input.is_empty() {
-        return "it is empty".to_owned();
+        return "the input is empty".to_owned();
     }
     if let Some(other) = mistaken {
         let (name, of) = (other.runner.name, read_as.map_or_else(String::new, |name| format!(" of {name}")));
-        return format!("no run{of} was found: it looks like {other}; say --from {name}, or --from auto");
+        return format!("no run{of} was found: the input looks like {other}; use --from {name} or --from auto");
     }
     let counted = match (tally.records, first) {
-        (0, _) => "it has no record".to_owned(),
+        (0, _) => "no records".to_owned(),
         (_, None) => counted(tally),
-        (_, Some(first)) => format!("{}; the first, {first}", counted(tally)),
+        (_, Some(first)) => format!("{}; first: {first}", counted(tally)),
     };
     if input.is_binary() {
-        return format!("no run was found: it is binary, and runners write JSON or event streams ({counted})");
+        return format!("no run was found: the input is binary, but runners write JSON or event streams ({counted})");
     }
     let Some(name) = read_as else {
-        return format!("no run was found: {} ({counted}); say whose it is with --from", unknown());
+        return format!("no run was found: {} ({counted}); name the runner with --from", unknown());
     };
     let others: Vec<&str> = RUNNERS.iter().map(|other| other.name).filter(|other| *other != name).collect();
     format!(
-        "no run was found, read as the output of {name} ({counted}); if it is another runner's, say --from auto, or \
-         one of {}",
+        "no run was found when reading the input as output of {name} ({counted}); if another runner wrote it, use \
+         --from auto or one of {}",
         others.join(", ")
     )
 }

@@ -133,11 +133,11 @@ impl Diagnostics {
     pub(super) fn end_input(&mut self, tally: &Tally) {
         let left: Vec<(Uuid, Watched)> = self.runs.drain().collect();
         left.into_iter().for_each(|(run, watched)| self.warn(run, watched));
-        let said = [(&mut self.warning_lines, "warnings"), (&mut self.breach_lines, "breaches of schemas")];
+        let said = [(&mut self.warning_lines, "warnings"), (&mut self.breach_lines, "schema violations")];
         for (lines, what) in said {
             let more = std::mem::take(lines).saturating_sub(self.most);
             if more > 0 {
-                tracing::warn!("{more} more {what} are not told one by one (--max-reports)");
+                tracing::warn!("{more} more {what} are not listed (--max-reports)");
             }
         }
         let Tally { records, invalid, unknown, markers, runs } = *tally;
@@ -153,7 +153,7 @@ impl Diagnostics {
         let Self { events, warnings, breaches, withheld, .. } = *self;
         let Tally { records, invalid, unknown, runs, .. } = self.records;
         if breaches > 0 {
-            tracing::warn!(records, warnings, breaches, withheld, "done, with events that break their schemas");
+            tracing::warn!(records, warnings, breaches, withheld, "done; some events violate their schemas");
         } else {
             tracing::info!(runs, records, invalid, unknown, events, warnings, breaches, "done");
         }
@@ -174,7 +174,7 @@ impl Diagnostics {
             text.push_str(&format!(" ({})", bad.join(", ")));
         }
         text.push_str(&format!(", {}", counted(self.events, "event")));
-        for (count, what) in [(self.warnings, "warning"), (self.breaches, "broken event")] {
+        for (count, what) in [(self.warnings, "warning"), (self.breaches, "invalid event")] {
             if count > 0 {
                 text.push_str(&format!(", {}", counted(count, what)));
             }
@@ -205,7 +205,7 @@ fn tell(frame: &Frame, event_type: &'static str, withheld: bool, breach: &Breach
         withheld,
         pointer = breach.pointer,
         rule = breach.keyword,
-        "the event breaks its schema: {}",
+        "the event violates its schema: {}",
         breach.message
     );
 }

@@ -71,7 +71,8 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
             Some(text.trim().to_owned())
         }
     };
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let limit = Duration::from_millis(args.timeout_ms);
     let answer = runtime.block_on(async {
         tokio::time::timeout(limit, ask(&url, &trust, token.as_deref()))
@@ -92,15 +93,15 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
 }
 
 fn url(text: &str) -> anyhow::Result<Uri> {
-    let url: Uri = text.parse().with_context(|| format!("{text:?} is no URL"))?;
+    let url: Uri = text.parse().with_context(|| format!("invalid URL {text:?}"))?;
     let scheme = url.scheme_str().unwrap_or_default();
     if !matches!(scheme, "http" | "https") || url.host().is_none_or(str::is_empty) {
-        bail!("{text:?} is no URL of the form http://HOST:PORT/PATH or https://HOST:PORT/PATH");
+        bail!("invalid URL {text:?}: use http://HOST:PORT/PATH or https://HOST:PORT/PATH");
     }
     let path = url.path_and_query().map_or("/", |path| path.as_str());
     let path = if path == "/" { "/healthz" } else { path };
     let authority = url.authority().map_or("", |authority| authority.as_str());
-    format!("{scheme}://{authority}{path}").parse().with_context(|| format!("{text:?} is no URL"))
+    format!("{scheme}://{authority}{path}").parse().with_context(|| format!("invalid URL {text:?}"))
 }
 
 /// The number of bytes of an answer that are shown.
@@ -153,7 +154,7 @@ fn warn(message: &str) {
 }
 
 /// The message about a server with a different certificate.
-const ANOTHER: &str = "it has another certificate than the configured one";
+const ANOTHER: &str = "the server's certificate is not the configured one";
 
 /// Accepts exactly one certificate, whatever it contains.
 #[derive(Debug)]
@@ -214,8 +215,9 @@ async fn ask(url: &Uri, trust: &Trust<'_>, token: Option<&str>) -> anyhow::Resul
     if !is_tls {
         return say(stream, url, token).await;
     }
-    let name = ServerName::try_from(host.to_owned()).context("no name that a certificate could be for")?;
-    let stream = TlsConnector::from(Arc::new(tls(trust)?)).connect(name, stream).await.context("no TLS")?;
+    let name = ServerName::try_from(host.to_owned()).context("the host cannot be the name in a certificate")?;
+    let stream =
+        TlsConnector::from(Arc::new(tls(trust)?)).connect(name, stream).await.context("the TLS handshake failed")?;
     say(stream, url, token).await
 }
 

@@ -61,7 +61,7 @@ pub(super) fn is_stdin(path: &Path) -> bool {
 
 /// The path as shown to users.
 pub(super) fn shown(path: &Path) -> String {
-    if is_stdin(path) { "the standard input".to_owned() } else { path.display().to_string() }
+    if is_stdin(path) { "standard input".to_owned() } else { path.display().to_string() }
 }
 
 /// The path as the prefix of a message about a position in the input.
@@ -78,7 +78,7 @@ impl Input {
         let source = if is_stdin(path) { Source::Stdin(io::stdin().lock()) } else { Source::File(File::open(path)?) };
         if kind_of(source.as_fd()).is_some_and(|kind| kind.is_dir()) {
             let files = path.join("*");
-            let message = format!("it is a directory; name the files in it, such as {}", files.display());
+            let message = format!("it is a directory; name the files in it, for example {}", files.display());
             return Err(io::Error::new(ErrorKind::IsADirectory, message));
         }
         let path = path.to_owned();
@@ -166,11 +166,13 @@ fn kind_of(source: BorrowedFd<'_>) -> Option<FileType> {
 
 /// Says what the input is, and which command makes it readable.
 fn remedy(foreign: &Foreign, path: &Path, command: &str) -> String {
-    let Some(reader) = foreign.reader else { return format!("it is {foreign}; runners write JSON or event streams") };
+    let Some(reader) = foreign.reader else {
+        return format!("the input is {foreign}; runners write JSON or event streams");
+    };
     if is_stdin(path) {
-        return format!("it is {foreign}: … | {reader} | framegate {command} …");
+        return format!("the input is {foreign}: … | {reader} | framegate {command} …");
     }
-    format!("it is {foreign}: {reader} {} | framegate {command} …", quoted(path))
+    format!("the input is {foreign}: {reader} {} | framegate {command} …", quoted(path))
 }
 
 /// The path, quoted for a shell.

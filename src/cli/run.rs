@@ -68,11 +68,11 @@ pub(super) struct Args {
 /// The exit codes in `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0     the run is completed, and the runner left with 0
-  1     the runner left with 0, and its run failed or was broken off
-  2     there was no run; the runner could not be started; wrong arguments
-  130   it was interrupted by Ctrl-C (143: by SIGTERM)
-  other the runner's own; 128 and the signal's number where one ended it";
+  0     the run was completed, and the runner exited with 0
+  1     the runner exited with 0, but the run failed or was interrupted
+  2     there was no run; the runner could not be started; invalid arguments
+  130   Ctrl-C interrupted the run (143: SIGTERM)
+  other the runner's exit code; 128 plus the signal's number if a signal ended it";
 
 /// The framing of events in the output.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
@@ -88,10 +88,12 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let (configured, settings) = upstream(&config, args)?;
     let prompt = match args.prompt.as_deref() {
         Some(prompt) if prompt != "-" => prompt.to_owned(),
-        None if std::io::stdin().is_terminal() => bail!("no prompt is given: name it, or pipe it in"),
+        None if std::io::stdin().is_terminal() => {
+            bail!("no prompt was given: pass it as an argument or through a pipe")
+        }
         _ => {
             let (mut text, most) = (String::new(), settings.max_prompt_bytes as u64);
-            std::io::stdin().take(most + 1).read_to_string(&mut text).context("cannot read the standard input")?;
+            std::io::stdin().take(most + 1).read_to_string(&mut text).context("cannot read standard input")?;
             text
         }
     };
@@ -118,7 +120,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
         ..Host::new(runs.clone())
     };
     let upstream = CommandUpstream::new(&configured, settings, host.clone())
-        .with_context(|| format!("there is no runner {:?}", configured.runner))?
+        .with_context(|| format!("unknown runner {:?}", configured.runner))?
         .relaying_stderr();
     let runtime = super::threads::runtime(0)?;
     let code = runtime.block_on(async {
@@ -147,7 +149,7 @@ fn upstream(config: &Config, args: &Args) -> anyhow::Result<(Configured, Command
         })?,
     };
     let Kind::Command(settings) = &configured.kind else {
-        bail!("the upstream {name:?} starts no program: its kind is another one");
+        bail!("the upstream {name:?} does not start a program, because its kind is not \"command\"");
     };
     // There is only one prompt, so the runner may exit when it is done. It gets the whole environment of the caller, who could
     // have started it directly.
@@ -177,8 +179,8 @@ fn preset(name: &str, args: &Args) -> Option<Configured> {
 }
 
 fn absolute(path: &std::path::Path) -> anyhow::Result<String> {
-    let path = path.canonicalize().with_context(|| format!("{} cannot be used", path.display()))?;
-    path.into_os_string().into_string().map_err(|path| anyhow!("{} is no Unicode text", path.display()))
+    let path = path.canonicalize().with_context(|| format!("cannot use {}", path.display()))?;
+    path.into_os_string().into_string().map_err(|path| anyhow!("{} is not valid Unicode", path.display()))
 }
 
 /// Writes events until the runner has ended. The first signal interrupts the run, the second one ends the runner.
@@ -232,7 +234,7 @@ async fn follow(launched: Launched, mut follower: IngestFollower, host: &Host) -
         written
     };
     let (written, no_run) = tokio::join!(written, begins);
-    let exit = exit.await.map_err(|_| anyhow!("the runner could not be driven"))?;
+    let exit = exit.await.map_err(|_| anyhow!("lost control of the runner"))?;
     drop(signals);
     written?;
     Ok(Ending { exit, signal: first_signal.get().copied(), no_run })

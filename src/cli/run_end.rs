@@ -60,8 +60,8 @@ impl Ending {
         }
         // A user who interrupted the run knows why it ended.
         if code != EXIT_CLEAN && self.signal.is_none() {
-            lines.extend(shown("the last records of its output", &last_records(runs, entries).await));
-            lines.extend(shown("the last lines of its standard error", &self.exit.stderr));
+            lines.extend(shown("the last records of the runner's output", &last_records(runs, entries).await));
+            lines.extend(shown("the last lines of the runner's standard error", &self.exit.stderr));
         }
         let mut text = String::new();
         for line in lines {
@@ -87,10 +87,10 @@ impl Ending {
         }
         reasons.extend(self.no_run.iter().chain(&self.exit.cut).map(|why| format!("framegate: {why}")));
         if let Some(other) = self.exit.seen.as_ref().and_then(|seen| seen.mistaken) {
-            reasons.push(format!("framegate: its output looks like {other}"));
+            reasons.push(format!("framegate: the runner's output looks like {other}"));
         }
         let status = self.exit.status.filter(|status| !status.success());
-        reasons.extend(status.map(|status| format!("framegate: the runner left with {status}")));
+        reasons.extend(status.map(|status| format!("framegate: the runner exited: {status}")));
         reasons
     }
 
@@ -102,7 +102,7 @@ impl Ending {
         let mut lines: Vec<String> = told.collect();
         let more = seen.tally.bad().saturating_sub(lines.len() as u64);
         if more > 0 {
-            lines.push(format!("framegate: {more} more records are not told one by one; {}", counted(&seen.tally)));
+            lines.push(format!("framegate: {more} more bad records are not listed; {}", counted(&seen.tally)));
         }
         lines
     }

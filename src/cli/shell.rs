@@ -43,11 +43,11 @@ pub(super) fn man(args: &ManArgs) -> anyhow::Result<ExitCode> {
         let Some(found) = command.find_subcommand(name) else {
             let known: Vec<&str> = subcommands(command).map(clap::Command::get_name).collect();
             bail!(
-                "{} has no command {name:?}; {}",
+                "{} has no subcommand {name:?}; {}",
                 name_of(command),
                 match known.is_empty() {
-                    true => "it has none".to_owned(),
-                    false => format!("there is {}", known.join(", ")),
+                    true => "it has no subcommands".to_owned(),
+                    false => format!("use one of {}", known.join(", ")),
                 }
             );
         };

@@ -31,15 +31,15 @@ pub(super) fn runtime(readers: usize) -> anyhow::Result<Runtime> {
     let started = threads(needed);
     if let Some((count, error)) = started {
         return Err(anyhow!(
-            "framegate needs {needed} threads, and the system lets it start {count} ({error}): raise the limit of processes \
-             (ulimit -u, TasksMax= of systemd, the pids limit of the container) or of memory"
+            "framegate needs {needed} threads, but the system lets it start only {count} ({error}): raise the limit of \
+             processes (ulimit -u, TasksMax= of systemd, the pids limit of the container) or of memory"
         ));
     }
     let runtime = tokio::runtime::Builder::new_multi_thread()
         .thread_keep_alive(KEPT)
         .enable_all()
         .build()
-        .context("cannot start")?;
+        .context("cannot start the async runtime")?;
     warm(&runtime, readers);
     Ok(runtime)
 }

@@ -92,15 +92,12 @@ pub(super) struct Args {
 pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     let contract = args.to.0;
     if contract.sse == SseStyle::Raw && args.form.is_some() {
-        bail!(
-            "--as does not go with --to {}: the runner's own records are printed as the runner framed them",
-            contract.name
-        );
+        bail!("--as cannot be used with --to {}: the runner's own records keep their framing", contract.name);
     }
     if contract.log.is_none() && args.form == Some(Form::Log) {
         let with_log: Vec<&str> =
             CONTRACTS.iter().filter(|other| other.log.is_some()).map(|other| other.name).collect();
-        bail!("{} has no log form (contracts that have one: {})", contract.name, with_log.join(", "));
+        bail!("{} has no log form (contracts with one: {})", contract.name, with_log.join(", "));
     }
     let config = Sources::new(args.config.clone(), std::env::vars_os())?.load()?;
     let store = args.artifacts.as_deref().map(ArtifactFiles::open).transpose()?;
@@ -274,9 +271,9 @@ impl Job<'_> {
 /// The exit codes in `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0   each file was read and has a run; records that could not be read are told on stderr
+  0   each file was read and has a run; records that could not be read are reported on stderr
   1   with --strict: a record could not be read
-  2   a file could not be read, is compressed, empty or another runner's, or no run was found in it; wrong arguments";
+  2   a file could not be read, is compressed, empty or from another runner, or has no run; invalid arguments";
 
 /// How many bytes of a file are read ahead to find its first time.
 const LOOK_AHEAD_BYTES: usize = 1 << 20;

@@ -26,7 +26,7 @@ pub(super) fn tell(ingest: &mut Ingest) {
                 record_type = key.record_kind,
                 pointer = key.pointer,
                 word = key.word,
-                "the runner's output is not what is known of it: {wrong}"
+                "the runner's output differs from its known schemas: {wrong}"
             );
         }
     }

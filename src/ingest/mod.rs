@@ -382,9 +382,10 @@ impl Ingest {
         self.close(frames, arrived).await?;
         allowed?;
         for entry in self.repeats.iter_mut().flat_map(Repeats::take_superseded) {
-            tracing::info!(run = %entry.stream.id, "a run was sent in again, and longer: the longer one takes its place");
+            tracing::info!(run = %entry.stream.id, "a run was sent again with more records; the longer run replaces \
+                                                    the earlier one");
             if let Err(error) = self.runs.drop_stream(&entry).await {
-                tracing::warn!(run = %entry.stream.id, %error, "a run could not be dropped whose place another one took");
+                tracing::warn!(run = %entry.stream.id, %error, "a run that was replaced could not be dropped");
             }
         }
         Ok(self.seen())

@@ -54,14 +54,14 @@ impl Stopped {
     pub fn reason(&self) -> String {
         match self {
             Self::Broken(how) | Self::Undecodable(how) | Self::TooDense(how) | Self::Charset(how) => how.clone(),
-            Self::Idle(setting) => format!("the other side was silent for too long ({setting})"),
+            Self::Idle(setting) => format!("the client was silent for too long ({setting})"),
             Self::TooLarge(limit) => format!("the body has more than {limit} bytes (server.max_body_bytes)"),
             Self::Log(error) => error.to_string(),
             Self::Beyond(beyond) => beyond.to_string(),
             Self::Unknown(seen) => format!("{} ({}); name the runner in the path", unknown(), seen.told()),
             Self::Foreign(foreign) => format!("the body is {foreign}"),
             Self::Stopping => "the proxy is stopping".to_owned(),
-            Self::Inside => "an internal error".to_owned(),
+            Self::Inside => "internal error".to_owned(),
         }
     }
 

@@ -277,7 +277,11 @@ impl Repeats {
             self.was_known = false;
             return self.release(run, out);
         };
-        tracing::info!(run = %known.stream.id, session = %known.stream.session.id, "a run was sent in again; it is kept once");
+        tracing::info!(
+            run = %known.stream.id,
+            session = %known.stream.session.id,
+            "a run was sent again; it is stored only once"
+        );
         self.bytes -= held.bytes;
         self.held.remove(&run);
         self.dropped.insert(run);

@@ -23,7 +23,7 @@ impl Whose {
                 surface = found.surface.name,
                 record = found.record,
                 reason = found.reason,
-                "this is {found}: {}",
+                "recognised as {found}: {}",
                 found.reason
             );
         }
@@ -34,7 +34,7 @@ impl Whose {
                 surface = other.surface.name,
                 record = other.record,
                 reason = other.reason,
-                "this looks like {other}: {}; it is read as it was said all the same",
+                "the records look like {other}: {}; they are still read as requested",
                 other.reason
             );
         }
@@ -68,10 +68,10 @@ impl Seen {
     /// Describes the input, for people.
     pub fn told(&self) -> String {
         if self.tally.records == 0 {
-            return "it has no record".to_owned();
+            return "no records".to_owned();
         }
         let first = self.bad.first().map_or_else(String::new, |bad| {
-            format!("; the first, record {} at byte {}: {}", bad.record, bad.offset, bad.message)
+            format!("; first: record {} at byte {}: {}", bad.record, bad.offset, bad.message)
         });
         format!("{}{first}", counted(&self.tally))
     }
@@ -94,5 +94,5 @@ pub fn counted(tally: &Tally) -> String {
 /// Why an input was not read: its runner is unknown.
 pub fn unknown() -> String {
     let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
-    format!("the first records look like the output of no runner ({})", known.join(", "))
+    format!("the first records are not recognised as output of any runner ({})", known.join(", "))
 }

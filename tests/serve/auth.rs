@@ -227,7 +227,7 @@ fn a_live_stream_breaks_off_when_its_token_is_taken_away() {
     assert!(stream.event().is_some());
     folder.write("tokens.toml", &tokens[0]);
     proxy.signal("HUP");
-    folder.wait_for("log", "the configuration was read again");
+    folder.wait_for("log", "the configuration was reloaded");
     // The response is cut off and does not end in order: more events follow, but not for this reader.
     assert!(!stream.rest().1);
     assert_eq!(get_as(&proxy, "out", "/v1/runs").status, 401);

@@ -136,8 +136,8 @@ fn a_body_of_which_nothing_is_understood_is_refused_and_told_what_it_was() {
             (2, 1, 1),
             &["2 records: 1 not JSON, 1 of unknown types", "record 1 at byte 0: not JSON"][..],
         ),
-        (b"", (0, 0, 0), &["it has no record"]),
-        (b"\n\n", (0, 0, 0), &["it has no record"]),
+        (b"", (0, 0, 0), &["(no records)"]),
+        (b"\n\n", (0, 0, 0), &["(no records)"]),
     ] {
         let answer = post(proxy.address, "/v1/ingest/claude-code", &[], body);
         assert_eq!((answer.status, answer.header("content-type")), (422, "application/problem+json"));

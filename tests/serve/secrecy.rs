@@ -41,7 +41,7 @@ fn no_payload_and_no_token_is_ever_logged() {
         assert_eq!(http2.get("/v1/runs", &authorized).status, 200);
         assert_eq!(http2.get("/v1/runs", &[("authorization", &format!("Bearer {guess}"))]).status, 401);
         proxy.signal("HUP");
-        let log = folder.wait_for("log", "the configuration was read again");
+        let log = folder.wait_for("log", "the configuration was reloaded");
         assert!(log.lines().count() > 20, "it says much at this level:\n{log}");
         for (what, planted) in [("payload", PLANTED), ("token", &*secret("ui")), ("guess", guess)] {
             let told = log.lines().find(|line| line.contains(planted));

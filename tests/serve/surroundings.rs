@@ -59,13 +59,13 @@ fn in_a_terminal_the_signal_alone_reads_the_configuration_again() {
     command.args(["--config", &config]).stdin(inside).stderr(log);
     let mut proxy = Proxy::started_as_is(command);
     proxy.signal("HUP");
-    folder.wait_for("log", "the configuration was read again");
+    folder.wait_for("log", "the configuration was reloaded");
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     // A shell that exits signals its jobs while its terminal still exists.
     proxy.signal("HUP");
     drop(window);
     assert!(proxy.wait().success());
-    folder.wait_for("log", "the terminal is gone");
+    folder.wait_for("log", "the terminal was closed");
 }
 
 #[test]
@@ -81,7 +81,7 @@ fn told_to_outlive_its_terminal_it_does() {
     let mut proxy = Proxy::started_as_is(command);
     drop(window);
     proxy.signal("HUP");
-    folder.wait_for("log", "the configuration was read again");
+    folder.wait_for("log", "the configuration was reloaded");
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200);
     assert!(proxy.left().is_none() && proxy.terminate().success());
 }

@@ -90,7 +90,7 @@ fn the_binary_asks_a_proxy_that_speaks_tls_how_it_is() {
     // The proxy is healthy, although the certificate on disk is not loaded yet or cannot be used.
     let (code, text) = health(&[], Some(&other));
     assert!(code == Some(0) && text.contains("\"ok\""), "{text}");
-    assert!(text.contains("warning: it has another certificate than the configured one"), "{text}");
+    assert!(text.contains("warning: the server's certificate is not the configured one"), "{text}");
     let (code, text) = health(&[], Some(&files[1].1));
     assert!(code == Some(0) && text.contains("warning: cannot use"), "{text}");
     // The token is only for servers that prove their identity; here it is not even read.
@@ -198,7 +198,7 @@ fn a_new_certificate_is_taken_up_on_a_signal() {
     assert!(ask(proxy.address, &first).is_ok(), "the old one stays");
     install(&folder, &second);
     proxy.signal("HUP");
-    folder.wait_for("log", "the configuration was read again");
+    folder.wait_for("log", "the configuration was reloaded");
     assert!(ask(proxy.address, &second).is_ok());
 }
 

@@ -120,7 +120,7 @@ fn a_response_breaks_off_at_missing_frames() {
         assert_eq!(served, 20, "{contract}: {said}");
     }
     let (is_well, said) = log(&scratch, &["verify"]);
-    assert!(!is_well && said.contains("frame 26 follows on 20 frames"), "{said}");
+    assert!(!is_well && said.contains("frame 26 follows after 20 frames"), "{said}");
     // All frames of the run are missing: the error is in the response's status.
     corrupt(&scratch, &run, "DELETE FROM frames WHERE {of}");
     for form in ["text/event-stream", "application/x-ndjson", "application/json"] {
@@ -142,7 +142,7 @@ fn commits_lost_from_a_damaged_write_ahead_log_are_detected() {
     wal[middle] ^= 1;
     std::fs::write(&name, &wal).unwrap();
     let (is_well, said) = log(&scratch, &["verify"]);
-    assert!(!is_well && said.contains("frames were committed behind position"), "{said}");
+    assert!(!is_well && said.contains("frames were committed after position"), "{said}");
     let positions = |sql: &str| number(&Connection::open(scratch.path()).unwrap(), sql);
 
     let proxy = start(&scratch);
@@ -155,7 +155,7 @@ fn commits_lost_from_a_damaged_write_ahead_log_are_detected() {
     assert!(positions("SELECT max(position) FROM frames") >= lost);
     drop(proxy);
     let (is_well, said) = log(&scratch, &["verify"]);
-    assert!(!is_well && said.contains("were not there at the start of"), "{said}");
+    assert!(!is_well && said.contains("were missing when framegate started at"), "{said}");
     // A log without losses has no finding.
     let whole = Scratch::new("wal-whole");
     let proxy = start(&whole);

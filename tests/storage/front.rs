@@ -296,7 +296,7 @@ fn a_pruned_run_on_disk_is_served_unchanged_after_restarts() {
     assert!(answer.text().contains("hecate.v1 cannot go on without them"));
     assert!(is_gap("pixir.v1", &page(&proxy, &run, "pixir.v1", None)[0]));
     let (ok, text) = log(&scratch, &["export", &run, "--to", "hecate.v1"]);
-    assert!(!ok && text.contains("cannot go on without them"), "{text}");
+    assert!(!ok && text.contains("cannot continue without them"), "{text}");
     let known: Vec<&str> = CONTRACTS.iter().map(|contract| contract.name).collect();
     assert_eq!(known.len(), WITH_GAP_EVENT.len() + 2, "a contract is not tested here: {known:?}");
 }

@@ -61,7 +61,7 @@ fn what_cannot_be_started_is_told() {
         (vec!["fak", "go"], "did you mean \"fake\"?"),
         (vec!["fake", ""], "the prompt is empty"),
         (vec!["fake", "go", "--session", "s"], "continues no session"),
-        (vec!["fake", "go", "--cwd", "/no/such"], "/no/such cannot be used"),
+        (vec!["fake", "go", "--cwd", "/no/such"], "cannot use /no/such"),
     ] {
         let ran = run(&folder, "well", "", &arguments, "");
         assert_eq!(ran.code, Some(2), "{arguments:?}: {}", ran.err);

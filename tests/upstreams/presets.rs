@@ -66,11 +66,11 @@ fn a_run_that_failed_is_no_success_although_its_program_left_with_0() {
         assert_eq!(code, Some(1), "{name}: {err}{out}");
         assert!(out.contains("run_failed"), "{name}: {out}");
         assert!(err.contains("framegate: the run failed"), "{name}: {err}");
-        assert!(err.contains("framegate: the last records of its output:\n"), "{name}: {err}");
+        assert!(err.contains("framegate: the last records of the runner's output:\n"), "{name}: {err}");
     }
     let (_, _, err) = ran(&folder, "fails", "claude");
     assert_eq!(err.matches("claude: the key is wrong\n").count(), 2, "as it says them, and at the end: {err}");
-    assert!(err.contains("the last lines of its standard error:\n  claude: the key is wrong\n"), "{err}");
+    assert!(err.contains("the last lines of the runner's standard error:\n  claude: the key is wrong\n"), "{err}");
     assert!(err.matches("Invalid API key. Please run /login").count() >= 2, "the reason, and the record: {err}");
     let (_, _, err) = ran(&folder, "fails", "codex");
     assert!(err.contains("framegate: record 3 of the runner at byte "), "{err}");

@@ -77,10 +77,10 @@ fn findings(drift: &Drift) -> Vec<(Located, Option<DriftFinding>)> {
         findings.push((Located { record: 0, kind: None, finding: Finding::error(rule, "", message) }, None));
     };
     if drift.more() > 0 {
-        of_all("drift.more", format!("{} more in other places than the first {PLACES}", drift.more()));
+        of_all("drift.more", format!("{} more differences at further places than the first {PLACES}", drift.more()));
     }
     if drift.records() == 0 {
-        of_all("records.none", "no record in the file: a runner's output has at least one".to_owned());
+        of_all("records.none", "no records in the file: a runner's output has at least one".to_owned());
     }
     findings
 }
@@ -113,9 +113,9 @@ impl Surfaces {
     fn shown(&self, verdict: Verdict) -> Result<&'static Surface, String> {
         match verdict {
             Verdict::Found(found) if found.runner.name == self.runner.name => Ok(found.surface),
-            Verdict::Found(other) => Err(format!("this looks like {other}: {}", other.reason)),
+            Verdict::Found(other) => Err(format!("the records look like {other}: {}", other.reason)),
             Verdict::Unknown | Verdict::Undecided => Err(format!(
-                "the first records do not show which surface of {} it is; say it with --surface ({})",
+                "the first records do not show the surface of {}; name it with --surface ({})",
                 self.runner.name,
                 self.names()
             )),

@@ -112,13 +112,13 @@ impl<'c> EventReader<'c> {
             return Err(why);
         }
         if self.records() == 0 {
-            let message = format!("no event of {} in the file: a stream has at least one", self.check.contract.name);
+            let message = format!("no {} events in the file: a stream has at least one", self.check.contract.name);
             sink(located(0, None, Finding::error("events.none", "", message)), None, Place::default());
         }
         if let (false, Verdict::Found(found)) = (self.check.is_familiar, verdict) {
             let name = self.check.contract.name;
             let message = format!(
-                "no event is of a type of {name}; these look like {found}'s own records: --from auto translates them first"
+                "no event has a type of {name}; these look like records of {found}: --from auto translates them first"
             );
             sink(located(0, None, Finding::error("events.of_a_runner", "", message)), None, Place::default());
         }
@@ -184,7 +184,7 @@ impl Check<'_> {
     /// Reports content after a list.
     fn behind_list(&mut self, sink: &mut Sink<'_>) {
         if std::mem::take(&mut self.list) {
-            let message = "something stands behind the JSON list: the list is the whole file";
+            let message = "there is data after the JSON list: the list must be the whole file";
             sink(located(0, None, Finding::error("list.not_all", "", message)), None, self.place());
         }
     }
@@ -234,7 +234,7 @@ impl Check<'_> {
             return None;
         }
         if let Some(size) = unit.oversized {
-            let message = format!("{size} bytes are more than the {} that are checked", LIMITS.record_bytes);
+            let message = format!("the event has {size} bytes; at most {} are checked", LIMITS.record_bytes);
             let place = self.place();
             self.checker.event(b"", &mut |empty| {
                 sink(located(empty.record, None, Finding::error("record.size", "", message.clone())), None, place);
@@ -244,7 +244,8 @@ impl Check<'_> {
         match (std::str::from_utf8(unit.bytes), std::str::from_utf8(unit.payload)) {
             (Ok(_), Ok(text)) => Some(text.strip_prefix('\u{FEFF}').filter(|_| unit.offset == 0).unwrap_or(text)),
             (Err(error), _) | (_, Err(error)) => {
-                self.stopped = Some(format!("not UTF-8 (near byte {})", unit.offset + error.valid_up_to() as u64));
+                self.stopped =
+                    Some(format!("not valid UTF-8 (near byte {})", unit.offset + error.valid_up_to() as u64));
                 None
             }
         }

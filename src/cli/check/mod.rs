@@ -76,10 +76,10 @@ pub(super) struct Args {
 /// The exit codes in `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0   nothing is wrong; warnings may be
+  0   no errors; there may be warnings
   1   there are findings
-  2   a file could not be read or is compressed; with --from: it is empty or another runner's, or no run was found in it; wrong
-      arguments";
+  2   a file could not be read or is compressed; with --from: it is empty or from another runner, or has no run;
+      invalid arguments";
 
 /// A finding, ready for a report.
 struct Found<'a> {
@@ -96,7 +96,7 @@ pub(super) fn run(args: &Args) -> anyhow::Result<ExitCode> {
     match (&args.contract, &args.runner) {
         (Some(contract), _) => contract_gate(args, contract.0),
         (None, Some(runner)) => drift::run(args, runner.0),
-        (None, None) => anyhow::bail!("nothing to check against: give --contract or --runner"),
+        (None, None) => anyhow::bail!("nothing to check against: use --contract or --runner"),
     }
 }
 

@@ -40,7 +40,7 @@ impl SseRules {
         self.kind = None;
         let mut findings = Vec::new();
         if unit.cut {
-            let message = "the input ends before the blank line that ends an event: a browser drops it";
+            let message = "the input ends before the blank line that completes an event: browsers discard the event";
             findings.push(Finding::error("sse.cut", "", message));
         }
         // An event that is not an object has already been reported.
@@ -51,16 +51,16 @@ impl SseRules {
         let pointer = |key: &str| format!("/{key}");
         match name {
             Some(name) if self.named && kind.as_deref().is_some_and(|kind| kind != name) => {
-                let message = format!("the event: line is not the event's own {}", self.type_key);
+                let message = format!("the event: line differs from the event's own {}", self.type_key);
                 findings.push(Finding::error("sse.event", pointer(self.type_key), message));
             }
             None if self.named => {
-                let message = format!("no event: line; it repeats the event's own {}", self.type_key);
+                let message = format!("no event: line; it should repeat the event's own {}", self.type_key);
                 findings.push(warning("sse.event", pointer(self.type_key), message));
             }
             Some("event") if is_wrapped => {}
             Some(name) if !self.named && name != "message" => {
-                let message = "an event: line: clients that listen to plain messages never see this event";
+                let message = "there is an event: line: clients that listen for plain messages never see this event";
                 findings.push(Finding::error("sse.event", "", message));
             }
             _ => {}
@@ -72,17 +72,19 @@ impl SseRules {
         });
         match (id_of(unit.bytes), cursor) {
             (Some(id), Some(cursor)) if id != cursor.as_bytes() => {
-                let message = format!("the id: line is not the event's own {key}: clients would go on from there");
+                let message =
+                    format!("the id: line differs from the event's own {key}: clients would resume from there");
                 findings.push(Finding::error("sse.id", pointer(key), message));
             }
             // The last event of a run may have an id for the run's end.
             (Some(id), None) if std::str::from_utf8(id).is_ok_and(|id| EventId::closing(id).is_some()) => {}
             (Some(_), None) => {
-                let message = format!("an id: line on an event without {key}: there is no place to go on from");
+                let message = format!("an id: line on an event without {key}: clients cannot resume from it");
                 findings.push(Finding::error("sse.id", pointer(key), message));
             }
             (None, Some(_)) => {
-                let message = format!("no id: line; it repeats the event's own {key}, so that clients can go on");
+                let message =
+                    format!("no id: line; it should repeat the event's own {key}, so that clients can resume");
                 findings.push(warning("sse.id", pointer(key), message));
             }
             _ => {}

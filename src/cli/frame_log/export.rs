@@ -52,7 +52,7 @@ pub(super) fn run(args: &Args, database: &Database, out: &mut dyn Write) -> anyh
             Some(contract) => events(*key, kept, contract, args, database, out)?,
         };
         if !is_told && !args.all {
-            bail!("{} has no events for a {} stream; frames.v2 and raw have", args.to, kept.stream.kind.as_str());
+            bail!("{} has no events for a {} stream; use frames.v2 or raw", args.to, kept.stream.kind.as_str());
         }
     }
     Ok(EXIT_CLEAN)
@@ -132,5 +132,10 @@ fn start(
             return Ok(());
         }
     }
-    bail!("the first {} frames of {} are gone, and {} cannot go on without them", gone.frames, kept.stream.id, args.to)
+    bail!(
+        "the first {} frames of {} were dropped, and {} cannot continue without them",
+        gone.frames,
+        kept.stream.id,
+        args.to
+    )
 }

@@ -53,7 +53,7 @@ pub(super) fn run(args: &Args, settings: &crate::config::Log, out: &mut dyn Writ
         import.flush().await?;
         anyhow::Ok((import.new, import.known))
     })?;
-    writeln!(out, "{new} frames taken in, {known} were there already")?;
+    writeln!(out, "{new} frames imported, {known} were already in the log")?;
     Ok(EXIT_CLEAN)
 }
 
@@ -73,14 +73,14 @@ impl Import {
         let next = self.next.entry(id).or_insert_with(|| self.runs.find(id).map_or(0, |entry| entry.status().frames));
         if frame.seq > *next && *next == 0 {
             bail!(
-                "frame {} of stream {} does not follow: 0 frames of it are there; of a stream that lost its first frames, \
-                 `framegate log backup` makes a copy that has what the others follow from",
+                "frame {} of stream {} does not follow: the log has 0 frames of that stream; if the exporting log has \
+                 dropped the first frames, use `framegate log backup` to copy what the remaining frames depend on",
                 frame.seq,
                 id.1
             );
         }
         if frame.seq > *next {
-            bail!("frame {} of stream {} does not follow: {next} frames of it are there", frame.seq, id.1);
+            bail!("frame {} of stream {} does not follow: the log has {next} frames of that stream", frame.seq, id.1);
         }
         if frame.seq == *next {
             *next += 1;
@@ -98,7 +98,7 @@ impl Import {
             line
         };
         if kept.first().is_none_or(|kept| stored(kept) != stored(&frame)) {
-            bail!("frame {} of stream {} is another one than the log has", frame.seq, id.1);
+            bail!("frame {} of stream {} differs from the one in the log", frame.seq, id.1);
         }
         self.known += 1;
         Ok(())

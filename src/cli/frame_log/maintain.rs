@@ -44,7 +44,7 @@ pub(super) struct BackupArgs {
 }
 
 fn age(text: &str) -> Result<Duration, String> {
-    let wrong = || format!("{text:?} is no age, such as 90m, 12h or 30d");
+    let wrong = || format!("invalid age {text:?}: use, for example, 90m, 12h or 30d");
     let (number, unit) = text.split_at_checked(text.len().saturating_sub(1)).ok_or_else(wrong)?;
     let seconds = match unit {
         "m" => 60,
@@ -61,7 +61,7 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Config, out: &mut dyn W
     if args.older_than.is_some() || args.keep.is_some() {
         runs(args, &settings.log, out)?;
     } else if !path.exists() {
-        bail!("there is no frame log {}; --db names one, or log.path in the configuration", path.display());
+        bail!("there is no frame log at {}; set it with --db, or log.path in the configuration", path.display());
     }
     if let Some(keep) = args.keep_frames {
         fronts(keep, settings, out)?;
@@ -71,7 +71,8 @@ pub(super) fn prune(args: &PruneArgs, settings: &config::Config, out: &mut dyn W
 
 /// Drops the first frames of each stream. Runs that were left open are closed first, as on every start.
 fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::Result<()> {
-    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start")?;
+    let runtime =
+        tokio::runtime::Builder::new_current_thread().enable_all().build().context("cannot start the async runtime")?;
     let (streams, frames) = runtime.block_on(async {
         let log: Arc<dyn FrameLog> = Arc::new(SqliteLog::open(log_options(&settings.log))?);
         let gate = Gate::new(GateMode::Off).map_err(|error| anyhow!(error))?;
@@ -87,7 +88,7 @@ fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::
         }
         anyhow::Ok((streams, gone))
     })?;
-    writeln!(out, "{streams} streams cut, {frames} frames")?;
+    writeln!(out, "dropped the first frames of {streams} streams, {frames} frames in total")?;
     Ok(())
 }
 
@@ -95,7 +96,7 @@ fn fronts(keep: u64, settings: &config::Config, out: &mut dyn Write) -> anyhow::
 fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow::Result<()> {
     let path = &settings.path;
     if !path.exists() {
-        bail!("there is no frame log {}; --db names one, or log.path in the configuration", path.display());
+        bail!("there is no frame log at {}; set it with --db, or log.path in the configuration", path.display());
     }
     let lock = Lock::take(path)?;
     let database = open_writable(path, &lock, Fsync::Always, false, None)?;
@@ -125,16 +126,16 @@ fn runs(args: &PruneArgs, settings: &config::Log, out: &mut dyn Write) -> anyhow
     }
     let forgotten = database.execute("DELETE FROM losses WHERE noticed_ms < ?1", [before]);
     forgotten.with_context(|| format!("cannot write {}", path.display()))?;
-    writeln!(out, "{dropped} runs, tasks and threads dropped, {gone} frames")?;
+    writeln!(out, "dropped {dropped} runs, tasks and threads, {gone} frames in total")?;
     if let Err(error) = given {
-        writeln!(out, "the room they had stays in the file, for what comes next: {error}")?;
+        writeln!(out, "the file keeps the freed space for new frames: {error}")?;
     }
     Ok(())
 }
 
 pub(super) fn backup(args: &BackupArgs, database: &Database, out: &mut dyn Write) -> anyhow::Result<u8> {
     if args.file.exists() {
-        bail!("{} is there already; a copy overwrites nothing", args.file.display());
+        bail!("{} already exists; a backup does not overwrite files", args.file.display());
     }
     let context = || format!("cannot write the copy {}", args.file.display());
     let mut copy = Connection::open(&args.file).with_context(context)?;

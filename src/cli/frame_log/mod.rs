@@ -89,7 +89,7 @@ struct Database {
 impl Database {
     fn open(path: &Path) -> anyhow::Result<Self> {
         if !path.exists() {
-            bail!("there is no frame log {}; --db names one, or log.path in the configuration", path.display());
+            bail!("there is no frame log at {}; set it with --db, or log.path in the configuration", path.display());
         }
         Ok(Self { connection: open_read_only(path)?, path: path.to_owned() })
     }
@@ -105,7 +105,8 @@ impl Database {
         let is_hex = digits.chars().all(|digit| digit.is_ascii_hexdigit());
         if !is_hex || !(SHORTEST..=ID_DIGITS).contains(&digits.len()) {
             bail!(
-                "{text:?} is no run id, nor the beginning of one ({SHORTEST} digits or more); `framegate log list` has them"
+                "invalid run id {text:?}: use an id, or at least its first {SHORTEST} digits; `framegate log list` \
+                   shows the ids"
             );
         }
         let is_meant = |kept: &KeptStream| kept.stream.id.simple().to_string().starts_with(&digits);
@@ -119,7 +120,7 @@ impl Database {
             bail!("{text:?} is the beginning of {} ids: {}{more}", found.len(), shown.join(", "));
         }
         if found.is_empty() {
-            bail!("there is no run {text} in {}; `framegate log list` has those that are kept", self.path.display());
+            bail!("there is no run {text} in {}; `framegate log list` shows the stored runs", self.path.display());
         }
         Ok(found.swap_remove(0))
     }

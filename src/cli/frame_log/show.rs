@@ -66,7 +66,7 @@ fn tell_more(listed: i64, of: &str, database: &Database) -> anyhow::Result<()> {
         // If stderr is closed, the hint cannot be delivered.
         let _ = writeln!(
             std::io::stderr(),
-            "{listed} of {all} runs are listed, the newest; --limit {all} lists all of them"
+            "{listed} of {all} runs are shown, newest first; --limit {all} shows all of them"
         );
     }
     Ok(())

@@ -45,7 +45,7 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
         |row| row.get(0),
     )?;
     if dangling > 0 {
-        findings.push(format!("{dangling} frames lack a part that no earlier frame has"));
+        findings.push(format!("{dangling} frames refer to a text that no earlier frame has"));
     }
     artifacts(database, &mut findings)?;
     marks(database, &mut findings)?;
@@ -58,7 +58,7 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
     if unchecked > 0 {
         writeln!(
             out,
-            "{unchecked} frames are of an older layout and have no checksum: that they are as they were is not known"
+            "{unchecked} frames come from an older layout without checksums: changes to them cannot be detected"
         )?;
     }
     Ok(if findings.is_empty() { EXIT_CLEAN } else { EXIT_FINDINGS })
@@ -68,7 +68,7 @@ pub(super) fn run(database: &Database, out: &mut dyn Write) -> anyhow::Result<u8
 fn losses(database: &Database, marked: Option<u64>, findings: &mut Vec<String>) -> anyhow::Result<()> {
     let next = Row::read(&database.connection)?.next_position;
     if let Some(lost) = marked.and_then(|marked| marked.checked_sub(next)).filter(|lost| *lost > 0) {
-        findings.push(format!("{lost} frames were committed behind position {next} and are not there"));
+        findings.push(format!("{lost} frames were committed after position {next} and are missing"));
     }
     let mut statement =
         database.connection.prepare("SELECT noticed_ms, position, frames FROM losses ORDER BY position")?;
@@ -76,7 +76,7 @@ fn losses(database: &Database, marked: Option<u64>, findings: &mut Vec<String>) 
     while let Some(row) = rows.next()? {
         let (at, position, frames): (u64, u64, u64) = (row.get(0)?, row.get(1)?, row.get(2)?);
         findings.push(format!(
-            "{frames} frames that were committed from position {position} on were not there at the start of {}",
+            "{frames} frames that were committed from position {position} on were missing when framegate started at {}",
             rfc3339_millis(at)
         ));
     }
@@ -99,7 +99,9 @@ fn marks(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<()> 
     let mut rows = statement.query([])?;
     while let Some(row) = rows.next()? {
         let (kind, id): (String, String) = (row.get(0)?, row.get(1)?);
-        findings.push(format!("{kind} {id}: its front is gone, and no mark is where it ended"));
+        findings.push(format!(
+            "{kind} {id}: its first frames were dropped, but there is no mark at the position after them"
+        ));
     }
     Ok(())
 }
@@ -114,7 +116,7 @@ fn artifacts(database: &Database, findings: &mut Vec<String>) -> anyhow::Result<
         let (hash, bytes): (String, usize) = (row.get(0)?, row.get(1)?);
         let content = row.get_ref(2)?.as_blob()?;
         if content.len() != bytes || id_of(&Sha256::digest(content).into()) != hash {
-            findings.push(format!("artifact {hash}: its content is another one"));
+            findings.push(format!("artifact {hash}: its content does not match its hash"));
         }
         if !row.get::<_, bool>(3)? {
             findings.push(format!("artifact {hash}: no stream refers to it"));
@@ -130,10 +132,10 @@ fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<S
     let (mut next, mut last_ms, mut ended) = (gone, kept.gone.map_or(0, |gone| gone.last_ms), false);
     let read = database.frames(key, kept, &mut |frame| {
         if frame.seq != next {
-            findings.push(format!("{name}: frame {} follows on {next} frames", frame.seq));
+            findings.push(format!("{name}: frame {} follows after {next} frames", frame.seq));
         }
         if frame.timestamp_ms < last_ms {
-            findings.push(format!("{name}: the time runs backwards at frame {}", frame.seq));
+            findings.push(format!("{name}: time runs backwards at frame {}", frame.seq));
         }
         (next, last_ms, ended) = (frame.seq + 1, frame.timestamp_ms, is_last(frame));
         Ok(())
@@ -146,16 +148,20 @@ fn stream(key: i64, kept: &KeptStream, database: &Database, findings: &mut Vec<S
         return next - gone;
     }
     if next != kept.frames {
-        findings.push(format!("{name}: has {next} frames, and its row says {}", kept.frames));
+        findings.push(format!("{name}: has {next} frames, but its row says {}", kept.frames));
     }
     if ended != kept.ended {
-        let said = |ended| if ended { "is over" } else { "goes on" };
-        findings.push(format!("{name}: {} by its frames, and {} by its row", said(ended), said(kept.ended)));
+        let said = |ended| if ended { "has ended" } else { "is open" };
+        findings.push(format!(
+            "{name}: according to its frames it {}, but according to its row it {}",
+            said(ended),
+            said(kept.ended)
+        ));
     }
     let status: Value = kept.status.as_deref().and_then(|text| serde_json::from_str(text).ok()).unwrap_or_default();
     match status.get("frames").and_then(Value::as_u64) {
-        None => findings.push(format!("{name}: has no status that can be read")),
-        Some(told) if told != next => findings.push(format!("{name}: has {next} frames, and its status says {told}")),
+        None => findings.push(format!("{name}: its status cannot be read")),
+        Some(told) if told != next => findings.push(format!("{name}: has {next} frames, but its status says {told}")),
         Some(_) => {}
     }
     next - gone

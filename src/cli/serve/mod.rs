@@ -57,9 +57,9 @@ pub(super) struct Args {
 /// The exit codes in `--help`.
 const EXIT_CODES: &str = "\
 Exit codes:
-  0    it was told to stop, and has
-  2    it could not be started, or not go on: the port is taken, the database cannot be used
-  78   the configuration cannot be used; starting it again changes nothing";
+  0    the proxy was asked to stop and has stopped
+  2    the proxy could not start or continue: the port is in use, the database cannot be used
+  78   the configuration is invalid; starting again does not help until it is corrected";
 
 pub(super) fn run(args: &Args, log_args: &LogArgs) -> anyhow::Result<ExitCode> {
     let (sources, config, mut settings) = match configured(args, log_args) {
@@ -169,7 +169,7 @@ fn default_rules() -> anyhow::Result<Option<Arc<Rules>>> {
 /// The location of the log, as shown to users.
 fn place_of(kind: LogKind, path: &Path) -> String {
     match kind {
-        LogKind::Memory => "Its log is in memory, and gone with the process".to_owned(),
+        LogKind::Memory => "Its log is in memory and is lost when the process ends".to_owned(),
         LogKind::Sqlite => {
             let path = std::path::absolute(path).unwrap_or_else(|_| path.to_owned());
             format!("Its log is {}", path.display())
@@ -282,7 +282,7 @@ async fn serve(
                 }
             }
             if terminal.is_gone() {
-                tracing::info!("the terminal is gone");
+                tracing::info!("the terminal was closed");
                 let _ = hang_up.send(());
                 // Further SIGHUPs mean the same.
                 return;
@@ -298,8 +298,8 @@ async fn serve(
                 let _ = say(&format!("{intro}{}", demo_run(&base, name, run)));
             };
             match demo::play(runs, Some(rules), told).await {
-                Ok(()) => drop(say("\nAll recordings have been played; what they made can still be read.\n")),
-                Err(error) => tracing::error!(%error, "the demo stopped"),
+                Ok(()) => drop(say("\nAll recordings have been played; their runs can still be read.\n")),
+                Err(error) => tracing::error!(%error, "the demo failed"),
             }
         });
     }
@@ -313,7 +313,7 @@ async fn serve(
                 _ = interrupt.recv() => {}
                 Ok(()) = &mut hung_up, if !hung_up.is_terminated() => {}
             }
-            tracing::info!("told to stop");
+            tracing::info!("shutdown requested");
             signal.notify_one();
         }
     });
@@ -324,10 +324,9 @@ async fn serve(
 
 fn demo_intro(base: &str) -> String {
     format!(
-        "\nRecordings of four runners are being played in now. Watch all of them, translated, live:\n\n  \
-         curl -N '{base}/v1/events?contract=sse.v1'\n\n\
-         What there is, and one run in each contract (frames.v2, sse.v1, agent-manager.v1, pixir.v1, hecate.v1, raw):\n\n  \
-         curl '{base}/v1/runs'\n"
+        "\nRecordings of four runners are being ingested. To watch them all live in one contract:\n\n  curl -N \
+             '{base}/v1/events?contract=sse.v1'\n\nThe list of runs, and one run in each contract (frames.v2, sse.v1, \
+             agent-manager.v1, pixir.v1, hecate.v1, raw):\n\n  curl '{base}/v1/runs'\n"
     )
 }
 

@@ -25,16 +25,16 @@ impl Reload {
                 new.contradictions().iter().for_each(|message| tracing::warn!("{message}"));
                 let changes = self.config.changes(&new);
                 let changed = changes.reloaded.join(", ");
-                tracing::info!(changed, "the configuration was read again; tokens and certificates too");
+                tracing::info!(changed, "the configuration was reloaded, including tokens and certificates");
                 if !changes.restart.is_empty() {
                     let settings = changes.restart.join(", ");
-                    tracing::warn!(settings, "these settings changed too, and need a restart: what they were goes on");
+                    tracing::warn!(settings, "these changed settings need a restart; their old values stay in effect");
                 }
                 self.config = self.config.reloaded(new);
             }
             Err(error) => {
                 let error = format!("{error:#}");
-                tracing::error!(error, "the configuration was not reloaded; what holds goes on to hold");
+                tracing::error!(error, "the configuration was not reloaded; the current one stays in effect");
             }
         }
     }

@@ -58,7 +58,7 @@ pub(super) fn settings(config: &Config) -> anyhow::Result<Settings> {
         page_default: server.page_limit_default,
         page_max: server.page_limit_max,
         default_contract: contract(&server.default_contract)
-            .with_context(|| format!("there is no contract {:?}", server.default_contract))?,
+            .with_context(|| format!("unknown contract {:?}", server.default_contract))?,
         encoder: encoder_options(config),
         upstreams: config.upstream.clone(),
         policy: Arc::new(config.approvals.policy()?),

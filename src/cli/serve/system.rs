@@ -37,8 +37,9 @@ pub(super) fn fit_open_files(settings: &mut Settings) {
     if wanted > room {
         let settings_connections = settings.max_connections;
         tracing::warn!(
-            "server.max_connections is {settings_connections}, and the system lets the process have {files} open files: {room} \
-             connections are taken; raise the limit (ulimit -n, LimitNOFILE= of systemd) or lower the setting"
+            "server.max_connections is {settings_connections}, but the system lets the process open only {files} \
+             files: {room} connections are accepted; raise the limit (ulimit -n, LimitNOFILE= of systemd) or lower the \
+             setting"
         );
         settings.max_connections = usize::try_from(room).unwrap_or(usize::MAX);
     }

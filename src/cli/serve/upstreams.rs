@@ -30,7 +30,7 @@ fn feed(upstream: &Upstream, settings: &crate::config::upstream::Sse) -> anyhow:
     let ms = Duration::from_millis;
     Ok(sse::Settings {
         name: upstream.name.clone(),
-        runner: runner(&upstream.runner).with_context(|| format!("there is no runner {:?}", upstream.runner))?,
+        runner: runner(&upstream.runner).with_context(|| format!("unknown runner {:?}", upstream.runner))?,
         url: settings.http.url.parse().context("url")?,
         credentials: credentials(&settings.http)?,
         ca_file: is_set(&settings.http.ca_file),
@@ -98,14 +98,16 @@ fn credentials(settings: &Http) -> anyhow::Result<Credentials> {
                     let text = std::env::var(variable)
                         .map_err(|_| anyhow!("secret_env: there is no environment variable {variable}"))?;
                     let secret = one_line(&text).map(str::to_owned);
-                    secret.ok_or_else(|| anyhow!("secret_env: {variable} holds no secret on one line"))?
+                    secret.ok_or_else(|| anyhow!("secret_env: {variable} must contain a secret on one line"))?
                 }
             };
             // Errors name neither the header nor the secret: a user may have swapped the two settings.
-            let header: HeaderName =
-                settings.credential_header.parse().map_err(|_| anyhow!("credential_header is no header's name"))?;
+            let header: HeaderName = settings
+                .credential_header
+                .parse()
+                .map_err(|_| anyhow!("credential_header is not a valid header name"))?;
             Credentials::own(header, &settings.credential_scheme, &secret)
-                .map_err(|_| anyhow!("the secret cannot stand in a header"))
+                .map_err(|_| anyhow!("the secret cannot be sent in a header"))
         }
     }
 }

@@ -83,7 +83,7 @@ impl Report for Junit {
 
 /// Says that there are more findings. If the file has errors this is a failure, since none of them may have been shown.
 fn rest(more: u64, tally: &Tally) -> String {
-    let message = format!("{more} more findings are not shown ({} errors in all)", tally.errors);
+    let message = format!("{more} more findings are not shown ({} errors in total)", tally.errors);
     match tally.errors {
         0 => String::new(),
         _ => format!("      <failure type=\"more\" message=\"{message}\"/>\n"),
