@@ -116,7 +116,7 @@ fn a_finding_has_its_place_its_rule_and_what_would_be_right() {
     assert!(line.starts_with("stdin:2: error[schema] assistant_delta /payload/text: "), "{line}");
     assert!(line.ends_with("is not of type \"string\""), "{line}");
     let out = check(&[], ndjson(&clean()[..2])).exits(1).out;
-    assert!(out.starts_with("stdin: error[end.missing]: the stream has no end: the last event is run_"), "{out}");
+    assert!(out.starts_with("stdin: error[end.missing]: the stream has no end: its last event must be run_"), "{out}");
     let out = check(&[], "{\"type\":\"x\\ny\\u001b[2J\"}\n").exits(1).out;
     assert!(out.starts_with("stdin:1: error[schema.type] x\\ny\\u{1b}[2J /type: sse.v1 has no such event"), "{out}");
     let out = check(&[], "{\"cut\":").exits(1).out;
@@ -431,7 +431,9 @@ fn a_resumed_stream_needs_no_start() {
     check(&["--resumed", "--strict"], &rest).exits(0);
     check(&["--resumed"], ndjson(&clean()[..2])).exits(1).prints(&["end.missing"]);
     check(&["--after", "x", "--resumed"], "").exits(2).says(&["--resumed"]);
-    run(&["check", "--contract", "hecate.v1", "--after", "evt_1"], "{}").exits(2).says(&["is no cursor", "hecate.v1"]);
+    run(&["check", "--contract", "hecate.v1", "--after", "evt_1"], "{}")
+        .exits(2)
+        .says(&["invalid cursor", "hecate.v1"]);
     run(&["check", "--contract", "frames.v1", "--after", "-1"], "{}").exits(1);
     run(&["check", "--from", "codex", "--contract", "frames.v1", "--after", "1"], "").exits(2);
 }

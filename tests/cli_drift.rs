@@ -119,7 +119,8 @@ fn drift_is_counted_by_place_with_its_first_record() {
     assert!(first["suggestion"].as_str().unwrap().contains("\"delta\""), "{first}");
     assert_eq!(json["summary"]["errors"], 2);
     let text = check(&[&file], "").exits(1);
-    let told = format!("({deltas} times, first in the record at byte {offset}): was it \"delta\" before?");
+    let told =
+        format!("({deltas} times, first in the record at byte {offset}): if this is \"delta\" under a new name,");
     text.prints(&["error[drift.unknown_field] response.output_text.delta /piece: ", &told, "2 errors, 0 warnings"]);
     check(&["--format", "junit", &file], "")
         .exits(1)
@@ -130,7 +131,7 @@ fn drift_is_counted_by_place_with_its_first_record() {
 fn the_surface_can_be_said_where_the_records_do_not_show_it() {
     check(&[], "nonsense\n{\"a\":1}\n").exits(2).says(&["standard input", "--surface (sse, ndjson, response)"]);
     let ran = check(&["--surface", "sse"], "nonsense\n{\"a\":1}\n").exits(1);
-    ran.prints(&["stdin:1: error[drift.not_json]", "stdin:2: error[drift.unknown_type]", "does not say its type"]);
+    ran.prints(&["stdin:1: error[drift.not_json]", "stdin:2: error[drift.unknown_type]", "the record has no type"]);
     check(&["--surface", "sse"], "").exits(1).prints(&["error[records.none]"]);
     check(&["--surface", "ws"], "").exits(2).says(&["\"ws\"", "sse, ndjson, response"]);
 }

@@ -195,7 +195,7 @@ fn all_events(frames: &[Frame], contract: &'static Contract) -> Events {
 fn validate(events: &Events, schemas: &Schemas) -> Counts {
     let mut counts = Counts::default();
     for event in events.iter() {
-        assert!(schemas.check(event).is_ok(), "an event of ours breaks its schema");
+        assert!(schemas.check(event).is_ok(), "framegate's own event violates its schema");
         counts.events += 1;
     }
     counts

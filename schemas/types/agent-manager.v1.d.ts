@@ -1,12 +1,12 @@
-// The events of agent-manager.v1, from its JSON Schemas. Written by `framegate schema agent-manager.v1 --typescript`; not to be edited.
+// The events of agent-manager.v1, from its JSON Schemas. Written by `framegate schema agent-manager.v1 --typescript`; do not edit.
 
 /** Any event of agent-manager.v1: run events for managers and audits: messages, tool calls, metrics, status. */
 export type AgentManagerV1Event = AgentManagerV1Events[AgentManagerV1EventType];
 
-/** The types of agent-manager.v1, as `eventType` has them. */
+/** The event types of agent-manager.v1, the values of `eventType`. */
 export type AgentManagerV1EventType = keyof AgentManagerV1Events;
 
-/** From each type of agent-manager.v1 to its event. */
+/** Maps each type of agent-manager.v1 to its event. */
 export interface AgentManagerV1Events {
   tool_call: ToolCallEvent;
   tool_result: ToolResultEvent;
@@ -17,7 +17,7 @@ export interface AgentManagerV1Events {
   error: ErrorEvent;
 }
 
-/** What every event of agent-manager.v1 has. */
+/** The properties that all events of agent-manager.v1 have. */
 export interface AgentManagerV1Envelope {
   /**
    * Unique event identifier.

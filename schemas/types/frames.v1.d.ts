@@ -1,12 +1,12 @@
-// The events of frames.v1, from its JSON Schemas. Written by `framegate schema frames.v1 --typescript`; not to be edited.
+// The events of frames.v1, from its JSON Schemas. Written by `framegate schema frames.v1 --typescript`; do not edit.
 
-/** Any event of frames.v1: canonical frames, session-scoped envelope, the types of phase 1. */
+/** Any event of frames.v1: canonical frames with a session-scoped envelope, limited to the types of phase 1. */
 export type FramesV1Event = FramesV1Events[FramesV1EventType];
 
-/** The types of frames.v1, as `type` has them. */
+/** The event types of frames.v1, the values of `type`. */
 export type FramesV1EventType = keyof FramesV1Events;
 
-/** From each type of frames.v1 to its event. */
+/** Maps each type of frames.v1 to its event. */
 export interface FramesV1Events {
   session_started: SessionStartedEvent;
   output_text_delta: OutputTextDeltaEvent;
@@ -30,7 +30,7 @@ export interface FramesV1Events {
   tool_task_signalled: ToolTaskSignalledEvent;
 }
 
-/** What every event of frames.v1 has. */
+/** The properties that all events of frames.v1 have. */
 export interface FramesV1Envelope {
   /**
    * The frame's id, a UUID in our own frames.

@@ -1,12 +1,12 @@
-// The events of frames.v2, from its JSON Schemas. Written by `framegate schema frames.v2 --typescript`; not to be edited.
+// The events of frames.v2, from its JSON Schemas. Written by `framegate schema frames.v2 --typescript`; do not edit.
 
-/** Any event of frames.v2: canonical frames, stream-scoped envelope, every type. */
+/** Any event of frames.v2: canonical frames with a stream-scoped envelope, all types. */
 export type FramesV2Event = FramesV2Events[FramesV2EventType];
 
-/** The types of frames.v2, as `type` has them. */
+/** The event types of frames.v2, the values of `type`. */
 export type FramesV2EventType = keyof FramesV2Events;
 
-/** From each type of frames.v2 to its event. */
+/** Maps each type of frames.v2 to its event. */
 export interface FramesV2Events {
   session_started: SessionStartedEvent;
   session_ended: SessionEndedEvent;
@@ -55,7 +55,7 @@ export interface FramesV2Events {
   skill_warning: SkillWarningEvent;
 }
 
-/** What every event of frames.v2 has. */
+/** The properties that all events of frames.v2 have. */
 export interface FramesV2Envelope {
   /**
    * UUIDv5 of `seq` in the namespace of the stream's id.

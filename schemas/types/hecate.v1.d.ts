@@ -1,12 +1,12 @@
-// The events of hecate.v1, from its JSON Schemas. Written by `framegate schema hecate.v1 --typescript`; not to be edited.
+// The events of hecate.v1, from its JSON Schemas. Written by `framegate schema hecate.v1 --typescript`; do not edit.
 
 /** Any event of hecate.v1: typed run events for agent front ends: turns, tools, approvals, cost. */
 export type HecateV1Event = HecateV1Events[HecateV1EventType];
 
-/** The types of hecate.v1, as `type` has them. */
+/** The event types of hecate.v1, the values of `type`. */
 export type HecateV1EventType = keyof HecateV1Events;
 
-/** From each type of hecate.v1 to its event. */
+/** Maps each type of hecate.v1 to its event. */
 export interface HecateV1Events {
   "run.queued": RunQueuedEvent;
   "run.started": RunStartedEvent;
@@ -73,7 +73,7 @@ export interface HecateV1Events {
   "gap.run_disconnected": GapRunDisconnectedEvent;
 }
 
-/** What every event of hecate.v1 has. */
+/** The properties that all events of hecate.v1 have. */
 export interface HecateV1Envelope {
   /** The version of the envelope. */
   schema_version: "1";

@@ -1,12 +1,12 @@
-// The events of pixir.v1, from its JSON Schemas. Written by `framegate schema pixir.v1 --typescript`; not to be edited.
+// The events of pixir.v1, from its JSON Schemas. Written by `framegate schema pixir.v1 --typescript`; do not edit.
 
 /** Any event of pixir.v1: session events with a durable log: canonical history, ephemeral live display. */
 export type PixirV1Event = PixirV1Events[PixirV1EventType];
 
-/** The types of pixir.v1, as `type` has them. */
+/** The event types of pixir.v1, the values of `type`. */
 export type PixirV1EventType = keyof PixirV1Events;
 
-/** From each type of pixir.v1 to its event. */
+/** Maps each type of pixir.v1 to its event. */
 export interface PixirV1Events {
   user_message: UserMessageEvent;
   assistant_message: AssistantMessageEvent;
@@ -27,7 +27,7 @@ export interface PixirV1Events {
   context_pressure: ContextPressureEvent;
 }
 
-/** What every event of pixir.v1 has. */
+/** The properties that all events of pixir.v1 have. */
 export interface PixirV1Envelope {
   /**
    * Unique event identifier.

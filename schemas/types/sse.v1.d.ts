@@ -1,12 +1,12 @@
-// The events of sse.v1, from its JSON Schemas. Written by `framegate schema sse.v1 --typescript`; not to be edited.
+// The events of sse.v1, from its JSON Schemas. Written by `framegate schema sse.v1 --typescript`; do not edit.
 
 /** Any event of sse.v1: run streaming for chat UIs: text, approvals, tool results. */
 export type SseV1Event = SseV1Events[SseV1EventType];
 
-/** The types of sse.v1, as `type` has them. */
+/** The event types of sse.v1, the values of `type`. */
 export type SseV1EventType = keyof SseV1Events;
 
-/** From each type of sse.v1 to its event. */
+/** Maps each type of sse.v1 to its event. */
 export interface SseV1Events {
   run_started: RunStartedEvent;
   assistant_delta: AssistantDeltaEvent;
@@ -19,7 +19,7 @@ export interface SseV1Events {
   run_failed: RunFailedEvent;
 }
 
-/** What every event of sse.v1 has. */
+/** The properties that all events of sse.v1 have. */
 export interface SseV1Envelope {
   /**
    * Opaque; sorts as a string within a run.

@@ -20,8 +20,8 @@ fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
     let yes = |answers: Value| json!({"decision": "approved", "answers": answers});
     for (answers, told) in [
         (json!([]), "give it in `answers`"),
-        (json!(["here", "many"]), "the field \"count\" wants a whole number"),
-        (json!([[], "1"]), "the field \"zone\" wants an answer"),
+        (json!(["here", "many"]), "the field \"count\" requires a whole number"),
+        (json!([[], "1"]), "the field \"zone\" requires an answer"),
         (json!(["here", "1", "more"]), "the form has 2 fields"),
     ] {
         let answer = started.answer(&run, "ask-one", &yes(answers));

@@ -23,7 +23,7 @@ fn main() {
         let mut events = 0;
         let counted = allocation_counter::measure(|| events = (part.run)().events);
         let each = |count: u64| count as f64 / events.max(1) as f64;
-        assert!(counted.count_total > 0, "{} cannot do without an allocation", part.name);
+        assert!(counted.count_total > 0, "{} must allocate", part.name);
         println!(
             "{:44} {:>11} {:>10.2} {:>8.2} {:>16.0}",
             part.name,

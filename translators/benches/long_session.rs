@@ -44,7 +44,7 @@ fn main() {
     let rounds = if quick { 1 } else { ROUNDS };
     println!(
         "{:18} {:>9} {:>9} {:>9} {:>6}   {:>9} {:>9} {:>6}",
-        "ns for a frame", "frames", "short", "long", "ratio", "short", "long", "ratio"
+        "ns per frame", "frames", "short", "long", "ratio", "short", "long", "ratio"
     );
     println!("{:18} {:>36}   {:>26}", "", "decoded", "and in every contract");
     for session in sessions {
@@ -120,7 +120,7 @@ fn decode(session: &Session, input: &[u8], pieces: usize) -> usize {
         said += usize::from(frame.body.kind() == session.gives);
         black_box(&frame);
     });
-    assert_eq!(said, pieces, "{}: every piece gives one {}", session.name, session.gives);
+    assert_eq!(said, pieces, "{}: each piece must produce one {}", session.name, session.gives);
     frames
 }
 

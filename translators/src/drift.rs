@@ -44,7 +44,7 @@ pub enum NoDrift {
 impl std::fmt::Display for NoDrift {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
-            Self::NothingKnown => f.write_str("nothing is known of this surface yet"),
+            Self::NothingKnown => f.write_str("this surface has no schemas yet"),
             Self::Schema(error) => f.write_str(error),
         }
     }
@@ -98,7 +98,7 @@ impl Known {
 
     fn one(&self, record: &Record<'_>, sink: &mut dyn FnMut(&DriftKey, &str)) {
         let Some(kind) = (self.surface.kind_of)(record) else {
-            sink(&DriftKey::of_record(DriftKind::UnknownType, None), "the record does not say its type");
+            sink(&DriftKey::of_record(DriftKind::UnknownType, None), "the record has no type");
             return;
         };
         if let Some(known) = self.schemas.said(&kind, record.fields.fields()) {
@@ -106,7 +106,7 @@ impl Known {
         } else if self.schemas.knows(&kind) {
             self.look(record, &kind).iter().for_each(|(key, expected)| sink(key, expected));
         } else {
-            let expected = format!("no record of type {:?} is known", finding::short(&kind));
+            let expected = format!("unknown record type {:?}", finding::short(&kind));
             sink(&DriftKey::of_record(DriftKind::UnknownType, Some(&kind)), &expected);
         }
     }

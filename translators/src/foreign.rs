@@ -32,7 +32,10 @@ const SIGNATURES: &[(&[u8], Foreign)] = &[
     (b"\x04\x22\x4D\x18", Foreign { what: "compressed with lz4", reader: Some("lz4 -dc") }),
     (b"PK\x03\x04", Foreign { what: "a zip archive", reader: Some("unzip -p") }),
     (b"7z\xBC\xAF\x27\x1C", Foreign { what: "a 7z archive", reader: Some("7z x -so") }),
-    (b"SQLite format 3\0", Foreign { what: "an SQLite database (framegate log reads its own)", reader: None }),
+    (
+        b"SQLite format 3\0",
+        Foreign { what: "an SQLite database (framegate's own log is read with framegate log)", reader: None },
+    ),
     (b"\x7FELF", Foreign { what: "a program", reader: None }),
     (b"\x89PNG\r\n\x1A\n", Foreign { what: "a PNG image", reader: None }),
     (b"%PDF-", Foreign { what: "a PDF document", reader: None }),

@@ -103,7 +103,7 @@ impl std::fmt::Display for Unsayable {
         match self {
             Self::NoWord(sentence) => f.write_str(sentence),
             Self::Unfit(sentence) => f.write_str(sentence),
-            Self::NoQuestion(id) => write!(f, "no question {:?} waits for an answer", &**id),
+            Self::NoQuestion(id) => write!(f, "no open question {:?}", &**id),
         }
     }
 }

@@ -189,15 +189,15 @@ impl Recogniser {
 /// Describes an unrecognised record: by its type or its first keys.
 fn unfamiliar(record: &Record<'_>) -> String {
     if record.json.kind() != Kind::Object {
-        return format!("no JSON object but {}", record.json.kind().as_str());
+        return format!("not a JSON object but {}", record.json.kind().as_str());
     }
     // The record is not redacted yet, so possible secrets must not appear here.
     let is_word = |text: &str| {
         text.len() <= 40 && text.chars().all(|letter| letter.is_ascii_alphabetic() || "._-/".contains(letter))
     };
     match record.fields.str("type").or_else(|| record.fields.str("method")) {
-        Some(kind) if is_word(&kind) => format!("an object of the unfamiliar type {kind:?}"),
-        Some(_) => "an object of an unfamiliar type".to_owned(),
+        Some(kind) if is_word(&kind) => format!("an object of the unknown type {kind:?}"),
+        Some(_) => "an object of an unknown type".to_owned(),
         None => {
             let keys = record.fields.iter().filter(|(key, _)| is_word(key));
             let keys: Vec<String> = keys.take(4).map(|(key, _)| format!("{key:?}")).collect();

@@ -160,7 +160,7 @@ fn a_new_word_is_told_but_no_text_is() {
     };
     let found = state("paused");
     assert_eq!(told(&found), [("unknown_value", "response.completed", "/response/output/*/status", 1)]);
-    assert!(found[0].message.starts_with("unknown value \"paused\"; known is \"in_progress\""), "{found:?}");
+    assert!(found[0].message.starts_with("unknown value \"paused\"; known values: \"in_progress\""), "{found:?}");
     assert!(!format!("{:?}", state("MY SECRET")).contains("SECRET"));
 }
 

@@ -129,8 +129,8 @@ fn what_is_not_a_stored_frame_is_told_with_its_place() {
     for (wrong, expected) in [
         (line.replace("\"v\":1", "\"v\":2"), "by a later version (form 2"),
         (line.replace("\"v\":1,", ""), "missing field `v`"),
-        (line.replace("claude-code", "clod"), "there is no provider \"clod\" (known: claude-code, codex"),
-        (line.replace("\"session\"", "\"sesion\""), "there is no stream kind \"sesion\""),
+        (line.replace("claude-code", "clod"), "unknown provider \"clod\" (known: claude-code, codex"),
+        (line.replace("\"session\"", "\"sesion\""), "unknown stream kind \"sesion\""),
         (line.replace("session_started", "session_begun"), "unknown variant `session_begun`"),
         (line.replace("\"input\"", "\"inputs\""), "unknown field `inputs`"),
         (line.replace("\"seq\"", "\"sequence\""), "unknown field `sequence`"),
@@ -145,7 +145,7 @@ fn what_is_not_a_stored_frame_is_told_with_its_place() {
     let bytes = V1.lines().find(|line| line.contains("\"hex\"")).unwrap();
     for wrong in ["7bff0", "7bfg", "zz"] {
         let error = read_frame(bytes.replace("7bff00", wrong).as_bytes()).unwrap_err();
-        assert!(error.to_string().contains("no hexadecimal byte"), "{error}");
+        assert!(error.to_string().contains("must consist of hexadecimal bytes"), "{error}");
     }
 }
 

@@ -178,7 +178,7 @@ fn an_answer_is_told_once_it_was_passed_on_and_no_second_one_is_taken() {
     let third = talk.answer("a", Decision::Rejected);
     assert!(outcome(third).contains("answered already"));
     let unknown = talk.answer("b", Decision::Rejected);
-    assert!(outcome(unknown).contains("no question \"b\""));
+    assert!(outcome(unknown).contains("no open question \"b\""));
     assert!(talk.send().is_empty());
     assert_eq!(talk.conversation.deadline(), None);
 }

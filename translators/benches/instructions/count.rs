@@ -84,16 +84,16 @@ fn in_folder(folder: &Path) -> Result<Baseline, String> {
         let mut number = || words.next()?.parse::<u64>().ok();
         let (bytes, events) = (number(), number());
         let (Some(bytes), Some(events), Some(name)) = (bytes, events, words.next()) else {
-            return Err(format!("the counted program said {line:?}"));
+            return Err(format!("unexpected output of the counted program: {line:?}"));
         };
         // The first dump is the time before the first stage, the second is that stage, the third is the time until the next
         // one.
         let part = folder.join(format!("counts.{}", 2 * nth + 2));
-        let instructions = total(&part).ok_or_else(|| format!("valgrind counted nothing of {name:?}"))?;
+        let instructions = total(&part).ok_or_else(|| format!("valgrind has no count for {name:?}"))?;
         counts.push(Count { name: name.to_owned(), instructions, bytes, events });
     }
     if counts.is_empty() {
-        return Err("the counted program went through no stage".to_owned());
+        return Err("the counted program ran no stage".to_owned());
     }
     Ok(Baseline { compiler: compiler(), machine, counts })
 }

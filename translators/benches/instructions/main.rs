@@ -60,7 +60,7 @@ fn main() -> ExitCode {
     };
     if has("--write") {
         counts.write();
-        println!("{} counts are the baseline now: {}", counts.counts.len(), Baseline::path().display());
+        println!("wrote {} counts as the new baseline: {}", counts.counts.len(), Baseline::path().display());
     }
     let known = match Baseline::read() {
         Ok(known) => known,
@@ -79,12 +79,12 @@ fn uncounted() -> ExitCode {
     let mut names = Vec::new();
     work::each(&mut |part| {
         let counts = (part.run)();
-        assert!(counts.events > 0, "{} gives nothing", part.name);
+        assert!(counts.events > 0, "{} produces no events", part.name);
         names.push(part.name.to_owned());
     });
     let known = Baseline::read().unwrap();
     let kept: Vec<&String> = known.counts.iter().map(|count| &count.name).collect();
-    assert_eq!(names.iter().collect::<Vec<_>>(), kept, "the baseline has other stages: write it anew");
+    assert_eq!(names.iter().collect::<Vec<_>>(), kept, "the baseline has other stages: rewrite it with -- --write");
     println!("{} stages, each with a baseline", names.len());
     ExitCode::SUCCESS
 }
@@ -116,27 +116,31 @@ fn compare(counts: &Baseline, known: &Baseline) -> usize {
         }
     }
     let gone = known.counts.iter().filter(|known| counts.counts.iter().all(|count| count.name != known.name)).count();
-    println!("counted on {} by {}", counts.machine, counts.compiler);
+    println!("counted on {}, compiled by {}", counts.machine, counts.compiler);
     if !same_machine {
-        eprintln!("NOT compared: the baseline is of another kind of processor ({})", known.machine);
+        eprintln!("NOT compared: the baseline was counted on another kind of processor ({})", known.machine);
         return 0;
     }
     if !same_compiler {
         eprintln!(
-            "the baseline was made by another compiler ({}): {:.0} % are tolerated instead of {:.0} %; -- --write makes it anew",
+            "the baseline was made by another compiler ({}): the tolerance is {:.0} % instead of {:.0} %; -- --write renews it",
             known.compiler,
             tolerance * 100.0,
             TOLERANCE * 100.0,
         );
     }
     for (name, change) in &worse {
-        eprintln!("{name} takes {:+.1} % of its baseline, {:.0} % are tolerated", change * 100.0, tolerance * 100.0);
+        eprintln!(
+            "{name}: {:+.1} % against its baseline, more than the tolerance of {:.0} %",
+            change * 100.0,
+            tolerance * 100.0
+        );
     }
     if gone > 0 {
-        eprintln!("{gone} stages of the baseline are gone: write it anew");
+        eprintln!("{gone} stages of the baseline no longer exist: rewrite it with -- --write");
     }
     if better > 0 {
-        println!("{better} stages take less than their baseline by more than the tolerance: -- --write keeps the gain");
+        println!("{better} stages are below their baseline by more than the tolerance: -- --write records the gain");
     }
     worse.len() + gone
 }
@@ -148,9 +152,12 @@ fn too_long(counts: &Baseline) -> usize {
         let Some(name) = long.name.strip_suffix(work::LONG) else { continue };
         let Some(short) = counts.get(&format!("{name}{}", work::SHORT)) else { continue };
         let ratio = long.per_event() / short.per_event();
-        println!("{name:44} a frame of a long session takes {ratio:.3} of one of a short session");
+        println!("{name:44} a frame of a long session costs {ratio:.3} times one of a short session");
         if ratio > 1.0 + TOLERANCE_OF_LENGTH {
-            eprintln!("{name}: length costs {ratio:.2}, {:.2} is tolerated", 1.0 + TOLERANCE_OF_LENGTH);
+            eprintln!(
+                "{name}: a frame of a long session costs {ratio:.2} times one of a short session, more than {:.2}",
+                1.0 + TOLERANCE_OF_LENGTH
+            );
             worse += 1;
         }
     }
@@ -167,7 +174,7 @@ fn one_more(counts: &Baseline) {
         let share = count.instructions as f64 / whole.instructions as f64;
         let beside =
             if share > AIM_OF_ONE_MORE { format!(", above the aim of {AIM_OF_ONE_MORE}") } else { String::new() };
-        println!("{runner}: {contract} beside {first} costs {share:.2} of the first{beside}");
+        println!("{runner}: {contract} in addition to {first} costs {share:.2} of {first} alone{beside}");
     }
 }
 

@@ -139,7 +139,7 @@ fn length_of(session: &sessions::Session, tell: &mut dyn FnMut(Part<'_>)) {
             });
             counts
         });
-        assert_eq!(said, pieces, "{}: every piece gives one {}", session.name, session.gives);
+        assert_eq!(said, pieces, "{}: each piece must produce one {}", session.name, session.gives);
         part("every contract", &mut || {
             let mut counts = Counts::default();
             let mut encoders: Vec<Encoders> = CONTRACTS.iter().map(Encoders::new).collect();

@@ -137,7 +137,7 @@ pub(crate) fn whole(
 
 fn write(event: EventRef<'_>, schemas: Option<&Schemas>, out: &mut Vec<u8>, counts: &mut Counts) {
     if let Some(schemas) = schemas {
-        assert!(schemas.check(event).is_ok(), "an event of ours breaks its schema");
+        assert!(schemas.check(event).is_ok(), "framegate's own event violates its schema");
     }
     let before = out.len();
     write_ndjson(event, out);

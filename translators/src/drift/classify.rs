@@ -42,12 +42,12 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
     match error.kind() {
         Broken::AdditionalProperties { unexpected } | Broken::UnevaluatedProperties { unexpected } => {
             for name in unexpected {
-                tell(DriftKind::UnknownField, below(&place, name), None, "no such field is known".to_owned());
+                tell(DriftKind::UnknownField, below(&place, name), None, "the schema has no such field".to_owned());
             }
         }
         Broken::Required { property } => {
             let name = property.as_str().unwrap_or_default();
-            tell(DriftKind::MissingField, below(&place, name), None, "the field was always there".to_owned());
+            tell(DriftKind::MissingField, below(&place, name), None, "the schema requires the field".to_owned());
         }
         Broken::Type { kind } => {
             let expected = match kind {
@@ -61,20 +61,20 @@ pub(super) fn each(error: &ValidationError<'_>, record_kind: &str, sink: &mut dy
         Broken::AnyOf { context } | Broken::OneOfNotValid { context } => match nearest(error, context) {
             Some(branch) => branch.iter().for_each(|error| each(error, record_kind, sink)),
             None => {
-                let expected = format!("{} is none of the types that are known here", type_of(error.instance()));
+                let expected = format!("{} is not one of the known types", type_of(error.instance()));
                 tell(DriftKind::ChangedType, place, None, expected);
             }
         },
         // The schema forbids this field.
-        Broken::FalseSchema => tell(DriftKind::UnknownField, place, None, "no such field is known".to_owned()),
+        Broken::FalseSchema => tell(DriftKind::UnknownField, place, None, "the schema has no such field".to_owned()),
         _ => {
             let is_kind = place.rsplit('/').next().is_some_and(|name| DISCRIMINATORS.contains(&name));
             let kind = if is_kind { DriftKind::UnknownType } else { DriftKind::UnknownValue };
             let expected = match error.kind() {
                 Broken::Enum { options } => known_words(options),
                 Broken::Constant { expected_value } => known_words(expected_value),
-                Broken::Pattern { .. } => "it is not spelled like the known ones".to_owned(),
-                kind => format!("it breaks the schema's {:?}", kind.keyword()),
+                Broken::Pattern { .. } => "it does not match the known pattern".to_owned(),
+                kind => format!("it violates the schema's {:?}", kind.keyword()),
             };
             tell(kind, place, word(error.instance()), expected);
         }
@@ -101,8 +101,8 @@ fn known_words(options: &Value) -> String {
     };
     let shown = all.iter().take(12).cloned().collect::<Vec<_>>().join(", ");
     match all.len().checked_sub(12) {
-        Some(more) if more > 0 => format!("known are {shown} and {more} more"),
-        _ => format!("known is {shown}"),
+        Some(more) if more > 0 => format!("known values: {shown} and {more} more"),
+        _ => format!("known values: {shown}"),
     }
 }
 

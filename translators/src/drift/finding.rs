@@ -71,7 +71,7 @@ fn finding(key: &DriftKey, one: &Seen, seen: &BTreeMap<DriftKey, Seen>) -> Drift
     let name = key.pointer.rsplit('/').next().unwrap_or_default();
     let message = match (key.kind, &key.word) {
         (DriftKind::UnknownField, _) => format!("unknown field {name:?}"),
-        (DriftKind::MissingField, _) => format!("the field {name:?} is missing"),
+        (DriftKind::MissingField, _) => format!("missing field {name:?}"),
         (DriftKind::ChangedType, _) => one.expected.clone(),
         (DriftKind::UnknownType, None) if key.pointer.is_empty() => one.expected.clone(),
         (DriftKind::UnknownType, Some(word)) => format!("unknown type {word:?}; {}", one.expected),
@@ -82,25 +82,22 @@ fn finding(key: &DriftKey, one: &Seen, seen: &BTreeMap<DriftKey, Seen>) -> Drift
     };
     let partner = partner(key, one, seen);
     let suggestion = match (key.kind, partner) {
-        (DriftKind::UnknownField, Some(old)) => format!("was it {old:?} before? Then read both names"),
-        (DriftKind::MissingField, Some(new)) => format!("is it {new:?} now? Then read both names"),
-        (DriftKind::UnknownField, None) => {
-            "see whether it says something that clients should get; then add it".to_owned()
-        }
-        (DriftKind::MissingField, None) => {
-            "if it may be absent, take it out of the schema's required fields".to_owned()
-        }
+        (DriftKind::UnknownField, Some(old)) => format!("if this is {old:?} under a new name, read both names"),
+        (DriftKind::MissingField, Some(new)) => format!("if the field is now called {new:?}, read both names"),
+        (DriftKind::UnknownField, None) => "check whether clients need it, then add it to the schema".to_owned(),
+        (DriftKind::MissingField, None) => "if it is optional, remove it from the schema's required fields".to_owned(),
         (DriftKind::UnknownType, _) if key.record_kind.is_empty() => {
-            "see whether it is of another runner or surface".to_owned()
+            "check whether the record is from another runner or surface".to_owned()
         }
         (DriftKind::UnknownType, _) => {
-            "it is kept, but nothing is translated from it; teach the decoder, then add it".to_owned()
+            "it is kept but not translated; extend the decoder, then add it to the schema".to_owned()
         }
         (DriftKind::ChangedType, _) => {
-            "what reads the old type finds nothing there; read both, then allow both".to_owned()
+            "the decoder expects the old type and ignores this value; read both types, then allow both in the schema"
+                .to_owned()
         }
-        (DriftKind::UnknownValue, _) => "see what it means to the decoder; then add it to the known ones".to_owned(),
-        (DriftKind::NotJson, _) => "see whether something else writes to the same stream".to_owned(),
+        (DriftKind::UnknownValue, _) => "check how the decoder treats it, then add it to the known values".to_owned(),
+        (DriftKind::NotJson, _) => "check whether another program writes to the same stream".to_owned(),
     };
     DriftFinding { key: key.clone(), count: one.count, first: one.first, message, suggestion }
 }

@@ -38,10 +38,10 @@ impl fmt::Display for StoredError {
         match self {
             Self::Json(error) => write!(f, "not a stored frame: {error}"),
             Self::Version(version) => {
-                write!(f, "stored by a later version (form {version}; this one reads up to {VERSION})")
+                write!(f, "stored by a later version (form {version}; this version reads forms up to {VERSION})")
             }
             Self::Provider(name) => {
-                write!(f, "there is no provider {name:?} (known: {})", PROVIDERS.join(", "))
+                write!(f, "unknown provider {name:?} (known: {})", PROVIDERS.join(", "))
             }
         }
     }
@@ -182,7 +182,7 @@ impl Header {
     /// [`StoredError`] if the kind or the provider is unknown.
     pub fn into_stream(self) -> Result<Stream, StoredError> {
         let kind = StreamKind::ALL.into_iter().find(|kind| kind.as_str() == self.kind);
-        let kind = kind.ok_or_else(|| serde_json::Error::custom(format!("there is no stream kind {:?}", self.kind)))?;
+        let kind = kind.ok_or_else(|| serde_json::Error::custom(format!("unknown stream kind {:?}", self.kind)))?;
         let provider = PROVIDERS.into_iter().find(|known| *known == self.provider);
         Ok(Stream {
             kind,
@@ -246,9 +246,9 @@ pub(super) mod bytes {
             let (Some(("hex", hex)), None) =
                 (map.next_entry::<&str, std::borrow::Cow<'de, str>>()?, map.next_key::<&str>()?)
             else {
-                return Err(A::Error::custom("expected the one field \"hex\""));
+                return Err(A::Error::custom("expected exactly one field, \"hex\""));
             };
-            unhex(&hex).map(Some).ok_or_else(|| A::Error::custom("\"hex\" holds something that is no hexadecimal byte"))
+            unhex(&hex).map(Some).ok_or_else(|| A::Error::custom("\"hex\" must consist of hexadecimal bytes"))
         }
     }
 

@@ -28,7 +28,7 @@ impl std::fmt::Display for Unsupported {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "the schema of {:?} has {} at {:?}, which has no TypeScript form",
+            "the schema of {:?} contains {} at {:?}, which TypeScript cannot express",
             self.kind, self.keyword, self.pointer
         )
     }
@@ -97,14 +97,19 @@ const SILENT: &[&str] = &[
 pub fn typescript(contract: &Contract) -> Result<String, Unsupported> {
     let any = names::of_contract(contract.name);
     let mut out = format!(
-        "// The events of {name}, from its JSON Schemas. Written by `framegate schema {name} --typescript`; not to be edited.\n\n",
+        "// The events of {name}, from its JSON Schemas. Written by `framegate schema {name} --typescript`; do not edit.\n\n",
         name = contract.name
     );
     comment(&format!("Any event of {}: {}.", contract.name, contract.about), &[], "", &mut out);
     let _ = writeln!(out, "export type {any} = {any}s[{any}Type];\n");
-    comment(&format!("The types of {}, as `{}` has them.", contract.name, contract.type_key), &[], "", &mut out);
+    comment(
+        &format!("The event types of {}, the values of `{}`.", contract.name, contract.type_key),
+        &[],
+        "",
+        &mut out,
+    );
     let _ = writeln!(out, "export type {any}Type = keyof {any}s;\n");
-    comment(&format!("From each type of {} to its event.", contract.name), &[], "", &mut out);
+    comment(&format!("Maps each type of {} to its event.", contract.name), &[], "", &mut out);
     let _ = writeln!(out, "export interface {any}s {{");
     for file in contract.schemas {
         let _ = writeln!(out, "  {}: {};", key(file.kind), names::of_kind(file.kind));
@@ -115,7 +120,7 @@ pub fn typescript(contract: &Contract) -> Result<String, Unsupported> {
     if let Some(first) = contract.schemas.first().filter(|_| !envelope.is_empty()) {
         let mut place = Place { kind: first.kind, pointer: String::new(), envelope: &[] };
         out.push('\n');
-        comment(&format!("What every event of {} has.", contract.name), &[], "", &mut out);
+        comment(&format!("The properties that all events of {} have.", contract.name), &[], "", &mut out);
         let _ = writeln!(out, "export interface {envelope_name} {{");
         if let Some(schema) = root(first.text, &place)?.object() {
             members(&schema, |name| envelope.iter().any(|shared| shared == name), &mut place, "  ", &mut out)?;
@@ -275,7 +280,7 @@ fn type_of(schema: Json<'_>, place: &mut Place<'_>, indent: &str) -> Result<Type
         return match schema.bool() {
             Some(true) => Ok(Type::alone("unknown")),
             Some(false) => Ok(Type::alone("never")),
-            None => Err(place.refuse("what is no schema")),
+            None => Err(place.refuse("a value that is not a schema")),
         };
     };
     let is_known = |keyword: &str| [STRUCTURE, TAGS, SILENT].iter().any(|list| list.contains(&keyword));

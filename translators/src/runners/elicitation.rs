@@ -97,7 +97,9 @@ impl Form {
     pub(crate) fn content(&self, answers: &[Vec<String>]) -> Result<RawJson, Unsayable> {
         if answers.len() > self.fields.len() {
             let (fields, given) = (self.fields.len(), answers.len());
-            return Err(Unsayable::Unfit(format!("the form has {fields} fields, and there are {given} answers")));
+            return Err(Unsayable::Unfit(format!(
+                "too many answers: the form has {fields} fields, but {given} answers were given"
+            )));
         }
         let none = Vec::new();
         let answers = answers.iter().chain(std::iter::repeat(&none));
@@ -112,7 +114,7 @@ impl Form {
         if let Some(breach) = breach {
             // The message leaves out the value, which may be a secret.
             let place = breach.instance_path().as_str().trim_start_matches('/').to_owned();
-            return Err(Unsayable::Unfit(format!("the field {place:?} does not fit its schema: {}", breach.masked())));
+            return Err(Unsayable::Unfit(format!("the field {place:?} violates its schema: {}", breach.masked())));
         }
         let values: Vec<(&str, RawJson)> = content.iter().map(|(name, value)| (*name, to_raw(value))).collect();
         Ok(object_of(values.iter().map(|(name, value)| (*name, value.get()))))
@@ -125,7 +127,7 @@ impl Form {
     pub(crate) fn response(&self, answer: &Answer) -> Result<(&'static str, Option<RawJson>), Unsayable> {
         Ok(match answer.decision {
             Decision::Approved if !matches!(answer.scope.as_deref(), None | Some("once")) => {
-                return Err(Unsayable::NoWord("what an MCP server asks is answered once, not for longer"));
+                return Err(Unsayable::NoWord("a question of an MCP server can only be answered with the scope once"));
             }
             Decision::Approved if self.is_empty() => ("accept", None),
             Decision::Approved => ("accept", Some(self.content(&answer.answers)?)),
@@ -143,7 +145,7 @@ pub(crate) fn args_of(request: &Object<'_>, but: &[&str]) -> RawJson {
 
 impl Field {
     fn value(&self, words: &[String]) -> Result<Option<Value>, Unsayable> {
-        let unfit = |wants: &str| Unsayable::Unfit(format!("the field {:?} wants {wants}", self.name));
+        let unfit = |wants: &str| Unsayable::Unfit(format!("the field {:?} requires {wants}", self.name));
         let is_missing = words.iter().all(String::is_empty);
         if is_missing && !self.is_required {
             return Ok(None);
@@ -159,7 +161,7 @@ impl Field {
         if self.holds == Holds::Texts {
             return Ok(Some(words.iter().filter(|word| !word.is_empty()).cloned().collect()));
         }
-        let [word] = words else { return Err(unfit("one answer")) };
+        let [word] = words else { return Err(unfit("exactly one answer")) };
         let number = || word.trim().parse::<serde_json::Number>();
         Ok(Some(match self.holds {
             Holds::Text | Holds::Texts => word.as_str().into(),
@@ -248,15 +250,18 @@ mod tests {
         );
         assert_eq!(filled(&form, &[&["x"], &[], &[""], &["no"]]).unwrap(), json!({"zone": "x", "sure": false}));
         for (answers, told) in [
-            (&[&["x"][..]][..], "the field \"sure\" wants an answer"),
-            (&[&[][..], &[], &[], &["true"]], "the field \"zone\" wants an answer"),
-            (&[&["x"], &["1.5"], &[], &["true"]], "the field \"count\" wants a whole number"),
-            (&[&["x"], &[], &["much"], &["true"]], "the field \"share\" wants a number"),
-            (&[&["x"], &[], &[], &["perhaps"]], "the field \"sure\" wants true or false"),
-            (&[&["x"], &[], &[], &["true"], &["M"]], "the field \"size\" wants one of S, L"),
-            (&[&["x"], &[], &[], &["true"], &[], &["a", "c"]], "the field \"tags\" wants one of a, b"),
-            (&[&["x", "y"], &[], &[], &["true"]], "the field \"zone\" wants one answer"),
-            (&[&[], &[], &[], &[], &[], &[], &["more"]], "the form has 6 fields, and there are 7 answers"),
+            (&[&["x"][..]][..], "the field \"sure\" requires an answer"),
+            (&[&[][..], &[], &[], &["true"]], "the field \"zone\" requires an answer"),
+            (&[&["x"], &["1.5"], &[], &["true"]], "the field \"count\" requires a whole number"),
+            (&[&["x"], &[], &["much"], &["true"]], "the field \"share\" requires a number"),
+            (&[&["x"], &[], &[], &["perhaps"]], "the field \"sure\" requires true or false"),
+            (&[&["x"], &[], &[], &["true"], &["M"]], "the field \"size\" requires one of S, L"),
+            (&[&["x"], &[], &[], &["true"], &[], &["a", "c"]], "the field \"tags\" requires one of a, b"),
+            (&[&["x", "y"], &[], &[], &["true"]], "the field \"zone\" requires exactly one answer"),
+            (
+                &[&[], &[], &[], &[], &[], &[], &["more"]],
+                "too many answers: the form has 6 fields, but 7 answers were given",
+            ),
         ] {
             assert_eq!(filled(&form, answers).unwrap_err(), told);
         }
@@ -299,7 +304,7 @@ mod tests {
             (json!({"type": "array", "items": {"type": "string"}, "uniqueItems": true}), &["x", "x"], "non-unique"),
         ] {
             let error = filled(&of(field), &[words]).unwrap_err();
-            assert!(error.starts_with("the field \"a\" does not fit its schema: ") && error.contains(told), "{error}");
+            assert!(error.starts_with("the field \"a\" violates its schema: ") && error.contains(told), "{error}");
             assert!(
                 words.iter().all(|word| word.len() < 2 || !error.contains(word)),
                 "the value may be a secret: {error}"

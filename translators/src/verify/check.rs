@@ -75,7 +75,7 @@ impl<'c> Checker<'c> {
             Err(error) => {
                 self.records += 1;
                 let message = format!(
-                    "not JSON (line {}, column {}): one JSON object for each event",
+                    "not JSON (line {}, column {}): each event must be one JSON object",
                     error.line(),
                     error.column()
                 );
@@ -91,10 +91,10 @@ impl<'c> Checker<'c> {
         let kind = event.get(type_key).and_then(Value::as_str);
         match kind {
             _ if !event.is_object() => {
-                self.findings.push(Finding::error("json", "", "not an object: each event is one JSON object"));
+                self.findings.push(Finding::error("json", "", "not an object: each event must be one JSON object"));
             }
             None => {
-                let message = format!("no {type_key}: it names the event's type");
+                let message = format!("missing {type_key}: it must name the event's type");
                 self.findings.push(Finding::error("schema.type", format!("/{type_key}"), message));
             }
             Some(kind) => self.schema(kind, event),
@@ -131,7 +131,8 @@ impl<'c> Checker<'c> {
             Ok(()) => {}
             Err(None) => {
                 let known: Vec<&str> = self.contract.schemas.iter().map(|file| file.kind).collect();
-                let message = format!("{} has no such event type; it has {}", self.contract.name, known.join(", "));
+                let message =
+                    format!("{} has no such event type; its types are {}", self.contract.name, known.join(", "));
                 self.findings.push(Finding::error("schema.type", format!("/{}", self.contract.type_key), message));
             }
             Err(Some(breaches)) => {

@@ -66,6 +66,6 @@ impl Excused {
             self.subjects.extend(subject);
         }
         finding.severity = Severity::Warning;
-        finding.message.push_str(" (the stream says that an event was withheld: this goes back to it)");
+        finding.message.push_str(" (explained by a withheld event that the stream reports)");
     }
 }

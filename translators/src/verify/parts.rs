@@ -32,7 +32,7 @@ impl Begin {
         match after.parse() {
             Ok(-1) => Ok(Self::AtStart),
             Ok(number @ 0..) => Ok(Self::After(number)),
-            _ => Err(format!("{after:?} is no cursor: it is the number of the last event that the client has, or -1")),
+            _ => Err(format!("invalid cursor {after:?}: use the number of the last event that the client has, or -1")),
         }
     }
 }
@@ -66,14 +66,14 @@ impl Numbering {
         let after = self.after.take();
         if number != expected {
             let (rule, basis, what) = match (number, after) {
-                _ if expected == 0 => ("sequence.start", self.gaps, "the first one is 0"),
+                _ if expected == 0 => ("sequence.start", self.gaps, "the first number must be 0"),
                 (_, Some(_)) if number < expected => {
-                    ("resume.repeat", Basis::Document, "the client has what comes up to its cursor")
+                    ("resume.repeat", Basis::Document, "the client already has the events up to its cursor")
                 }
-                _ if number < expected => ("sequence.repeat", Basis::Document, "numbers go up by one"),
-                _ => ("sequence.gap", self.gaps, "numbers go up by one, without a gap"),
+                _ if number < expected => ("sequence.repeat", Basis::Document, "numbers must increase by one"),
+                _ => ("sequence.gap", self.gaps, "numbers must increase by one, without gaps"),
             };
-            let message = format!("{key} is {number} where {expected} was due: {what}");
+            let message = format!("{key} is {number}, expected {expected}: {what}");
             findings.push(Finding::error(rule, format!("/{key}"), message).on(basis));
         }
         self.next = number.saturating_add(1);
@@ -109,7 +109,7 @@ impl Ids {
             findings.push(Finding::error(
                 "id.repeat",
                 format!("/{key}"),
-                format!("{key} occurred before: each event has its own"),
+                format!("duplicate {key}: each event must have its own"),
             ));
         }
     }
@@ -127,15 +127,19 @@ impl OneEnd {
     pub(crate) fn take(&mut self, is_first: bool, is_last: bool, first: &str, last: &str, findings: &mut Vec<Finding>) {
         if self.ended {
             let message = if is_last {
-                format!("a second end: exactly one {last} is the last event")
+                format!("second end: a stream must have exactly one {last}")
             } else {
-                format!("an event behind the end: nothing follows {last}")
+                format!("event after the end: no event may follow {last}")
             };
             findings.push(Finding::error(if is_last { "end.repeat" } else { "end.not_last" }, "", message));
         } else if !self.begun && !is_first {
-            findings.push(Finding::error("start.missing", "", format!("the first event is {first}")));
+            findings.push(Finding::error("start.missing", "", format!("the first event must be {first}")));
         } else if self.begun && is_first {
-            findings.push(Finding::error("start.repeat", "", format!("a second {first}: it is the first event only")));
+            findings.push(Finding::error(
+                "start.repeat",
+                "",
+                format!("second {first}: only the first event may be {first}"),
+            ));
         }
         self.begun = true;
         self.ended |= is_last;
@@ -152,7 +156,7 @@ impl OneEnd {
             findings.push(Finding::error(
                 "end.missing",
                 "",
-                format!("the stream has no end: the last event is {last}"),
+                format!("the stream has no end: its last event must be {last}"),
             ));
         }
     }
@@ -182,21 +186,21 @@ impl Pairs {
     /// An item is opened.
     pub(crate) fn open(&mut self, id: &str, findings: &mut Vec<Finding>) {
         if !self.open.insert(id.to_owned()) {
-            findings.push(Finding::error("pair.opened_twice", self.key, format!("this {} is open already", self.what)));
+            findings.push(Finding::error("pair.opened_twice", self.key, format!("this {} is already open", self.what)));
         }
     }
 
     /// An event refers to an item that must be open.
     pub(crate) fn within(&self, id: &str, findings: &mut Vec<Finding>) {
         if !self.open.contains(id) && !self.is_cut {
-            findings.push(Finding::error("pair.not_open", self.key, format!("this {} is not open here", self.what)));
+            findings.push(Finding::error("pair.not_open", self.key, format!("this {} is not open", self.what)));
         }
     }
 
     /// An item is closed.
     pub(crate) fn close(&mut self, id: &str, findings: &mut Vec<Finding>) {
         if !self.open.remove(id) && !self.is_cut {
-            findings.push(Finding::error("pair.not_open", self.key, format!("this {} is not open here", self.what)));
+            findings.push(Finding::error("pair.not_open", self.key, format!("this {} is not open", self.what)));
         }
     }
 
@@ -210,7 +214,7 @@ impl Pairs {
     pub(crate) fn end(&mut self, basis: Basis, findings: &mut Vec<Finding>) {
         let count = self.open.drain().count();
         if count > 0 {
-            let message = format!("{count} {}(s) still open at the end: each is closed before it", self.what);
+            let message = format!("{count} {}(s) still open: each one must be closed before the end", self.what);
             findings.push(Finding::error("pair.left_open", "", message).on(basis));
         }
     }

@@ -131,9 +131,12 @@ fn claude_codes_other_requests_get_an_answer_too() {
     for (request, expected) in [
         (
             json!({"subtype": "hook_callback"}),
-            json!({"subtype": "error", "request_id": "r", "error": "this host answers no hook_callback requests"}),
+            json!({"subtype": "error", "request_id": "r", "error": "this host does not support hook_callback requests"}),
         ),
-        (json!({}), json!({"subtype": "error", "request_id": "r", "error": "this host answers no nameless requests"})),
+        (
+            json!({}),
+            json!({"subtype": "error", "request_id": "r", "error": "this host does not support nameless requests"}),
+        ),
     ] {
         let line = json!({"type": "control_request", "request_id": "r", "request": request});
         host.hear(format!("{line}\n").as_bytes());

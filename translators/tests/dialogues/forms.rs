@@ -24,7 +24,7 @@ fn a_form_of_an_mcp_servers_is_filled_in_field_by_field() {
     assert!(asked[0].args.get().contains(FORM), "{}", asked[0].args);
     assert!(host.dialogue.asked("a").unwrap().wants_answers);
     let unfit = host.answer("a", chosen(&[&["here"], &["many"]])).unwrap_err();
-    assert_eq!(unfit.to_string(), "the field \"count\" wants a whole number");
+    assert_eq!(unfit.to_string(), "the field \"count\" requires a whole number");
     host.answer("a", chosen(&[&["here"], &["2"]])).unwrap();
     let response = |host: &mut Host| host.lines().pop().unwrap()["response"].clone();
     let content = json!({"action": "accept", "content": {"zone": "here", "count": 2}});

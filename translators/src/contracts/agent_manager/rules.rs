@@ -49,7 +49,7 @@ impl Run {
 }
 
 fn behind_end(basis: Basis) -> Finding {
-    let message = "an event behind the end: nothing follows the status complete, failed or cancelled";
+    let message = "event after the end: no event may follow the status complete, failed or cancelled";
     Finding::error("end.not_last", "", message).on(basis)
 }
 
@@ -89,7 +89,7 @@ impl Verifier for AgentManagerRules {
                     Some(open) if *open > 0 => *open -= 1,
                     _ if run.is_cut => {}
                     _ => {
-                        let message = "a result without a tool_call of that name before it";
+                        let message = "tool_result without a preceding tool_call of the same name";
                         let basis = if text("/data/toolName").is_empty() { Basis::Ours } else { Basis::Usual };
                         findings.push(Finding::error("pair.not_open", "/data/toolName", message).on(basis));
                     }
@@ -111,7 +111,7 @@ impl Verifier for AgentManagerRules {
             // Progress within a status does not change the status.
             "status" if !new.is_empty() => {
                 if run.status.as_deref().is_some_and(|status| status != old) {
-                    let message = "oldStatus is not the newStatus of the status before";
+                    let message = "oldStatus differs from the newStatus of the previous status event";
                     findings.push(Finding::error("status.chain", "/data/oldStatus", message));
                 }
                 run.status = Some(new.to_owned());
@@ -123,7 +123,7 @@ impl Verifier for AgentManagerRules {
 
     fn end(&mut self, findings: &mut Vec<Finding>) {
         for _ in self.runs.values().filter(|run| !run.ended) {
-            let message = "the run has no end: its last event is a status complete, failed or cancelled";
+            let message = "the run has no end: its last event must be a status complete, failed or cancelled";
             findings.push(Finding::error("end.missing", "", message).on(Basis::Usual));
         }
     }

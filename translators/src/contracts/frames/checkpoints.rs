@@ -69,6 +69,6 @@ impl Checkpoints {
 }
 
 fn late(pointer: &str) -> Finding {
-    let message = "an automatic checkpoint came after its tool had started: it is made before the tool starts";
+    let message = "an automatic checkpoint came after its tool had started: it must be made before the tool starts";
     Finding::error("checkpoint.late", pointer, message)
 }

@@ -33,7 +33,7 @@ macro_rules! schemas {
 /// `frames.v1`.
 pub const V1: Contract = Contract {
     name: "frames.v1",
-    about: "canonical frames, session-scoped envelope, the types of phase 1",
+    about: "canonical frames with a session-scoped envelope, limited to the types of phase 1",
     document: Some("Event Frames (Phase 1)"),
     sse: SseStyle::Bare,
     type_key: "type",
@@ -54,7 +54,7 @@ pub const V1: Contract = Contract {
 /// `frames.v2`.
 pub const V2: Contract = Contract {
     name: "frames.v2",
-    about: "canonical frames, stream-scoped envelope, every type",
+    about: "canonical frames with a stream-scoped envelope, all types",
     document: Some("Event Frames (Phase 1), its planned v2 and extension types"),
     sse: SseStyle::Bare,
     type_key: "type",

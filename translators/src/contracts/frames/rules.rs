@@ -132,11 +132,12 @@ impl Stream {
                 self.ends.take(is_first, is_last, "session_started", "session_ended", findings);
             }
             Scope::Thread if is_last && self.version == Version::V1 => {
-                let message = "the first event of a stream that ends is session_started";
+                let message = "the first event must be session_started, because this stream has session_ended";
                 findings.push(Finding::error("start.missing", "", message));
             }
             Scope::Task | Scope::Thread if is_first || is_last => {
-                let message = "only the stream of a run starts and ends; this is a task or thread stream";
+                let message =
+                    "session_started and session_ended belong in a run's stream; this is a task or thread stream";
                 findings.push(Finding::error("start.forbidden", "/type", message));
             }
             Scope::Task | Scope::Thread => {}
@@ -145,12 +146,12 @@ impl Stream {
         let task_id = frame.get("task_id").and_then(Value::as_str);
         let stream_id = frame.get(stream_key(self.version)).and_then(Value::as_str);
         if is_task && task_id.is_some() && stream_id.is_some() && task_id != stream_id {
-            let message = format!("{} of a task stream holds the task's id", stream_key(self.version));
+            let message = format!("{} of a task stream must be the task's id", stream_key(self.version));
             findings.push(Finding::error("id.task", format!("/{}", stream_key(self.version)), message));
         }
         match self.scope {
             Scope::Run if is_task => {
-                let message = "a task has a stream of its own";
+                let message = "a task event in a run's stream: each task has its own stream";
                 findings.push(Finding::error("task.stream", "/type", message));
             }
             // The stream's first frame was withheld, or was not a task frame.
@@ -158,7 +159,7 @@ impl Stream {
             _ => {}
         }
         if kind == "tool_task_spawned" && std::mem::replace(&mut self.spawned, true) {
-            findings.push(Finding::error("start.repeat", "", "a second tool_task_spawned: a task begins once"));
+            findings.push(Finding::error("start.repeat", "", "second tool_task_spawned: a task starts only once"));
         }
     }
 
@@ -170,11 +171,11 @@ impl Stream {
                 warn_of_call(frame, findings);
             }
             "session_started" if frame.get("input").is_none() => {
-                let message = "no input: older writers named it prompt, or left it out where it was empty";
+                let message = "missing input: older writers called it prompt, or omitted it if it was empty";
                 findings.push(Finding::error("type.legacy", "", message).on(Basis::Usual));
             }
             "output" => {
-                let message = "a name of earlier writers: it is output_text_delta now";
+                let message = "type of older writers: it is now called output_text_delta";
                 findings.push(Finding::error("type.legacy", "/type", message).on(Basis::Usual));
             }
             "checkpoint_created" | "checkpoint_failed" => self.checkpoints.checkpoint(frame, findings),
@@ -193,7 +194,7 @@ impl Stream {
             }
             // A tool that does not exist fails without a start.
             "tool_failed" if !self.is_cut && !self.tools.is_open(text("tool_id")) => {
-                let message = "this tool call is not open here: it begins with tool_started";
+                let message = "this tool call is not open: it must begin with tool_started";
                 findings.push(Finding::error("pair.not_open", "/tool_id", message).on(Basis::Usual));
             }
             "tool_ended" | "tool_failed" => {
@@ -222,7 +223,7 @@ impl Stream {
                 let said = self.blocks.remove(&block_key(kind, frame)).unwrap_or_default();
                 let is_whole = said == text("text") || (self.is_cut && text("text").ends_with(&said));
                 if !is_whole {
-                    let message = "the text is not the concatenation of the block's deltas";
+                    let message = "the text differs from the concatenation of the block's deltas";
                     findings.push(Finding::error("text.differs", "/text", message));
                 }
                 if kind == "output_text_completed" && text("text").is_empty() {
@@ -247,7 +248,7 @@ impl Stream {
                 let basis = if text("reason") == "completed" { Basis::Document } else { Basis::Ours };
                 if !self.blocks.is_empty() {
                     let message =
-                        format!("{} block(s) still open: each is completed before the end", self.blocks.len());
+                        format!("{} block(s) still open: each one must be completed before the end", self.blocks.len());
                     findings.push(Finding::error("pair.left_open", "", message).on(basis));
                 }
                 for pairs in [&mut self.tools, &mut self.approvals, &mut self.subagents, &mut self.turns] {
@@ -280,10 +281,18 @@ fn gap(version: Version, event: &Value) -> Option<u64> {
 fn provider_event(frame: &Value, findings: &mut Vec<Finding>) {
     let absent = |key: &str| frame.get(key).is_none_or(Value::is_null);
     if frame.get("status").and_then(Value::as_str) == Some("invalid_json") && absent("raw") {
-        findings.push(Finding::error("provider_event.raw", "/raw", "a record that is not JSON is kept in raw"));
+        findings.push(Finding::error(
+            "provider_event.raw",
+            "/raw",
+            "missing raw: a record that is not JSON must be kept there",
+        ));
     }
     if frame.get("status").and_then(Value::as_str) == Some("event") && absent("data") && absent("raw") {
-        findings.push(Finding::error("provider_event.data", "/data", "the record is kept in data, or in raw"));
+        findings.push(Finding::error(
+            "provider_event.data",
+            "/data",
+            "missing record: it must be kept in data or in raw",
+        ));
     }
 }
 
@@ -330,7 +339,7 @@ impl Verifier for FrameRules {
         let alias = event.get("session_id").and_then(Value::as_str).unwrap_or(stream_id);
         if self.version == Version::V2 && alias != stream_id {
             let basis = if stream_kind == "session" { Basis::Document } else { Basis::Ours };
-            let message = "session_id is an alias of stream_id";
+            let message = "session_id differs from stream_id, of which it is an alias";
             findings.push(Finding::error("id.alias", "/session_id", message).on(basis));
         }
         stream.frame(kind, event, findings);

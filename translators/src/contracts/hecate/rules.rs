@@ -96,7 +96,7 @@ impl Run {
             [("task_id", &self.task_id, "/task_id"), ("session_id", &self.session_id, "/session_id")]
         {
             if known.as_deref() != text(key) {
-                let message = format!("{key} changed: it is the same for the whole run");
+                let message = format!("{key} changed: it must be the same for the whole run");
                 findings.push(Finding::error("id.changed", pointer, message));
             }
         }
@@ -110,7 +110,7 @@ impl Run {
         self.numbering.take("sequence", sequence, findings);
         self.order(kind, findings);
         if let Some((_, now)) = LEGACY.iter().find(|(legacy, _)| *legacy == kind) {
-            let message = format!("a name of an earlier draft: it is {now} now");
+            let message = format!("type of an earlier draft: it is now called {now}");
             findings.push(Finding::error("type.legacy", "/type", message).on(Basis::Usual));
         }
     }
@@ -131,7 +131,7 @@ impl Run {
             self.numbering.go_on_from(sequence);
         } else if is_first(kind) && sequence > 0 {
             // A server may number the events of all runs together. "New consumers must handle a starting sequence > 0."
-            let message = format!("sequence is {sequence} where 0 was due: the first one is 0");
+            let message = format!("sequence is {sequence}, expected 0: the first number must be 0");
             findings.push(Finding::error("sequence.start", "/sequence", message).on(Basis::Usual));
             self.numbering.go_on_from(sequence);
         }
@@ -146,7 +146,7 @@ impl Run {
         if event_id < self.last_id.as_str() {
             let time = |id: &str| id.get(..TIME_OF_ID).unwrap_or_default().to_owned();
             let basis = if time(event_id) == time(&self.last_id) { Basis::Usual } else { Basis::Document };
-            let message = "event_id does not sort behind the one before: ids go up within a run, as strings";
+            let message = "event_id does not sort after the previous one: ids must increase within a run, as strings";
             findings.push(Finding::error("id.order", "/event_id", message).on(basis));
         }
         event_id.clone_into(&mut self.last_id);
@@ -155,17 +155,18 @@ impl Run {
     fn order(&mut self, kind: &str, findings: &mut Vec<Finding>) {
         let is_last = matches!(kind, "run.finished" | "run.failed" | "run.cancelled");
         if self.ended && is_last {
-            findings.push(Finding::error("end.repeat", "", format!("a second end: a run has exactly one {LAST}")));
+            findings.push(Finding::error("end.repeat", "", format!("second end: a run must have exactly one {LAST}")));
         } else if self.ended && !kind.starts_with("gap.") {
-            let message = format!("an event behind the end: only gap.* follows {LAST}");
+            let message = format!("event after the end: only gap.* may follow {LAST}");
             findings.push(Finding::error("end.not_last", "", message));
         } else if !self.begun && !is_first(kind) && !self.is_cut {
-            let message = format!("the first event is {FIRST}, or gap.events_pruned in front of what is kept");
+            let message =
+                format!("the first event must be {FIRST}, or gap.events_pruned if earlier events were pruned");
             findings.push(Finding::error("start.missing", "", message));
         } else if self.begun && kind == "run.queued" && self.may_queue {
             // A run that is resumed, or taken from a lost worker, is queued again.
         } else if self.begun && matches!(kind, "run.queued" | "run.resumed_from_event") {
-            let message = format!("a second beginning: {kind} is the first event only");
+            let message = format!("second beginning: only the first event may be {kind}");
             findings.push(Finding::error("start.repeat", "", message));
         }
         self.begun = true;
@@ -191,7 +192,7 @@ impl Run {
                 let will_retry = data.get("will_retry").and_then(Value::as_bool) == Some(true);
                 let was_retried = self.turns_over.insert(turn, will_retry);
                 if !self.turns.remove(&turn) && !self.is_cut {
-                    let message = "this turn is not open here: it begins with turn.started and has one end";
+                    let message = "this turn is not open: it must begin with turn.started and end exactly once";
                     // A turn may fail before its model is called, and may continue after a failure that is retried.
                     let may_be = kind == "turn.failed" && was_retried.is_none() || was_retried == Some(true);
                     let basis = if may_be { Basis::Ours } else { Basis::Document };
@@ -209,7 +210,7 @@ impl Run {
                 let said = self.blocks.remove(&block_key(kind, data));
                 let is_rest = |said: &str| self.is_cut && text("text").ends_with(said);
                 if said.is_some_and(|said| said != text("text") && !is_rest(&said)) {
-                    let message = "the text is not the concatenation of the block's deltas";
+                    let message = "the text differs from the concatenation of the block's deltas";
                     findings.push(Finding::error("text.differs", "/data/text", message));
                 }
                 if kind == "assistant.text_complete" && text("text").is_empty() {
@@ -231,7 +232,7 @@ impl Run {
                 self.approvals.open(text("approval_id"), findings);
                 let call = text("tool_call_id");
                 if !call.is_empty() && !self.known.contains(call) && !self.is_cut {
-                    let message = "a question about a call that is not known here: the call is proposed before it";
+                    let message = "approval for an unknown tool call: the call must be proposed first";
                     findings.push(Finding::error("approval.early", "/data/tool_call_id", message).on(Basis::Ours));
                 }
             }
@@ -251,7 +252,7 @@ impl Run {
                     warn_of_name(data, findings);
                 }
                 if self.over.contains(call) {
-                    let message = "this tool call is over: it has one terminal event";
+                    let message = "this tool call has already ended: it must have exactly one terminal event";
                     findings.push(Finding::error("tool.over", "/data/tool_call_id", message));
                 }
                 self.tools.open(call, findings);
@@ -269,7 +270,7 @@ impl Run {
             // A patch may be handled long after its call. Other types are opaque, or the only event about their call.
             _ if is_patch(kind) || !super::V1.schemas.iter().any(|file| file.kind == kind) => {}
             _ if !self.tools.is_open(call) && !self.is_cut => {
-                let message = "this tool call is not open here: it begins with tool.invoked";
+                let message = "this tool call is not open: it must begin with tool.invoked";
                 findings.push(Finding::error("pair.not_open", "/data/tool_call_id", message).on(Basis::Ours));
             }
             _ => {}
@@ -303,7 +304,7 @@ impl Run {
         if text("position") == "front" {
             // The piece belongs before the output so far.
             if offset != 0 {
-                let message = format!("byte_offset is {offset}: a piece whose position is front is at 0");
+                let message = format!("byte_offset is {offset}, expected 0: the position of this piece is front");
                 findings.push(Finding::error("output.offset", "/data/byte_offset", message));
             }
             *next = next.map(|next| next.saturating_add(size)).or((!is_cut).then_some(size));
@@ -312,7 +313,8 @@ impl Run {
         // If a call began among pruned events, its current offset is unknown.
         let due = next.unwrap_or(if is_cut { offset } else { 0 });
         if offset != due {
-            let message = format!("byte_offset is {offset} where {due} was due: it counts the stream's bytes so far");
+            let message =
+                format!("byte_offset is {offset}, expected {due}: it must be the number of the stream's bytes so far");
             findings.push(Finding::error("output.offset", "/data/byte_offset", message).on(basis));
         }
         *next = Some(offset.saturating_add(size));
@@ -326,7 +328,7 @@ impl Run {
         self.approvals.end(basis, findings);
         let open = self.turns.drain().count() + self.blocks.drain().count();
         if kind == "run.finished" && open > 0 && !self.is_cut {
-            let message = format!("{open} turn(s) or text block(s) still open: a run that went well completed them");
+            let message = format!("{open} turn(s) or text block(s) still open: a successful run must complete them");
             findings.push(Finding::error("turn.left_open", "", message));
         }
     }
@@ -373,7 +375,7 @@ impl Verifier for HecateRules {
 
     fn end(&mut self, findings: &mut Vec<Finding>) {
         for _ in self.runs.values().filter(|run| !run.ended) {
-            let message = format!("the run has no end: it ends with {LAST}");
+            let message = format!("the run has no end: its last event must be {LAST}");
             findings.push(Finding::error("end.missing", "", message));
         }
     }

@@ -84,12 +84,12 @@ impl Session {
         let is_last = kind == "status" && is_terminal(status);
         let is_open = matches!(self.turn, Turn::Open { .. });
         if let (Turn::Over(word), true) = (&self.turn, is_last) {
-            let message = format!("a second end: exactly one {LAST} ends a turn");
+            let message = format!("second end: a turn must have exactly one {LAST}");
             // A person may interrupt an idle session, but a turn cannot be done twice.
             let basis = if word == status { Basis::Document } else { Basis::Ours };
             findings.push(Finding::error("end.repeat", "", message).on(basis));
         } else if let (Turn::Over(_), false) = (&self.turn, kind == "user_message") {
-            let message = format!("an event behind the end: nothing follows {LAST} but the next turn");
+            let message = format!("event after the end: only the next turn may follow {LAST}");
             let basis = if is_of_turn(kind) { Basis::Document } else { Basis::Ours };
             findings.push(Finding::error("end.not_last", "", message).on(basis));
         }
@@ -121,14 +121,14 @@ impl Session {
                 if !(said.is_empty() || is_rest || is_error || said == message) {
                     // Text before a call need not be part of the answer.
                     let basis = if behind_call == message { Basis::Ours } else { Basis::Document };
-                    let message = "the text is not what the text_delta chunks before it said";
+                    let message = "the text differs from the text_delta chunks before it";
                     findings.push(Finding::error("text.differs", "/data/text", message).on(basis));
                 }
                 self.forget();
             }
             "status" if is_terminal(text("/data/status")) => {
                 if !self.said.is_empty() && text("/data/status") == "done" {
-                    let message = "text_delta chunks that no assistant_message holds: the log would lose them";
+                    let message = "text_delta chunks without an assistant_message: the log would lose their text";
                     findings.push(Finding::error("text.not_kept", "", message));
                 }
                 self.forget();
@@ -161,7 +161,7 @@ impl Session {
             Turn::Over(_) => return,
         };
         if self.is_live {
-            let message = format!("the stream has no end: the last event of a turn is {LAST}");
+            let message = format!("the stream has no end: the last event of a turn must be {LAST}");
             findings.push(Finding::error("end.missing", "", message).on(basis));
         }
     }
@@ -178,7 +178,8 @@ impl Verifier for PixirRules {
         let (kind, session_id) = (text("/type"), text("/session_id"));
         let session = self.sessions.entry(session_id.to_owned()).or_insert_with(|| {
             if !is_session_id(session_id) {
-                let message = "session_id names the log's file: letters, digits, _, - and ., at most 235 bytes";
+                let message =
+                    "session_id cannot name the log's file: use letters, digits, _, - and ., at most 235 bytes";
                 findings.push(Finding::error("id.grammar", "/session_id", message));
             }
             Session::new()
@@ -231,7 +232,7 @@ fn resources(event: &Value, findings: &mut Vec<Finding>) {
         let is_content =
             |value: &Value| value.as_str().is_some_and(|text| text.starts_with("data:") || text.len() > MAX_IDENTITY);
         if resource.as_object().is_some_and(|fields| fields.values().any(is_content)) {
-            let message = "a resource holds its own content: it stands by identity and hash";
+            let message = "a resource contains its own content: it must be identified by name and hash";
             findings.push(Finding::error("resource.inline", format!("/data/resources/{at}"), message));
         }
     }

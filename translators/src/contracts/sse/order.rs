@@ -43,17 +43,16 @@ impl Order {
             return None;
         }
         if self.by_number {
-            let message = "event_id does not sort behind the one before as a string, although its number is greater";
+            let message = "event_id does not sort after the previous one as a string, although its number is greater";
             return Some(Finding::error("id.order", "/event_id", message).on(Basis::Ours));
         }
         // One misplaced id gives one finding.
         (self.by_text, self.by_number) = (true, true);
         Some(if is_cursor {
-            let message = "the client has this event: event_id does not go up from its cursor";
+            let message = "the client already has this event: event_id must sort after its cursor";
             Finding::error("resume.repeat", "/event_id", message)
         } else {
-            let message =
-                "event_id does not sort behind the one before: ids go up within a run, as strings or by number";
+            let message = "event_id does not sort after the previous one: ids must increase within a run, as strings or by number";
             Finding::error("id.order", "/event_id", message)
         })
     }

@@ -58,7 +58,7 @@ impl Verifier for SseRules {
             .entry(text("run_id").to_owned())
             .or_insert_with(|| Run::new(text("session_id"), kind, begin.next_stream()));
         if run.session_id != text("session_id") {
-            let message = "session_id changed: it is the same for the whole stream";
+            let message = "session_id changed: it must be the same for the whole stream";
             findings.push(Finding::error("id.changed", "/session_id", message));
         }
         findings.extend(run.order.take(event_id));

@@ -100,7 +100,7 @@ fn what_all_types_share_stands_in_an_envelope() {
     ]));
     let text = typescript(&Contract { schemas, ..sse::V1 }).unwrap();
     let expected = r#"
-/** What every event of sse.v1 has. */
+/** The properties that all events of sse.v1 have. */
 export interface SseV1Envelope {
   id: string;
   m?: null;
@@ -134,7 +134,7 @@ fn what_has_no_form_is_refused_with_its_place() {
         (r#"{"$ref":"other.json"}"#, "a $ref to another document", ""),
         (r#"{"const":{}}"#, "const or enum with an array or object", ""),
         (r#"{"type":"strin"}"#, "the type \"strin\"", ""),
-        ("3", "what is no schema", ""),
+        ("3", "a value that is not a schema", ""),
     ] {
         let refused = of(schema).unwrap_err();
         assert_eq!((refused.keyword.as_str(), refused.pointer.as_str()), (keyword, pointer), "{schema}");

@@ -141,7 +141,7 @@ impl Control {
                 self.asks.insert(&request_id, Ask::Elicitation { form, args: form_args(&request) });
             }
             (subtype, Some(request_id)) => {
-                let error = format!("this host answers no {} requests", subtype.unwrap_or("nameless"));
+                let error = format!("this host does not support {} requests", subtype.unwrap_or("nameless"));
                 self.respond(&json!({"subtype": "error", "request_id": request_id, "error": error}));
             }
             (_, None) => {}
@@ -240,11 +240,13 @@ impl Permission {
         let updated_permissions = match answer.scope.as_deref() {
             None | Some("once") => Vec::new(),
             Some(_) if self.rules.is_empty() => {
-                return Err(Unsayable::NoWord("the runner offers no rule for this: it can be allowed once"));
+                return Err(Unsayable::NoWord(
+                    "the runner offers no rule for this question: it can only be allowed once",
+                ));
             }
             Some("session") => self.rules.iter().map(for_the_session).collect(),
             Some("always") => self.rules.clone(),
-            Some(_) => return Err(Unsayable::NoWord("this runner knows the scopes once, session and always")),
+            Some(_) => return Err(Unsayable::NoWord("this runner supports the scopes once, session and always")),
         };
         Ok(to_raw(&Allow { behavior: "allow", updated_input: &input, updated_permissions }))
     }

@@ -21,7 +21,7 @@ pub(super) fn json(record: &Record<'_>) -> Option<&'static str> {
         let first = record.json.items().first()?.object()?;
         return frame(&first).map(|_| "an array whose first item has Claude Code's type and session_id");
     }
-    is_result(&record.fields).then_some("a result with a session_id is its first record")
+    is_result(&record.fields).then_some("the first record is a result with a session_id")
 }
 
 /// A line of a session's transcript.

@@ -33,13 +33,13 @@ pub(super) fn exec(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
     if let Some(message) = fields.object("msg") {
         let old = fields.str("id").is_some() && message.str("type").is_some();
-        return old.then_some("id and msg, as older versions have them");
+        return old.then_some("id and msg, as in older versions");
     }
     let kind = fields.str("type")?;
     match &*kind {
         "thread.started" => fields.str("thread_id").map(|_| "thread.started with a thread_id"),
         // The record has no other field.
-        "turn.started" => (fields.len() == 1).then_some("turn.started alone"),
+        "turn.started" => (fields.len() == 1).then_some("turn.started without other fields"),
         "turn.completed" => is_object(fields, "usage").then_some("turn.completed with usage"),
         "turn.failed" => is_object(fields, "error").then_some("turn.failed with an error"),
         "item.started" | "item.updated" | "item.completed" => {

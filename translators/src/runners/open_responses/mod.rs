@@ -59,7 +59,7 @@ pub const RUNNER: Runner = Runner {
         },
         Surface {
             name: "ndjson",
-            source: "the same events, one a line",
+            source: "the same events, one per line",
             recognise: recognise::event,
             kind_of: recognise::kind,
             schemas: schemas::SCHEMAS,

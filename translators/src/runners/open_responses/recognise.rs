@@ -14,7 +14,7 @@ pub(super) fn event(record: &Record<'_>) -> Option<&'static str> {
     let known = kind.starts_with("response.") && Event::of(kind).is_of_a_response();
     let has_body = fields.get("response").is_some_and(|response| response.kind() == Kind::Object)
         || ["item_id", "output_index", "item", "delta", "sequence_number"].iter().any(|key| fields.get(key).is_some());
-    (known && has_body).then_some("a type of Open Responses, with what such an event has")
+    (known && has_body).then_some("an event type of Open Responses, with a field of such events")
 }
 
 /// A response object that was not streamed.

@@ -104,10 +104,10 @@ impl Dialogue for Client {
             Wish::Prompt(text) => match (session, &mut self.prompts) {
                 (Some(session), _) => self.prompt(&session, text),
                 (None, Some(waiting)) => waiting.push(text.clone()),
-                (None, None) => return Err(Unsayable::NoWord("no session was opened that a prompt could be for")),
+                (None, None) => return Err(Unsayable::NoWord("no session is open to receive a prompt")),
             },
             Wish::Interrupt => {
-                let session = session.ok_or(Unsayable::NoWord("no session was opened that could be interrupted"))?;
+                let session = session.ok_or(Unsayable::NoWord("no session is open"))?;
                 self.post(format!("/session/{}/abort", escaped(&session)), None);
             }
             // The server continues without further input.
@@ -180,7 +180,9 @@ impl Ask {
             (true, None | Some("once")) => "once",
             // The server keeps the permission as long as it runs.
             (true, Some("session" | "always")) => "always",
-            (true, Some(_)) => return Err(Unsayable::NoWord("this runner knows the scopes once, session and always")),
+            (true, Some(_)) => {
+                return Err(Unsayable::NoWord("this runner supports the scopes once, session and always"));
+            }
         };
         Ok(match self.wants {
             Wants::Permission => {

@@ -41,7 +41,7 @@ pub(super) fn export(record: &Record<'_>) -> Option<&'static str> {
     let fields = &record.fields;
     let is_list = fields.get("messages").is_some_and(|messages| messages.kind() == Kind::Array);
     let id = fields.object("info").filter(|_| is_list)?.str("id")?.starts_with("ses_");
-    id.then_some("info of a session, and messages")
+    id.then_some("a session's info, and messages")
 }
 
 fn is_event(fields: &Object<'_>, body: &str) -> bool {

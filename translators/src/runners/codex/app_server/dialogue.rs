@@ -108,7 +108,7 @@ impl Dialogue for Client {
     fn say(&mut self, session: Option<&str>, wish: &Wish) -> Result<(), Unsayable> {
         let is_ours = session.is_none_or(|session| self.thread.as_deref().is_none_or(|thread| thread == session));
         if !is_ours {
-            return Err(Unsayable::NoWord("this process speaks for another thread"));
+            return Err(Unsayable::NoWord("this process serves another thread"));
         }
         match wish {
             Wish::Prompt(text) => {
@@ -154,7 +154,7 @@ impl Dialogue for Client {
 impl Client {
     fn server_asks(&mut self, method: &str, id: Json<'_>, params: &Object<'_>) {
         let Some((wants, args)) = Wants::read(method, params) else {
-            let error = json!({"code": METHOD_NOT_FOUND, "message": format!("this client does not know {method}")});
+            let error = json!({"code": METHOD_NOT_FOUND, "message": format!("this client does not support {method}")});
             #[derive(Serialize)]
             struct Line<'l> {
                 id: &'l RawValue,
@@ -275,7 +275,7 @@ impl Client {
                 let params = json!({"threadId": thread, "turnId": turn});
                 self.request(Request::Interrupt, "turn/interrupt", &params);
             }
-            (Turn::None | Turn::Runs(_), _) => return Err(Unsayable::NoWord("no turn runs that could be interrupted")),
+            (Turn::None | Turn::Runs(_), _) => return Err(Unsayable::NoWord("no turn is running")),
         }
         Ok(())
     }
@@ -343,9 +343,9 @@ impl Wants {
         let approved = answer.decision == Decision::Approved;
         let scope = answer.scope.as_deref().unwrap_or("once");
         if approved && !matches!(scope, "once" | "session" | "always") {
-            return Err(Unsayable::NoWord("this runner knows the scopes once, session and always"));
+            return Err(Unsayable::NoWord("this runner supports the scopes once, session and always"));
         }
-        let too_far = Unsayable::NoWord("the runner offers nothing that would allow this for so long");
+        let too_far = Unsayable::NoWord("the runner does not offer an approval with this scope");
         let result = match (self, answer.decision) {
             (Self::Decision { amendment }, Decision::Approved) => match (scope, amendment) {
                 ("once", _) => to_raw(&json!({"decision": "accept"})),
