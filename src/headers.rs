@@ -94,13 +94,13 @@ pub struct Passing {
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum NotAllowed {
     /// It is neither a header name nor a prefix.
-    #[error("{0:?} is no header's name, nor the beginning of one with a * behind it")]
+    #[error("{0:?} is neither a header name nor a prefix of one that ends in *")]
     NoName(String),
     /// It is a hop-by-hop header.
-    #[error("{0:?} belongs to one connection, and is never passed on")]
+    #[error("{0:?} is a hop-by-hop header, which is never passed on")]
     OneConnection(String),
     /// It carries credentials.
-    #[error("{0:?} carries credentials; they are set by authorization, secret_file and secret_env")]
+    #[error("{0:?} carries credentials; use authorization, secret_file and secret_env")]
     Secret(String),
 }
 
@@ -211,16 +211,16 @@ mod tests {
         for (name, expected) in [
             ("Authorization", "carries credentials"),
             ("cookie", "carries credentials"),
-            ("transfer-encoding", "belongs to one connection"),
-            ("host", "belongs to one connection"),
-            ("two words", "no header's name"),
-            ("two words*", "no header's name"),
-            ("", "no header's name"),
+            ("transfer-encoding", "hop-by-hop header"),
+            ("host", "hop-by-hop header"),
+            ("two words", "neither a header name"),
+            ("two words*", "neither a header name"),
+            ("", "neither a header name"),
         ] {
             let message = Passing::new(&[name], &[""; 0]).unwrap_err().to_string();
             assert!(message.contains(expected), "{name}: {message}");
         }
         let message = Passing::new(&["*"], &["two words"]).unwrap_err().to_string();
-        assert!(message.contains("no header's name"), "{message}");
+        assert!(message.contains("neither a header name"), "{message}");
     }
 }

@@ -13,7 +13,7 @@ pub struct Network {
 
 /// The text is not an address or a network.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("{0:?} is no address or network, such as \"10.0.0.7\" or \"10.0.0.0/8\"")]
+#[error("{0:?} is not an address or a network such as \"10.0.0.7\" or \"10.0.0.0/8\"")]
 pub struct NoNetwork(String);
 
 impl FromStr for Network {

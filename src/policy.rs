@@ -35,7 +35,7 @@ pub struct Rule {
 
 /// Why a rule is invalid.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the pattern of {of} is no regular expression: {why}")]
+#[error("the pattern of {of} is not a valid regular expression: {why}")]
 pub struct RuleError {
     /// The condition with the pattern: `tool`, or the name of an argument.
     pub of: String,

@@ -59,9 +59,7 @@ impl Key {
 #[non_exhaustive]
 pub enum StoreError {
     /// The artifact alone is larger than the store's limit.
-    #[error(
-        "an artifact of {bytes} bytes is more than the store may hold, which is {limit} (artifacts.max_total_bytes)"
-    )]
+    #[error("the artifact has {bytes} bytes, but the store may hold at most {limit} (artifacts.max_total_bytes)")]
     TooLarge {
         /// The artifact's size in bytes.
         bytes: u64,

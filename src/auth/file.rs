@@ -79,7 +79,7 @@ pub fn read(path: &Path, environment: &dyn Fn(&str) -> Option<String>, tokens: &
     let document: Document = Toml::from_str(&text).map_err(|error: <Toml as Format>::Error| {
         let line = error.span().and_then(|span| text.get(..span.start)).map(|before| before.matches('\n').count() + 1);
         let line = line.map(|line| format!(" in line {line}")).unwrap_or_default();
-        wrong(place(), format!("is no list of tokens{line}: {}", error.message()))
+        wrong(place(), format!("is not a valid list of tokens{line}: {}", error.message()))
     })?;
     let folder = path.parent().unwrap_or(Path::new(""));
     for entry in document.token {
@@ -87,7 +87,7 @@ pub fn read(path: &Path, environment: &dyn Fn(&str) -> Option<String>, tokens: &
         let (secret, caller) =
             entry.into_caller(folder, environment).map_err(|message| wrong(place.clone(), message))?;
         tokens.add(&secret, caller).map_err(|twin| {
-            wrong(place, format!("has the name or the secret of the token {twin:?}; each has its own"))
+            wrong(place, format!("has the same name or secret as the token {twin:?}; both must be unique"))
         })?;
     }
     Ok(())
@@ -101,23 +101,27 @@ impl Entry {
     ) -> Result<(String, Caller), String> {
         let is_plain = |letter: char| letter.is_ascii_alphanumeric() || "-_.".contains(letter);
         if self.name.is_empty() || self.name.len() > 64 || !self.name.chars().all(is_plain) {
-            return Err("a name is 1 to 64 letters, digits, \"-\", \"_\" or \".\": it stands in log lines".to_owned());
+            return Err(
+                "the name must have 1 to 64 letters, digits, \"-\", \"_\" or \".\", because it appears in log lines"
+                    .to_owned(),
+            );
         }
         let secret = match (&self.file, &self.env) {
             (Some(file), None) => secret_in(&folder.join(file))?,
             (None, Some(name)) => {
                 let text = environment(name).ok_or_else(|| format!("there is no environment variable {name}"))?;
-                one_line(&text).ok_or_else(|| format!("{name} holds no token; {ONE_LINE}"))?.to_owned()
+                one_line(&text).ok_or_else(|| format!("{name} contains no valid token; {ONE_LINE}"))?.to_owned()
             }
-            _ => return Err("says in exactly one of file and env where its secret is".to_owned()),
+            _ => return Err("must have exactly one of file and env, which say where the secret is".to_owned()),
         };
         if secret.len() < LEAST_SECRET {
-            let detail = format!("its secret has fewer than {LEAST_SECRET} bytes; `openssl rand -hex 32` makes one");
+            let detail =
+                format!("the secret has fewer than {LEAST_SECRET} bytes; create one with `openssl rand -hex 32`");
             return Err(detail);
         }
         if self.scopes.is_empty() {
             let all = Scope::ALL.map(Scope::as_str).join(", ");
-            return Err(format!("has no scopes, so it may do nothing; there is {all}"));
+            return Err(format!("has no scopes and therefore no access; the scopes are {all}"));
         }
         // People read an empty list as "nothing"; a restriction reads it as "everything".
         let is_empty = |list: &Option<usize>| *list == Some(0);
@@ -127,11 +131,12 @@ impl Entry {
             ("runners", self.runners.as_ref().map(Vec::len)),
         ];
         if let Some((name, _)) = lists.iter().find(|(_, length)| is_empty(length)) {
-            return Err(format!("{name} is empty, so it would see nothing; leave it out to let it see all"));
+            return Err(format!("{name} is empty, which would hide everything; remove it to allow everything"));
         }
         if self.runs.is_some() && self.scopes.contains(&Scope::Ingest) {
             return Err(
-                "may ingest, and is restricted to runs: an ingest makes new runs; restrict it to sessions or runners"
+                "has the scope ingest but is restricted to runs: an ingest creates new runs; restrict it to sessions \
+                 or runners instead"
                     .to_owned(),
             );
         }
@@ -148,7 +153,7 @@ fn runner_name(name: &str) -> Result<String, String> {
     let known = || RUNNERS.iter().map(|runner| runner.name).collect::<Vec<_>>().join(", ");
     runner(name)
         .map(|runner| runner.name.to_owned())
-        .ok_or_else(|| format!("there is no runner {name:?} (known: {})", known()))
+        .ok_or_else(|| format!("unknown runner {name:?} (known: {})", known()))
 }
 
 const ONE_LINE: &str = "a token is one line of visible ASCII characters without spaces";
@@ -162,8 +167,8 @@ pub(crate) fn secret_in(path: &Path) -> Result<String, String> {
     let text = std::fs::read_to_string(path).map_err(|error| format!("cannot read {shown}: {error}"))?;
     match one_line(&text) {
         Some(secret) => Ok(secret.to_owned()),
-        None if text.trim().is_empty() => Err(format!("{shown} is empty; it holds the token on one line")),
-        None => Err(format!("{shown} holds no token; {ONE_LINE}")),
+        None if text.trim().is_empty() => Err(format!("{shown} is empty; it must contain the token on one line")),
+        None => Err(format!("{shown} contains no valid token; {ONE_LINE}")),
     }
 }
 
@@ -214,10 +219,10 @@ mod tests {
     fn what_is_wrong_is_told_without_a_secret() {
         let entry = |more: &str| format!("[[token]]\nname = \"ui\"\n{more}\n");
         for (text, expected) in [
-            ("".to_owned(), "is no list of tokens"),
+            ("".to_owned(), "is not a valid list of tokens"),
             (entry("secret = \"hunter2hunter2hunter2\"\nscopes = []"), "unknown field `secret`"),
             (entry("env = \"GOOD\"\nscopes = [\"write\"]"), "unknown variant `write`"),
-            (entry("env = \"GOOD\"\nscopes = []"), "there is ingest, read, control, admin"),
+            (entry("env = \"GOOD\"\nscopes = []"), "the scopes are ingest, read, control, admin"),
             (entry("env = \"GOOD\"\nfile = \"x\"\nscopes = [\"read\"]"), "exactly one of file and env"),
             (entry("scopes = [\"read\"]"), "exactly one of file and env"),
             (entry("env = \"NONE\"\nscopes = [\"read\"]"), "no environment variable NONE"),
@@ -226,13 +231,13 @@ mod tests {
             (entry("file = \"not-there\"\nscopes = [\"read\"]"), "not-there: No such file"),
             (entry("env = \"GOOD\"\nscopes = [\"read\"]\nsessions = []"), "sessions is empty"),
             (entry("env = \"GOOD\"\nscopes = [\"read\"]\nruns = [\"1\"]"), "in line 5"),
-            (entry("env = \"GOOD\"\nscopes = [\"read\"]\nrunners = [\"cdex\"]"), "there is no runner \"cdex\""),
+            (entry("env = \"GOOD\"\nscopes = [\"read\"]\nrunners = [\"cdex\"]"), "unknown runner \"cdex\""),
             (
                 entry("env = \"GOOD\"\nscopes = [\"ingest\"]\nruns = [\"01890000-0000-7000-8000-000000000000\"]"),
                 "restrict it to sessions",
             ),
-            ("[[token]]\nname = \"a b\"\nenv = \"GOOD\"\nscopes = [\"read\"]".to_owned(), "a name is 1 to 64"),
-            (entry("env = \"GOOD\"\nscopes = [\"read\"]").repeat(2), "the token \"ui\"; each has its own"),
+            ("[[token]]\nname = \"a b\"\nenv = \"GOOD\"\nscopes = [\"read\"]".to_owned(), "the name must have 1 to 64"),
+            (entry("env = \"GOOD\"\nscopes = [\"read\"]").repeat(2), "the token \"ui\"; both must be unique"),
             ("token = hunter2hunter2hunter2".to_owned(), "in line 1"),
         ] {
             let message = read_text(&text).unwrap_err();

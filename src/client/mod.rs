@@ -57,10 +57,10 @@ pub enum ClientError {
         message: String,
     },
     /// TLS is needed, but there are no trusted certificates.
-    #[error("the machine has no certificates of authorities that could be trusted (ca_file names a file with some){0}")]
+    #[error("the system has no trusted CA certificates{0}; name a file with certificates in ca_file")]
     NoRoots(String),
     /// The TLS library does not work.
-    #[error("TLS cannot be spoken: {0}")]
+    #[error("TLS is not available: {0}")]
     Tls(String),
 }
 
@@ -69,16 +69,16 @@ pub enum ClientError {
 #[non_exhaustive]
 pub enum NoAnswer {
     /// The connection failed; nothing was sent.
-    #[error("it cannot be reached: {0}")]
+    #[error("cannot connect: {0}")]
     Unreachable(String),
     /// The head of the response took too long.
-    #[error("it did not answer within {} ms", .0.as_millis())]
+    #[error("no answer within {} ms", .0.as_millis())]
     Slow(Duration),
     /// The request body exceeds its size limit.
-    #[error("the request is larger than it may be")]
+    #[error("the request is too large")]
     TooLarge,
     /// The connection broke before the head of the response arrived.
-    #[error("the connection broke before it answered: {0}")]
+    #[error("the connection broke before the answer: {0}")]
     Broken(String),
 }
 
@@ -217,7 +217,7 @@ pub(crate) fn roots(ca_file: Option<&Path>) -> Result<RootCertStore, ClientError
         store.add(certificate).map_err(|error| wrong(error.to_string()))?;
     }
     if store.is_empty() {
-        return Err(wrong("there is no \"BEGIN CERTIFICATE\" in it".to_owned()));
+        return Err(wrong("it contains no \"BEGIN CERTIFICATE\"".to_owned()));
     }
     Ok(store)
 }

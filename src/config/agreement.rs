@@ -13,8 +13,9 @@ impl Config {
         let most = limits.max_event_streams.saturating_add(self.ingest.max_open);
         if most > connections {
             found.push(format!(
-                "limits.max_event_streams ({}) and ingest.max_open ({}) are together more than server.max_connections ({connections}), \
-                 and over HTTP/1.1 each of them takes a connection: raise server.max_connections to {most}, or lower them",
+                "limits.max_event_streams ({}) and ingest.max_open ({}) together exceed server.max_connections \
+                 ({connections}), and over HTTP/1.1 each stream and each ingest needs a connection: raise \
+                 server.max_connections to {most}, or lower them",
                 limits.max_event_streams, self.ingest.max_open
             ));
         }
@@ -41,15 +42,19 @@ impl Config {
             ),
         ] {
             if value > limit {
-                found.push(format!("{part} ({value}) is more than {whole} ({limit}): one client can take every place"));
+                found.push(format!(
+                    "{part} ({value}) is more than {whole} ({limit}): a single client could use up all of them"
+                ));
             }
         }
         let of_address = limits.max_event_streams_per_address.saturating_add(limits.max_ingests_per_address);
         if of_address > limits.max_connections_per_address {
             found.push(format!(
-                "limits.max_event_streams_per_address ({}) and limits.max_ingests_per_address ({}) are together more than \
-                 limits.max_connections_per_address ({}): raise that to {of_address}, or lower them",
-                limits.max_event_streams_per_address, limits.max_ingests_per_address, limits.max_connections_per_address
+                "limits.max_event_streams_per_address ({}) and limits.max_ingests_per_address ({}) together exceed \
+                 limits.max_connections_per_address ({}): raise it to {of_address}, or lower them",
+                limits.max_event_streams_per_address,
+                limits.max_ingests_per_address,
+                limits.max_connections_per_address
             ));
         }
         found

@@ -78,11 +78,11 @@ const MAX_RULES: usize = 1000;
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Rule> {
     let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
     let Value::Array(_, tables) = tables else {
-        report("approvals.rule", "is a list of tables: write [[approvals.rule]]".to_owned());
+        report("approvals.rule", "must be a list of tables: write [[approvals.rule]]".to_owned());
         return Vec::new();
     };
     if tables.len() > MAX_RULES {
-        report("approvals.rule", format!("has {} rules; {MAX_RULES} is the most", tables.len()));
+        report("approvals.rule", format!("has {} rules; the maximum is {MAX_RULES}", tables.len()));
         return Vec::new();
     }
     let mut rules = Vec::new();
@@ -94,7 +94,7 @@ pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mu
             report(&format!("approvals, {which}{comma}{key}"), message);
         };
         let Value::Dict(_, table) = table else {
-            report("", "is a table: write [[approvals.rule]]".to_owned());
+            report("", "must be a table: write [[approvals.rule]]".to_owned());
             continue;
         };
         let Some(mut rule) = one(table, &mut report) else { continue };
@@ -120,7 +120,7 @@ fn one(table: &Dict, report: &mut dyn FnMut(&str, String)) -> Option<Rule> {
         }
     }
     if !table.contains_key("decision") {
-        report("decision", "is missing; it is one of allow, deny, ask".to_owned());
+        report("decision", "is missing; use one of allow, deny, ask".to_owned());
         fits = false;
     }
     if !fits {
@@ -217,22 +217,25 @@ mod tests {
     fn what_is_wrong_is_named_with_its_rule() {
         let many = "[[approvals.rule]]\ndecision = \"ask\"\n".repeat(MAX_RULES + 1);
         for (text, expected) in [
-            ("[approvals]\nrule = 1", "approvals.rule: is a list of tables"),
-            ("[approvals]\nrule = [1]", "approvals, rule 1: is a table"),
+            ("[approvals]\nrule = 1", "approvals.rule: must be a list of tables"),
+            ("[approvals]\nrule = [1]", "approvals, rule 1: must be a table"),
             ("[[approvals.rule]]\nname = \"a\"", "approvals, rule \"a\", decision: is missing"),
             ("[[approvals.rule]]\ndecision = \"alow\"", "did you mean \"allow\"?"),
             ("[[approvals.rule]]\ndecision = \"allow\"\ntools = \"a\"", "did you mean \"tool\"?"),
-            ("[[approvals.rule]]\ndecision = \"allow\"\ntool = 1", "tool: 1 is no text"),
+            ("[[approvals.rule]]\ndecision = \"allow\"\ntool = 1", "tool: 1 is not a string"),
             (
                 "[[approvals.rule]]\ndecision = \"allow\"\narguments = { a = 1 }",
-                "arguments: a table is no table of texts",
+                "arguments: a table is not a table of strings",
             ),
-            ("[[approvals.rule]]\ndecision = \"allow\"\ntool = \"(\"", "the pattern of tool is no regular expression"),
+            (
+                "[[approvals.rule]]\ndecision = \"allow\"\ntool = \"(\"",
+                "the pattern of tool is not a valid regular expression",
+            ),
             (
                 "[[approvals.rule]]\ndecision = \"deny\"\narguments = { path = \"[\" }",
-                "the pattern of path is no regular expression",
+                "the pattern of path is not a valid regular expression",
             ),
-            (many.as_str(), "approvals.rule: has 1001 rules; 1000 is the most"),
+            (many.as_str(), "approvals.rule: has 1001 rules; the maximum is 1000"),
         ] {
             let told = load(text).unwrap_err();
             assert!(told.contains(expected), "{text:?} should say {expected:?}, but says: {told}");

@@ -6,7 +6,7 @@ use std::fmt::Write;
 
 /// A configuration that cannot be used, with all its problems.
 #[derive(Debug, thiserror::Error)]
-#[error("the configuration cannot be used: {}", .problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))]
+#[error("the configuration is invalid: {}", .problems.iter().map(Problem::to_string).collect::<Vec<_>>().join("; "))]
 pub struct ConfigError {
     /// The problems; at least one.
     pub problems: Vec<Problem>,
@@ -19,7 +19,8 @@ impl ConfigError {
         let is_ours = |key: &String| ours.contains_key(key) || key == super::load::UPSTREAM;
         let parsed: Result<figment::value::Dict, _> = Toml::from_str(text);
         if !text.trim().is_empty() && !parsed.is_ok_and(|file| file.keys().any(is_ours)) {
-            let message = "if this file is another program's, name framegate's with --config FILE (/dev/null: none)";
+            let message =
+                "if this file belongs to another program, name framegate's own with --config FILE (/dev/null for none)";
             self.problems.push(Problem { place: super::DEFAULT_FILE.to_owned(), message: message.to_owned() });
         }
         self
@@ -44,7 +45,7 @@ impl From<Problem> for ConfigError {
 
 /// A message that `given` is unknown, with the nearest known name and a list of all known names.
 pub(crate) fn unknown<'n>(what: &str, given: &str, known: impl Iterator<Item = &'n str> + Clone) -> String {
-    let mut message = format!("there is no {what} {given:?}");
+    let mut message = format!("unknown {what} {given:?}");
     if let Some(name) = nearest(given, known.clone()) {
         let _ = write!(message, ", did you mean {name:?}?");
     }

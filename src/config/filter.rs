@@ -6,7 +6,9 @@ use tracing_subscriber::EnvFilter;
 
 /// Why a filter is rejected.
 #[derive(Debug, thiserror::Error)]
-#[error("{given:?} is no log filter: {cause} (a level such as \"info\", or targets such as \"warn,framegate=debug\")")]
+#[error(
+    "{given:?} is not a log filter: {cause} (use a level such as \"info\", or targets such as \"warn,framegate=debug\")"
+)]
 pub struct BadFilter {
     given: String,
     cause: String,
@@ -24,7 +26,7 @@ pub fn filter(given: &str) -> Result<EnvFilter, BadFilter> {
     let is_level = |part: &str| levels.contains(&part.to_ascii_lowercase().as_str());
     let parts: Vec<&str> = given.split(',').map(str::trim).collect();
     if let Some(word) = parts.iter().copied().filter(is_word).find(|word| !is_level(word)) {
-        return Err(bad(format!("{word:?} is no level; the levels are {}", levels.join(", "))));
+        return Err(bad(format!("{word:?} is not a level; the levels are {}", levels.join(", "))));
     }
     EnvFilter::builder().parse(parts.join(",")).map_err(|error| bad(error.to_string()))
 }
@@ -38,7 +40,8 @@ mod tests {
         for good in ["info", "WARN", "off", "warn,framegate=debug", "framegate::http=trace", "info, hyper=warn"] {
             assert!(filter(good).is_ok(), "{good}");
         }
-        for (bad, part) in [("inof", "\"inof\" is no level"), ("framegate=loud", "framegate=loud"), ("a=b=c", "a=b=c")]
+        for (bad, part) in
+            [("inof", "\"inof\" is not a level"), ("framegate=loud", "framegate=loud"), ("a=b=c", "a=b=c")]
         {
             let message = filter(bad).unwrap_err().to_string();
             assert!(message.contains(part) && message.contains("such as"), "{message}");

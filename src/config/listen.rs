@@ -7,7 +7,8 @@ use serde::{Deserialize, Deserializer, de};
 use std::net::{Ipv4Addr, SocketAddr};
 
 /// The error for a text that is not an address.
-pub(super) const WRONG: &str = "is no address and port, such as \"127.0.0.1:8080\", \"[::1]:8080\" or \"localhost:8080\", nor a port alone (\"8080\")";
+pub(super) const WRONG: &str =
+    "is not an address and port such as \"127.0.0.1:8080\", \"[::1]:8080\" or \"localhost:8080\", nor a port alone";
 
 /// Parses the address; `None` if it is invalid.
 fn address(text: &str) -> Option<SocketAddr> {

@@ -45,9 +45,10 @@ impl Sources {
         let mut ours = Vec::new();
         for (name, value) in environment {
             let Some(name) = name.to_str().filter(|name| name.starts_with(ENV_PREFIX)) else { continue };
-            let value = value
-                .into_string()
-                .map_err(|_| Problem { place: name.to_owned(), message: "its value is no Unicode text".to_owned() })?;
+            let value = value.into_string().map_err(|_| Problem {
+                place: name.to_owned(),
+                message: "the value is not valid Unicode".to_owned(),
+            })?;
             ours.push((name.to_owned(), value));
         }
         Ok(Self { file, environment: ours, flags: Vec::new() })
@@ -72,7 +73,7 @@ impl Sources {
     fn load_with(&self, name: String, text: &str) -> Result<Config, ConfigError> {
         let mut file: Dict = Toml::from_str(text).map_err(|error| {
             // The parser's message spans lines, because it shows the line and the position. It is used as it is.
-            Problem { place: name.clone(), message: format!("is no TOML: {}", error.to_string().trim_end()) }
+            Problem { place: name.clone(), message: format!("is not valid TOML: {}", error.to_string().trim_end()) }
         })?;
         let defaults = sections(&Config::default());
         let mut problems = Vec::new();
@@ -213,46 +214,39 @@ mod tests {
     #[test]
     fn what_is_wrong_is_named_with_its_place_and_with_what_would_be_right() {
         for (text, expected) in [
-            ("[servr]", vec!["config.toml, servr: there is no section \"servr\", did you mean \"server\"?"]),
+            ("[servr]", vec!["config.toml, servr: unknown section \"servr\", did you mean \"server\"?"]),
             (
                 "[server]\nlisten_on = 1",
-                vec!["config.toml, server.listen_on: there is no setting in [server] \"listen_on\""],
+                vec!["config.toml, server.listen_on: unknown setting in [server]: \"listen_on\""],
             ),
             ("[server]\nheartbeat = 1", vec!["did you mean \"heartbeat_ms\"?", "known: allowed_hosts, "]),
-            ("server = 1", vec!["config.toml, server: is a section; its keys are allowed_hosts, "]),
+            ("server = 1", vec!["config.toml, server: must be a section with the keys allowed_hosts, "]),
             ("[server]\nmax_connections = 0", vec!["server.max_connections: 0 is out of range", "from 1 to 1000000"]),
             ("[server]\nmax_connections = -1", vec!["-1 is out of range"]),
-            ("[server]\nmax_connections = 1.5", vec!["1.5 is no whole number; the default is 4096"]),
-            ("[server]\nmax_connections = \"7\"", vec!["\"7\" is no whole number"]),
-            ("[server]\nlisten = 8080", vec!["server.listen: 8080 is no text; put it in quotes"]),
-            ("[server]\nlisten = \"localhost\"", vec!["config.toml, server.listen: is no address and port, such as"]),
-            ("[server]\nallowed_hosts = [1]", vec!["server.allowed_hosts: a list is no list of texts"]),
-            ("[server]\nallowed_hosts = [\"\"]", vec!["server.allowed_hosts: has an empty host name"]),
-            ("[server]\ndefault_contract = \"frames.v3\"", vec!["server.default_contract: there is no contract"]),
+            ("[server]\nmax_connections = 1.5", vec!["1.5 is not a whole number; the default is 4096"]),
+            ("[server]\nmax_connections = \"7\"", vec!["\"7\" is not a whole number"]),
+            ("[server]\nlisten = 8080", vec!["server.listen: 8080 is not a string; put it in quotes"]),
             (
-                "[server]\npage_limit_max = 5",
-                vec!["page_limit_default: 200 is more than server.page_limit_max, which is 5"],
+                "[server]\nlisten = \"localhost\"",
+                vec!["config.toml, server.listen: is not an address and port, such as"],
             ),
+            ("[server]\nallowed_hosts = [1]", vec!["server.allowed_hosts: a list is not a list of strings"]),
+            ("[server]\nallowed_hosts = [\"\"]", vec!["server.allowed_hosts: contains an empty host name"]),
+            ("[server]\ndefault_contract = \"frames.v3\"", vec!["server.default_contract: unknown contract"]),
+            ("[server]\npage_limit_max = 5", vec!["page_limit_default: 200 is more than server.page_limit_max (5)"]),
             ("[ingest]\nmax_record_bytes = 1024\npreview_bytes = 2000", vec!["ingest.preview_bytes: 2000 is more"]),
             (
                 "[log]\nkind = \"sqlit\"",
-                vec![
-                    "config.toml, log.kind: there is no value \"sqlit\"",
-                    "did you mean \"sqlite\"?",
-                    "memory, sqlite",
-                ],
+                vec!["config.toml, log.kind: unknown value \"sqlit\"", "did you mean \"sqlite\"?", "memory, sqlite"],
             ),
-            (
-                "[log]\nfsync = \"often\"",
-                vec!["log.fsync: there is no value \"often\" (known: always, interval, never)"],
-            ),
+            ("[log]\nfsync = \"often\"", vec!["log.fsync: unknown value \"often\" (known: always, interval, never)"]),
             (
                 "[log]\nrecent_bytes = 1099511627777",
                 vec!["log.recent_bytes: 1099511627777 is out of range", "from 0 to"],
             ),
             ("[ingest]\nahead_bytes = 1073741825", vec!["ingest.ahead_bytes: 1073741825 is out of range", "from 0 to"]),
             ("[ingest]\nahead_bytes = -1", vec!["ingest.ahead_bytes: -1 is out of range"]),
-            ("[log]\npath = \"\"", vec!["log.path: is empty; it names the database file"]),
+            ("[log]\npath = \"\"", vec!["log.path: is empty; set it to the path of the database file"]),
             (
                 "[redaction]\npatterns = { badge = \"(\" }",
                 vec!["config.toml, redaction.patterns: the pattern \"badge\" is no regular expression"],
@@ -266,12 +260,15 @@ mod tests {
             ("[redaction]\nkeys = [\"*\"]", vec!["redaction.keys: \"*\" names no key"]),
             ("[redaction]\nhold_ms = 60001", vec!["redaction.hold_ms: 60001 is out of range"]),
             ("[gate]\nmode = \"wran\"", vec!["did you mean \"warn\"? (known: off, warn, enforce)"]),
-            ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is no log filter"]),
-            ("[telemetry]\nformat = true", vec!["telemetry.format: true is no text"]),
-            ("[otlp]\nendpoint = \"collector\"", vec!["config.toml, otlp.endpoint: is no URL of the form"]),
-            ("[otlp]\nqueue_spans = 0", vec!["otlp.queue_spans: 0 is out of range: a whole number from 1 to 1000000"]),
-            ("[otlp]\nqueue_spans = 9", vec!["otlp.batch_spans: 512 is more than otlp.queue_spans, which is 9"]),
-            ("[server", vec!["config.toml: is no TOML", "line 1"]),
+            ("[telemetry]\nfilter = \"loud\"", vec!["config.toml, telemetry.filter: \"loud\" is not a log filter"]),
+            ("[telemetry]\nformat = true", vec!["telemetry.format: true is not a string"]),
+            ("[otlp]\nendpoint = \"collector\"", vec!["config.toml, otlp.endpoint: must be a URL of the form"]),
+            (
+                "[otlp]\nqueue_spans = 0",
+                vec!["otlp.queue_spans: 0 is out of range: use a whole number from 1 to 1000000"],
+            ),
+            ("[otlp]\nqueue_spans = 9", vec!["otlp.batch_spans: 512 is more than otlp.queue_spans (9)"]),
+            ("[server", vec!["config.toml: is not valid TOML", "line 1"]),
             ("[a]\n[b]", vec!["config.toml, a: ", "; config.toml, b: "]),
         ] {
             let message = load(text, &[], &[]).unwrap_err();
@@ -284,23 +281,27 @@ mod tests {
     #[test]
     fn the_environment_and_flags_are_named_as_they_are_written() {
         for (key, text, expected) in [
-            ("FRAMEGATE__SERVER__LISTN", "x", "FRAMEGATE__SERVER__LISTN: there is no setting in [server] \"listn\""),
-            ("FRAMEGATE__SERVER__LISTEN", "x", "FRAMEGATE__SERVER__LISTEN: is no address and port"),
-            ("FRAMEGATE__SERVER__MAX_CONNECTIONS", "many", "FRAMEGATE__SERVER__MAX_CONNECTIONS: \"many\" is no whole"),
+            ("FRAMEGATE__SERVER__LISTN", "x", "FRAMEGATE__SERVER__LISTN: unknown setting in [server]: \"listn\""),
+            ("FRAMEGATE__SERVER__LISTEN", "x", "FRAMEGATE__SERVER__LISTEN: is not an address and port"),
+            (
+                "FRAMEGATE__SERVER__MAX_CONNECTIONS",
+                "many",
+                "FRAMEGATE__SERVER__MAX_CONNECTIONS: \"many\" is not a whole",
+            ),
             ("FRAMEGATE__SERVER__HEARTBEAT_MS", "1", "FRAMEGATE__SERVER__HEARTBEAT_MS: 1 is out of range"),
-            ("FRAMEGATE__SERVER", "1", "FRAMEGATE__SERVER: is a section"),
+            ("FRAMEGATE__SERVER", "1", "FRAMEGATE__SERVER: must be a section"),
             (
                 "FRAMEGATE__GATE__MODE",
                 "enforced",
-                "FRAMEGATE__GATE__MODE: there is no value \"enforced\", did you mean \"enforce\"",
+                "FRAMEGATE__GATE__MODE: unknown value \"enforced\", did you mean \"enforce\"",
             ),
-            ("FRAMEGATE__", "1", "there is no section"),
+            ("FRAMEGATE__", "1", "unknown section"),
         ] {
             let message = load("", &[(key, text)], &[]).unwrap_err();
             assert!(message.contains(expected), "{key} should say {expected:?}, but says: {message}");
         }
         let message = load("", &[], &[("gate.mode", "loud")]).unwrap_err();
-        assert!(message.contains("the command line, gate.mode: there is no value \"loud\""), "{message}");
+        assert!(message.contains("the command line, gate.mode: unknown value \"loud\""), "{message}");
     }
 
     #[test]
@@ -317,7 +318,7 @@ mod tests {
         let bytes = || OsString::from_vec(vec![0xFF]);
         assert!(Sources::new(None, [("OTHER".into(), bytes())]).is_ok());
         let error = Sources::new(None, [("FRAMEGATE__SERVER__LISTEN".into(), bytes())]).unwrap_err();
-        assert!(error.to_string().contains("FRAMEGATE__SERVER__LISTEN: its value is no Unicode text"), "{error}");
+        assert!(error.to_string().contains("FRAMEGATE__SERVER__LISTEN: the value is not valid Unicode"), "{error}");
     }
 
     mod toml_shape {

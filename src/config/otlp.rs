@@ -51,13 +51,13 @@ impl Default for Otlp {
 
 /// The error for an endpoint in a build without the feature.
 const NOT_BUILT: &str =
-    "names a collector, and this framegate was built without OpenTelemetry: cargo build --release --features otel";
+    "is set, but this framegate was built without OpenTelemetry; build it with cargo build --release --features otel";
 
 impl Otlp {
     /// Checks constraints between settings. Adds the key to report and the problem.
     pub(super) fn cross_check(&self, found: &mut Vec<(&'static str, String)>) {
         if self.batch_spans > self.queue_spans {
-            let message = format!("{} is more than otlp.queue_spans, which is {}", self.batch_spans, self.queue_spans);
+            let message = format!("{} is more than otlp.queue_spans ({})", self.batch_spans, self.queue_spans);
             found.push(("otlp.batch_spans", message));
         }
         if !self.endpoint.is_empty() {
@@ -65,7 +65,7 @@ impl Otlp {
                 found.push(("otlp.endpoint", NOT_BUILT.to_owned()));
             }
             if !is_endpoint(&self.endpoint) {
-                let message = "is no URL of the form http://HOST:PORT/v1/traces, without a user or a query";
+                let message = "must be a URL of the form http://HOST:PORT/v1/traces, without a user or a query";
                 found.push(("otlp.endpoint", message.to_owned()));
             }
         }
@@ -79,7 +79,7 @@ impl Otlp {
                 let is_ours =
                     |name: &HeaderName| [HOST, CONTENT_LENGTH, CONTENT_TYPE, TRANSFER_ENCODING].contains(name);
                 if !parsed.is_ok_and(|name| !is_ours(&name)) {
-                    found.push((key, format!("{name:?} is no header's name that could be added")));
+                    found.push((key, format!("{name:?} is not a header name that can be added")));
                 }
             }
         }
@@ -87,7 +87,7 @@ impl Otlp {
         if let Some(twice) =
             self.header_env.keys().find(|name| self.header_files.keys().any(|known| lower(known) == lower(name)))
         {
-            found.push(("otlp.header_env", format!("{twice:?} stands in otlp.header_files too")));
+            found.push(("otlp.header_env", format!("{twice:?} is also in otlp.header_files")));
         }
     }
 }
@@ -115,20 +115,20 @@ mod tests {
         assert_eq!(wrong(&Otlp::default()), "");
         for bad in ["collector:4318", "ftp://c/v1/traces", "http://user@c/v1/traces", "http:///x", "http://c/?a=b"] {
             let otlp = Otlp { endpoint: bad.to_owned(), ..Otlp::default() };
-            assert!(wrong(&otlp).contains("otlp.endpoint: is no URL"), "{bad}");
+            assert!(wrong(&otlp).contains("otlp.endpoint: must be a URL"), "{bad}");
         }
         let otlp = Otlp { batch_spans: 11, queue_spans: 10, ..Otlp::default() };
-        assert_eq!(wrong(&otlp), "otlp.batch_spans: 11 is more than otlp.queue_spans, which is 10\n");
+        assert_eq!(wrong(&otlp), "otlp.batch_spans: 11 is more than otlp.queue_spans (10)\n");
         assert_eq!(wrong(&Otlp { batch_spans: 10, queue_spans: 10, ..Otlp::default() }), "");
         let files = [("a b".to_owned(), PathBuf::new()), ("Host".to_owned(), PathBuf::new())];
         let otlp = Otlp { header_files: files.into(), ..Otlp::default() };
-        assert!(wrong(&otlp).contains("\"a b\" is no header's name") && wrong(&otlp).contains("\"Host\" is no"));
+        assert!(wrong(&otlp).contains("\"a b\" is not a header name") && wrong(&otlp).contains("\"Host\" is not"));
         let otlp = Otlp {
             header_files: [("X-Key".to_owned(), PathBuf::from("f"))].into(),
             header_env: [("x-key".to_owned(), "KEY".to_owned())].into(),
             ..Otlp::default()
         };
-        assert!(wrong(&otlp).contains("\"x-key\" stands in otlp.header_files too"));
+        assert!(wrong(&otlp).contains("\"x-key\" is also in otlp.header_files"));
     }
 
     #[test]

@@ -89,7 +89,7 @@ impl Config {
         let mut found = Vec::new();
         let Server { page_limit_default, page_limit_max, default_contract, allowed_hosts, .. } = &self.server;
         if page_limit_default > page_limit_max {
-            let message = format!("{page_limit_default} is more than server.page_limit_max, which is {page_limit_max}");
+            let message = format!("{page_limit_default} is more than server.page_limit_max ({page_limit_max})");
             found.push(("server.page_limit_default", message));
         }
         if framegate_translators::contracts::contract(default_contract).is_none() {
@@ -97,11 +97,12 @@ impl Config {
             found.push(("server.default_contract", error::unknown("contract", default_contract, known)));
         }
         if allowed_hosts.iter().any(|host| host.trim().is_empty()) {
-            found.push(("server.allowed_hosts", "has an empty host name; leave it out".to_owned()));
+            found.push(("server.allowed_hosts", "contains an empty host name; remove it".to_owned()));
         }
         if let Some(wrong) = self.server.cors_origins.iter().find(|origin| !is_origin(origin)) {
             let message = format!(
-                "{wrong:?} is no origin, such as \"https://ui.example\": scheme, host and port alone, no \"*\""
+                "{wrong:?} is not an origin such as \"https://ui.example\": only a scheme, a host and a port, without \
+                 \"*\""
             );
             found.push(("server.cors_origins", message));
         }
@@ -110,20 +111,23 @@ impl Config {
         }
         let (has_certificate, has_key) = (is_set(&self.tls.certificate_file), is_set(&self.tls.key_file));
         if has_certificate && !has_key {
-            found.push(("tls.key_file", "is empty, and tls.certificate_file is not: TLS needs both".to_owned()));
+            found.push(("tls.key_file", "is empty, but tls.certificate_file is set: TLS needs both".to_owned()));
         }
         if has_key && !has_certificate {
-            found.push(("tls.certificate_file", "is empty, and tls.key_file is not: TLS needs both".to_owned()));
+            found.push(("tls.certificate_file", "is empty, but tls.key_file is set: TLS needs both".to_owned()));
         }
         if self.ingest.preview_bytes > self.ingest.max_record_bytes {
             let message = format!(
-                "{} is more than ingest.max_record_bytes, which is {}",
+                "{} is more than ingest.max_record_bytes ({})",
                 self.ingest.preview_bytes, self.ingest.max_record_bytes
             );
             found.push(("ingest.preview_bytes", message));
         }
         if self.log.path.as_os_str().is_empty() {
-            found.push(("log.path", "is empty; it names the database file, such as \"framegate.db\"".to_owned()));
+            found.push((
+                "log.path",
+                "is empty; set it to the path of the database file, such as \"framegate.db\"".to_owned(),
+            ));
         }
         let Artifacts { inline_bytes, preview_bytes, max_bytes, max_total_bytes, .. } = self.artifacts;
         for (key, value, other, most) in [
@@ -133,7 +137,7 @@ impl Config {
             ("artifacts.max_bytes", max_bytes, "half of artifacts.max_total_bytes", max_total_bytes / 2),
         ] {
             if value as u64 > most {
-                found.push((key, format!("{value} is more than {other}, which is {most}")));
+                found.push((key, format!("{value} is more than {other} ({most})")));
             }
         }
         if let Err(error) = self.redaction.rules() {

@@ -59,7 +59,10 @@ impl Source {
         };
         self.settings.retain(|section, value| {
             if section == super::load::UPSTREAM {
-                report(section.clone(), "upstreams are tables of the configuration file: [[upstream]]".to_owned());
+                report(
+                    section.clone(),
+                    "upstreams can only be set in the configuration file, as tables: [[upstream]]".to_owned(),
+                );
                 return false;
             }
             let Some(known) = defaults.get(section) else {
@@ -68,14 +71,17 @@ impl Source {
             };
             let Value::Dict(_, keys) = value else {
                 let known = known.as_dict().into_iter().flat_map(Dict::keys).map(String::as_str);
-                report(section.clone(), format!("is a section; its keys are {}", known.collect::<Vec<_>>().join(", ")));
+                report(
+                    section.clone(),
+                    format!("must be a section with the keys {}", known.collect::<Vec<_>>().join(", ")),
+                );
                 return false;
             };
             let known = known.as_dict().cloned().unwrap_or_default();
             keys.retain(|key, value| {
                 let path = format!("{section}.{key}");
                 let Some(default) = known.get(key) else {
-                    let what = format!("setting in [{section}]");
+                    let what = format!("setting in [{section}]:");
                     report(path, unknown(&what, key, known.keys().map(String::as_str)));
                     return false;
                 };
@@ -98,16 +104,18 @@ pub(super) fn misfit(path: &str, value: &Value, default: &Value, ranges: &[Range
             let number = whole(*number).unwrap_or_default();
             let (_, least, most) = ranges.iter().find(|(key, ..)| *key == path)?;
             let fits = (i128::from(*least)..=i128::from(*most)).contains(&number);
-            (!fits).then(|| format!("{number} is out of range: a whole number from {least} to {most}"))
+            (!fits).then(|| format!("{number} is out of range: use a whole number from {least} to {most}"))
         }
-        (Value::Num(..), _) => Some(format!("{} is no whole number; the default is {}", shown(value), shown(default))),
+        (Value::Num(..), _) => {
+            Some(format!("{} is not a whole number; the default is {}", shown(value), shown(default)))
+        }
         (Value::String(..), Value::String(..)) | (Value::Bool(..), Value::Bool(..)) => None,
-        (Value::String(..), _) => Some(format!("{} is no text; put it in quotes", shown(value))),
+        (Value::String(..), _) => Some(format!("{} is not a string; put it in quotes", shown(value))),
         (Value::Bool(..), _) => Some(format!("{} is neither true nor false", shown(value))),
         (Value::Array(..), Value::Array(_, items)) if items.iter().all(|item| item.as_str().is_some()) => None,
-        (Value::Array(..), _) => Some(format!("{} is no list of texts, such as [\"a\", \"b\"]", shown(value))),
+        (Value::Array(..), _) => Some(format!("{} is not a list of strings such as [\"a\", \"b\"]", shown(value))),
         (Value::Dict(..), Value::Dict(_, items)) if items.values().all(|item| item.as_str().is_some()) => None,
-        (Value::Dict(..), _) => Some(format!("{} is no table of texts, such as {{ a = \"b\" }}", shown(value))),
+        (Value::Dict(..), _) => Some(format!("{} is not a table of strings such as {{ a = \"b\" }}", shown(value))),
         _ => None,
     }
 }

@@ -160,7 +160,7 @@ mod tests {
     fn what_is_unknown_is_refused_with_what_there_is() {
         for (text, known, parts) in [
             ("runner=openresponses", OF_RUNS, &["did you mean \"open-responses\"?", "claude-code, codex"][..]),
-            ("runner=", OF_RUNS, &["there is no runner \"\"", "opencode"]),
+            ("runner=", OF_RUNS, &["unknown runner \"\"", "opencode"]),
             ("state=done", OF_RUNS, &["running, waiting_approval, completed, failed, interrupted"]),
             ("state=Completed", OF_RUNS, &["did you mean \"completed\"?"]),
             ("limit=0", OF_RUN, &["limit must be a whole number, 1 or more, not \"0\""]),
@@ -170,8 +170,8 @@ mod tests {
             ("skip=x", OF_RUNS, &["skip must be a whole number, 0 or more"]),
             ("experimental=yes", OF_RUN, &["1, true, 0 or false"]),
             ("session_id=s", OF_RUNS, &["session_id must be a UUID"]),
-            ("limits=1", OF_RUN, &["there is no parameter \"limits\", did you mean \"limit\"?", "contract"]),
-            ("after=1", OF_RUNS, &["there is no parameter \"after\""]),
+            ("limits=1", OF_RUN, &["unknown parameter \"limits\", did you mean \"limit\"?", "contract"]),
+            ("after=1", OF_RUNS, &["unknown parameter \"after\""]),
             ("limit=1&limit=2", OF_RUN, &["\"limit\" is given twice"]),
             ("after=1&after_sequence=2", OF_HECATE_RUN, &["give one of them"]),
             ("x=1", NONE, &["this path takes none"]),

@@ -41,7 +41,7 @@ impl Default for Bounds {
 #[non_exhaustive]
 pub enum Beyond {
     /// Too many runs are open.
-    #[error("the limit of open runs is reached (limits.max_open_runs); try again later")]
+    #[error("as many runs are open as there may be (limits.max_open_runs); try again later")]
     OpenRuns,
     /// A run has too many records.
     #[error("a run has more than {0} records (limits.max_records_per_run)")]

@@ -40,7 +40,7 @@ impl Runs {
             Err(LogError::Dropped { .. }) => return Ok(()),
             done => return done,
         }
-        tracing::warn!(stream = %entry.stream.id, "a run that the log has no room to end is dropped");
+        tracing::warn!(stream = %entry.stream.id, "dropped a run that the log has no room to end");
         self.log.drop_stream(entry.id()).await?;
         self.forget_dropped().await;
         Ok(())
@@ -66,7 +66,7 @@ impl Runs {
             let known = entry.left_open().or(mark.map(|mark| mark.state));
             match known.and_then(|state| Reopened::restore(entry.stream.clone(), &state)) {
                 Some(known) => reopened = known,
-                None => tracing::warn!(stream = %entry.stream.id, "what was open where the stream is cut is not known"),
+                None => tracing::warn!(stream = %entry.stream.id, "the state before the first stored frame is unknown"),
             }
         }
         loop {
@@ -114,7 +114,7 @@ impl Runs {
                     tracing::debug!(stream = %entry.stream.id, %error, "a stream could not be closed yet");
                     left.push(entry);
                 } else if entry.stream.kind == StreamKind::Session {
-                    tracing::info!(run = %entry.stream.id, "a run that was open when the proxy stopped is closed now");
+                    tracing::info!(run = %entry.stream.id, "a run that was open when the proxy stopped was closed");
                 }
             }
             self.unclosed.lock().unwrap_or_else(PoisonError::into_inner).extend(left);

@@ -158,7 +158,7 @@ impl Position {
 
 /// The text is not a cursor of a feed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("this is no cursor of a feed")]
+#[error("this is not a cursor of a feed")]
 pub struct NoCursor;
 
 /// Which part of the feed a reader wants.

@@ -159,7 +159,7 @@ impl Runs {
 
     async fn let_go(&self, entry: &Arc<Entry>, to: u64, now_ms: u64) {
         if let Err(error) = self.drop_front(entry, to, now_ms).await {
-            tracing::warn!(stream = %entry.stream.id, %error, "the front of a stream could not be dropped");
+            tracing::warn!(stream = %entry.stream.id, %error, "the first frames of a stream could not be dropped");
         }
     }
 
@@ -190,9 +190,9 @@ impl Runs {
         if let Some(store) = self.artifacts().filter(|_| !artifacts.is_empty())
             && let Err(error) = store.let_go(entry.id(), &artifacts).await
         {
-            tracing::warn!(stream = %entry.stream.id, %error, "artifacts of a front that is gone could not be dropped");
+            tracing::warn!(stream = %entry.stream.id, %error, "artifacts of dropped frames could not be dropped");
         }
-        tracing::debug!(stream = %entry.stream.id, frames = to, "the front of a stream made room");
+        tracing::debug!(stream = %entry.stream.id, frames = to, "dropped the first frames of a stream");
         Ok(())
     }
 
@@ -273,7 +273,7 @@ impl Runs {
                 let Some(runs) = runs.upgrade() else { return };
                 let Some(entry) = runs.find(stream) else { continue };
                 if let Err(error) = runs.mark(&entry).await {
-                    tracing::debug!(stream = %entry.stream.id, %error, "marks could not be kept");
+                    tracing::debug!(stream = %entry.stream.id, %error, "marks could not be stored");
                 }
             }
         });
@@ -319,7 +319,7 @@ impl Runs {
             return;
         }
         if let Err(error) = self.log.keep_status(summaries).await {
-            tracing::warn!(%error, "what was counted of runs could not be kept");
+            tracing::warn!(%error, "the counters of runs could not be stored");
         }
     }
 

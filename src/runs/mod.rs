@@ -447,7 +447,7 @@ impl Runs {
             Summary::of(entry.id(), &mut status)
         };
         if let Err(error) = self.log.keep_status(vec![summary]).await {
-            tracing::warn!(run = %entry.id().1, %error, "how a runner left could not be kept");
+            tracing::warn!(run = %entry.id().1, %error, "the exit status of a runner could not be stored");
         }
     }
 

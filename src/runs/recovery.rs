@@ -130,12 +130,15 @@ impl Runs {
         let is_run = stream.kind == StreamKind::Session;
         match kept {
             Ok(()) if is_run => {
-                tracing::warn!(%run, runner, frames, "a run was open when the proxy stopped; it ends as interrupted");
+                tracing::warn!(%run, runner, frames, "a run that was open when the proxy stopped ends as interrupted");
             }
             Ok(()) => {}
             Err(error) => {
                 if is_run {
-                    tracing::warn!(%run, runner, frames, %error, "a run was open when the proxy stopped, and cannot be closed yet");
+                    tracing::warn!(
+                        %run, runner, frames, %error,
+                        "a run was open when the proxy stopped and cannot be closed yet"
+                    );
                 }
                 self.close_later(&entry);
             }

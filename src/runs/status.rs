@@ -385,7 +385,7 @@ pub(super) fn tell_bounds(frame: &Frame) {
 fn runner_name<'de, D: Deserializer<'de>>(deserializer: D) -> Result<&'static str, D::Error> {
     let name = String::deserialize(deserializer)?;
     let known = RUNNERS.iter().find(|runner| runner.name == name || runner.provider == name);
-    known.map(|runner| runner.name).ok_or_else(|| serde::de::Error::custom(format_args!("there is no runner {name:?}")))
+    known.map(|runner| runner.name).ok_or_else(|| serde::de::Error::custom(format_args!("unknown runner {name:?}")))
 }
 
 fn warnings<'de, D: Deserializer<'de>>(deserializer: D) -> Result<BTreeMap<Word, u64>, D::Error> {

@@ -40,7 +40,8 @@ pub enum LogError {
     },
     /// The database was made by a later version of framegate.
     #[error(
-        "the frame log {} has layout {found}, and this framegate knows layouts up to {known}: use the framegate that made it, or set another log.path",
+        "the frame log {} has layout {found}, but this framegate supports layouts up to {known}: use the framegate \
+         that wrote it, or set another log.path",
         .path.display()
     )]
     Newer {
@@ -52,7 +53,7 @@ pub enum LogError {
         known: i64,
     },
     /// The file is another program's database, or not a database.
-    #[error("{} is no frame log of framegate: {detail}", .path.display())]
+    #[error("{} is not a frame log of framegate: {detail}", .path.display())]
     Foreign {
         /// Path of the file.
         path: PathBuf,
@@ -61,7 +62,8 @@ pub enum LogError {
     },
     /// Pages of the database are broken.
     #[error(
-        "the frame log {} is damaged: {detail}; `framegate log verify` tells more, and a copy made by `framegate log backup` can take its place",
+        "the frame log {} is damaged: {detail}; `framegate log verify` shows details, and a copy made by `framegate \
+         log backup` can replace it",
         .path.display()
     )]
     Damaged {
@@ -72,7 +74,8 @@ pub enum LogError {
     },
     /// The database was deleted or replaced while it was open. Anything written now would be lost.
     #[error(
-        "{what} of the frame log {} was {how} while the proxy runs; nothing more is written: put the file back, or start the proxy again",
+        "{what} of the frame log {} was {how} while the proxy is running, so nothing more can be written: restore the \
+         file, or restart the proxy",
         .path.display()
     )]
     Replaced {
@@ -84,13 +87,13 @@ pub enum LogError {
         how: &'static str,
     },
     /// A stream is not kept, or not any more.
-    #[error("stream {stream} is not kept any more")]
+    #[error("stream {stream} is no longer stored")]
     Dropped {
         /// The stream's id.
         stream: uuid::Uuid,
     },
     /// Frames that should be in the log are missing.
-    #[error("the frame log lacks frame {frame} of stream {stream}, which it had; `framegate log verify` tells more")]
+    #[error("frame {frame} of stream {stream} is missing from the frame log; `framegate log verify` shows details")]
     Lacking {
         /// The stream's id.
         stream: uuid::Uuid,
@@ -98,7 +101,7 @@ pub enum LogError {
         frame: u64,
     },
     /// A frame does not follow the kept frames of its stream.
-    #[error("frame {found} of stream {stream} does not follow: the log has {expected} frames of it")]
+    #[error("frame {found} of stream {stream} does not follow: the log has {expected} frames of that stream")]
     Sequence {
         /// The stream's id.
         stream: uuid::Uuid,
@@ -108,7 +111,7 @@ pub enum LogError {
         found: u64,
     },
     /// The requested frames are not kept any more; later ones of the stream are.
-    #[error("the first {frames} frames of stream {stream} are not kept any more")]
+    #[error("the first {frames} frames of stream {stream} are no longer stored")]
     Gone {
         /// The stream's id.
         stream: uuid::Uuid,
@@ -117,7 +120,8 @@ pub enum LogError {
     },
     /// The first frames of a stream are gone, and the contract's later events cannot be derived without them.
     #[error(
-        "the first {frames} frames of stream {stream} are not kept any more, and {contract} cannot go on without them"
+        "the first {frames} frames of stream {stream} are no longer stored, and {contract} cannot continue without \
+             them"
     )]
     Untold {
         /// The stream's id.
@@ -137,7 +141,7 @@ impl LogError {
     pub fn damage(&self) -> Option<String> {
         match self {
             Self::Damaged { detail, .. } => Some(detail.clone()),
-            Self::Lacking { frame, .. } => Some(format!("frame {frame} is not there")),
+            Self::Lacking { frame, .. } => Some(format!("frame {frame} is missing")),
             _ => None,
         }
     }

@@ -189,9 +189,9 @@ fn settings_that_cannot_work_are_refused_before_anybody_connects() {
     let said = refused("header_files = { authorization = \"/no/such/file\" }");
     assert!(said.contains("the header \"authorization\": cannot read /no/such/file"), "{said}");
     let said = refused("header_env = { x-key = \"NO_SUCH_VARIABLE\" }");
-    assert!(said.contains("there is no variable \"NO_SUCH_VARIABLE\""), "{said}");
+    assert!(said.contains("there is no environment variable \"NO_SUCH_VARIABLE\""), "{said}");
     let said = refused("header_env = { x-key = \"TWO_LINES\" }");
-    assert!(said.contains("its value cannot stand in a header") && !said.contains("a\nb"), "{said}");
+    assert!(said.contains("the value cannot be sent in a header") && !said.contains("a\nb"), "{said}");
     let roots = folder.write("roots.pem", "none");
     let with_tls = ("FRAMEGATE__OTLP__ENDPOINT", "https://127.0.0.1:4318/v1/traces");
     let said = refusal(&[with_tls, ("FRAMEGATE__OTLP__CA_FILE", &roots)]);

@@ -42,7 +42,7 @@ fn a_broken_configuration_leaves_everything_as_it_was() {
         (format!("{good}[server]\nmax_conections = 1\n"), "max_conections"),
         (format!("{good}[telemetry]\nfilter = \"loud\"\n"), "telemetry.filter"),
         ("[auth]\ntokens_file = \"not-there\"\n".to_owned(), "not-there: cannot be read"),
-        ("[auth".to_owned(), "is no TOML"),
+        ("[auth".to_owned(), "is not valid TOML"),
     ] {
         folder.write("config.toml", &text);
         proxy.signal("HUP");

@@ -183,7 +183,7 @@ fn a_deleted_or_replaced_database_accepts_no_frames() {
         let refused = post(proxy.address, "/v1/ingest/claude-code", &[], &body);
         assert_eq!(refused.status, 503);
         let text = refused.text();
-        assert!(text.contains(how) && text.contains("while the proxy runs"), "{text}");
+        assert!(text.contains(how) && text.contains("while the proxy is running"), "{text}");
         let ready = get(proxy.address, "/readyz", &[]);
         assert_eq!(ready.status, 503);
         assert!(ready.text().contains(how));

@@ -240,17 +240,17 @@ fn a_file_that_is_not_a_frame_log_is_refused_by_name() {
     };
     std::fs::write(scratch.path(), "no database at all, but a text that is long enough to have a header".repeat(30))
         .unwrap();
-    refused("is no frame log of framegate: file is not a database");
+    refused("is not a frame log of framegate: file is not a database");
     rusqlite::Connection::open(scratch.path()).unwrap().execute_batch("CREATE TABLE mine (a)").unwrap();
     refused("another program's SQLite database");
     drop(SqliteLog::open(Options::new(scratch.path())).unwrap());
     let newer = rusqlite::Connection::open(scratch.path()).unwrap();
     newer.pragma_update(None, "user_version", LAYOUT + 1).unwrap();
     drop(newer);
-    refused(&format!("has layout {}, and this framegate knows layouts up to {LAYOUT}", LAYOUT + 1));
+    refused(&format!("has layout {}, but this framegate supports layouts up to {LAYOUT}", LAYOUT + 1));
     for path in ["/no/such/directory/framegate.db", "/proc/framegate.db"] {
         let error = SqliteLog::open(Options::new(path)).unwrap_err().to_string();
-        assert!(error.contains(path) && error.contains("does the directory exist, and may it be written?"), "{error}");
+        assert!(error.contains(path) && error.contains("check that the directory exists and is writable"), "{error}");
     }
 }
 

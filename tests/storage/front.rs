@@ -293,7 +293,7 @@ fn a_pruned_run_on_disk_is_served_unchanged_after_restarts() {
     let proxy = start("sqlite", &scratch, None);
     let answer = get(proxy.address, &format!("/v1/runs/{run}/events?contract=hecate.v1"), &[]);
     assert_eq!(answer.status, 410);
-    assert!(answer.text().contains("hecate.v1 cannot go on without them"));
+    assert!(answer.text().contains("hecate.v1 cannot continue without them"));
     assert!(is_gap("pixir.v1", &page(&proxy, &run, "pixir.v1", None)[0]));
     let (ok, text) = log(&scratch, &["export", &run, "--to", "hecate.v1"]);
     assert!(!ok && text.contains("cannot continue without them"), "{text}");

@@ -85,7 +85,7 @@ fn a_body_whose_shared_part_is_missing_is_reported_as_damaged() {
         // Frames before the damaged one can be read.
         let read = |from| wait(log.read(run_of(&frames), from, 1000));
         let said = read(0).and_then(|whole| read(whole.len() as u64)).unwrap_err().to_string();
-        assert!(said.contains("a part of it stands in another frame"), "{sql}: {said}");
+        assert!(said.contains("a part of it refers to another frame"), "{sql}: {said}");
     }
 }
 

@@ -124,7 +124,7 @@ fn upstreams_of_every_kind_are_listed_with_what_a_client_needs() {
         (json!({"model": "m", "prompt": " "}), 422, "the prompt is empty"),
         (json!({"model": "m", "cwd": "/tmp"}), 422, "leave cwd out"),
         (json!({"model": "m", "upstream": "client"}), 422, "their client's own credentials"),
-        (json!({"model": "m"}), 502, "cannot be reached"),
+        (json!({"model": "m"}), 502, "cannot connect: "),
     ] {
         let (found, detail) = refused(more);
         assert_eq!(found, status, "{detail}");

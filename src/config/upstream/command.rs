@@ -134,7 +134,7 @@ impl Command {
         ];
         for (key, wrong) in names {
             if let Some(wrong) = wrong {
-                report(key, format!("{wrong:?} is no name of a variable"));
+                report(key, format!("{wrong:?} is not a variable name"));
             }
         }
         let of_option = |argument: &&String| {
@@ -143,29 +143,35 @@ impl Command {
         };
         for (key, arguments) in [("arguments", &self.arguments), ("resume_arguments", &self.resume_arguments)] {
             if let Some(wrong) = arguments.iter().find(of_option).filter(|_| self.preset == Preset::None) {
-                report(key, format!("{wrong:?} would have the prompt name an option; write \"--\", \"{{prompt}}\""));
+                report(
+                    key,
+                    format!("the program could take a prompt in {wrong:?} for an option; write \"--\", \"{{prompt}}\""),
+                );
             }
         }
         if let Some(path) = self.directories.iter().find(|path| !path.is_absolute()) {
-            report("directories", format!("{:?} is no absolute path", path.display().to_string()));
+            report("directories", format!("{:?} is not an absolute path", path.display().to_string()));
         }
         if let Some((name, _)) = self.secret_files.iter().find(|(_, path)| **path == *Path::new("")) {
-            report("secret_files", format!("names no file for {name:?}"));
+            report("secret_files", format!("has no path for {name:?}"));
         }
         if self.preset == Preset::None {
             if self.program.is_empty() {
-                report("program", "is missing, and so is a preset".to_owned());
+                report("program", "is missing; set it, or choose a preset".to_owned());
             }
             let resumes = self.resume_arguments.iter().any(|argument| argument.contains("{session}"));
             if !self.resume_arguments.is_empty() && !resumes {
-                report("resume_arguments", "has no {session}: nobody would know which one goes on".to_owned());
+                report("resume_arguments", "must contain {session}, which becomes the session to continue".to_owned());
             }
         } else if !self.resume_arguments.is_empty() {
-            report("resume_arguments", "a preset knows how its sessions are continued; leave it out".to_owned());
+            report(
+                "resume_arguments",
+                "must not be set with a preset, which has its own arguments for continuing a session".to_owned(),
+            );
         }
         let texts = self.arguments.iter().chain(&self.resume_arguments).chain(self.environment.values());
         if texts.chain([&self.program, &self.model]).any(|text| text.contains('\0')) {
-            report("arguments", "a NUL can stand in no argument and no variable".to_owned());
+            report("arguments", "arguments and variables cannot contain NUL".to_owned());
         }
     }
 }

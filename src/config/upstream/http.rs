@@ -68,26 +68,28 @@ impl Http {
         let (has_file, has_env) = (!self.secret_file.as_os_str().is_empty(), !self.secret_env.is_empty());
         match self.authorization {
             Authorization::Configured if has_file == has_env => {
-                let message =
-                    "is \"configured\", so exactly one of secret_file and secret_env says where the secret is";
+                let message = "is \"configured\", so exactly one of secret_file and secret_env must be set";
                 report("authorization", message.to_owned());
             }
             Authorization::None | Authorization::Passthrough if has_file || has_env => {
-                let message = "is not \"configured\", and there is a secret that nobody would be sent";
+                let message = "is not \"configured\", so the secret would not be used; remove one of them";
                 report("authorization", message.to_owned());
             }
             Authorization::Passthrough if !clients => {
-                report("authorization", "cannot be \"passthrough\": nobody's request stands behind a feed".to_owned());
+                report(
+                    "authorization",
+                    "cannot be \"passthrough\": a feed has no client whose credentials could be passed on".to_owned(),
+                );
             }
             _ => {}
         }
         let (scheme, header) = (&self.credential_scheme, self.credential_header.as_str());
         if scheme.is_empty() || !scheme.bytes().all(|byte| byte.is_ascii_alphanumeric() || byte == b'-') {
-            report("credential_scheme", format!("{scheme:?} is no scheme, such as \"Bearer\" or \"Basic\""));
+            report("credential_scheme", format!("{scheme:?} is not a scheme such as \"Bearer\" or \"Basic\""));
         }
         let is_reserved = ["host", "content-length", "transfer-encoding", "connection", "accept"].contains(&header);
         if HeaderName::from_bytes(header.as_bytes()).is_err() || is_reserved {
-            report("credential_header", format!("{header:?} is no header's name that could carry a secret"));
+            report("credential_header", format!("{header:?} is not a header name that can carry a secret"));
         }
     }
 }
@@ -105,6 +107,6 @@ fn check_url(url: &str, with_query: bool, report: &mut dyn FnMut(&str, String)) 
     });
     if !is_one {
         let query = if with_query { "" } else { " or a query" };
-        report("url", format!("is no URL of the form https://HOST:PORT/PATH, without a user{query}"));
+        report("url", format!("must be a URL of the form https://HOST:PORT/PATH, without a user{query}"));
     }
 }

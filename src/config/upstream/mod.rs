@@ -94,7 +94,7 @@ const RANGES: &[(&str, u64, u64)] = &[
 pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mut Vec<Problem>) -> Vec<Upstream> {
     let mut report = |key: &str, message: String| problems.push(Problem { place: spell(key), message });
     let Value::Array(_, tables) = tables else {
-        report("upstream", "is a list of tables: write [[upstream]]".to_owned());
+        report("upstream", "must be a list of tables: write [[upstream]]".to_owned());
         return Vec::new();
     };
     let mut read: Vec<Upstream> = Vec::new();
@@ -107,12 +107,12 @@ pub(super) fn read(tables: &Value, spell: &dyn Fn(&str) -> String, problems: &mu
             report(&key, message);
         };
         let Value::Dict(_, table) = table else {
-            report("", "is a table: write [[upstream]]".to_owned());
+            report("", "must be a table: write [[upstream]]".to_owned());
             continue;
         };
         if let Some(upstream) = one(table.clone(), &mut report) {
             if read.iter().any(|other| other.name == upstream.name) {
-                report("name", "another upstream has this name".to_owned());
+                report("name", "another upstream has the same name".to_owned());
             }
             read.push(upstream);
         }
@@ -130,7 +130,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
             return None;
         }
         None => {
-            report("kind", format!("is missing; it is one of {}", KINDS.join(", ")));
+            report("kind", format!("is missing; use one of {}", KINDS.join(", ")));
             return None;
         }
     };
@@ -155,7 +155,7 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
         match misfit("upstream.max_runs", &value, &Value::from(common_default.max_runs), RANGES) {
             Some(message) => report("max_runs", message),
             None if table.contains_key("max_connections") => {
-                report("max_runs", "is another name of max_connections for this kind; leave it out".to_owned());
+                report("max_runs", "means the same as max_connections for this kind; remove one of them".to_owned());
             }
             None => {
                 table.insert("max_connections".to_owned(), value);
@@ -200,16 +200,16 @@ fn one(mut table: Dict, report: &mut dyn FnMut(&str, String)) -> Option<Upstream
     };
     let Common { name, runner: given, max_runs } = common;
     if !is_name(&name) {
-        report("name", format!("{name:?} is no name: letters, digits, \"-\", \"_\" and \".\", at most 64"));
+        report("name", format!("invalid name {name:?}: use at most 64 letters, digits, \"-\", \"_\" and \".\""));
     }
     let name_of_runner = if given.is_empty() { own_runner.to_owned() } else { given };
     if name_of_runner.is_empty() {
-        report("runner", "is missing: without a preset nobody else says whose output it is".to_owned());
+        report("runner", "is missing: without a preset, the runner must be named".to_owned());
     } else if runner(&name_of_runner).is_none() {
         report("runner", unknown("runner", &name_of_runner, RUNNERS.iter().map(|runner| runner.name)));
     }
     if matches!(kind, Kind::Responses(_)) && name_of_runner != "open-responses" {
-        report("runner", "is \"open-responses\" for this kind; leave it out".to_owned());
+        report("runner", "is always \"open-responses\" for this kind; remove it".to_owned());
     }
     fits.then_some(Upstream { name, runner: name_of_runner, max_runs, kind })
 }
@@ -317,60 +317,63 @@ mod tests {
         assert!(load(responses).is_ok() && load(feed).is_ok());
         let at = |url: &str| format!("[[upstream]]\nname = \"a\"\nkind = \"responses\"\nurl = \"{url}\"\n");
         for (text, expected) in [
-            ("upstream = 1".to_owned(), "upstream: is a list of tables"),
-            ("upstream = [1]".to_owned(), "upstream 1: is a table"),
+            ("upstream = 1".to_owned(), "upstream: must be a list of tables"),
+            ("upstream = [1]".to_owned(), "upstream 1: must be a table"),
             ("[[upstream]]\nname = \"a\"".to_owned(), "upstream \"a\", kind: is missing"),
             ("[[upstream]]\nkind = \"comand\"".to_owned(), "did you mean \"command\"?"),
             (
                 "[[upstream]]\nkind = \"command\"\npreset = \"claude-code\"".to_owned(),
-                "upstream 1, name: \"\" is no name",
+                "upstream 1, name: invalid name \"\"",
             ),
-            (format!("{preset}\n{preset}"), "upstream \"a\", name: another upstream has this name"),
-            (format!("{preset}prset = 1"), "prset: there is no setting of an upstream of kind \"command\": \"prset\""),
-            (format!("{preset}arguments = [1]"), "arguments: a list is no list of texts"),
-            (format!("{preset}environment = [1]"), "environment: a list is no table of texts"),
-            (format!("{preset}environment = {{ A = 1 }}"), "environment: a table is no table of texts"),
-            (format!("{preset}environment = {{ \"A=B\" = \"1\" }}"), "environment: \"A=B\" is no name of a variable"),
-            (format!("{command}preset = \"cloude\""), "preset: there is no value \"cloude\""),
-            (format!("{preset}runner = \"cloude\""), "there is no runner \"cloude\""),
-            (format!("{preset}pass_environment = 1"), "pass_environment: 1 is no list of texts"),
-            (format!("{preset}pass_environment = [\"A*B\"]"), "\"A*B\" is no name of a variable"),
+            (format!("{preset}\n{preset}"), "upstream \"a\", name: another upstream has the same name"),
+            (format!("{preset}prset = 1"), "prset: unknown setting of an upstream of kind \"command\": \"prset\""),
+            (format!("{preset}arguments = [1]"), "arguments: a list is not a list of strings"),
+            (format!("{preset}environment = [1]"), "environment: a list is not a table of strings"),
+            (format!("{preset}environment = {{ A = 1 }}"), "environment: a table is not a table of strings"),
+            (format!("{preset}environment = {{ \"A=B\" = \"1\" }}"), "environment: \"A=B\" is not a variable name"),
+            (format!("{command}preset = \"cloude\""), "preset: unknown value \"cloude\""),
+            (format!("{preset}runner = \"cloude\""), "unknown runner \"cloude\""),
+            (format!("{preset}pass_environment = 1"), "pass_environment: 1 is not a list of strings"),
+            (format!("{preset}pass_environment = [\"A*B\"]"), "\"A*B\" is not a variable name"),
             (
                 format!("{command}program = \"x\"\nrunner = \"codex\"\narguments = [\"--{{prompt}}\"]"),
-                "arguments: \"--{prompt}\" would have the prompt name an option",
+                "arguments: the program could take a prompt in \"--{prompt}\" for an option",
             ),
-            (format!("{preset}directories = [\"relative\"]"), "directories: \"relative\" is no absolute path"),
-            (format!("{preset}resume_arguments = [\"x\"]"), "resume_arguments: a preset knows how"),
+            (format!("{preset}directories = [\"relative\"]"), "directories: \"relative\" is not an absolute path"),
+            (format!("{preset}resume_arguments = [\"x\"]"), "resume_arguments: must not be set with a preset"),
             (at(""), "upstream \"a\", url: is missing"),
-            (at("ftp://api.example"), "url: is no URL of the form"),
-            (at("https://user:secret@api.example"), "url: is no URL of the form"),
+            (at("ftp://api.example"), "url: must be a URL of the form"),
+            (at("https://user:secret@api.example"), "url: must be a URL of the form"),
             (at("https://api.example/v1?key=1"), "without a user or a query"),
-            (at("/v1"), "url: is no URL of the form"),
+            (at("/v1"), "url: must be a URL of the form"),
             (format!("{responses}authorization = \"configured\""), "exactly one of secret_file and secret_env"),
             (
                 format!("{responses}authorization = \"configured\"\nsecret_file = \"a\"\nsecret_env = \"B\""),
                 "exactly one of secret_file and secret_env",
             ),
-            (format!("{responses}secret_env = \"A\""), "a secret that nobody would be sent"),
-            (format!("{responses}credential_header = \"host\""), "\"host\" is no header's name that could"),
-            (format!("{responses}credential_scheme = \"a b\""), "\"a b\" is no scheme"),
+            (format!("{responses}secret_env = \"A\""), "so the secret would not be used"),
+            (format!("{responses}credential_header = \"host\""), "\"host\" is not a header name that can"),
+            (format!("{responses}credential_scheme = \"a b\""), "\"a b\" is not a scheme"),
             (format!("{responses}request_headers = [\"Cookie\"]"), "request_headers: \"cookie\" carries credentials"),
-            (format!("{responses}response_headers = [\"connection\"]"), "belongs to one connection"),
+            (format!("{responses}response_headers = [\"connection\"]"), "is a hop-by-hop header"),
             (
                 format!("{responses}remove_request_headers = [\"two words\"]"),
-                "remove_request_headers: \"two words\" is no header's name",
+                "remove_request_headers: \"two words\" is neither a header name",
             ),
             (
                 format!("{responses}max_runs = 4\nmax_connections = 4"),
-                "max_runs: is another name of max_connections for this kind",
+                "max_runs: means the same as max_connections for this kind",
             ),
-            (format!("{responses}retrieve = \"never\""), "retrieve: there is no value \"never\""),
-            (format!("{responses}runner = \"codex\""), "runner: is \"open-responses\" for this kind"),
-            (format!("{feed}authorization = \"passthrough\""), "nobody's request stands behind a feed"),
+            (format!("{responses}retrieve = \"never\""), "retrieve: unknown value \"never\""),
+            (format!("{responses}runner = \"codex\""), "runner: is always \"open-responses\" for this kind"),
+            (format!("{feed}authorization = \"passthrough\""), "a feed has no client whose credentials"),
             (format!("{feed}reconnect_min_ms = 5000\nreconnect_max_ms = 1000"), "5000 is more than reconnect_max_ms"),
             (command.to_owned(), "upstream \"a\", program: is missing"),
             (format!("{command}program = \"x\""), "upstream \"a\", runner: is missing"),
-            (format!("{command}program = \"x\"\nrunner = \"codex\"\nresume_arguments = [\"-r\"]"), "has no {session}"),
+            (
+                format!("{command}program = \"x\"\nrunner = \"codex\"\nresume_arguments = [\"-r\"]"),
+                "must contain {session}",
+            ),
         ] {
             let told = load(&text).unwrap_err();
             assert!(told.contains(expected), "{text:?} should say {expected:?}, but says: {told}");

@@ -47,7 +47,7 @@ impl Sse {
         self.http.check(true, report);
         if self.reconnect_min_ms > self.reconnect_max_ms {
             let message =
-                format!("{} is more than reconnect_max_ms, which is {}", self.reconnect_min_ms, self.reconnect_max_ms);
+                format!("{} is more than reconnect_max_ms ({})", self.reconnect_min_ms, self.reconnect_max_ms);
             report("reconnect_min_ms", message);
         }
     }

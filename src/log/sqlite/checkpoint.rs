@@ -66,7 +66,7 @@ impl Checkpointer {
         let thread = std::thread::Builder::new().name("frame-log-move".to_owned()).spawn(work);
         let thread = thread.map_err(|error| LogError::Failed {
             path: path.to_owned(),
-            what: "cannot have a thread to move pages",
+            what: "has no thread for checkpoints",
             detail: error.to_string(),
         })?;
         Ok(Self { due: Some(due), thread: Some(thread), every: EVERY_BYTES / page_bytes, pages, asked: 0, failed })

@@ -47,7 +47,7 @@ pub(super) fn told(path: &Path, what: &'static str, error: &rusqlite::Error) -> 
     if error.sqlite_error_code() == Some(ErrorCode::SystemIoFailure)
         && let Some(limit) = file_limit_reached(&path)
     {
-        let detail = format!("a file may not grow beyond {limit} bytes (ulimit -f, LimitFSIZE= of systemd): {detail}");
+        let detail = format!("the file size is limited to {limit} bytes (ulimit -f, LimitFSIZE= of systemd): {detail}");
         return LogError::NoSpace { path, detail };
     }
     match error.sqlite_error_code() {
@@ -97,7 +97,7 @@ impl Lock {
     pub fn take(path: &Path) -> Result<Self, LogError> {
         let failed = |error: std::io::Error| LogError::Failed {
             path: path.to_owned(),
-            what: "cannot be locked (does the directory exist, and may it be written?)",
+            what: "cannot be locked (check that the directory exists and is writable)",
             detail: error.to_string(),
         };
         let mut name = path.as_os_str().to_owned();
@@ -196,7 +196,7 @@ pub fn open_read_only(path: &Path) -> Result<Connection, LogError> {
         LAYOUT => Ok(database),
         found => Err(LogError::Foreign {
             path: path.to_owned(),
-            detail: format!("its layout is {found}; `framegate serve` brings it to {LAYOUT}"),
+            detail: format!("its layout is {found}; `framegate serve` upgrades it to {LAYOUT}"),
         }),
     }
 }

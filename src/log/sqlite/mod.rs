@@ -227,10 +227,10 @@ impl SqliteLog {
         };
         let kept = kept.into_iter().map(|(_, kept)| kept).collect();
         let path = readers.path().to_owned();
-        let writer =
-            std::thread::Builder::new().name("frame-log".to_owned()).spawn(move || writer.run(queue)).map_err(
-                |error| LogError::Failed { path, what: "cannot have a thread to write", detail: error.to_string() },
-            )?;
+        let writer = std::thread::Builder::new()
+            .name("frame-log".to_owned())
+            .spawn(move || writer.run(queue))
+            .map_err(|error| LogError::Failed { path, what: "has no writing thread", detail: error.to_string() })?;
         Ok(Self { shared, readers, jobs: Some(jobs), writer: Some(writer), kept: Mutex::new(kept), order })
     }
 

@@ -169,7 +169,7 @@ fn frame_of(
             let (Some((front, back)), Some(part)) = (text.split_at_checked(hole), part) else {
                 return Err(damaged(
                     "the body",
-                    "a part of it stands in another frame, and that one has it not".to_owned(),
+                    "a part of it refers to another frame, which does not have that part".to_owned(),
                 ));
             };
             whole.reserve(text.len() + bytes);
@@ -180,7 +180,7 @@ fn frame_of(
     // Frames stored by an older layout have no checksum.
     let expected: Option<u32> = row.get(8).map_err(failed)?;
     if expected.is_some_and(|expected| expected != checksum(seq, timestamp_ms, parent_tool_id, text)) {
-        return Err(damaged("the checksum", "it is that of other bytes".to_owned()));
+        return Err(damaged("it does not match the content", "it is that of other bytes".to_owned()));
     }
     let body = read_body(text).map_err(|error| damaged("the body", error.to_string()))?;
     Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, body }, text.len()))
@@ -270,7 +270,7 @@ fn header_of(row: &Row<'_>, path: &Path) -> Result<Arc<Stream>, LogError> {
     let key: i64 = row.get(0).map_err(failed)?;
     let damaged = |detail: String| LogError::Damaged {
         path: path.to_owned(),
-        detail: format!("the row of a stream, {key}: {detail}"),
+        detail: format!("row {key} of the streams: {detail}"),
     };
     let id = |column: usize| -> Result<Option<Uuid>, LogError> {
         let text: Option<String> = row.get(column).map_err(failed)?;

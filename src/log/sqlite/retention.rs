@@ -131,7 +131,8 @@ impl Writer {
         match &dropped {
             Ok(()) => drop(self.stuck.remove(&id)),
             Err(error) if self.stuck.insert(id) => {
-                tracing::error!(stream = %id.1, %error, "a stream could not be dropped; it is tried again when room is needed");
+                tracing::error!(stream = %id.1, %error, "a stream could not be dropped; framegate tries again when the \
+                                                         log needs room");
             }
             Err(_) => {}
         }
@@ -145,7 +146,7 @@ impl Writer {
             self.held.remove(&id);
             self.shared.remove(&[id]);
             self.artifacts_went(freed);
-            tracing::debug!(stream = %id.1, "a stream made room");
+            tracing::debug!(stream = %id.1, "a stream was dropped to make room");
             self.give_back();
         }
         self.room.remove(id);
@@ -157,7 +158,7 @@ impl Writer {
     pub(super) fn give_back(&mut self) {
         let given = give_back(self.database());
         if let (Err(error), false) = (&given, self.keeps_freed) {
-            tracing::warn!(%error, "the frame log's file keeps room that was freed, for now");
+            tracing::warn!(%error, "the frame log's file keeps freed pages for now");
         }
         self.keeps_freed = given.is_err();
         self.has_written();
@@ -249,7 +250,7 @@ pub(super) fn tick(options: &Options, jobs: mpsc::WeakSender<Job>) {
         }
     });
     if let Err(error) = ticker {
-        tracing::error!(%error, "no thread for the frame log's clock: it is synced at its own checkpoints only");
+        tracing::error!(%error, "no thread to sync the frame log at intervals: it is synced only at its own checkpoints");
     }
 }
 

@@ -64,12 +64,12 @@ impl State {
             };
             tracing::error!(
                 path = %path.display(), frames, position = next_position,
-                "the frame log lacks frames that were committed: {cause}; `framegate log verify` reports it too"
+                "committed frames are missing from the frame log: {cause}; `framegate log verify` also reports this"
             );
             let sql = "INSERT INTO losses (noticed_ms, position, frames) VALUES (?1, ?2, ?3)";
             let noted = database.execute(sql, (options.clock.now_ms(), next_position, frames));
             if let Err(error) = noted {
-                tracing::warn!(%error, "the loss could not be noted in the frame log");
+                tracing::warn!(%error, "the loss could not be recorded in the frame log");
             }
             next_position = committed;
         }

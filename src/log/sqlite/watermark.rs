@@ -37,7 +37,8 @@ impl Watermark {
         let marked = read(path, database);
         let file = File::options().create(true).truncate(false).write(true).open(beside(path));
         if let Err(error) = &file {
-            tracing::warn!(path = %beside(path).display(), %error, "how far the frame log has come cannot be noted beside it");
+            let path = beside(path);
+            tracing::warn!(path = %path.display(), %error, "the position of the frame log cannot be written");
         }
         if let Ok(file) = &file
             && file.metadata().is_ok_and(|found| found.len() < RESERVE as u64)
@@ -55,7 +56,7 @@ impl Watermark {
         let line = format!("{text} {:08x}\n", crc32fast::hash(text.as_bytes()));
         let written = file.write_all_at(line.as_bytes(), 0);
         if let (Err(error), false) = (&written, self.has_failed) {
-            tracing::warn!(%error, "how far the frame log has come cannot be noted beside it");
+            tracing::warn!(%error, "the position of the frame log cannot be written");
         }
         self.has_failed = written.is_err();
     }

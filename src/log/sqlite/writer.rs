@@ -325,7 +325,7 @@ impl Writer {
                     return self.commit(group);
                 }
                 if self.refused.is_none() {
-                    tracing::error!(%error, "frames could not be kept");
+                    tracing::error!(%error, "frames could not be stored");
                 }
                 self.refused = Some(bytes);
                 for (_, answer) in group {

@@ -219,7 +219,8 @@ impl View {
             for breach in breaches {
                 tracing::warn!(
                     run = %status.run_id, session = %status.session_id, runner = status.runner, contract, seq, event = kind, withheld,
-                    pointer = breach.pointer, keyword = breach.keyword, "event breaks its schema: {}", breach.message
+                    pointer = breach.pointer, keyword = breach.keyword,
+                    "the event violates its schema: {}", breach.message
                 );
             }
         }

@@ -14,10 +14,10 @@ pub(super) struct Register(pub(super) Registry);
 
 impl Register {
     pub(super) fn add<C: Collector + Clone + 'static>(&self, made: prometheus::Result<C>) -> C {
-        #[expect(clippy::expect_used, reason = "names and labels are constants, which the tests go through")]
+        #[expect(clippy::expect_used, reason = "names and labels are constants that tests cover")]
         let metric = made.expect("a metric's name and labels are valid");
-        #[expect(clippy::expect_used, reason = "as above: no name stands twice")]
-        self.0.register(Box::new(metric.clone())).expect("a metric's name is its own");
+        #[expect(clippy::expect_used, reason = "as above: every name is unique")]
+        self.0.register(Box::new(metric.clone())).expect("every metric has its own name");
         metric
     }
 

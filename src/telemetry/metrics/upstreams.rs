@@ -49,15 +49,19 @@ impl Families {
             started: to.counters("framegate_upstream_runs_started_total", "Runs of upstreams that began.", upstream),
             ended: to.counters(
                 "framegate_upstream_runs_ended_total",
-                "Runs of upstreams that ended: by the runner's verdict, or by the code of what ended them otherwise.",
+                "Runs of upstreams that ended, by the runner's verdict, or by the code of another cause.",
                 &["upstream", "reason"],
             ),
-            open: to.gauges("framegate_upstream_runs_open", "Runs of upstreams that go on.", upstream),
-            asked: to.counters("framegate_approvals_asked_total", "Questions of runners that wait for an answer.", upstream),
+            open: to.gauges("framegate_upstream_runs_open", "Open runs of upstreams.", upstream),
+            asked: to.counters(
+                "framegate_approvals_asked_total",
+                "Questions of runners that had to wait for an answer.",
+                upstream,
+            ),
             answered: to.counters(
                 "framegate_approvals_answered_total",
-                "Questions that are settled: by a client, a rule, the time-out, the limit of questions, the runner itself, or \
-                 the end of what asked.",
+                "Settled questions, by who settled them: a client, a rule, the timeout, the limit of questions, the \
+                 runner, or the end of the run or session.",
                 &["upstream", "by"],
             ),
             connected: to.gauges(
@@ -67,7 +71,7 @@ impl Families {
             ),
             losses: to.counters(
                 "framegate_upstream_connection_losses_total",
-                "Feeds of upstreams that were connected and were lost.",
+                "Lost connections to the feeds of upstreams.",
                 upstream,
             ),
         }

@@ -40,7 +40,7 @@ impl HttpClient for Collector {
         let mut answer = BytesMut::new();
         while let Some(bytes) = next(&mut body, Some(self.timeout)).await? {
             if answer.len() + bytes.len() > ANSWER_BYTES {
-                return Err(format!("the collector's answer is larger than {ANSWER_BYTES} bytes").into());
+                return Err(format!("the collector's answer has more than {ANSWER_BYTES} bytes").into());
             }
             answer.extend_from_slice(&bytes);
         }

@@ -124,7 +124,7 @@ impl Sending {
         let abort = self.task.abort_handle();
         if tokio::time::timeout(self.timeout, self.task).await.is_err() {
             abort.abort();
-            tracing::warn!("the collector did not take the last spans in time");
+            tracing::warn!("the collector did not accept the last spans in time");
         }
     }
 }
@@ -176,7 +176,7 @@ impl Sender {
                 Ok(Ok(())) => {
                     self.metrics.spans_sent(spans);
                     if !was_well {
-                        tracing::info!("the collector takes spans again");
+                        tracing::info!("the collector accepts spans again");
                     }
                     return true;
                 }
@@ -185,7 +185,7 @@ impl Sender {
             };
             if attempt == ATTEMPTS || self.stop.is_cancelled() {
                 if was_well {
-                    tracing::warn!(%error, "the collector does not take spans; they are dropped and counted");
+                    tracing::warn!(%error, "the collector does not accept spans; they are dropped and counted");
                 }
                 break;
             }
@@ -204,13 +204,13 @@ fn headers(settings: &Otlp) -> Result<HeaderMap, SpansError> {
     let mut add = |name: &String, value: Result<String, String>| -> Result<(), SpansError> {
         let checked = value.and_then(|value| {
             let value = HeaderValue::from_str(value.trim()).ok().filter(|value| !value.is_empty());
-            value.ok_or_else(|| "its value cannot stand in a header".to_owned())
+            value.ok_or_else(|| "the value cannot be sent in a header".to_owned())
         });
         let mut value = checked.map_err(|message| SpansError::Header(name.clone(), message))?;
         value.set_sensitive(true);
         // The configuration has validated the name.
         let parsed = HeaderName::from_bytes(name.as_bytes());
-        let parsed = parsed.map_err(|_| SpansError::Header(name.clone(), "is no header's name".to_owned()))?;
+        let parsed = parsed.map_err(|_| SpansError::Header(name.clone(), "it is not a header name".to_owned()))?;
         headers.insert(parsed, value);
         Ok(())
     };
@@ -218,7 +218,11 @@ fn headers(settings: &Otlp) -> Result<HeaderMap, SpansError> {
         add(name, read(path))?;
     }
     for (name, variable) in &settings.header_env {
-        add(name, std::env::var(variable).map_err(|_| format!("there is no variable {variable:?} with a text")))?;
+        add(
+            name,
+            std::env::var(variable)
+                .map_err(|_| format!("there is no environment variable {variable:?} with a valid value")),
+        )?;
     }
     Ok(headers)
 }
