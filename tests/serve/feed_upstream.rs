@@ -1,8 +1,8 @@
 //! An upstream of kind `sse`, against a scripted server.
 
 use crate::client::{get, post};
-use crate::holding::{held, lets_go};
 use crate::proxy::{Folder, Proxy, recording};
+use crate::resources::{resources, wait_until_released};
 use crate::scripted::{Seen, Upstream, reset, stream_head, wait_for_close, whole};
 use serde_json::{Value, json};
 use std::io::Write;
@@ -171,13 +171,13 @@ fn is_lost_and_goes_on(how: Word, told: &str) {
     // The connection breaks in the middle of an event.
     server.says(&all[half][..all[half].len() / 2]);
     follower.wait_for_records(3);
-    let before = held(&follower.proxy);
+    let before = resources(&follower.proxy);
     server.say.send(how).unwrap();
     server.wait_for_connections(2);
     server.says(&all[half..].concat());
     let runs = follower.wait_for("the run's end", over);
     assert_eq!((runs.len(), &runs[0]["state"]), (1, &json!("completed")));
-    lets_go(&follower.proxy, before);
+    wait_until_released(&follower.proxy, before);
     let frames = follower.events(&runs[0], "frames.v2");
     let gaps: Vec<&Value> = frames.iter().filter(|frame| frame["type"] == "gap_detected").collect();
     assert_eq!(gaps.len(), 1, "{frames:?}");

@@ -1,5 +1,6 @@
 //! A separate proxy for each test, on a port that the system chooses.
 
+use crate::client::get;
 use std::io::{BufRead, BufReader, Read};
 use std::net::SocketAddr;
 use std::path::{Path, PathBuf};
@@ -70,7 +71,7 @@ impl Proxy {
             if let Some(status) = self.left() {
                 return status;
             }
-            assert!(Instant::now() < deadline, "it goes on");
+            assert!(Instant::now() < deadline, "the proxy is still running");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -92,6 +93,20 @@ impl Proxy {
         assert!(kill.success());
     }
 
+    /// Waits until `/readyz` reports the shutdown.
+    pub fn wait_until_stopping(&self) {
+        let deadline = Instant::now() + Duration::from_secs(20);
+        loop {
+            let answer = get(self.address, "/readyz", &[]);
+            if answer.status == 503 {
+                assert_eq!(answer.json()["reasons"][0]["code"], "stopping");
+                return;
+            }
+            assert!(Instant::now() < deadline, "the proxy is still ready");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     pub fn pid(&self) -> u32 {
         self.child.id()
     }
@@ -104,7 +119,7 @@ impl Proxy {
             if let Some(status) = self.child.try_wait().unwrap() {
                 return status;
             }
-            assert!(Instant::now() < deadline, "it did not stop");
+            assert!(Instant::now() < deadline, "the proxy did not stop");
             std::thread::sleep(Duration::from_millis(20));
         }
     }
@@ -148,7 +163,7 @@ fn refused(command: &mut Command) -> String {
     let mut child = command.stdout(Stdio::null()).stderr(Stdio::piped()).spawn().unwrap();
     let mut text = String::new();
     child.stderr.take().unwrap().read_to_string(&mut text).unwrap();
-    assert!(!child.wait().unwrap().success(), "it started: {text}");
+    assert!(!child.wait().unwrap().success(), "the proxy started: {text}");
     text
 }
 
@@ -206,7 +221,7 @@ impl Folder {
             if read.contains(text) {
                 return read;
             }
-            assert!(Instant::now() < deadline, "{name} never says {text:?}:\n{read}");
+            assert!(Instant::now() < deadline, "{name} does not contain {text:?}:\n{read}");
             std::thread::sleep(Duration::from_millis(20));
         }
     }

@@ -9,8 +9,8 @@ mod refusals;
 mod sessions;
 
 use crate::client::{Answer, get, post};
-use crate::holding::{Held, held, lets_go};
 use crate::proxy::{Folder, Proxy, recording};
+use crate::resources::{Resources, resources, wait_until_released};
 use crate::scripted::{Upstream, stream_head};
 use serde_json::Value;
 use std::io::{Read, Write};
@@ -79,13 +79,13 @@ impl Gate {
         self.folder.read("log")
     }
 
-    pub fn held(&self) -> Held {
-        held(&self.proxy)
+    pub fn resources(&self) -> Resources {
+        resources(&self.proxy)
     }
 
     /// Waits until the proxy holds no more than before.
-    pub fn lets_go(&self, before: Held) {
-        lets_go(&self.proxy, before);
+    pub fn wait_until_released(&self, before: Resources) {
+        wait_until_released(&self.proxy, before);
     }
 
     pub fn metric(&self, line: &str) -> String {

@@ -5,53 +5,41 @@ use crate::proxy::{Proxy, recording};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-fn signal(proxy: &Proxy) {
+fn send_term(proxy: &Proxy) {
     assert!(Command::new("kill").args(["-TERM", &proxy.pid().to_string()]).status().unwrap().success());
 }
 
-/// Waits until `/readyz` reports the shutdown.
-fn until_stopping(proxy: &Proxy) {
-    let deadline = Instant::now() + Duration::from_secs(20);
-    loop {
-        let answer = get(proxy.address, "/readyz", &[]);
-        if answer.status == 503 {
-            assert_eq!(answer.json()["reasons"][0]["code"], "stopping");
-            return;
-        }
-        assert!(Instant::now() < deadline, "it is still ready");
-        std::thread::sleep(Duration::from_millis(20));
-    }
-}
-
 /// An ingest with an open run, and the run's id.
-fn begun(proxy: &Proxy, bytes: &[u8]) -> (Upload, String) {
+fn open_ingest(proxy: &Proxy, bytes: &[u8]) -> (Upload, String) {
     let mut upload = Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     upload.send(bytes);
+    let deadline = Instant::now() + Duration::from_secs(20);
     loop {
         let runs = get(proxy.address, "/v1/runs", &[]).json();
         if let Some(run) = runs["data"][0]["run_id"].as_str() {
             return (upload, run.to_owned());
         }
+        assert!(Instant::now() < deadline, "no run: {runs}");
         std::thread::sleep(Duration::from_millis(10));
     }
 }
 
 /// The first half of a recording, up to the end of a line, and the rest.
-fn halves(bytes: &[u8]) -> (&[u8], &[u8]) {
+fn split_in_half(bytes: &[u8]) -> (&[u8], &[u8]) {
     bytes.split_at(bytes[..bytes.len() / 2].iter().rposition(|&byte| byte == b'\n').unwrap() + 1)
 }
 
 #[test]
-fn an_ingest_that_is_open_may_finish_while_new_work_is_turned_away() {
+fn an_open_ingest_can_finish_while_new_work_is_refused() {
     let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "30000")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
-    let (front, rest) = halves(&bytes);
+    let (front, rest) = split_in_half(&bytes);
     assert_eq!(get(proxy.address, "/readyz", &[]).json()["status"], "ready");
-    let (mut upload, run) = begun(&proxy, front);
+    let (mut upload, run) = open_ingest(&proxy, front);
     let mut reader = get(proxy.address, &format!("/v1/runs/{run}/events?contract=agent-manager.v1"), &[]);
     assert!(reader.event().is_some());
-    signal(&proxy);
-    until_stopping(&proxy);
+    send_term(&proxy);
+    proxy.wait_until_stopping();
     let refused = get(proxy.address, "/v1/runs", &[]);
     assert_eq!((refused.status, refused.header("connection"), refused.header("retry-after")), (503, "close", "1"));
     let refused = post(proxy.address, "/v1/ingest/claude-code", &[], &bytes);
@@ -73,13 +61,13 @@ fn an_ingest_that_is_open_may_finish_while_new_work_is_turned_away() {
 }
 
 #[test]
-fn what_is_still_open_after_the_grace_is_interrupted_by_the_proxys_name() {
+fn runs_that_are_open_after_the_grace_period_are_interrupted_by_the_proxy() {
     let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "300")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
-    let (upload, run) = begun(&proxy, halves(&bytes).0);
+    let (upload, run) = open_ingest(&proxy, split_in_half(&bytes).0);
     let mut reader = get(proxy.address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]);
     let mut feed = get(proxy.address, "/v1/events?contract=frames.v2", &[]);
-    signal(&proxy);
+    send_term(&proxy);
     let mut frames = Vec::new();
     while let Some(event) = reader.event() {
         frames.push(event.json());
@@ -107,22 +95,22 @@ fn what_is_still_open_after_the_grace_is_interrupted_by_the_proxys_name() {
 }
 
 #[test]
-fn a_second_signal_does_not_wait() {
+fn a_second_signal_ends_the_grace_period() {
     let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_GRACE_MS", "600000")]);
     let bytes = recording("claude-code", "text_plain.partial.ndjson");
-    let (_upload, _run) = begun(&proxy, halves(&bytes).0);
-    signal(&proxy);
-    until_stopping(&proxy);
+    let (_upload, _run) = open_ingest(&proxy, split_in_half(&bytes).0);
+    send_term(&proxy);
+    proxy.wait_until_stopping();
     assert!(proxy.terminate().success());
 }
 
 #[test]
-fn a_client_that_does_not_read_is_not_waited_for_longer_than_the_setting_says() {
+fn a_client_that_does_not_read_delays_the_shutdown_only_up_to_the_setting() {
     let mut proxy = Proxy::with(&[("FRAMEGATE__SERVER__SHUTDOWN_FLUSH_MS", "200")]);
     let line = format!("{{\"type\":\"system\",\"subtype\":\"x\",\"pad\":\"{}\"}}\n", "x".repeat(20_000));
     let first = recording("claude-code", "text_plain.ndjson");
     let first_line = first.iter().position(|&byte| byte == b'\n').unwrap() + 1;
-    let (mut upload, run) = begun(&proxy, &first[..first_line]);
+    let (mut upload, run) = open_ingest(&proxy, &first[..first_line]);
     let _client = get(proxy.address, &format!("/v1/runs/{run}/events?contract=frames.v2"), &[]);
     for _ in 0..1500 {
         upload.send(line.as_bytes());
@@ -132,7 +120,7 @@ fn a_client_that_does_not_read_is_not_waited_for_longer_than_the_setting_says() 
 }
 
 #[test]
-fn the_binary_asks_a_proxy_how_it_is() {
+fn the_health_command_reports_the_state_of_a_proxy() {
     let proxy = Proxy::start();
     let health = |url: &str| {
         Command::new(env!("CARGO_BIN_EXE_framegate")).args(["health", url, "--timeout-ms", "5000"]).output().unwrap()

@@ -4,7 +4,7 @@ use crate::client::{get, post};
 use crate::http2::Http2;
 use crate::responses::{Gate, code, events, in_two, recorded, until_torn};
 use crate::scripted::{Upstream, reset, stream_head, wait_for_close, whole};
-use crate::verdicts::is_told_as_failed;
+use crate::verdicts::assert_reported_as_failed;
 use serde_json::json;
 use std::io::Write;
 use std::sync::Mutex;
@@ -29,7 +29,7 @@ fn a_reset_in_an_event_ends_the_run_and_loses_nothing_that_came() {
         reset(stream);
     });
     let gate = Gate::new(&upstream, "");
-    let held = gate.held();
+    let resources = gate.resources();
     for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
         let answer = gate.ask(path, &[]);
         gate.wait_for("five records", |run| run["records"].as_u64() == Some(5));
@@ -42,9 +42,9 @@ fn a_reset_in_an_event_ends_the_run_and_loses_nothing_that_came() {
         let run = gate.wait_for_end();
         assert!(run["message"].as_str().unwrap().contains("reset"), "{run}");
         assert_eq!((&run["records"], &run["invalid_records"]), (&json!(6), &json!(1)));
-        is_told_as_failed(gate.proxy.address, &run, "upstream_lost");
+        assert_reported_as_failed(gate.proxy.address, &run, "upstream_lost");
         upstream.wait_until_quiet();
-        gate.lets_go(held);
+        gate.wait_until_released(resources);
     }
     let ended = "framegate_upstream_runs_ended_total{reason=\"upstream_lost\",upstream=\"lab\"}";
     assert_eq!(gate.metric(ended), "2");
@@ -85,7 +85,7 @@ fn each_fault_leaves_no_task_and_no_socket() {
     drop(gate.ask("/v1/responses", &[("x-client-request-id", "breaks")]).into_raw());
     gate.wait_for_end();
     upstream.wait_until_quiet();
-    let held = gate.held();
+    let resources = gate.resources();
     let mut ended = 1;
     for how in [
         "closes",
@@ -107,7 +107,7 @@ fn each_fault_leaves_no_task_and_no_socket() {
             drop(gate.ask(path, &headers));
         }
         upstream.wait_until_quiet();
-        gate.lets_go(held);
+        gate.wait_until_released(resources);
         if how.starts_with("breaks") || how.ends_with("in an event") || how == "falls silent" {
             ended += 4;
         }
@@ -129,7 +129,7 @@ fn a_response_is_interrupted_and_its_upstream_let_go() {
         wait_for_close(stream);
     });
     let gate = Gate::new(&upstream, "");
-    let held = gate.held();
+    let resources = gate.resources();
     for path in ["/v1/responses", "/v1/responses?contract=sse.v1"] {
         let answer = gate.ask(path, &[("connection", "close")]);
         let run = gate.wait_for("the run", |run| run["ended_at_ms"].is_null() && run["records"].as_u64() >= Some(4));
@@ -158,7 +158,7 @@ fn a_response_is_interrupted_and_its_upstream_let_go() {
         assert_eq!(run["message"], "it was interrupted by anonymous");
         upstream.wait_until_quiet();
         assert_eq!((interrupt(&gate, id), approve()), (409, 409), "it is over");
-        gate.lets_go(held);
+        gate.wait_until_released(resources);
     }
     assert_eq!(gate.metric("framegate_upstream_requests_total{outcome=\"interrupted\",upstream=\"lab\"}"), "2");
 }
@@ -172,7 +172,7 @@ fn a_log_that_fills_ends_the_run_and_not_the_answer() {
     let whole = [pieces[0].clone(), huge.repeat(6), pieces[pieces.len() - 1].clone()].concat();
     let upstream = Upstream::streaming(whole.clone().into_bytes());
     let gate = Gate::with(&upstream, "", &[("FRAMEGATE__LOG__MAX_BYTES", "1048576")]);
-    let held = gate.held();
+    let resources = gate.resources();
     let answer = gate.ask("/v1/responses", &[]);
     assert_eq!(answer.status, 200);
     assert!(answer.bytes() == whole.as_bytes(), "the client has the whole answer");
@@ -182,7 +182,7 @@ fn a_log_that_fills_ends_the_run_and_not_the_answer() {
     let ended = "framegate_upstream_runs_ended_total{reason=\"log_full\",upstream=\"lab\"}";
     assert_eq!(gate.metric(ended), "1");
     upstream.wait_until_quiet();
-    gate.lets_go(held);
+    gate.wait_until_released(resources);
     // In a contract, the log is the only source of events, and the last event reports the end.
     let events = gate.ask("/v1/responses?contract=frames.v2", &[]).events();
     assert!(events.last().unwrap().data.contains("\"error_code\":\"log_full\""), "{:?}", events.last());
@@ -260,7 +260,7 @@ fn a_client_may_leave_at_any_point() {
     for path in ["/v1/responses", "/v1/responses?contract=agent-manager.v1"] {
         let (go, wait) = mpsc::channel::<()>();
         let (upstream, gate) = gate_of(wait);
-        let held = gate.held();
+        let resources = gate.resources();
         let head = format!(
             "POST {path} HTTP/1.1\r\nhost: {}\r\ncontent-type: application/json\r\ncontent-length: {}\r\n\r\n",
             gate.proxy.address,
@@ -283,7 +283,7 @@ fn a_client_may_leave_at_any_point() {
         assert_eq!(run["state"], "completed", "{path}: {run}");
         assert_eq!(gate.runs().len(), 1, "{path}");
         upstream.wait_until_quiet();
-        gate.lets_go(held);
+        gate.wait_until_released(resources);
     }
 }
 
@@ -334,7 +334,7 @@ fn a_response_is_started_with_a_prompt_as_any_run_is() {
         }
     });
     let gate = Gate::new(&upstream, "cancel_on_disconnect = true");
-    let held = gate.held();
+    let resources = gate.resources();
     let order = |order: serde_json::Value| {
         post(gate.proxy.address, "/v1/runs", &[("content-type", "application/json")], order.to_string().as_bytes())
     };
@@ -356,7 +356,7 @@ fn a_response_is_started_with_a_prompt_as_any_run_is() {
     assert_eq!(refused.status, 502);
     assert!(refused.json()["detail"].as_str().unwrap().contains("429"));
     upstream.wait_until_quiet();
-    gate.lets_go(held);
+    gate.wait_until_released(resources);
     assert_eq!(gate.runs().len(), 1);
 }
 
@@ -371,11 +371,11 @@ fn a_response_that_was_started_does_not_end_because_whoever_asked_for_it_left() 
         let _ = stream.write_all(&bytes);
     });
     let gate = Gate::new(&upstream, "cancel_on_disconnect = true");
-    let held = gate.held();
+    let resources = gate.resources();
     let order = json!({"upstream": "lab", "prompt": "Say hello", "model": "lab-model"}).to_string();
     Http2::connect(gate.proxy.address).leaves("/v1/runs", order, || !upstream.seen().is_empty());
     go.send(()).unwrap();
     assert_eq!(gate.wait_for_end()["state"], "completed");
     upstream.wait_until_quiet();
-    gate.lets_go(held);
+    gate.wait_until_released(resources);
 }

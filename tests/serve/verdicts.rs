@@ -12,7 +12,7 @@ fn last(address: SocketAddr, run: &str, contract: &str) -> Value {
 }
 
 /// Checks that a run failed with this code, in its status and in every contract that can express it.
-pub fn is_told_as_failed(address: SocketAddr, run: &Value, code: &str) {
+pub fn assert_reported_as_failed(address: SocketAddr, run: &Value, code: &str) {
     assert_eq!((&run["state"], &run["error_code"]), (&json!("failed"), &json!(code)), "{run:#}");
     let (id, message) = (run["run_id"].as_str().unwrap(), &run["message"]);
     assert!(message.as_str().is_some_and(|message| !message.is_empty()), "{run:#}");

@@ -38,16 +38,16 @@ impl Started {
 
     pub fn decisions(&self, run: &str) -> Vec<String> {
         let frames = self.events(run, "frames.v2");
-        let told = frames.iter().filter(|frame| frame["type"] == "approval_resolved").map(|frame| {
+        let lines = frames.iter().filter(|frame| frame["type"] == "approval_resolved").map(|frame| {
             let word = |key: &str| frame[key].as_str().unwrap_or("-").to_owned();
             format!("{} {} by {}: {}", word("approval_id"), word("decision"), word("by"), word("reason"))
         });
-        told.collect()
+        lines.collect()
     }
 }
 
 #[test]
-fn a_call_is_approved_and_one_denied_and_every_contract_tells_it() {
+fn approvals_and_denials_appear_in_every_contract() {
     let started = claude("two", "");
     let run = started.run();
     let status = started.wait_for_question(&run, "ask-one");
@@ -55,19 +55,19 @@ fn a_call_is_approved_and_one_denied_and_every_contract_tells_it() {
     let listed = &status["approvals"][0];
     assert_eq!((&listed["tool_name"], &listed["reason"]), (&json!("Bash"), &json!("it writes")), "{listed}");
 
-    assert_eq!(started.decide(&run, "nobody-asked", "approved"), 404);
+    assert_eq!(started.decide(&run, "unknown", "approved"), 404);
     assert_eq!(started.answer(&run, "ask-one", &json!({"decision": "perhaps"})).status, 400);
     assert_eq!(started.answer(&run, "ask-one", &json!({"decision": "approved", "scope": "always"})).status, 422);
     let answer = started.answer(&run, "ask-one", &json!({"decision": "approved", "reason": "fine"}));
     assert_eq!(answer.status, 200);
     assert_eq!(answer.json()["by"], "anonymous");
     started.wait_for_question(&run, "ask-two");
-    assert_eq!(started.decide(&run, "ask-one", "rejected"), 409, "it has its answer");
+    assert_eq!(started.decide(&run, "ask-one", "rejected"), 409, "it is already answered");
     let answer = started.answer(&run, "ask-two", &json!({"decision": "deny", "reason": "not that one"}));
     assert_eq!(answer.status, 200);
     let status = started.wait_for_end(&run);
     assert_eq!((&status["state"], &status["approvals"]), (&json!("completed"), &json!([])), "{status}");
-    assert_eq!(started.decide(&run, "ask-two", "approved"), 409, "the run is over");
+    assert_eq!(started.decide(&run, "ask-two", "approved"), 409, "the run has ended");
     assert_eq!(
         started.decisions(&run),
         ["ask-one approved by anonymous: fine", "ask-two rejected by anonymous: not that one"]
@@ -78,9 +78,9 @@ fn a_call_is_approved_and_one_denied_and_every_contract_tells_it() {
         ("pixir.v1", ["permission", "permission"]),
     ] {
         let events = started.events(&run, contract);
-        let told = serde_json::to_string(&events).unwrap();
+        let text = serde_json::to_string(&events).unwrap();
         for word in words {
-            assert!(told.contains(word), "{contract} has no {word}: {told}");
+            assert!(text.contains(word), "{contract} has no {word}: {text}");
         }
     }
     // The runner gets its original text back, although every reader sees it redacted.
@@ -92,7 +92,7 @@ fn a_call_is_approved_and_one_denied_and_every_contract_tells_it() {
 }
 
 #[test]
-fn a_question_that_waits_is_said_again_to_whoever_comes_late() {
+fn pending_requests_are_repeated_to_late_readers() {
     let started = claude("two", "");
     let run = started.run();
     started.wait_for_question(&run, "ask-one");
@@ -108,7 +108,7 @@ fn a_question_that_waits_is_said_again_to_whoever_comes_late() {
         let mut again = get(address, &path, &[("accept", "text/event-stream"), ("last-event-id", &last)]);
         let repeated = again.event().unwrap();
         assert_eq!(repeated.data, question.data, "{contract}");
-        assert_eq!(repeated.id, None, "{contract}: the cursor stays where it is");
+        assert_eq!(repeated.id, None, "{contract}: the cursor must not move");
         let lines = get(
             address,
             &format!("{path}&after={}", if contract == "sse.v1" { &last } else { "1000000" }),
@@ -144,7 +144,7 @@ fn a_question_that_waits_is_said_again_to_whoever_comes_late() {
 }
 
 #[test]
-fn of_many_answers_at_once_one_counts() {
+fn only_one_of_several_concurrent_answers_counts() {
     let started = claude("many", "");
     let run = started.run();
     for nth in 1..=3 {
@@ -167,12 +167,12 @@ fn of_many_answers_at_once_one_counts() {
         assert!(statuses.iter().all(|status| matches!(status, 200 | 409)), "{statuses:?}");
     }
     started.wait_for_end(&run);
-    assert_eq!(started.folder.read("answers").lines().count(), 3, "the runner has one answer to each");
+    assert_eq!(started.folder.read("answers").lines().count(), 3, "the runner must get one answer to each request");
     assert_eq!(started.decisions(&run).len(), 3);
 }
 
 #[test]
-fn rules_answer_before_anybody_is_asked_and_time_answers_behind() {
+fn rules_decide_before_clients_and_timeouts_after_them() {
     let rules = "[[approvals.rule]]\nname = \"touching\"\nupstream = \"fake\"\ntool = \"Bash\"\n\
                  arguments = { command = \"touch [a-z]+\" }\ndecision = \"allow\"\n\
                  [[approvals.rule]]\nname = \"elsewhere\"\nupstream = \"other\"\ndecision = \"deny\"\n";
@@ -184,7 +184,7 @@ fn rules_answer_before_anybody_is_asked_and_time_answers_behind() {
         ["ask-one approved by rule:touching: -", "ask-two timed_out by policy:timeout: nobody answered within 1000 ms"]
     );
     let answers = started.folder.read("answers");
-    assert!(answers.contains("nobody answered within 1000 ms"), "the model reads it: {answers}");
+    assert!(answers.contains("nobody answered within 1000 ms"), "the model must get the reason: {answers}");
     let hecate = serde_json::to_string(&started.events(&run, "hecate.v1")).unwrap();
     assert!(hecate.contains("approval.timed_out"), "{hecate}");
 
@@ -192,11 +192,11 @@ fn rules_answer_before_anybody_is_asked_and_time_answers_behind() {
     let run = started.run();
     started.wait_for_end(&run);
     let decisions = started.decisions(&run);
-    assert!(decisions.iter().all(|told| told.contains("approved by policy:timeout")), "{decisions:?}");
+    assert!(decisions.iter().all(|line| line.contains("approved by policy:timeout")), "{decisions:?}");
 }
 
 #[test]
-fn a_choice_is_made_by_a_person_alone() {
+fn rules_never_answer_a_question_with_choices() {
     let rules = "[approvals]\nunanswered = \"allow\"\n[[approvals.rule]]\ndecision = \"allow\"\n";
     let started = claude("question", rules);
     let run = started.run();
@@ -213,12 +213,12 @@ fn a_choice_is_made_by_a_person_alone() {
 }
 
 #[test]
-fn what_is_withdrawn_or_left_behind_takes_no_answer() {
+fn withdrawn_and_abandoned_requests_accept_no_answer() {
     let started = claude("withdraws", "");
     let run = started.run();
     started.wait_for_question(&run, "ask-one");
     started.folder.write("withdraw", "");
-    started.wait_for(&run, "it is withdrawn", |status| status["approvals"] == json!([]));
+    started.wait_for(&run, "the request is not withdrawn", |status| status["approvals"] == json!([]));
     assert_eq!(started.decide(&run, "ask-one", "approved"), 409);
     started.folder.write("leave", "");
     started.wait_for_end(&run);
@@ -237,19 +237,19 @@ fn what_is_withdrawn_or_left_behind_takes_no_answer() {
 }
 
 #[test]
-fn an_answer_that_does_not_reach_the_runner_is_none() {
+fn an_answer_that_does_not_reach_the_runner_does_not_count() {
     let started = claude("closed", "");
     let run = started.run();
     started.wait_for_question(&run, "ask-one");
     assert_eq!(started.decide(&run, "ask-one", "approved"), 502);
-    assert_eq!(started.status(&run)["pending_approvals"], json!(["ask-one"]), "the question is still open");
+    assert_eq!(started.status(&run)["pending_approvals"], json!(["ask-one"]), "the request must stay open");
     started.folder.write("leave", "");
     started.wait_for_end(&run);
     assert!(started.decisions(&run)[0].starts_with("ask-one cancelled"));
 }
 
 #[test]
-fn a_run_is_interrupted_in_its_own_words_and_the_session_goes_on() {
+fn a_run_is_interrupted_through_the_protocol_and_its_session_continues() {
     let started = claude("long", "");
     let run = started.run();
     let address = started.proxy.address;
@@ -257,7 +257,7 @@ fn a_run_is_interrupted_in_its_own_words_and_the_session_goes_on() {
     assert_eq!(interrupt(&run), 202);
     let status = started.wait_for_end(&run);
     assert_eq!(status["state"], "interrupted", "{status}");
-    assert_eq!(interrupt(&run), 409, "it is over");
+    assert_eq!(interrupt(&run), 409, "the run has ended");
     let session = status["session_id"].as_str().unwrap();
     let message = |session: &str, body: &Value| {
         post(address, &format!("/v1/sessions/{session}/messages"), &[], body.to_string().as_bytes()).status
@@ -285,12 +285,12 @@ fn a_run_is_interrupted_in_its_own_words_and_the_session_goes_on() {
     started.wait_for_no_process();
     let begin = std::time::Instant::now();
     while message(session, &json!({"prompt": "x"})) != 409 {
-        assert!(begin.elapsed() < crate::started::PATIENCE, "somebody still listens");
+        assert!(begin.elapsed() < crate::started::PATIENCE, "the session still accepts messages");
     }
 }
 
 #[test]
-fn codex_asks_is_answered_and_is_interrupted() {
+fn codex_requests_approval_and_can_be_interrupted() {
     let table = claude_table("", "").replace("claude-code", "codex-app-server").replace("claude.sh", "codex.sh");
     let started = Started::with(&table, &[]);
     let run = started.run();
@@ -298,7 +298,7 @@ fn codex_asks_is_answered_and_is_interrupted() {
     assert_eq!(started.decide(&run, "request-0", "approved"), 200);
     started.wait_for_question(&run, "request-1");
     assert_eq!(started.decide(&run, "request-1", "rejected"), 200);
-    started.wait_for(&run, "it goes on", |status| status["state"] == "running");
+    started.wait_for(&run, "the run does not continue", |status| status["state"] == "running");
     assert_eq!(post(started.proxy.address, &format!("/v1/runs/{run}/interrupt"), &[], b"").status, 202);
     assert_eq!(started.wait_for_end(&run)["state"], "interrupted");
     let decisions = started.decisions(&run);
@@ -308,7 +308,7 @@ fn codex_asks_is_answered_and_is_interrupted() {
 }
 
 #[test]
-fn a_runner_that_refuses_is_quoted() {
+fn a_refusal_by_the_runner_is_quoted() {
     let table = claude_table("refuses", "").replace("claude-code", "codex-app-server").replace("claude.sh", "codex.sh");
     let started = Started::with(&table, &[]);
     let answer = started.start(&json!({"upstream": "fake", "prompt": "x", "session_id": "gone"}));
@@ -319,7 +319,7 @@ fn a_runner_that_refuses_is_quoted() {
 }
 
 #[test]
-fn only_who_may_answers_and_only_what_it_sees() {
+fn answers_need_the_control_scope_and_a_visible_run() {
     let folder = crate::proxy::Folder::new();
     let (control, reader, other) = ("c".repeat(40), "r".repeat(40), "o".repeat(40));
     let mut tokens = String::new();
@@ -363,7 +363,7 @@ fn only_who_may_answers_and_only_what_it_sees() {
 }
 
 #[test]
-fn a_proxy_that_starts_again_closes_what_was_asked() {
+fn a_restart_closes_pending_requests() {
     let folder = crate::proxy::Folder::new();
     let log = folder.path("log.db");
     let settings = [("FRAMEGATE__LOG__KIND", "sqlite"), ("FRAMEGATE__LOG__PATH", log.to_str().unwrap())];
@@ -383,7 +383,7 @@ fn a_proxy_that_starts_again_closes_what_was_asked() {
 }
 
 #[test]
-fn a_run_that_was_sent_in_cannot_be_spoken_to() {
+fn an_ingested_run_cannot_be_controlled() {
     let proxy = Proxy::start();
     let mut upload = crate::client::Upload::start(proxy.address, "/v1/ingest/claude-code", &[]);
     upload.send(b"{\"type\":\"system\",\"subtype\":\"init\",\"session_id\":\"s\"}\n");
@@ -403,7 +403,7 @@ fn a_run_that_was_sent_in_cannot_be_spoken_to() {
 }
 
 #[test]
-fn questions_and_runs_are_counted_by_their_upstream() {
+fn approvals_and_runs_are_counted_by_upstream() {
     let rules = "[approvals]\ntimeout_ms = 1000\n[[approvals.rule]]\nname = \"touch\"\ntool = \"Bash\"\n\
          arguments = { command = \"touch.*\" }\ndecision = \"allow\"\n";
     let started = claude("two", rules);
@@ -411,9 +411,9 @@ fn questions_and_runs_are_counted_by_their_upstream() {
     let open = "framegate_upstream_runs_open{upstream=\"fake\"}";
     let by =
         |who: &str| started.metric(&format!("framegate_approvals_answered_total{{by=\"{who}\",upstream=\"fake\"}}"));
-    let begun = "framegate_upstream_runs_started_total{upstream=\"fake\"}";
+    let runs_started = "framegate_upstream_runs_started_total{upstream=\"fake\"}";
     started.wait_for_question(&run, "ask-two");
-    assert_eq!((started.metric(begun), started.metric(open), by("rule")), (1, 1, 1));
+    assert_eq!((started.metric(runs_started), started.metric(open), by("rule")), (1, 1, 1));
     started.wait_for_end(&run);
     assert_eq!((by("timeout"), by("client"), by("end")), (1, 0, 0));
     assert_eq!(started.metric("framegate_approvals_asked_total{upstream=\"fake\"}"), 2);
@@ -442,7 +442,7 @@ fn questions_and_runs_are_counted_by_their_upstream() {
 }
 
 #[test]
-fn a_secret_in_a_reason_is_told_the_runner_alone() {
+fn a_secret_in_a_reason_reaches_only_the_runner() {
     let started = claude("two", "");
     let run = started.run();
     started.wait_for_question(&run, "ask-one");
@@ -452,7 +452,7 @@ fn a_secret_in_a_reason_is_told_the_runner_alone() {
     started.wait_for_question(&run, "ask-two");
     assert_eq!(started.decide(&run, "ask-two", "approved"), 200);
     started.wait_for_end(&run);
-    assert!(started.folder.read("answers").contains(&reason), "the model reads it");
-    let told = "ask-one rejected by anonymous: with [REDACTED:github-token] it works";
-    assert_eq!(started.decisions(&run), [told, "ask-two approved by anonymous: -"]);
+    assert!(started.folder.read("answers").contains(&reason), "the model must get the reason");
+    let first = "ask-one rejected by anonymous: with [REDACTED:github-token] it works";
+    assert_eq!(started.decisions(&run), [first, "ask-two approved by anonymous: -"]);
 }

@@ -27,7 +27,7 @@ fn start(folder: &Folder, script: &str, more: &str, arguments: &[&str]) -> Child
 }
 
 #[test]
-fn it_writes_the_translation_and_passes_the_exit_status_on() {
+fn run_prints_the_translation_and_exits_with_the_runners_status() {
     let folder = Folder::new();
     let ran = run(&folder, "badly", "", &["fake", "go", "--to", "sse.v1"], "");
     assert_eq!(ran.code, Some(7), "{}", ran.err);
@@ -43,7 +43,7 @@ fn it_writes_the_translation_and_passes_the_exit_status_on() {
 }
 
 #[test]
-fn the_prompt_may_be_piped_in() {
+fn the_prompt_can_be_piped() {
     let folder = Folder::new();
     let ran = run(&folder, "echo", "", &["fake"], "from a pipe");
     assert!(ran.out.contains("from a pipe|"), "{}", ran.out);
@@ -52,7 +52,7 @@ fn the_prompt_may_be_piped_in() {
 }
 
 #[test]
-fn what_cannot_be_started_is_told() {
+fn a_run_that_cannot_be_started_is_reported() {
     let folder = Folder::new();
     let ran = run(&folder, "nothing", "", &["fake", "go"], "");
     assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{}", ran.err);
@@ -85,12 +85,12 @@ fn a_signal_interrupts_the_run() {
 }
 
 #[test]
-fn a_reader_that_has_seen_enough_ends_the_runner() {
+fn closing_the_output_ends_the_runner() {
     let folder = Folder::new();
     let mut child = start(&folder, "flood", "", &["fake", "go"]);
     let mut lines = BufReader::new(child.stdout.take().unwrap());
     let mut first = String::new();
     lines.read_line(&mut first).unwrap();
     drop(lines);
-    assert!(child.wait().unwrap().success(), "a closed pipe is no failure");
+    assert!(child.wait().unwrap().success(), "a closed pipe is not a failure");
 }

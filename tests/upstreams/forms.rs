@@ -5,7 +5,7 @@ use crate::started::Started;
 use serde_json::{Value, json};
 
 #[test]
-fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
+fn the_form_of_an_mcp_server_is_answered_as_a_question() {
     let started = claude("form", "");
     let run = started.run();
     let status = started.wait_for_question(&run, "ask-one");
@@ -18,7 +18,7 @@ fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
         "{listed}"
     );
     let yes = |answers: Value| json!({"decision": "approved", "answers": answers});
-    for (answers, told) in [
+    for (answers, expected) in [
         (json!([]), "give it in `answers`"),
         (json!(["here", "many"]), "the field \"count\" requires a whole number"),
         (json!([[], "1"]), "the field \"zone\" requires an answer"),
@@ -27,7 +27,7 @@ fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
         let answer = started.answer(&run, "ask-one", &yes(answers));
         assert_eq!(answer.status, 422);
         let detail = answer.json()["detail"].as_str().unwrap().to_owned();
-        assert!(detail.contains(told), "{detail}");
+        assert!(detail.contains(expected), "{detail}");
     }
     assert_eq!(started.answer(&run, "ask-one", &yes(json!(["here", "2"]))).status, 200);
     started.folder.write("leave", "");
@@ -44,12 +44,12 @@ fn a_form_of_an_mcp_servers_is_a_question_that_is_filled_in() {
 }
 
 #[test]
-fn what_is_written_into_a_secrets_field_is_told_the_runner_alone() {
+fn the_answer_to_a_secret_field_reaches_only_the_runner() {
     let (password, note) = ("hunter two", format!("use {SECRET}"));
     let claude_code = claude_table("login", "");
     let codex = claude_table("secrets", "").replace("claude-code", "codex-app-server").replace("claude.sh", "codex.sh");
     let answers = json!(["ann", password, note]);
-    for (table, id, answers, heard, told) in [
+    for (table, id, answers, heard, expected) in [
         (&claude_code, "ask-one", &answers, "answers", "ann\n[REDACTED:key]\nuse [REDACTED:github-token]"),
         (&codex, "request-0", &json!(["ann", password]), "heard", "ann\n[REDACTED:key]"),
         (
@@ -67,8 +67,8 @@ fn what_is_written_into_a_secrets_field_is_told_the_runner_alone() {
         assert_eq!(answer.status, 200, "{id}");
         started.folder.write("leave", "");
         started.wait_for_end(&run);
-        assert_eq!(started.decisions(&run), [format!("{id} approved by anonymous: {told}")]);
-        assert!(started.folder.read(heard).contains(password), "the runner has it");
+        assert_eq!(started.decisions(&run), [format!("{id} approved by anonymous: {expected}")]);
+        assert!(started.folder.read(heard).contains(password), "the runner must receive it");
         for contract in ["frames.v1", "frames.v2", "sse.v1", "agent-manager.v1", "pixir.v1", "hecate.v1", "raw"] {
             let events = serde_json::to_string(&started.events(&run, contract)).unwrap();
             assert!(!events.contains(password) && !events.contains(SECRET), "{contract}: {events}");

@@ -13,7 +13,7 @@ impl Started {
 }
 
 #[test]
-fn a_runner_without_a_word_for_it_gets_a_signal_and_then_is_killed() {
+fn a_runner_without_an_interrupt_message_gets_a_signal_and_is_then_killed() {
     for (script, how) in [("hang", "signal 2"), ("deaf", "signal 9")] {
         let started = Started::fake(script, SHORT);
         let run = started.run();
@@ -28,7 +28,7 @@ fn a_runner_without_a_word_for_it_gets_a_signal_and_then_is_killed() {
         started.wait_for_no_process();
         let frames = started.events(&run, "frames.v2");
         assert_eq!(frames.iter().filter(|frame| frame["type"] == json!("session_ended")).count(), 1);
-        assert_eq!(started.interrupt(&run), 409, "a run that is over");
+        assert_eq!(started.interrupt(&run), 409, "the run has ended");
     }
 }
 

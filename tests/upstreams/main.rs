@@ -7,26 +7,26 @@
     clippy::unwrap_used,
     clippy::panic,
     clippy::indexing_slicing,
-    reason = "test code; what it shares with the tests of the server is not all used"
+    reason = "test code; not all helpers shared with the tests of the server are used"
 )]
 
 mod approvals;
 #[path = "../serve/client.rs"]
 mod client;
 mod command_line;
+mod documented_commands;
 mod faults;
 mod forms;
-#[path = "../serve/holding.rs"]
-mod holding;
 mod interrupting;
 mod model;
 mod presets;
 #[path = "../serve/proxy.rs"]
 mod proxy;
-mod readme;
 mod real;
 mod real_codex;
 mod real_feed;
+#[path = "../serve/resources.rs"]
+mod resources;
 mod sessions;
 mod started;
 mod starting;

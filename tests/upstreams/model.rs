@@ -23,49 +23,49 @@ type Script = Arc<Mutex<VecDeque<Vec<Say>>>>;
 pub struct Model {
     pub address: SocketAddr,
     /// The requests with tools, in order of arrival.
-    asked: Arc<Mutex<Vec<Value>>>,
+    requests: Arc<Mutex<Vec<Value>>>,
     /// Their headers.
-    heads: Arc<Mutex<Vec<HashMap<String, String>>>>,
+    headers: Arc<Mutex<Vec<HashMap<String, String>>>>,
 }
 
 impl Model {
-    pub fn plays(script: Vec<Vec<Say>>) -> Self {
+    pub fn with_script(script: Vec<Vec<Say>>) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let script: Script = Arc::new(Mutex::new(script.into()));
-        let asked = Arc::<Mutex<Vec<Value>>>::default();
-        let heads = Arc::<Mutex<Vec<HashMap<String, String>>>>::default();
-        let (all, all_heads) = (asked.clone(), heads.clone());
+        let requests = Arc::<Mutex<Vec<Value>>>::default();
+        let headers = Arc::<Mutex<Vec<HashMap<String, String>>>>::default();
+        let (all_requests, all_headers) = (requests.clone(), headers.clone());
         std::thread::spawn(move || {
             for stream in listener.incoming().map_while(Result::ok) {
-                let (script, asked, heads) = (script.clone(), all.clone(), all_heads.clone());
+                let (script, requests, headers) = (script.clone(), all_requests.clone(), all_headers.clone());
                 // An error is ignored, because a runner may disconnect in the middle of an answer.
-                std::thread::spawn(move || drop(answer(stream, &script, &asked, &heads)));
+                std::thread::spawn(move || drop(answer(stream, &script, &requests, &headers)));
             }
         });
-        Self { address, asked, heads }
+        Self { address, requests, headers }
     }
 
     /// The headers of the requests with tools.
-    pub fn heads(&self) -> Vec<HashMap<String, String>> {
-        self.heads.lock().unwrap().clone()
+    pub fn headers(&self) -> Vec<HashMap<String, String>> {
+        self.headers.lock().unwrap().clone()
     }
 
-    pub fn asked(&self) -> Vec<Value> {
-        self.asked.lock().unwrap().clone()
+    pub fn requests(&self) -> Vec<Value> {
+        self.requests.lock().unwrap().clone()
     }
 }
 
 fn answer(
     stream: TcpStream,
     script: &Script,
-    asked: &Mutex<Vec<Value>>,
-    heads: &Mutex<Vec<HashMap<String, String>>>,
+    requests: &Mutex<Vec<Value>>,
+    headers: &Mutex<Vec<HashMap<String, String>>>,
 ) -> std::io::Result<()> {
     let mut reader = BufReader::new(stream.try_clone()?);
     let mut head = String::new();
     reader.read_line(&mut head)?;
-    let (mut length, mut headers) = (0, HashMap::new());
+    let (mut length, mut fields) = (0, HashMap::new());
     loop {
         let mut line = String::new();
         reader.read_line(&mut line)?;
@@ -73,17 +73,17 @@ fn answer(
         if name.eq_ignore_ascii_case("content-length") {
             length = value.trim().parse().unwrap();
         }
-        headers.insert(name.to_ascii_lowercase(), value.trim().to_owned());
+        fields.insert(name.to_ascii_lowercase(), value.trim().to_owned());
     }
     let mut body = vec![0; length];
     reader.read_exact(&mut body)?;
     let request: Value = serde_json::from_slice(&body).unwrap_or_default();
     let path = head.split(' ').nth(1).unwrap_or_default().split('?').next().unwrap_or_default().to_owned();
     let mut out = Out { stream, number: 0 };
-    let is_asked = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
-    let turn = if is_asked {
-        asked.lock().unwrap().push(request.clone());
-        heads.lock().unwrap().push(headers);
+    let has_tools = request["tools"].as_array().is_some_and(|tools| !tools.is_empty());
+    let turn = if has_tools {
+        requests.lock().unwrap().push(request.clone());
+        headers.lock().unwrap().push(fields);
         script.lock().unwrap().pop_front().unwrap_or_else(|| vec![Say::Text("That is all.")])
     } else {
         vec![Say::Text("A title")]

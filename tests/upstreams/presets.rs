@@ -43,7 +43,7 @@ fn ran(folder: &Folder, fake: &str, name: &str) -> (Option<i32>, String, String)
 }
 
 #[test]
-fn each_preset_goes_by_its_name_and_its_programs_and_has_the_whole_environment() {
+fn a_preset_is_found_by_name_or_program_and_passes_the_whole_environment() {
     let folder = programs();
     for (name, _) in NAMES {
         let (code, out, err) = ran(&folder, "works", name);
@@ -59,7 +59,7 @@ fn each_preset_goes_by_its_name_and_its_programs_and_has_the_whole_environment()
 }
 
 #[test]
-fn a_run_that_failed_is_no_success_although_its_program_left_with_0() {
+fn a_failed_run_is_reported_although_its_program_exited_with_0() {
     let folder = programs();
     for (name, _) in NAMES {
         let (code, out, err) = ran(&folder, "fails", name);
@@ -69,9 +69,16 @@ fn a_run_that_failed_is_no_success_although_its_program_left_with_0() {
         assert!(err.contains("framegate: the last records of the runner's output:\n"), "{name}: {err}");
     }
     let (_, _, err) = ran(&folder, "fails", "claude");
-    assert_eq!(err.matches("claude: the key is wrong\n").count(), 2, "as it says them, and at the end: {err}");
+    assert_eq!(
+        err.matches("claude: the key is wrong\n").count(),
+        2,
+        "once when printed, and once in the summary: {err}"
+    );
     assert!(err.contains("the last lines of the runner's standard error:\n  claude: the key is wrong\n"), "{err}");
-    assert!(err.matches("Invalid API key. Please run /login").count() >= 2, "the reason, and the record: {err}");
+    assert!(
+        err.matches("Invalid API key. Please run /login").count() >= 2,
+        "once as the reason, and once in the record: {err}"
+    );
     let (_, _, err) = ran(&folder, "fails", "codex");
     assert!(err.contains("framegate: record 3 of the runner at byte "), "{err}");
     assert!(
@@ -90,7 +97,7 @@ fn started(folder: &Folder, name: &str) -> (Child, BufReader<std::process::Child
 }
 
 #[test]
-fn an_interruption_is_told_by_the_exit_code_whatever_the_program_makes_of_it() {
+fn an_interruption_sets_the_exit_code_whatever_the_program_exits_with() {
     let folder = programs();
     for (signal, code) in [("INT", 130), ("TERM", 143)] {
         for name in ["codex-exec", "codex-app-server", "opencode-run"] {
@@ -108,7 +115,7 @@ fn an_interruption_is_told_by_the_exit_code_whatever_the_program_makes_of_it() {
 }
 
 #[test]
-fn a_preset_under_serve_passes_what_its_runner_needs_and_nothing_else() {
+fn a_preset_under_serve_passes_only_the_variables_its_runner_needs() {
     let folder = programs();
     for (preset, program, expected) in [
         ("claude-code", "claude", "of-anthropic|||/xdg|"),

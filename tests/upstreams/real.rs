@@ -59,22 +59,22 @@ fn order(prompt: &str) -> Value {
 }
 
 /// The runner's text appears in several contracts.
-fn is_told_everywhere(started: &Started, run: &str, text: &str) {
+fn assert_in_every_contract(started: &Started, run: &str, text: &str) {
     for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
         let events = started.events(run, contract);
-        let said = events.iter().any(|event| event.to_string().contains(text));
-        assert!(said, "{contract} does not say {text:?}: {events:#?}");
+        let has_text = events.iter().any(|event| event.to_string().contains(text));
+        assert!(has_text, "{contract} lacks {text:?}: {events:#?}");
     }
 }
 
 /// Two prompts in one session: the second request to the model contains the first prompt.
-fn continues(preset: &str, name: &str) {
-    let model = Model::plays(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
+fn continue_session(preset: &str, name: &str) {
+    let model = Model::with_script(vec![vec![Say::Text("The first answer.")], vec![Say::Text("The second answer.")]]);
     let started = real(preset, name, &model, "");
     let run = started.run_of(&order("The first question."));
     let first = started.wait_for_end(&run);
     assert_eq!(first["state"], json!("completed"), "{first}\n{}", started.folder.read("log"));
-    is_told_everywhere(&started, &run, "first answer");
+    assert_in_every_contract(&started, &run, "first answer");
     let mut again = order("The second question.");
     again["session_id"] = first["session_id"].clone();
     let run = started.run_of(&again);
@@ -82,32 +82,32 @@ fn continues(preset: &str, name: &str) {
     assert_eq!(second["state"], json!("completed"), "{second}\n{}", started.folder.read("log"));
     assert_eq!(second["session_id"], first["session_id"]);
     assert_eq!(second["final_text"], json!("The second answer."));
-    let last = model.asked().pop().unwrap().to_string();
+    let last = model.requests().pop().unwrap().to_string();
     assert!(last.contains("The first question.") && last.contains("The first answer."), "{last}");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn claude_code_continues_a_session() {
-    continues("claude-code", "claude");
+    continue_session("claude-code", "claude");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn codex_exec_continues_a_session() {
-    continues("codex-exec", "codex");
+    continue_session("codex-exec", "codex");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn codex_app_server_continues_a_session() {
-    continues("codex-app-server", "codex");
+    continue_session("codex-app-server", "codex");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn opencode_run_continues_a_session() {
-    continues("opencode-run", "opencode");
+    continue_session("opencode-run", "opencode");
 }
 
 fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
@@ -116,28 +116,28 @@ fn answer(started: &Started, run: &str, approval: &str, answer: &Value) -> u16 {
 }
 
 /// The id of the request that a run waits with.
-fn asked(started: &Started, run: &str) -> String {
+fn pending_approval(started: &Started, run: &str) -> String {
     let has_one = |status: &Value| status["pending_approvals"].as_array().is_some_and(|waiting| !waiting.is_empty());
-    let status = started.wait_for(run, "it never asks", has_one);
+    let status = started.wait_for(run, "no approval is requested", has_one);
     assert_eq!(status["state"], json!("waiting_approval"));
     status["pending_approvals"][0].as_str().unwrap().to_owned()
 }
 
 /// One tool call is approved and one is denied: only the approved tool has an effect.
-fn asks(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
+fn decide_two_calls(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
     let script = vec![
         vec![Say::Text("First this."), call("touch yes.txt")],
         vec![Say::Text("Then that."), call("touch no.txt")],
         vec![Say::Text("Well.")],
     ];
-    let model = Model::plays(script);
+    let model = Model::with_script(script);
     let started = real(preset, name, &model, "");
     let run = started.run_of(&order("Do both."));
-    let first = asked(&started, &run);
+    let first = pending_approval(&started, &run);
     assert_eq!(answer(&started, &run, "nothing", &json!({"decision": "approved"})), 404);
     assert_eq!(answer(&started, &run, &first, &json!({"decision": "approved"})), 200);
     assert_eq!(answer(&started, &run, &first, &json!({"decision": "rejected"})), 409);
-    let second = started.wait_for(&run, "it never asks again", |status| {
+    let second = started.wait_for(&run, "no second approval is requested", |status| {
         status["pending_approvals"].as_array().is_some_and(|waiting| waiting.iter().any(|id| *id != json!(first)))
     });
     let second = second["pending_approvals"][0].as_str().unwrap().to_owned();
@@ -150,20 +150,22 @@ fn asks(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
     let frames = started.events(&run, "frames.v2");
     let of = |kind: &str| frames.iter().filter(|frame| frame["type"] == json!(kind)).count();
     assert_eq!((of("approval_requested"), of("approval_resolved")), (2, 2), "{frames:#?}");
-    is_told_everywhere(&started, &run, "Well.");
-    assert_eq!(answer(&started, &run, &second, &denied), 409, "an answer behind the end");
+    assert_in_every_contract(&started, &run, "Well.");
+    assert_eq!(answer(&started, &run, &second, &denied), 409, "an answer after the end");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn claude_code_asks_before_it_does() {
-    asks("claude-code", "claude", |command| Say::Tool("Bash", json!({"command": command, "description": "a file"})));
+fn claude_code_asks_before_it_acts() {
+    decide_two_calls("claude-code", "claude", |command| {
+        Say::Tool("Bash", json!({"command": command, "description": "a file"}))
+    });
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn codex_app_server_asks_before_it_does() {
-    asks("codex-app-server", "codex", |command| {
+fn codex_app_server_asks_before_it_acts() {
+    decide_two_calls("codex-app-server", "codex", |command| {
         let why = "May this be done?";
         Say::Tool(
             "exec_command",
@@ -173,20 +175,20 @@ fn codex_app_server_asks_before_it_does() {
 }
 
 /// An interruption in the middle of a text: the run ends as interrupted, and its events contain the text so far.
-fn is_interrupted(preset: &str, name: &str, tells_deltas: bool, more: &str) {
-    let model = Model::plays(vec![vec![Say::Endless("word")]]);
+fn interrupt_run(preset: &str, name: &str, streams_text: bool, more: &str) {
+    let model = Model::with_script(vec![vec![Say::Endless("word")]]);
     let started = real(preset, name, &model, more);
     let run = started.run_of(&order("Talk."));
-    if tells_deltas {
+    if streams_text {
         let begin = std::time::Instant::now();
         while started.events_so_far(&run).matches("\"word \"").count() < 3 {
-            assert!(begin.elapsed() < crate::started::PATIENCE, "it says nothing");
+            assert!(begin.elapsed() < crate::started::PATIENCE, "no text arrives");
             std::thread::sleep(std::time::Duration::from_millis(50));
         }
     } else {
-        started.wait_for(&run, "the model is not asked", |_| !model.asked().is_empty());
+        started.wait_for(&run, "the model gets no request", |_| !model.requests().is_empty());
     }
-    if tells_deltas {
+    if streams_text {
         let mut again = order("And this?");
         again["session_id"] = started.status(&run)["session_id"].clone();
         assert_eq!(started.start(&again).status, 409, "two runs at once in one session");
@@ -202,30 +204,30 @@ fn is_interrupted(preset: &str, name: &str, tells_deltas: bool, more: &str) {
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn claude_code_is_interrupted() {
-    is_interrupted("claude-code", "claude", true, "");
+    interrupt_run("claude-code", "claude", true, "");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn codex_app_server_is_interrupted() {
-    is_interrupted("codex-app-server", "codex", true, "");
+    interrupt_run("codex-app-server", "codex", true, "");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn codex_exec_is_interrupted() {
-    is_interrupted("codex-exec", "codex", false, "");
+    interrupt_run("codex-exec", "codex", false, "");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn opencode_run_is_interrupted() {
-    is_interrupted("opencode-run", "opencode", false, "");
+    interrupt_run("opencode-run", "opencode", false, "");
 }
 
 /// A runner that accepts several prompts gets the next one in the same process.
-fn takes_messages(preset: &str, name: &str) {
-    let model = Model::plays(vec![vec![Say::Text("One.")], vec![Say::Text("Two.")]]);
+fn send_message(preset: &str, name: &str) {
+    let model = Model::with_script(vec![vec![Say::Text("One.")], vec![Say::Text("Two.")]]);
     let started = real(preset, name, &model, "");
     let run = started.run_of(&order("First."));
     let first = started.wait_for_end(&run);
@@ -251,11 +253,11 @@ fn takes_messages(preset: &str, name: &str) {
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn claude_code_takes_messages() {
-    takes_messages("claude-code", "claude");
+    send_message("claude-code", "claude");
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn codex_app_server_takes_messages() {
-    takes_messages("codex-app-server", "codex");
+    send_message("codex-app-server", "codex");
 }

@@ -43,11 +43,11 @@ fn codex(started: &Started, config: &str, prompt: &[&str]) -> (Vec<Value>, Strin
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let (said, errors) =
+    let (events, errors) =
         (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr).into_owned());
-    assert!(output.status.success(), "{said}\n{errors}\n{}", started.folder.read("log"));
-    let said = said.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    (said, errors, begun.elapsed())
+    assert!(output.status.success(), "{events}\n{errors}\n{}", started.folder.read("log"));
+    let events = events.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    (events, errors, begun.elapsed())
 }
 
 fn runs(started: &Started) -> Vec<Value> {
@@ -66,27 +66,29 @@ fn documented() -> String {
 }
 
 /// One turn with two requests, and a second turn through `codex exec resume`.
-fn works_behind_the_proxy(config: &str) -> (Started, Model, Duration) {
-    let model = Model::plays(vec![
+fn works_through_the_proxy(config: &str) -> (Started, Model, Duration) {
+    let model = Model::with_script(vec![
         vec![Say::Text("First this."), Say::Tool("exec_command", json!({"cmd": "echo hello"}))],
         vec![Say::Text("Done.")],
         vec![Say::Text("Again.")],
     ]);
     let started = proxy(&model);
-    let (said, errors, took) = codex(&started, config, &["Say hello."]);
-    let trouble: Vec<&Value> =
-        said.iter().filter(|said| said["type"] == json!("error") || said["item"]["type"] == json!("error")).collect();
-    assert!(trouble.is_empty(), "{trouble:?}\n{errors}");
-    let thread = said.iter().find_map(|said| said["thread_id"].as_str()).unwrap().to_owned();
+    let (events, errors, took) = codex(&started, config, &["Say hello."]);
+    let failures: Vec<&Value> = events
+        .iter()
+        .filter(|event| event["type"] == json!("error") || event["item"]["type"] == json!("error"))
+        .collect();
+    assert!(failures.is_empty(), "{failures:?}\n{errors}");
+    let thread = events.iter().find_map(|event| event["thread_id"].as_str()).unwrap().to_owned();
     let (again, ..) = codex(&started, config, &["resume", &thread, "Once more."]);
-    assert!(again.iter().any(|said| said["item"]["text"] == json!("Again.")), "{again:?}");
+    assert!(again.iter().any(|event| event["item"]["text"] == json!("Again.")), "{again:?}");
     // Three requests are three runs in one session, which is Codex's thread.
     let runs = runs(&started);
     assert_eq!(runs.len(), 3, "{runs:#?}");
     let sessions: BTreeSet<&str> = runs.iter().map(|run| run["session_id"].as_str().unwrap()).collect();
     assert_eq!(sessions, BTreeSet::from([&*thread]));
     assert!(runs.iter().all(|run| run["state"] == json!("completed")), "{runs:#?}");
-    for head in model.heads() {
+    for head in model.headers() {
         assert_eq!(head["authorization"], "Bearer sk-of-the-user");
         assert_eq!((&*head["session-id"], &*head["originator"]), (&*thread, "codex_exec"), "{head:?}");
         assert!(
@@ -99,16 +101,16 @@ fn works_behind_the_proxy(config: &str) -> (Started, Model, Duration) {
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn codex_works_behind_the_proxy_as_it_is_documented() {
-    works_behind_the_proxy(&documented());
+fn codex_works_through_the_proxy_as_documented() {
+    works_through_the_proxy(&documented());
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn codex_that_tries_a_websocket_loses_no_time_behind_the_proxy() {
+fn codex_falls_back_from_a_websocket_without_delay() {
     let config = documented().replace("wire_api = ", "supports_websockets = true\nwire_api = ");
-    let (_started, model, took) = works_behind_the_proxy(&config);
+    let (_started, model, took) = works_through_the_proxy(&config);
     // Without an immediate answer that it understands, Codex tries seven times, for more than six seconds.
     assert!(took < PATIENCE / 2, "{took:?}");
-    assert_eq!(model.heads().len(), 3);
+    assert_eq!(model.headers().len(), 3);
 }

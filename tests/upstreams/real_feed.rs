@@ -104,8 +104,9 @@ fn run(started: &Started, prompt: &str, session: Option<&Value>) -> String {
 }
 
 fn decide(started: &Started, run: &str, decision: &str) {
-    let status = started
-        .wait_for(run, "nothing is asked", |status| !status["pending_approvals"].as_array().is_none_or(Vec::is_empty));
+    let status = started.wait_for(run, "no approval is requested", |status| {
+        !status["pending_approvals"].as_array().is_none_or(Vec::is_empty)
+    });
     let pending = &status["pending_approvals"][0];
     let id = pending.as_str().or_else(|| pending["approval_id"].as_str()).unwrap();
     let path = format!("/v1/runs/{run}/approvals/{id}");
@@ -115,13 +116,13 @@ fn decide(started: &Started, run: &str, decision: &str) {
     assert!(status < 300, "{status}: {}", answer.text());
 }
 
-fn is_told_everywhere(started: &Started, run: &str, text: &str) {
+fn assert_in_every_contract(started: &Started, run: &str, text: &str) {
     for contract in ["frames.v2", "sse.v1", "agent-manager.v1", "hecate.v1"] {
         let events = started.events(run, contract);
         // The runner's own record always contains the text, so it does not count.
         let is_record = |event: &Value| event["type"] == "provider_event";
-        let said = events.iter().any(|event| !is_record(event) && event.to_string().contains(text));
-        assert!(said, "{contract} does not say {text:?}: {events:#?}");
+        let has_text = events.iter().any(|event| !is_record(event) && event.to_string().contains(text));
+        assert!(has_text, "{contract} lacks {text:?}: {events:#?}");
     }
 }
 
@@ -129,7 +130,7 @@ fn is_told_everywhere(started: &Started, run: &str, text: &str) {
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
 fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
     let shell = |command: &str| Say::Tool("bash", json!({"command": command, "description": "writes a file"}));
-    let model = Model::plays(vec![
+    let model = Model::with_script(vec![
         vec![Say::Text("The first answer.")],
         vec![shell("echo yes > approved.txt")],
         vec![Say::Text("It is written.")],
@@ -142,7 +143,7 @@ fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
     let first = run(&started, "The first question.", None);
     let status = started.wait_for_end(&first);
     assert_eq!(status["state"], json!("completed"), "{status}\n{}", started.folder.read("log"));
-    is_told_everywhere(&started, &first, "The first answer.");
+    assert_in_every_contract(&started, &first, "The first answer.");
     let session = &status["session_id"];
     // In the same session: one call is approved, another is rejected.
     let approved = run(&started, "Write a file.", Some(session));
@@ -150,7 +151,7 @@ fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
     let status = started.wait_for_end(&approved);
     assert_eq!((&status["session_id"], &status["state"]), (session, &json!("completed")), "{status}");
     assert!(server.folder.path("work/approved.txt").exists());
-    is_told_everywhere(&started, &approved, "It is written.");
+    assert_in_every_contract(&started, &approved, "It is written.");
     let rejected = run(&started, "Write another file.", Some(session));
     decide(&started, &rejected, "rejected");
     let status = started.wait_for_end(&rejected);
@@ -170,8 +171,8 @@ fn an_opencode_server_is_followed_prompted_answered_and_interrupted() {
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn codex_works_with_the_proxy_between_it_and_its_model() {
-    let model = Model::plays(vec![vec![Say::Text("The answer behind the proxy.")]]);
+fn a_request_of_codex_through_the_proxy_becomes_a_run() {
+    let model = Model::with_script(vec![vec![Say::Text("The answer behind the proxy.")]]);
     let table = format!(
         "[[upstream]]\nname = \"model\"\nkind = \"responses\"\nurl = \"http://{}/v1\"\nauthorization = \"passthrough\"\n",
         model.address
@@ -187,7 +188,7 @@ fn codex_works_with_the_proxy_between_it_and_its_model() {
         started.proxy.address
     );
     std::fs::write(started.folder.path("home/.codex/config.toml"), config).unwrap();
-    let said = Command::new(program("codex"))
+    let output = Command::new(program("codex"))
         .args(["exec", "--skip-git-repo-check", "--json", "Say something."])
         .current_dir(started.folder.path("work"))
         .env_clear()
@@ -197,9 +198,9 @@ fn codex_works_with_the_proxy_between_it_and_its_model() {
         .stdin(Stdio::null())
         .output()
         .unwrap();
-    let text = String::from_utf8_lossy(&said.stdout);
+    let text = String::from_utf8_lossy(&output.stdout);
     assert!(
-        said.status.success() && text.contains("The answer behind the proxy."),
+        output.status.success() && text.contains("The answer behind the proxy."),
         "{text}\n{}",
         started.folder.read("log")
     );
@@ -207,5 +208,5 @@ fn codex_works_with_the_proxy_between_it_and_its_model() {
     let runs = get(started.proxy.address, "/v1/runs", &[]).json();
     let run = runs["data"][0]["run_id"].as_str().unwrap();
     assert_eq!(started.wait_for_end(run)["state"], json!("completed"));
-    is_told_everywhere(&started, run, "The answer behind the proxy.");
+    assert_in_every_contract(&started, run, "The answer behind the proxy.");
 }

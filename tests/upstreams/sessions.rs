@@ -44,23 +44,23 @@ impl Started {
 }
 
 #[test]
-fn of_many_orders_for_one_session_one_is_carried_out() {
-    let more = "resume_arguments = [\"told\", \"{fixtures}\", \"{session}\"]";
-    let started = Started::fake("told", more);
+fn only_one_of_several_concurrent_orders_for_a_session_starts_a_run() {
+    let more = "resume_arguments = [\"gated\", \"{fixtures}\", \"{session}\"]";
+    let started = Started::fake("gated", more);
     let order = json!({"upstream": "fake", "prompt": "go", "session_id": THREAD});
     let began = format!("began {THREAD}\n");
-    let (tell, told) = mpsc::channel();
+    let (sender, answers) = mpsc::channel();
     std::thread::scope(|scope| {
         for _ in 0..6 {
-            let (tell, order, started) = (tell.clone(), &order, &started);
+            let (sender, order, started) = (sender.clone(), &order, &started);
             scope.spawn(move || {
                 let answer = started.start(order);
                 let status = answer.status;
-                tell.send((status, answer.json())).unwrap();
+                sender.send((status, answer.json())).unwrap();
             });
         }
         for _ in 0..5 {
-            let (status, problem) = told.recv_timeout(PATIENCE).unwrap();
+            let (status, problem) = answers.recv_timeout(PATIENCE).unwrap();
             assert_eq!((status, &problem["status"]), (409, &json!(409)), "{problem}");
             assert_eq!(problem["detail"], "another run of this session is being started");
         }
@@ -72,7 +72,7 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
         let starting =
             scope.spawn(|| started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": "another"})).status);
         started.folder.write("begin", "");
-        let (status, run) = told.recv_timeout(PATIENCE).unwrap();
+        let (status, run) = answers.recv_timeout(PATIENCE).unwrap();
         assert_eq!(status, 201, "{run}");
         // While the run is open, by either name of the session.
         for session in [THREAD, run["session_id"].as_str().unwrap()] {
@@ -85,27 +85,29 @@ fn of_many_orders_for_one_session_one_is_carried_out() {
         started.wait_for_end(run["run_id"].as_str().unwrap());
         assert_eq!(starting.join().unwrap(), 201);
     });
-    started.wait_for_runs("both end", |runs| runs.len() == 2 && runs.iter().all(|run| run["ended_at_ms"].is_u64()));
+    started.wait_for_runs("not both runs end", |runs| {
+        runs.len() == 2 && runs.iter().all(|run| run["ended_at_ms"].is_u64())
+    });
     let starts = started.folder.read("starts");
-    assert_eq!(starts.matches(&began).count(), 1, "nothing was started for the refused ones: {starts}");
+    assert_eq!(starts.matches(&began).count(), 1, "a refused order started a process: {starts}");
     // After the run's end the next one may begin, although the first one could not be started.
     assert_eq!(started.start(&order).status, 201);
     started.wait_for_no_process();
 }
 
 #[test]
-fn an_order_that_comes_to_nothing_leaves_its_session_free() {
+fn a_failed_order_releases_its_session() {
     let more = "resume_arguments = [\"nothing\", \"{fixtures}\", \"{session}\"]";
     let started = Started::fake("well", more);
     let order = json!({"upstream": "fake", "prompt": "go", "session_id": THREAD});
     for _ in 0..2 {
-        assert_eq!(started.start(&order).status, 502, "and not 409");
+        assert_eq!(started.start(&order).status, 502, "a session in use would be 409");
     }
     started.wait_for_no_process();
 }
 
 #[test]
-fn a_message_and_an_order_for_one_session_do_not_meet() {
+fn a_message_and_an_order_for_one_session_exclude_each_other() {
     let started = claude("chat", "linger_ms = 60000\nexit_grace_ms = 60000");
     let first = started.wait_for_end(&started.run());
     let session = &first["session_id"];
@@ -119,7 +121,7 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
     // A further message is queued.
     assert_eq!(started.message(session, "the third").0, 202);
     started.folder.write("answer", "");
-    started.wait_for_runs("three runs", |runs| {
+    started.wait_for_runs("there are not three completed runs", |runs| {
         runs.len() == 3 && runs.iter().all(|run| run["state"] == "completed" && run["session_id"] == *session)
     });
     let heard = started.folder.read("heard");
@@ -131,7 +133,7 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
         let (status, detail) = started.message(session, "too late");
         assert_eq!(status, 409);
         assert!(detail.contains("about to leave"), "{detail}");
-        assert_eq!(started.start(&order).status, 409, "one more");
+        assert_eq!(started.start(&order).status, 409, "another order");
         started.folder.write("leave", "");
         assert_eq!(ordered.join().unwrap(), 201);
     });
@@ -139,8 +141,9 @@ fn a_message_and_an_order_for_one_session_do_not_meet() {
 }
 
 #[test]
-fn a_runner_stays_until_each_prompt_has_had_its_run() {
-    // Every wait in this test is longer than the linger time.
+fn a_runner_stays_until_every_prompt_has_had_its_run() {
+    // Each sleep in this test is longer than these times together: a runner that does not wait for its prompts is gone by then.
+    // Nothing observable marks that moment, so the test has to let the time pass.
     let started = claude("turns", "linger_ms = 0\nexit_grace_ms = 100\nsignal_grace_ms = 100");
     let first = started.run();
     let session = started.status(&first)["session_id"].clone();
@@ -150,17 +153,17 @@ fn a_runner_stays_until_each_prompt_has_had_its_run() {
     let completed = |runs: &[Value]| runs.iter().filter(|run| run["state"] == "completed").count();
     started.folder.write("end", "");
     for nth in 1..=2 {
-        started.wait_for_runs("the run before", |runs| completed(runs) == nth);
+        started.wait_for_runs("the previous run does not end", |runs| completed(runs) == nth);
         std::thread::sleep(Duration::from_millis(500));
         started.folder.write(&format!("answer{nth}"), "");
     }
-    started.wait_for_runs("three runs", |runs| runs.len() == 3 && completed(runs) == 3);
+    started.wait_for_runs("there are not three completed runs", |runs| runs.len() == 3 && completed(runs) == 3);
     // Afterwards the runner exits.
     started.wait_for_no_process();
 }
 
 #[test]
-fn a_runner_that_was_sent_a_signal_takes_no_prompt() {
+fn a_runner_that_was_sent_a_signal_accepts_no_prompt() {
     let started = claude("heedless", "interrupt_grace_ms = 50\nsignal_grace_ms = 600000");
     let run = started.run();
     let session = started.status(&run)["session_id"].clone();
@@ -173,31 +176,31 @@ fn a_runner_that_was_sent_a_signal_takes_no_prompt() {
 }
 
 #[test]
-#[expect(clippy::disallowed_methods, reason = "the end of a run is told by the same clock")]
-fn a_runner_waits_for_its_next_prompt_as_long_as_it_is_set_to() {
+#[expect(clippy::disallowed_methods, reason = "the end of a run is measured with the same clock")]
+fn a_runner_waits_for_its_next_prompt_as_long_as_configured() {
     let started = claude("chat", "linger_ms = 400");
     started.folder.write("leave", "");
     started.folder.write("answer", "");
-    let held = started.held();
+    let resources = started.resources();
     let run = started.wait_for_end(&started.run());
     started.wait_for_no_process();
     let now = u64::try_from(SystemTime::now().duration_since(UNIX_EPOCH).unwrap().as_millis()).unwrap();
     let waited = now - run["ended_at_ms"].as_u64().unwrap();
-    assert!(waited >= 400, "it left after {waited} ms");
+    assert!(waited >= 400, "it exited after {waited} ms");
     let id = run["run_id"].as_str().unwrap();
-    let status = started.wait_for(id, "its exit is not told", |status| status["exit"].is_object());
+    let status = started.wait_for(id, "its exit is not reported", |status| status["exit"].is_object());
     assert_eq!((&status["exit"], &status["state"]), (&json!({"status": 0}), &json!("completed")));
     let (status, detail) = started.message(&run["session_id"], "too late");
     assert_eq!(status, 409);
     assert!(detail.contains("POST /v1/runs with its session_id"), "{detail}");
-    started.lets_go(held);
+    started.wait_until_released(resources);
 }
 
 #[test]
-fn a_runner_that_does_not_leave_is_made_to() {
+fn a_runner_that_does_not_exit_is_signalled() {
     let started = claude("stays", "linger_ms = 0\nexit_grace_ms = 300\nsignal_grace_ms = 300");
     let run = started.run();
-    let status = started.wait_for(&run, "its exit is not told", |status| status["exit"].is_object());
+    let status = started.wait_for(&run, "its exit is not reported", |status| status["exit"].is_object());
     assert_eq!((&status["exit"], &status["state"]), (&json!({"signal": 15}), &json!("completed")), "{status}");
     started.wait_for_no_process();
 }

@@ -1,8 +1,8 @@
 //! A proxy with upstreams, and helpers for requests to it.
 
 use crate::client::{Answer, get, post};
-use crate::holding::{Held, held, lets_go};
 use crate::proxy::{Folder, Proxy};
+use crate::resources::{Resources, resources, wait_until_released};
 use serde_json::{Value, json};
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
@@ -70,7 +70,7 @@ impl Started {
     }
 
     pub fn wait_for_end(&self, run: &str) -> Value {
-        self.wait_for(run, "it never ends", |status| status["ended_at_ms"].is_u64())
+        self.wait_for(run, "the run does not end", |status| status["ended_at_ms"].is_u64())
     }
 
     /// The events of an ended run in a contract.
@@ -103,24 +103,24 @@ impl Started {
             if left.is_empty() {
                 return;
             }
-            assert!(begin.elapsed() < PATIENCE, "left: {left:?}\n{}", self.folder.read("log"));
+            assert!(begin.elapsed() < PATIENCE, "still running: {left:?}\n{}", self.folder.read("log"));
             std::thread::sleep(Duration::from_millis(20));
         }
     }
 
     /// The processes that work in the test's folder: all runners do, and the processes that they start.
     pub fn processes(&self) -> Vec<String> {
-        self.found().into_iter().map(|(_, words)| words).collect()
+        self.pids_and_commands().into_iter().map(|(_, words)| words).collect()
     }
 
     /// The lowest process id, which is usually that of the oldest process.
     pub fn oldest(&self) -> Option<u32> {
-        self.found().iter().filter_map(|(pid, _)| pid.parse().ok()).min()
+        self.pids_and_commands().iter().filter_map(|(pid, _)| pid.parse().ok()).min()
     }
 
     /// Kills the processes among them that run `program`.
     pub fn kill(&self, program: &str) {
-        for (pid, words) in self.found() {
+        for (pid, words) in self.pids_and_commands() {
             if words.split(' ').next() == Some(program) {
                 // The process may have exited already.
                 let _ = Command::new("kill").args(["-KILL", &pid]).stderr(Stdio::null()).status();
@@ -129,7 +129,7 @@ impl Started {
     }
 
     /// The process ids and command lines.
-    fn found(&self) -> Vec<(String, String)> {
+    fn pids_and_commands(&self) -> Vec<(String, String)> {
         let work = self.folder.path("").canonicalize().unwrap();
         let mut found = Vec::new();
         for entry in std::fs::read_dir("/proc").unwrap().flatten() {
@@ -151,13 +151,13 @@ impl Started {
         found.unwrap_or_else(|| panic!("there is no {name}")).parse().unwrap()
     }
 
-    pub fn held(&self) -> Held {
-        held(&self.proxy)
+    pub fn resources(&self) -> Resources {
+        resources(&self.proxy)
     }
 
     /// Waits until the proxy holds no more resources than before.
-    pub fn lets_go(&self, before: Held) {
-        lets_go(&self.proxy, before);
+    pub fn wait_until_released(&self, before: Resources) {
+        wait_until_released(&self.proxy, before);
     }
 }
 

@@ -22,13 +22,13 @@ fn a_run_is_started_and_read_in_several_contracts() {
 }
 
 #[test]
-fn a_runner_has_what_it_was_given_and_nothing_else() {
+fn a_runner_gets_only_its_configured_environment() {
     let more =
         "pass_environment = [\"PATH\"]\nenvironment = { ONE = \"1\" }\nsecret_files = { KEY = \"{folder}/key\" }";
     let started = Started::fake("echo", more);
     let refused = started.start(&json!({"upstream": "fake", "prompt": "x"}));
     assert_eq!(refused.status, 502);
-    assert!(refused.json()["detail"].as_str().unwrap().contains("the secret KEY"), "no file, no run");
+    assert!(refused.json()["detail"].as_str().unwrap().contains("the secret KEY"), "a run needs its secret file");
     started.folder.write("key", "k3y\n");
     std::fs::create_dir(started.folder.path("deep")).unwrap();
     let place = started.folder.path("deep").canonicalize().unwrap();
@@ -41,11 +41,11 @@ fn a_runner_has_what_it_was_given_and_nothing_else() {
     assert!((3..=7).contains(&variables), "{text}");
     let expected = format!("two words; $HOME|{}|1-k3y|", place.display());
     assert!(text.starts_with(&expected), "{text}");
-    assert!(!started.folder.read("log").contains("k3y"), "a secret in the log");
+    assert!(!started.folder.read("log").contains("k3y"), "the log contains a secret");
 }
 
 #[test]
-fn an_order_that_cannot_be_meant_is_refused_and_starts_nothing() {
+fn an_invalid_order_is_refused_and_starts_nothing() {
     let started = Started::fake("well", "max_prompt_bytes = 10");
     let cases = [
         (json!({"upstream": "fake"}), 400, "missing field `prompt`"),
@@ -78,7 +78,7 @@ fn an_order_that_cannot_be_meant_is_refused_and_starts_nothing() {
 }
 
 #[test]
-fn upstreams_of_every_kind_are_listed_with_what_a_client_needs() {
+fn every_kind_of_upstream_is_listed_with_its_path_and_capabilities() {
     let tables = format!(
         "{}\n[[upstream]]\nname = \"code\"\nkind = \"sse\"\nurl = \"http://127.0.0.1:1/event\"\n\
          [[upstream]]\nname = \"feed\"\nkind = \"sse\"\nrunner = \"open-responses\"\nurl = \"http://127.0.0.1:1/event\"\n\
@@ -119,7 +119,7 @@ fn upstreams_of_every_kind_are_listed_with_what_a_client_needs() {
         let answer = started.start(&order);
         (answer.status, answer.json()["detail"].as_str().unwrap().to_owned())
     };
-    for (more, status, told) in [
+    for (more, status, expected) in [
         (json!({}), 422, "a response is of a model: name it"),
         (json!({"model": "m", "prompt": " "}), 422, "the prompt is empty"),
         (json!({"model": "m", "cwd": "/tmp"}), 422, "leave cwd out"),
@@ -128,14 +128,14 @@ fn upstreams_of_every_kind_are_listed_with_what_a_client_needs() {
     ] {
         let (found, detail) = refused(more);
         assert_eq!(found, status, "{detail}");
-        assert!(detail.contains(told), "{detail}");
+        assert!(detail.contains(expected), "{detail}");
     }
     assert_eq!(post(started.proxy.address, "/v1/responses?upstream=lab", &[], b"{}").status, 502);
     assert_eq!(started.start(&json!({"upstream": "feed", "prompt": "x"})).status, 422);
 }
 
 #[test]
-fn without_upstreams_there_is_nothing_to_start() {
+fn without_upstreams_no_run_can_be_started() {
     let proxy = Proxy::start();
     let answer = post(proxy.address, "/v1/runs", &[], json!({"upstream": "a", "prompt": "x"}).to_string().as_bytes());
     assert_eq!(answer.status, 404);
@@ -144,7 +144,7 @@ fn without_upstreams_there_is_nothing_to_start() {
 }
 
 #[test]
-fn an_upstream_has_a_limit_of_runs() {
+fn an_upstream_limits_its_concurrent_runs() {
     let started = Started::fake("hang", "max_runs = 2\nsignal_grace_ms = 200");
     let first = started.run();
     started.run();
@@ -167,7 +167,7 @@ fn an_upstream_has_a_limit_of_runs() {
 }
 
 #[test]
-fn only_who_may_control_starts_runs_and_only_of_its_runners() {
+fn starting_a_run_needs_the_control_scope_and_an_allowed_runner() {
     let folder = Folder::new();
     let tokens = "[[token]]\nname = \"reads\"\nscopes = [\"read\"]\nfile = \"{f}/reads\"\n\
          [[token]]\nname = \"controls\"\nscopes = [\"read\", \"control\"]\nfile = \"{f}/controls\"\n\
@@ -184,7 +184,7 @@ fn only_who_may_control_starts_runs_and_only_of_its_runners() {
         let token = format!("Bearer {name}-{}", "t0k3n".repeat(8));
         post(started.proxy.address, "/v1/runs", &[("authorization", &token)], order.as_bytes())
     };
-    assert_eq!(with("nobody").status, 401);
+    assert_eq!(with("unknown").status, 401);
     assert_eq!(with("reads").status, 403);
     assert_eq!(with("other").status, 403);
     assert_eq!(with("one").status, 403);

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::scripted::{Upstream, stream_head, wait_for_close};
-use crate::verdicts::is_told_as_failed;
+use crate::verdicts::assert_reported_as_failed;
 use serde_json::json;
 use std::sync::Mutex;
 use std::sync::mpsc;
@@ -37,7 +37,7 @@ fn an_upstream_that_stalls_is_given_up_in_time() {
     let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[("x-client-request-id", "body")]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (begun, false));
     let run = gate.wait_for_end();
-    is_told_as_failed(gate.proxy.address, &run, "upstream_silent");
+    assert_reported_as_failed(gate.proxy.address, &run, "upstream_silent");
     let translated = gate.ask("/v1/responses?contract=frames.v2", &[("x-client-request-id", "body")]).events();
     assert!(translated.last().unwrap().data.contains("upstream_silent"), "{:?}", translated.last());
     upstream.wait_until_quiet();
@@ -57,7 +57,7 @@ fn an_upstream_that_breaks_off_in_an_event_leaves_nothing_open_and_loses_nothing
     let (body, is_whole) = until_torn(gate.ask("/v1/responses", &[]));
     assert_eq!((String::from_utf8(body).unwrap(), is_whole), (half.clone(), false));
     let run = gate.wait_for_end();
-    is_told_as_failed(gate.proxy.address, &run, "upstream_lost");
+    assert_reported_as_failed(gate.proxy.address, &run, "upstream_lost");
     // The incomplete record is kept too.
     assert_eq!((&run["records"], &run["invalid_records"]), (&json!(6), &json!(1)));
     let raw = gate.get("/v1/responses/resp_lab?stream=true").text();
@@ -80,7 +80,7 @@ fn a_client_that_leaves_does_not_take_its_response_along() {
         }
     });
     let gate = Gate::new(&upstream, "");
-    let before = gate.held();
+    let before = gate.resources();
     for path in ["/v1/responses", "/v1/responses?contract=frames.v2"] {
         let before = gate.runs().len();
         let mut answer = gate.ask(path, &[]);
@@ -93,7 +93,7 @@ fn a_client_that_leaves_does_not_take_its_response_along() {
         assert!(gate.get("/v1/responses/resp_lab?stream=true").bytes() == bytes);
     }
     upstream.wait_until_quiet();
-    gate.lets_go(before);
+    gate.wait_until_released(before);
 }
 
 #[test]

@@ -11,7 +11,7 @@ text() {
 end() {
     say '{"type":"result","subtype":"success","is_error":false,"session_id":"'"$session"'","result":"'"$1"'","duration_ms":1,"num_turns":1}'
 }
-# A call, and the question whether it may be made: NAME, TOOL, INPUT.
+# A call, and the request for its approval: NAME, TOOL, INPUT.
 call() {
     say '{"type":"assistant","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"id":"msg_'"$1"'","type":"message","role":"assistant","model":"m","content":[{"type":"tool_use","id":"toolu_'"$1"'","name":"'"$2"'","input":'"$3"'}]}}'
 }
@@ -22,7 +22,7 @@ ask() {
 result() {
     say '{"type":"user","session_id":"'"$session"'","parent_tool_use_id":null,"message":{"role":"user","content":[{"type":"tool_result","tool_use_id":"toolu_'"$1"'","content":"'"$2"'","is_error":'"$3"'}]}}'
 }
-# Reads the answer to a question and does as it says.
+# Reads the answer to a request, and acts on it.
 obey() {
     read -r answer || exit 9
     say "$answer" >>answers
@@ -41,7 +41,7 @@ read -r prompt || exit 8
 say "$prompt" >prompt
 begin
 case "$PLAY" in
-# Two questions, one after the other.
+# Two requests, one after the other.
 two)
     ask one Bash '{"command":"touch allowed","token":"'"$SECRET"'"}'
     obey one
@@ -50,7 +50,7 @@ two)
     text last "one allowed, one denied"
     end over
     ;;
-# Many, which are all asked before one is answered.
+# Several requests, which are all sent before one is answered.
 many)
     for nth in 1 2 3; do ask "$nth" Bash '{"command":"do '"$nth"'"}'; done
     for nth in 1 2 3; do read -r answer && say "$answer" >>answers; done
@@ -79,7 +79,7 @@ login)
     until_there leave
     end over
     ;;
-# Takes its question back.
+# Withdraws its request.
 withdraws)
     ask one Bash '{"command":"x"}'
     until_there withdraw
@@ -93,14 +93,14 @@ leaves)
     until_there leave
     end over
     ;;
-# Reads nothing any more.
+# Closes its input.
 closed)
     exec <&-
     ask one Bash '{"command":"x"}'
     until_there leave
     end over
     ;;
-# Answers each further prompt when it is told to, and leaves when it is told to.
+# Answers further prompts once the file `answer` exists, and exits once `leave` does.
 chat)
     end over
     while read -r line; do
@@ -113,7 +113,7 @@ chat)
     say over >eof
     until_there leave
     ;;
-# Ends each run, and begins the next one, when it is told to.
+# Ends its first run once the file `end` exists, and begins each next one once its file `answer1`, `answer2`, … does.
 turns)
     until_there end
     end over
@@ -127,12 +127,12 @@ turns)
         end again
     done
     ;;
-# Reads everything and heeds nothing, neither words nor the first signal.
+# Reads its input, but ignores messages and the first signal.
 heedless)
     trap 'say over >signalled' INT
     while :; do read -r line || sleep 0.05; done
     ;;
-# Has to be made to leave.
+# Does not exit on its own.
 stays)
     end over
     while :; do sleep 600; done

@@ -13,11 +13,11 @@ until_there() { while [ ! -e "$1" ]; do sleep 0.05; done; }
 case "$1" in
 well) cat "$whole" ;;
 badly) cat "$whole"; exit 7 ;;
-# Ends without a word of how its run ended.
+# Exits before it reports the end of its run.
 early) begin; exit 3 ;;
 nothing) exit 4 ;;
 errors) echo "it cannot be done" >&2; seq 1 5000 >&2; exit 5 ;;
-# What it was given.
+# Reports its prompt, directory and environment.
 echo)
     begin
     text=$(cat)
@@ -25,53 +25,53 @@ echo)
         "$text" "$PWD" "$ONE-$KEY" "$(env | wc -l)"
     echo '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}'
     ;;
-# Whoever began the tests in the background has them ignore the signal, and a shell cannot change that.
+# Tests in the background are started with the signal ignored, and a shell cannot change that.
 hang) begin; exec env --default-signal=INT sleep 600 ;;
-# Begins when it is told to, and ends when it is told to.
-told)
+# Begins once the file `begin` exists, and ends once `end` does.
+gated)
     echo "began $3" >> starts
     until_there begin
     begin
     until_there end
     echo '{"type":"turn.completed","usage":{"input_tokens":1,"output_tokens":1}}'
     ;;
-# Says nothing at all.
+# Emits nothing.
 mute) sleep 600 ;;
-# Pays no attention to being asked.
+# Ignores signals and messages.
 deaf)
     trap '' INT TERM
     begin
     while :; do sleep 1; done
     ;;
-# Closes its output and lives on.
+# Closes its output and keeps running.
 closes)
     begin
     exec >&- 2>&-
     sleep 600
     ;;
-# A child that keeps its output open behind it.
+# Exits, and leaves a child process that keeps its output open.
 child)
     cat "$whole"
     sleep 600 &
     exit 0
     ;;
-# Dies in the middle of a line.
+# Is killed in the middle of a line.
 half)
     begin
     printf '{"type":"item.completed","item":{"id":"item_0","type":"agent_'
     kill -KILL $$
     ;;
-# Says more than anybody reads.
+# Writes output without end.
 flood)
     begin
     yes '{"type":"item.completed","item":{"id":"item_0","type":"agent_message","text":"more"}}'
     ;;
-# Says more than anybody reads, where nobody reads it.
+# Writes to standard error without end.
 flood-errors)
     begin
     yes "this goes wrong" >&2
     ;;
-# Reads nothing of what it is told.
+# Does not read its input.
 reads-nothing)
     begin
     exec <&-

@@ -1,5 +1,5 @@
 #!/bin/sh
-# Stands for claude, codex and opencode: the name by which it is called says which. FAKE says what it does.
+# Plays claude, codex or opencode, depending on the name it is called by. FAKE selects the behaviour.
 say() { printf '%s\n' "$1"; }
 wait_for_signal() { exec env --default-signal=INT sh -c 'trap "exit 0" INT; while :; do sleep 0.1; done'; }
 text="$ANTHROPIC_API_KEY|$OPENAI_API_KEY|$CODEX_HOME|$XDG_CONFIG_HOME|$UNRELATED"

@@ -1,4 +1,4 @@
-//! The commands of the README, verbatim, with each of the real runners.
+//! The commands of docs/upstreams.md, verbatim, with each of the real runners.
 
 use crate::model::{Model, Say};
 use crate::real::real;
@@ -8,7 +8,7 @@ use serde_json::{Value, json};
 use std::process::Command;
 use std::time::{Duration, Instant};
 
-/// The commands of the README for clients of a host, in order.
+/// The document's commands for clients that start and control runs, in order.
 struct Commands {
     list: String,
     start: String,
@@ -28,7 +28,7 @@ impl Commands {
         });
         let mut next = |path: &str| {
             let line = lines.next().unwrap_or_else(|| panic!("the document has no command for {path}"));
-            assert!(line.contains(path), "{line} is none for {path}");
+            assert!(line.contains(path), "{line} is not for {path}");
             line
         };
         let commands = Self {
@@ -39,7 +39,7 @@ impl Commands {
             interrupt: next("/interrupt"),
             say_more: next("/messages"),
         };
-        assert_eq!(lines.next(), None, "a command that nobody tries");
+        assert_eq!(lines.next(), None, "a command that is not tested");
         commands
     }
 }
@@ -63,7 +63,7 @@ impl Shell<'_> {
         serde_json::from_slice(&output.stdout).unwrap_or_else(|error| panic!("{command}: {error}: {output:?}"))
     }
 
-    fn knows(&mut self, name: &'static str, value: &Value) -> String {
+    fn set(&mut self, name: &'static str, value: &Value) -> String {
         let value = value.as_str().unwrap_or_else(|| panic!("{name}: {value}")).to_owned();
         self.names.retain(|(known, _)| *known != name);
         self.names.push((name, value.clone()));
@@ -71,11 +71,11 @@ impl Shell<'_> {
     }
 }
 
-/// Waits until `found` returns something.
-fn until<T>(started: &Started, what: &str, mut found: impl FnMut() -> Option<T>) -> T {
+/// Waits until `probe` returns something.
+fn wait_until<T>(started: &Started, what: &str, mut probe: impl FnMut() -> Option<T>) -> T {
     let begin = Instant::now();
     loop {
-        if let Some(found) = found() {
+        if let Some(found) = probe() {
             return found;
         }
         assert!(begin.elapsed() < PATIENCE, "{what}\n{}", started.folder.read("log"));
@@ -84,7 +84,7 @@ fn until<T>(started: &Started, what: &str, mut found: impl FnMut() -> Option<T>)
 }
 
 /// Starts a run that asks for approval, answers it, sends a message to its session, and interrupts the resulting run.
-fn goes_through(started: &Started, upstream: &str, is_done: impl Fn() -> bool) {
+fn run_every_command(started: &Started, upstream: &str, is_done: impl Fn() -> bool) {
     let commands = Commands::read();
     let mut shell = Shell { started, upstream, names: Vec::new() };
     let listed = shell.run(&commands.list);
@@ -92,32 +92,32 @@ fn goes_through(started: &Started, upstream: &str, is_done: impl Fn() -> bool) {
     let one = one.unwrap_or_else(|| panic!("{listed}"));
     assert_eq!((&one["path"], &one["takes_messages"]), (&json!("/v1/runs"), &json!(true)));
     // A feed may not be connected yet.
-    let run = until(started, "it is not started", || {
-        let told = shell.run(&commands.start);
-        assert!(told["run_id"].is_string() || told["status"] == 503, "{told}");
-        Some(told["run_id"].clone()).filter(Value::is_string)
+    let run = wait_until(started, "the run does not start", || {
+        let answer = shell.run(&commands.start);
+        assert!(answer["run_id"].is_string() || answer["status"] == 503, "{answer}");
+        Some(answer["run_id"].clone()).filter(Value::is_string)
     });
-    let first = shell.knows("RUN", &run);
-    let asked = until(started, "nothing is asked", || {
+    let first = shell.set("RUN", &run);
+    let asked = wait_until(started, "no approval is requested", || {
         let id = shell.run(&commands.status)["pending_approvals"][0].clone();
         Some(id).filter(Value::is_string)
     });
-    shell.knows("APPROVAL", &asked);
-    assert!(!is_done(), "it is done before anybody said yes");
+    shell.set("APPROVAL", &asked);
+    assert!(!is_done(), "the tool ran before it was approved");
     let answered = shell.run(&commands.approve);
     assert_eq!((&answered["decision"], &answered["run_id"]), (&json!("approved"), &run), "{answered}");
     let status = started.wait_for_end(&first);
     assert_eq!(status["state"], "completed", "{status}\n{}", started.folder.read("log"));
     assert!(is_done());
-    shell.knows("SESSION", &status["session_id"]);
-    let said = shell.run(&commands.say_more);
-    assert_eq!(said["session_id"], status["session_id"], "{said}");
-    let second = until(started, "no run comes of it", || {
+    shell.set("SESSION", &status["session_id"]);
+    let sent = shell.run(&commands.say_more);
+    assert_eq!(sent["session_id"], status["session_id"], "{sent}");
+    let second = wait_until(started, "no second run starts", || {
         let newest = crate::client::get(started.proxy.address, "/v1/runs", &[]).json()["data"][0].clone();
         Some(newest).filter(|newest| newest["run_id"] != run)
     });
-    let second = shell.knows("RUN", &second["run_id"]);
-    until(started, "it says nothing", || started.events_so_far(&second).contains("word").then_some(()));
+    let second = shell.set("RUN", &second["run_id"]);
+    wait_until(started, "the runner emits no text", || started.events_so_far(&second).contains("word").then_some(()));
     let interrupted = shell.run(&commands.interrupt);
     assert_eq!(interrupted["run_id"], second.as_str(), "{interrupted}");
     let status = started.wait_for_end(&second);
@@ -130,21 +130,21 @@ fn script(call: Say) -> Vec<Vec<Say>> {
 }
 
 fn command(preset: &str, name: &str, call: impl Fn(&str) -> Say) {
-    let model = Model::plays(script(call("echo yes > yes.txt")));
+    let model = Model::with_script(script(call("echo yes > yes.txt")));
     let started = real(preset, name, &model, "");
-    goes_through(&started, "real", || started.folder.path("work/yes.txt").exists());
+    run_every_command(&started, "real", || started.folder.path("work/yes.txt").exists());
     started.leaves_nothing();
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn the_commands_of_the_readme_work_with_claude_code() {
+fn the_documented_commands_work_with_claude_code() {
     command("claude-code", "claude", |command| Say::Tool("Bash", json!({"command": command, "description": "a file"})));
 }
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn the_commands_of_the_readme_work_with_codex() {
+fn the_documented_commands_work_with_codex() {
     command("codex-app-server", "codex", |command| {
         let why = "May this be done?";
         Say::Tool(
@@ -156,16 +156,16 @@ fn the_commands_of_the_readme_work_with_codex() {
 
 #[test]
 #[ignore = "needs node and tests/runners/node_modules: ./test.sh runs it"]
-fn the_commands_of_the_readme_work_with_opencode() {
+fn the_documented_commands_work_with_opencode() {
     let call = Say::Tool("bash", json!({"command": "echo yes > yes.txt", "description": "writes a file"}));
-    let model = Model::plays(script(call));
+    let model = Model::with_script(script(call));
     let server = Server::start(&model);
     let started = server.followed();
-    goes_through(&started, "code", || server.folder.path("work/yes.txt").exists());
+    run_every_command(&started, "code", || server.folder.path("work/yes.txt").exists());
 }
 
 #[test]
-fn the_readme_has_the_commands() {
+fn the_document_has_every_command() {
     let commands = Commands::read();
     assert!(
         commands.start.starts_with("curl http://127.0.0.1:8080/v1/runs -d '{\"upstream\": \"claude\""),
