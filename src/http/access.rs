@@ -84,7 +84,8 @@ pub(super) fn admit<B>(
     match access {
         Some(Access::Needs(scope)) if !caller.may(scope) => {
             let scope = scope.as_str();
-            let detail = format!("the token {:?} has not the scope {scope:?}, which this path needs", caller.name);
+            let detail =
+                format!("the token {:?} does not have the scope {scope:?} that this path requires", caller.name);
             let challenge = format!("Bearer realm=\"framegate\", error=\"insufficient_scope\", scope=\"{scope}\"");
             let problem = Problem::new(StatusCode::FORBIDDEN, detail);
             Err(match HeaderValue::from_str(&challenge) {
@@ -115,7 +116,7 @@ fn caller(headers: &HeaderMap, shared: &Shared, live: &Live) -> Result<Arc<Calle
         None => "Bearer realm=\"framegate\"",
         Some(_) => "Bearer realm=\"framegate\", error=\"invalid_token\"",
     };
-    let problem = Problem::new(StatusCode::UNAUTHORIZED, "a token is needed: Authorization: Bearer TOKEN");
+    let problem = Problem::new(StatusCode::UNAUTHORIZED, "a token is required: Authorization: Bearer TOKEN");
     Err(problem.with(header::WWW_AUTHENTICATE, HeaderValue::from_static(challenge)))
 }
 

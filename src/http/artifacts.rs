@@ -38,13 +38,13 @@ pub(super) async fn content(
     shared: &Shared,
 ) -> Result<Response<Body>, Problem> {
     let artifact_id = artifact_id.replace("%3A", ":").replace("%3a", ":");
-    let wrong = "an artifact's id is sha256: and 64 hex digits, or art_ and a ULID";
+    let wrong = "an artifact id is either sha256: followed by 64 hex digits, or art_ followed by a ULID";
     let key = Key::parse(&artifact_id).ok_or_else(|| Problem::bad_request(wrong))?;
     if shared.runs.artifacts().is_none() {
-        return Err(Problem::not_found("artifacts are switched off (artifacts.enabled)"));
+        return Err(Problem::not_found("artifacts are disabled (artifacts.enabled)"));
     }
     let found = find(key, shared).await.map_err(|error| unreadable(&error))?;
-    let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is not kept any more"));
+    let unknown = || Problem::not_found(format!("there is no artifact {artifact_id}, or it is no longer stored"));
     let artifact = found.ok_or_else(unknown)?.artifact;
     let etag = format!("\"{}\"", artifact.id());
     let has_it = is_known(request.headers(), &etag);
@@ -82,7 +82,10 @@ pub(super) struct Found {
 /// 500 if the store fails. The store's error is logged and not shown to the client.
 pub(super) fn unreadable(error: &StoreError) -> Problem {
     tracing::error!(%error, "an artifact could not be read");
-    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the artifact could not be read; the proxy's log says why")
+    Problem::new(
+        StatusCode::INTERNAL_SERVER_ERROR,
+        "the artifact could not be read; see the proxy's log for the reason",
+    )
 }
 
 /// Finds an artifact by key; `None` if there is none, or none that the caller may see. Identical bytes are stored once, so

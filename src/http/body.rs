@@ -144,7 +144,7 @@ pub(super) fn events_behind(
     let heartbeat = is_sse.then(|| Heartbeat::new(shared.settings.heartbeat));
     let retry_ms = shared.settings.sse_retry.as_millis();
     let is_ours = is_sse && negotiated.contract.sse != SseStyle::Raw;
-    let goodbye = Bytes::from_static(b": the proxy is stopping; connect again to go on after the last event\n\n");
+    let goodbye = Bytes::from_static(b": the proxy is stopping; reconnect to continue after the last event\n\n");
     let lag = source.lag().clone();
     let lag = move || lag.frames();
     let meter = shared.runs.metrics().client(negotiated.contract.name, negotiated.form.wire_name(), lag);
@@ -198,7 +198,7 @@ impl Pull {
                 tokio::select! {
                     biased;
                     () = lease.revoked() => {
-                        tracing::info!(client = lease.caller.name, "a stream was closed: its token is not what it was");
+                        tracing::info!(client = lease.caller.name, "a stream was closed: its token has changed");
                         Err(Gone::Revoked)
                     }
                     next = source.next() => next.map_err(Gone::Log),
@@ -236,9 +236,9 @@ impl Pull {
                     // The client reconnects with its cursor. The log's error is not shown to it.
                     match error {
                         LogError::Dropped { .. } | LogError::Gone { .. } => {
-                            tracing::info!(%error, "an answer is broken off: its reader was behind what is kept");
+                            tracing::info!(%error, "a response was aborted: its reader fell behind");
                         }
-                        _ => tracing::error!(%error, "an answer is broken off: the log could not be read"),
+                        _ => tracing::error!(%error, "a response was aborted: the log could not be read"),
                     }
                     return Err(Torn);
                 }

@@ -55,7 +55,7 @@ impl Coding {
 }
 
 fn refused(what: String) -> Problem {
-    let detail = format!("{what}; send it with one of {ACCEPTED}, or as it is");
+    let detail = format!("{what}; send it with one of {ACCEPTED}, or without a Content-Encoding");
     Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, detail).with(ACCEPT_ENCODING, HeaderValue::from_static(ACCEPTED))
 }
 
@@ -80,13 +80,13 @@ const PIECE: usize = 1 << 10;
 /// Why a body cannot be decompressed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub(super) enum Undecodable {
-    #[error("the body is no {0}, or is damaged: {1}")]
+    #[error("the body is not valid {0}: {1}")]
     Damaged(&'static str, String),
-    #[error("the body breaks off in the midst of its {0} data")]
+    #[error("the body ends in the middle of its {0} data")]
     Cut(&'static str),
-    #[error("more than {0} bytes come of the compressed body (ingest.max_decompressed_bytes)")]
+    #[error("the decompressed body has more than {0} bytes (ingest.max_decompressed_bytes)")]
     TooLarge(u64),
-    #[error("more than {0} bytes come of each byte of the compressed body (ingest.max_compression_ratio)")]
+    #[error("the body decompresses to more than {0} bytes per compressed byte (ingest.max_compression_ratio)")]
     TooDense(u64),
 }
 
@@ -251,7 +251,7 @@ fn step(frames: &mut FrameDecoder, at: &mut At, pending: &mut Vec<u8>) -> Result
             let out = frames.collect().unwrap_or_default();
             if is_last {
                 if has_checksum && frames.get_checksum_from_data() != frames.get_calculated_checksum() {
-                    return Err(damaged("its checksum is another one".to_owned()));
+                    return Err(damaged("the checksum does not match".to_owned()));
                 }
                 *at = At::Header;
             }

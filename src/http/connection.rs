@@ -156,7 +156,7 @@ async fn within<F: Future>(
     tokio::select! {
         outcome = tokio::time::timeout(limit, work) => {
             if outcome.is_err() {
-                tracing::debug!("a connection was closed: its client took too long to begin");
+                tracing::debug!("a connection was closed: its client took too long to send the first request");
             }
             outcome.ok()
         }
@@ -201,7 +201,7 @@ where
         }
     };
     if let Err(error) = ended {
-        tracing::debug!(%error, "a connection ended badly");
+        tracing::debug!(%error, "a connection ended with an error");
     }
 }
 

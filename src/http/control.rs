@@ -73,7 +73,7 @@ where
 {
     let form = "{\"decision\": \"approved\", \"rejected\" or \"cancelled\", \"reason\"?, \"scope\"?, \"answers\"?}";
     let approval_id =
-        percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval's id is no UTF-8 text"))?;
+        percent::of_path(approval_id).ok_or_else(|| Problem::bad_request("the approval id is not valid UTF-8"))?;
     // Look up the run first: an unknown run is reported without reading the body.
     let (run, link) = link_of(run_id, shared)?;
     let given: Answered = order::read(request, MAX_ANSWER, form, shared).await?;
@@ -127,15 +127,16 @@ where
     B::Error: Into<Box<dyn std::error::Error + Send + Sync>>,
 {
     let session = Uuid::try_parse(session_id)
-        .map_err(|_| Problem::bad_request("the session id must be a UUID, as GET /v1/runs gives it"))?;
+        .map_err(|_| Problem::bad_request("the session id must be a UUID, as in GET /v1/runs"))?;
     if !shared.runs.knows_session(session, &shared.caller.restriction) {
         return Err(Problem::not_found(format!(
-            "there is no session {session}; GET /v1/runs names those that are kept"
+            "there is no session {session}; GET /v1/runs shows the stored sessions"
         )));
     }
     let link = shared.host.links.find_session(session).ok_or_else(|| {
         let detail =
-            "no runner of this session listens; POST /v1/runs with its session_id starts one that goes on with it";
+            "no runner of this session accepts prompts; start one that continues the session with POST /v1/runs and \
+             its session_id";
         Problem::new(StatusCode::CONFLICT, detail)
     })?;
     let Message { prompt } = order::read(request, MAX_MESSAGE, "{\"prompt\"}", shared).await?;
@@ -152,17 +153,17 @@ where
 
 /// The link of a run that the caller may see.
 fn link_of(run_id: &str, shared: &Shared) -> Result<(Uuid, Link), Problem> {
-    let id = Uuid::try_parse(run_id)
-        .map_err(|_| Problem::bad_request("the run id must be a UUID, as GET /v1/runs gives it"))?;
+    let id =
+        Uuid::try_parse(run_id).map_err(|_| Problem::bad_request("the run id must be a UUID, as in GET /v1/runs"))?;
     let entry = shared
         .find(StreamKind::Session, id)
-        .ok_or_else(|| Problem::not_found(format!("there is no run {id}; GET /v1/runs lists those that are kept")))?;
+        .ok_or_else(|| Problem::not_found(format!("there is no run {id}; GET /v1/runs lists the stored runs")))?;
     if let Some(link) = shared.host.links.find(id) {
         return Ok((id, link));
     }
     let detail = match entry.status().ended {
-        true => "the run is over: nothing can be said to it any more",
-        false => "nobody can speak to this run: it was not started by the proxy",
+        true => "the run has ended and accepts no further input",
+        false => "this run accepts no input, because the proxy did not start it",
     };
     Err(Problem::new(StatusCode::CONFLICT, detail))
 }
@@ -171,7 +172,7 @@ async fn say(link: &Link, wish: Wish, shared: &Shared) -> Result<(), Problem> {
     match tokio::time::timeout(PATIENCE, link.say(wish, &shared.caller.name)).await {
         Ok(said) => said.map_err(|error| problem_of(&error)),
         Err(_) => {
-            let detail = "the runner does not read what is said to it; it may still do so";
+            let detail = "the runner has not read the input yet; it may still do so";
             Err(Problem::new(StatusCode::GATEWAY_TIMEOUT, detail))
         }
     }

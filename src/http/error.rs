@@ -9,7 +9,8 @@ use std::net::SocketAddr;
 pub enum ServeError {
     /// Other machines could reach the server, and no token is configured.
     #[error(
-        "server.listen is {0}, which other machines can reach, and there is no token: set server.token_file or auth.tokens_file, or listen on 127.0.0.1"
+        "server.listen is {0}, which other machines can reach, but there is no token: set server.token_file or \
+             auth.tokens_file, or listen on 127.0.0.1"
     )]
     Open(SocketAddr),
     /// The address is not available.
@@ -29,9 +30,9 @@ pub enum ServeError {
 fn remedy(reason: &std::io::Error) -> &'static str {
     use std::io::ErrorKind::{AddrInUse, AddrNotAvailable, PermissionDenied};
     match reason.kind() {
-        AddrInUse => "another process listens there: stop it, or name another port (0 takes one that is free)",
-        AddrNotAvailable => "it must be an address of this machine: 127.0.0.1, or 0.0.0.0 for all of them",
-        PermissionDenied => "ports below 1024 are for privileged processes: name a higher one",
-        _ => "name another address",
+        AddrInUse => "another process listens there: stop it, or use another port (0 selects a free one)",
+        AddrNotAvailable => "it must be an address of this machine: 127.0.0.1, or 0.0.0.0 for all addresses",
+        PermissionDenied => "ports below 1024 are for privileged processes: use a higher one",
+        _ => "use another address",
     }
 }

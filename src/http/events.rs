@@ -26,12 +26,12 @@ const FORMS: &[Form] = &[Form::Sse, Form::Ndjson, Form::Json, Form::Bytes];
 const PAGE_FIRST: &[Form] = &[Form::Json, Form::Sse, Form::Ndjson, Form::Bytes];
 
 fn id_of(what: &str, text: &str) -> Result<Uuid, Problem> {
-    Uuid::try_parse(text).map_err(|_| Problem::bad_request(format!("{what} must be a UUID, as GET /v1/runs gives it")))
+    Uuid::try_parse(text).map_err(|_| Problem::bad_request(format!("{what} must be a UUID, as in GET /v1/runs")))
 }
 
 fn run_of(run_id: &str, shared: &Shared) -> Result<Arc<Entry>, Problem> {
     let id = id_of("the run id", run_id)?;
-    let unknown = || Problem::not_found(format!("there is no run {id}; GET /v1/runs lists those that are kept"));
+    let unknown = || Problem::not_found(format!("there is no run {id}; GET /v1/runs lists the stored runs"));
     shared.find_any(id).ok_or_else(unknown)
 }
 
@@ -112,7 +112,7 @@ pub(super) async fn native_sse(
             return native_error(
                 StatusCode::NOT_FOUND,
                 "SESSION_NOT_FOUND",
-                "no such session, or the run is not one of it",
+                "no such session, or the run belongs to another session",
             );
         }
         Some(entry) => entry,
@@ -148,7 +148,7 @@ pub(super) async fn events_of(
         let kind = entry.stream.kind.as_str();
         return Err(Problem::new(
             StatusCode::NOT_ACCEPTABLE,
-            format!("{} has no events for a {kind} stream; frames.v1, frames.v2 and raw have", contract.name),
+            format!("{} has no events for a {kind} stream; use frames.v1, frames.v2 or raw", contract.name),
         ));
     };
     let cursor = cursor_of(request, query, contract)?;
@@ -200,10 +200,10 @@ pub(super) fn unreadable(error: &LogError) -> Problem {
         return Problem::new(StatusCode::GONE, error.to_string());
     }
     if let LogError::Dropped { .. } = error {
-        return Problem::not_found(format!("{error}; GET /v1/runs lists the runs that are"));
+        return Problem::not_found(format!("{error}; GET /v1/runs lists the stored runs"));
     }
     tracing::error!(%error, "the log could not be read");
-    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; the proxy's log says why")
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "the events could not be read; see the proxy's log for the reason")
 }
 
 /// The cursor from `?after=` and `Last-Event-ID`. A browser that reconnects sends both, with the query unchanged since its
@@ -221,7 +221,7 @@ pub(super) fn cursor_of(
         None | Some(Ok(-1)) => None,
         Some(Ok(number)) if number >= 0 => Some(number.unsigned_abs()),
         Some(_) => {
-            let detail = "after must be the number of the last event that was seen, or -1 for none";
+            let detail = "after must be the number of the last received event, or -1 for none";
             return Err(Problem::bad_request(detail));
         }
     };
@@ -248,13 +248,13 @@ pub(super) async fn first_event(
     let Some(last) = reader.lost(runs, from).await.map_err(|error| unreadable(&error))? else { return Ok(from) };
     let run = reader.entry().stream.id;
     let behind = match &last {
-        Some(EventId::Number(number)) => format!(", and the events behind {number} are there"),
-        Some(EventId::Text(id)) => format!(", and the events behind {id} are there"),
+        Some(EventId::Number(number)) => format!(", and the events after {number} are available"),
+        Some(EventId::Text(id)) => format!(", and the events after {id} are available"),
         Some(EventId::None | EventId::Closing(_)) | None => String::new(),
     };
     Err(Problem::new(
         StatusCode::GONE,
-        format!("the first events of the run are not kept any more: GET /v1/runs/{run} has its status{behind}"),
+        format!("the first events of the run are no longer stored: GET /v1/runs/{run} has its status{behind}"),
     ))
 }
 

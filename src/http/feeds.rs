@@ -33,9 +33,9 @@ pub(super) async fn of_session(
 ) -> Result<Response<Body>, Problem> {
     let query = Query::read(request.uri().query(), query::OF_SESSION)?;
     let id = Uuid::try_parse(session_id)
-        .map_err(|_| Problem::bad_request("the session id must be a UUID, as GET /v1/runs gives it"))?;
+        .map_err(|_| Problem::bad_request("the session id must be a UUID, as in GET /v1/runs"))?;
     if !shared.runs.knows_session(id, &shared.caller.restriction) {
-        return Err(Problem::not_found(format!("there is no session {id}; GET /v1/runs names those that are kept")));
+        return Err(Problem::not_found(format!("there is no session {id}; GET /v1/runs shows the stored sessions")));
     }
     neutral(request, &query, Some(id), shared).await
 }
@@ -88,8 +88,8 @@ pub(super) fn follower(
     let contract = negotiated.contract;
     if contract.name == RAW.name {
         let detail = format!(
-            "a feed is of many runs, and {} has no way to tell whose a record is; ask for one run's at \
-             GET /v1/runs/{{run_id}}/events, or for frames.v2, whose provider_event frames hold every record",
+            "a feed contains many runs, and {} cannot express to which run a record belongs; request a single run at \
+             GET /v1/runs/{{run_id}}/events, or request frames.v2, whose provider_event frames contain every record",
             contract.name
         );
         return Err(Problem::new(StatusCode::NOT_ACCEPTABLE, detail));
@@ -107,9 +107,10 @@ fn position_of(request: &Request<Incoming>, query: &Query, shared: &Shared) -> R
     }
     match query.after.as_deref() {
         None => Ok(Position::default()),
-        Some(cursor) => shared.runs.feed_position(cursor).map_err(|_| {
-            Problem::bad_request("after must be the id of an event of a feed, as it gave it, or \"latest\"")
-        }),
+        Some(cursor) => shared
+            .runs
+            .feed_position(cursor)
+            .map_err(|_| Problem::bad_request("after must be the id of an event of a feed, or \"latest\"")),
     }
 }
 

@@ -19,7 +19,8 @@ pub(super) fn admit<B>(request: &Request<B>, visit: Visit, settings: &Settings, 
     let (headers, authority) = (request.headers(), request.uri().authority().map(|authority| authority.as_str()));
     // The HTTP library refuses heads that exceed its buffer, but that buffer grows in steps beyond the limit.
     if head_bytes(request) > settings.max_header_bytes {
-        let detail = format!("the head has more than {} bytes (server.max_header_bytes)", settings.max_header_bytes);
+        let detail =
+            format!("the request's head has more than {} bytes (server.max_header_bytes)", settings.max_header_bytes);
         return Err(Problem::new(StatusCode::REQUEST_HEADER_FIELDS_TOO_LARGE, detail));
     }
     let mut hosts = headers.get_all(HOST).iter();
@@ -33,21 +34,21 @@ pub(super) fn admit<B>(request: &Request<B>, visit: Visit, settings: &Settings, 
     }
     // RFC 9112, section 3.2.
     if host.is_none() && request.version() == Version::HTTP_11 {
-        return Err(Problem::bad_request("a request of HTTP/1.1 needs a Host header"));
+        return Err(Problem::bad_request("an HTTP/1.1 request needs a Host header"));
     }
     // HTTP/2 has `:authority` instead of, or besides, `Host`, and a trusted proxy forwards the requested host. All must be
     // allowed.
     let asked = visit.host(headers, request.uri(), live);
     if [host, authority, asked].into_iter().flatten().any(|host| !known_host(host, settings, live)) {
-        let detail = "this host name is not served here; set server.allowed_hosts to serve it";
+        let detail = "this host name is not served here; add it to server.allowed_hosts to serve it";
         return Err(Problem::new(StatusCode::MISDIRECTED_REQUEST, detail));
     }
     if let Some(origin) = headers.get(ORIGIN) {
         let origin = origin.to_str().unwrap_or_default();
         let is_own = asked.is_some_and(|host| is_origin_of(origin, visit.scheme(headers, live), host));
         if !is_own && !cors::allows(origin, live) {
-            let detail = "this Origin may not use the proxy: its scheme, host and port are not those that the request was \
-                          sent to; name it in server.cors_origins (serve --cors ORIGIN) to let it";
+            let detail = "this Origin may not use the proxy: its scheme, host and port differ from those of the request; \
+                          to allow it, add it to server.cors_origins (serve --cors ORIGIN)";
             return Err(Problem::new(StatusCode::FORBIDDEN, detail));
         }
     }

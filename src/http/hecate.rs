@@ -87,7 +87,9 @@ pub(super) async fn of_all(request: &Request<Incoming>, shared: &Shared) -> Resu
     let query = Query::read(request.uri().query(), query::OF_HECATE_ALL)?;
     let session = match query.task_id.as_deref() {
         None => None,
-        Some(task) => Some(id_of("task_", task).ok_or_else(|| Problem::bad_request("task_id is no task's id"))?),
+        Some(task) => {
+            Some(id_of("task_", task).ok_or_else(|| Problem::bad_request("task_id is not the id of a task"))?)
+        }
     };
     let wanted = Wanted { default: &V1, native: true, forms: &[Form::Sse], ..wanted_of(request, &query, shared) };
     let negotiated = negotiate(wanted).map_err(|detail| Problem::new(StatusCode::NOT_ACCEPTABLE, detail))?;
@@ -107,8 +109,8 @@ pub(super) async fn artifact(artifact_id: &str, shared: &Shared) -> Result<Respo
         Some(key) => artifacts::find(key, shared).await.map_err(|error| artifacts::unreadable(&error))?,
         None => None,
     };
-    let found =
-        found.ok_or_else(|| Problem::not_found(format!("there is no artifact {artifact_id}, or not any more")))?;
+    let found = found
+        .ok_or_else(|| Problem::not_found(format!("there is no artifact {artifact_id}, or it is no longer stored")))?;
     Ok(json_response(&json!({"object": "artifact", "data": object(&found)})))
 }
 

@@ -117,7 +117,8 @@ impl Keys {
         known.expire(self.lifetime);
         match known.by_owner.get(&owner) {
             Some(State::Running) => {
-                let detail = "an ingest with this Idempotency-Key is running; wait for its answer or try again later";
+                let detail =
+                    "an ingest with this Idempotency-Key is in progress; wait for its response or try again later";
                 Err(later(StatusCode::CONFLICT, detail.to_owned(), SOON))
             }
             Some(State::Done(_, made)) => Ok(Some(Claim::Made(made.clone()))),

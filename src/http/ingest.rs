@@ -47,7 +47,7 @@ pub(super) async fn ingest(
     if runner.is_none() && name != AUTO {
         let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).collect();
         let known = known.join(", ");
-        return Err(Problem::not_found(format!("there is no runner {name:?}; there is {known}, and {AUTO}")));
+        return Err(Problem::not_found(format!("unknown runner {name:?}; use one of {known}, or {AUTO}")));
     }
     let restriction = &shared.caller.restriction;
     if let Some(runner) = runner
@@ -173,7 +173,7 @@ async fn again(
     let digest = body.read_out().await;
     body.end(digest.as_ref().err());
     if digest.map_err(|stopped| problem_of(&stopped))? != before.digest {
-        let detail = "this Idempotency-Key was used with another body; send another body with another key";
+        let detail = "this Idempotency-Key was used with another body; use a new key for another body";
         return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail));
     }
     let ingested = Ingested::default();
@@ -295,7 +295,7 @@ fn problem_of(stopped: &Stopped) -> Problem {
         Stopped::Log(_) | Stopped::Beyond(_) | Stopped::Stopping => StatusCode::SERVICE_UNAVAILABLE,
         Stopped::Inside => StatusCode::INTERNAL_SERVER_ERROR,
     };
-    let detail = format!("the ingest was stopped: {}; what was open was closed as interrupted", stopped.reason());
+    let detail = format!("the ingest was stopped: {}; its open runs were closed as interrupted", stopped.reason());
     match stopped {
         Stopped::Beyond(Beyond::OpenRuns) | Stopped::Stopping => later(status, detail, SOON),
         _ => Problem::new(status, detail),
@@ -308,9 +308,11 @@ fn nothing(seen: &Seen, runner: &str) -> Problem {
     let detail = match seen.mistaken {
         Some(other) => {
             let path = format!("/v1/ingest/{}, or to /v1/ingest/{AUTO}", other.runner.name);
-            format!("nothing in the body is the output of {runner} ({told}); it looks like {other}: send it to {path}")
+            format!(
+                "nothing in the body is output of {runner} ({told}); the body looks like {other}: send it to {path}"
+            )
         }
-        None => format!("nothing in the body could be read as the output of {runner} ({told})"),
+        None => format!("nothing in the body could be read as output of {runner} ({told})"),
     };
     seen_in(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, detail), seen)
 }
@@ -329,12 +331,12 @@ fn seen_in(problem: Problem, seen: &Seen) -> Problem {
 fn unreadable(foreign: &Foreign) -> Problem {
     let how = match foreign.reader {
         Some("gzip -dc") => {
-            "say so with Content-Encoding: gzip, or send its text: gzip -dc FILE | curl -T - …".to_owned()
+            "declare it with Content-Encoding: gzip, or send plain text: gzip -dc FILE | curl -T - …".to_owned()
         }
         Some("zstd -dc") => {
-            "say so with Content-Encoding: zstd, or send its text: zstd -dc FILE | curl -T - …".to_owned()
+            "declare it with Content-Encoding: zstd, or send plain text: zstd -dc FILE | curl -T - …".to_owned()
         }
-        Some(reader) => format!("send its text: {reader} FILE | curl -T - …"),
+        Some(reader) => format!("send plain text: {reader} FILE | curl -T - …"),
         None => "runners write JSON or event streams".to_owned(),
     };
     Problem::new(StatusCode::UNSUPPORTED_MEDIA_TYPE, format!("the body is {foreign}; {how}"))

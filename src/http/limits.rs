@@ -116,7 +116,7 @@ impl Meter {
     pub(super) fn request(&self, rates: &Rates) -> Result<(), Problem> {
         let Some(rate) = rates.requests else { return Ok(()) };
         locked(&self.requests).take(rate, Instant::now()).map_err(|wait| {
-            let detail = format!("more than {} requests a second (limits.requests_per_second)", rate.per_second);
+            let detail = format!("more than {} requests per second (limits.requests_per_second)", rate.per_second);
             later(StatusCode::TOO_MANY_REQUESTS, detail, wait)
         })
     }
@@ -173,11 +173,11 @@ impl Meters {
         let taken = self.places.take(Kind::Stream, client, Bounds { all, per_token, per_address });
         taken.map_err(|full| {
             let (status, limit, whose, setting) = match full {
-                Full::Token => (TOO_MANY, per_token, "a token's", "limits.max_event_streams_per_client"),
-                Full::Address => (TOO_MANY, per_address, "an address's", "limits.max_event_streams_per_address"),
-                Full::All => (StatusCode::SERVICE_UNAVAILABLE, all, "the", "limits.max_event_streams"),
+                Full::Token => (TOO_MANY, per_token, " per token", "limits.max_event_streams_per_client"),
+                Full::Address => (TOO_MANY, per_address, " per address", "limits.max_event_streams_per_address"),
+                Full::All => (StatusCode::SERVICE_UNAVAILABLE, all, "", "limits.max_event_streams"),
             };
-            later(status, format!("{limit} event streams are open, which is {whose} limit ({setting})"), SOON)
+            later(status, format!("{limit} event streams are open, which is the limit{whose} ({setting})"), SOON)
         })
     }
 
@@ -190,10 +190,10 @@ impl Meters {
         let bounds = Bounds { all: usize::MAX, per_token, per_address };
         self.places.take(Kind::Ingest, client, bounds).map_err(|full| {
             let (limit, whose, setting) = match full {
-                Full::Token => (per_token, "a token's", "limits.max_ingests_per_client"),
-                _ => (per_address, "an address's", "limits.max_ingests_per_address"),
+                Full::Token => (per_token, " per token", "limits.max_ingests_per_client"),
+                _ => (per_address, " per address", "limits.max_ingests_per_address"),
             };
-            let detail = format!("{limit} ingests are open, which is {whose} limit ({setting}); try again later");
+            let detail = format!("{limit} ingests are open, which is the limit{whose} ({setting}); try again later");
             (full, later(TOO_MANY, detail, SOON))
         })
     }

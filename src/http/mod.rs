@@ -86,7 +86,10 @@ impl Listening {
         let control = Control::new(address, settings.live.clone())?;
         let listener = TcpListener::bind(address).await.map_err(|reason| ServeError::Listen { address, reason })?;
         if !address.ip().is_loopback() && settings.live.tls.is_none() {
-            tracing::warn!(%address, "tokens and events cross the network in clear: set tls.certificate_file, or put TLS in front");
+            tracing::warn!(
+                %address,
+                "tokens and events cross the network unencrypted: set tls.certificate_file, or use a TLS proxy"
+            );
         }
         Ok(Self { listener, control })
     }
@@ -187,12 +190,14 @@ impl Server {
             drop(self.listener);
             self.shared.closing.cancel();
             if tokio::time::timeout(self.shared.settings.shutdown_flush, graceful.shutdown()).await.is_err() {
-                tracing::warn!("clients had not read everything when the proxy stopped (server.shutdown_flush_ms)");
+                tracing::warn!(
+                    "some clients had not read all events when the proxy stopped (server.shutdown_flush_ms)"
+                );
             }
         };
         tokio::select! {
             () = stopped => {}
-            () = at_once => tracing::warn!("stopped at once; what was open is cut"),
+            () = at_once => tracing::warn!("stopped immediately; open ingests and streams were cut off"),
         }
     }
 
@@ -212,7 +217,7 @@ impl Server {
             let span = tracing::info_span!("connection", number, %peer);
             number += 1;
             let Some(entered) = door.enter(peer.ip()) else {
-                tracing::debug!(parent: &span, "a connection was closed: every place is taken, reserved ones too");
+                tracing::debug!(parent: &span, "a connection was closed: even all reserved connections are in use");
                 continue;
             };
             socket::tune(&stream, &self.shared.settings);

@@ -89,11 +89,11 @@ pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
     let mut base = EncoderOptions { experimental: wanted.experimental, ..wanted.options.clone() };
     base.user_messages |= wanted.user_messages;
     let by_query = match wanted.contract {
-        Some(name) => Some(contract(name).ok_or_else(|| format!("there is no contract {name:?}; {}", offer(wanted)))?),
+        Some(name) => Some(contract(name).ok_or_else(|| format!("unknown contract {name:?}; {}", offer(wanted)))?),
         None => None,
     };
     if let (true, Some(other)) = (wanted.native, by_query.filter(|by_query| by_query.name != wanted.default.name)) {
-        return Err(format!("this path speaks {} alone, not {}", wanted.default.name, other.name));
+        return Err(format!("this path only supports {}, not {}", wanted.default.name, other.name));
     }
     let header = wanted.accept.map(str::trim).filter(|accept| !accept.is_empty()).unwrap_or("*/*");
     let mut ranges: Vec<Range<'_>> = header.split(',').filter_map(Range::parse).collect();
@@ -135,7 +135,7 @@ pub(super) fn negotiate(wanted: Wanted<'_>) -> Result<Negotiated, String> {
         base.user_messages |= range.user_messages;
         return Ok(Negotiated { contract: chosen, options: base, form });
     }
-    Err(format!("nothing that Accept names is here; {}", offer(wanted)))
+    Err(format!("none of the types in Accept are available; {}", offer(wanted)))
 }
 
 fn offer(wanted: Wanted<'_>) -> String {
@@ -145,8 +145,8 @@ fn offer(wanted: Wanted<'_>) -> String {
     } else {
         CONTRACTS.iter().map(|contract| contract.name).collect()
     };
-    let bytes = if wanted.forms.contains(&Form::Bytes) { " (application/octet-stream with raw alone)" } else { "" };
-    format!("there is {} with contract={}{bytes}", forms.join(", "), contracts.join(", "))
+    let bytes = if wanted.forms.contains(&Form::Bytes) { " (application/octet-stream only with raw)" } else { "" };
+    format!("use {} with contract={}{bytes}", forms.join(", "), contracts.join(", "))
 }
 
 /// One media range of an `Accept` header.

@@ -45,9 +45,10 @@ fn document() -> Value {
         "info": {
             "title": "framegate",
             "version": env!("CARGO_PKG_VERSION"),
-            "summary": "Coding agents' event streams in whichever contract a client asks for.",
-            "description": "Every GET is also a HEAD, and every path takes OPTIONS. Where a token is configured, every \
-                request carries it. While the proxy stops, every path but the probes answers 503.",
+            "summary": "Translates the event streams of coding agents to the contract that a client asks for.",
+            "description": "Every GET path also supports HEAD, and every path supports OPTIONS. If a token is \
+                configured, every request must carry one. While the proxy is stopping, all paths except the probes \
+                return 503.",
             "license": {"name": "Apache-2.0", "identifier": "Apache-2.0"},
         },
         "servers": [{"url": "/"}],
@@ -72,24 +73,24 @@ fn path_parameters(route: &Route) -> Value {
         let (about, schema) = match name {
             "runner" => {
                 let known: Vec<&str> = RUNNERS.iter().map(|runner| runner.name).chain(["auto"]).collect();
-                ("Whose output it is; auto: whichever the first records show.", json!({"enum": known}))
+                ("The runner that wrote the output. `auto` detects it from the first records.", json!({"enum": known}))
             }
             "artifact_id" => (
                 "`sha256:` and 64 hex digits, the digits alone, or `art_` and a ULID.",
                 json!({"type": "string", "pattern": "^(sha256:)?[0-9a-fA-F]{64}$|^art_[0-9A-HJKMNP-TV-Z]{26}$"}),
             ),
-            "approval_id" => ("A question, as the run's status and events name it.", json!({"type": "string"})),
-            "model" => ("A model, by the name that the upstream has for it.", json!({"type": "string"})),
-            "response_id" => ("A response, by the id that the upstream gave it.", json!({"type": "string"})),
+            "approval_id" => ("A question, as in the run's status and events.", json!({"type": "string"})),
+            "model" => ("A model, by the upstream's name for it.", json!({"type": "string"})),
+            "response_id" => ("A response, by the upstream's id for it.", json!({"type": "string"})),
             "task_id" => ("A Hecate task: `task_` and a ULID, or the session's UUID.", json!({"type": "string"})),
             "run_id" if route.path.starts_with("/hecate/") => {
                 ("A Hecate run: `run_` and a ULID, or the run's UUID.", json!({"type": "string"}))
             }
-            "run_id" => ("A run, as `GET /v1/runs` gives it.", json!({"type": "string", "format": "uuid"})),
-            "session_id" => ("A session, as `GET /v1/runs` gives it.", json!({"type": "string", "format": "uuid"})),
+            "run_id" => ("A run, as in `GET /v1/runs`.", json!({"type": "string", "format": "uuid"})),
+            "session_id" => ("A session, as in `GET /v1/runs`.", json!({"type": "string", "format": "uuid"})),
             "contract" => ("A contract, or the first part of an `$id` path.", json!({"type": "string"})),
-            "version" => ("A contract's version, as an `$id` has it.", json!({"type": "string"})),
-            _ => ("A name that `GET /v1/contracts` gives.", json!({"type": "string"})),
+            "version" => ("A contract's version, as in an `$id`.", json!({"type": "string"})),
+            _ => ("A name from `GET /v1/contracts`.", json!({"type": "string"})),
         };
         json!({"name": name, "in": "path", "required": true, "description": about, "schema": schema})
     };
@@ -103,10 +104,10 @@ fn operation(route: &Route) -> Value {
         Endpoint::Ingest => {
             let operation = described(
                 "ingest",
-                "Take a runner's output in, streamed; with a streaming `Accept` (or `contract`) its translation streams \
-                 out in the same exchange.",
+                "Ingest a runner's output as it arrives. With a streaming `Accept` (or `contract`), the response is \
+                 the translation, streamed at the same time.",
                 merged(&[
-                    json!({"201": body("The input is over, and this was made of it.", "application/json", "Made"),
+                    json!({"201": body("The input has ended; these are its runs.", "application/json", "Made"),
                         "200": made_before(streams("The translation, live.", false))}),
                     problems(&[400, 404, 406, 408, 409, 413, 415, 422, 429, 503, 507]),
                 ]),
@@ -114,9 +115,9 @@ fn operation(route: &Route) -> Value {
             );
             // Client generators omit operations whose bodies have unknown media types.
             let schema =
-                json!({"type": "string", "format": "binary", "description": "Records, as the runner writes them."});
-            let about = "The runner's output. `Content-Type` may say how its records are told apart: \
-                `application/x-ndjson` or `text/event-stream`; of any other type, the first bytes show it.";
+                json!({"type": "string", "format": "binary", "description": "Records in the runner's own format."});
+            let about = "The runner's output. `Content-Type` may say how records are separated: `application/x-ndjson` \
+                or `text/event-stream`. With any other type, the first bytes show it.";
             let body = json!({"requestBody": {"required": true, "description": about,
                 "content": {"application/octet-stream": {"schema": schema}}}});
             return merged(&[operation, body]);
@@ -128,7 +129,7 @@ fn operation(route: &Route) -> Value {
         Endpoint::SessionMessages => return control::message(),
         Endpoint::Runs => (
             "listRuns",
-            "The runs that are kept, newest first.",
+            "The stored runs, newest first.",
             merged(&[json!({"200": body("A page.", "application/json", "RunList")}), problems(&[400])]),
             &["limit", "skip", "session_id", "runner", "state"],
         ),
@@ -140,22 +141,22 @@ fn operation(route: &Route) -> Value {
         ),
         Endpoint::RunEvents => (
             "getRunEvents",
-            "A run's events: replay, then live, or a page of them.",
+            "A run's events: replayed, then live; or a page of them.",
             merged(&[
-                json!({"200": streams("The events.", true), "204": {"description": "The run is over and was read."}}),
+                json!({"200": streams("The events.", true), "204": {"description": "The run has ended and was read completely."}}),
                 problems(&[400, 404, 406, 410, 500]),
             ]),
             &["contract", "experimental", "user_messages", "after", "limit", "last_event_id"],
         ),
         Endpoint::SessionEvents => (
             "getSessionEvents",
-            "The events of a session's runs, and of those to come.",
+            "The events of a session's runs, including future ones.",
             merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 404, 406, 500])]),
             &["contract", "experimental", "user_messages", "feed_after", "limit", "event_type", "last_event_id"],
         ),
         Endpoint::AllEvents => (
             "getAllEvents",
-            "The events of every run, and of those to come.",
+            "The events of all runs, including future ones.",
             merged(&[json!({"200": streams("The events.", true)}), problems(&[400, 406, 500])]),
             &[
                 "contract",
@@ -174,7 +175,7 @@ fn operation(route: &Route) -> Value {
             merged(&[
                 json!({"200": {"description": "The bytes.", "headers": {"ETag": shapes::etag()},
                     "content": {"application/octet-stream": {"schema": {"type": "string", "format": "binary",
-                        "description": "Of the artifact's own media type."}}}}, "304": not_modified()}),
+                        "description": "In the artifact's own media type."}}}}, "304": not_modified()}),
                 problems(&[400, 404, 500]),
             ]),
             &["if_none_match"],
@@ -190,8 +191,8 @@ fn operation(route: &Route) -> Value {
         | Endpoint::Model => return responses::operation(route.endpoint),
         Endpoint::Contracts => (
             "listContracts",
-            "Every contract and runner that there is.",
-            json!({"200": body("What there is.", "application/json", "Catalogue")}),
+            "All contracts and runners.",
+            json!({"200": body("The contracts and runners.", "application/json", "Catalogue")}),
             &[],
         ),
         Endpoint::Schema => (
@@ -200,7 +201,7 @@ fn operation(route: &Route) -> Value {
                 2 => "getEventSchema",
                 _ => "getSchemaById",
             },
-            "A JSON Schema: of a contract, of one of its events, or by the path of its `$id`.",
+            "The JSON Schema of a contract, of one of its events, or at the path of its `$id`.",
             merged(&[
                 json!({"200": {"description": "The schema.", "headers": {"ETag": shapes::etag()},
                     "content": {"application/schema+json": {"schema": {"type": "object"}}}}, "304": not_modified()}),
@@ -212,7 +213,7 @@ fn operation(route: &Route) -> Value {
             "streamRunAsSseV1",
             "A run's events in `sse.v1`.",
             merged(&[
-                json!({"200": native_stream("sse.v1"), "204": {"description": "The run is over and was read."}}),
+                json!({"200": native_stream("sse.v1"), "204": {"description": "The run has ended and was read completely."}}),
                 self::problems(&[404, 410], "SseError"),
                 problems(&[400, 406, 500]),
             ]),
@@ -220,7 +221,7 @@ fn operation(route: &Route) -> Value {
         ),
         Endpoint::NativeSseRun => (
             "getRunAsSseV1",
-            "A run's status in the words of `sse.v1`.",
+            "A run's status in the form of `sse.v1`.",
             merged(&[
                 json!({"200": body("The status.", "application/json", "SseRun")}),
                 self::problems(&[404], "SseError"),
@@ -229,16 +230,16 @@ fn operation(route: &Route) -> Value {
         ),
         Endpoint::HecateRunEvents => (
             "getTaskRunEvents",
-            "A run's events in `hecate.v1`: a stream, or with `limit` a list.",
+            "A run's events in `hecate.v1`: a stream, or a list if there is a `limit`.",
             merged(&[
-                json!({"200": hecate_events(), "204": {"description": "The run is over and was read."}}),
+                json!({"200": hecate_events(), "204": {"description": "The run has ended and was read completely."}}),
                 self::problems(&[400, 404, 406, 410, 500], "HecateError"),
             ]),
             &["experimental", "user_messages", "after_sequence", "limit", "last_event_id"],
         ),
         Endpoint::HecateAllEvents => (
             "streamAllAsHecateV1",
-            "Every run's events in `hecate.v1`.",
+            "The events of all runs in `hecate.v1`.",
             merged(&[json!({"200": native_stream("hecate.v1")}), self::problems(&[400, 406, 500], "HecateError")]),
             &["experimental", "user_messages", "feed_after", "limit", "task_id", "event_type", "last_event_id"],
         ),
@@ -253,20 +254,20 @@ fn operation(route: &Route) -> Value {
         ),
         Endpoint::Health => (
             "getHealth",
-            "Whether the process answers.",
-            json!({"200": body("It does.", "application/json", "Health")}),
+            "Whether the process responds.",
+            json!({"200": body("It responds.", "application/json", "Health")}),
             &[],
         ),
         Endpoint::Ready => (
             "getReadiness",
-            "Whether work may be sent here.",
-            json!({"200": body("It may.", "application/json", "Readiness"),
-                "503": body("It may not, for these reasons.", "application/json", "Readiness")}),
+            "Whether the proxy accepts work.",
+            json!({"200": body("It accepts work.", "application/json", "Readiness"),
+                "503": body("It does not accept work, for these reasons.", "application/json", "Readiness")}),
             &[],
         ),
         Endpoint::Metrics => (
             "getMetrics",
-            "What framegate counts about itself, for Prometheus.",
+            "The proxy's metrics, for Prometheus.",
             json!({"200": {"description": "Text format 0.0.4.",
                 "content": {"text/plain; version=0.0.4": {"schema": {"type": "string"}}}}}),
             &[],
@@ -307,7 +308,7 @@ fn body(about: &str, media_type: &str, schema: &str) -> Value {
 }
 
 fn not_modified() -> Value {
-    json!({"description": "The client has it.", "headers": {"ETag": shapes::etag()}})
+    json!({"description": "The client has the current version.", "headers": {"ETag": shapes::etag()}})
 }
 
 fn event_schema(contract: &Contract) -> Value {
@@ -318,11 +319,11 @@ fn event_schema(contract: &Contract) -> Value {
             "description": "One record of the runner.",
             "required": ["record", "status", "event_name", "data", "raw"],
             "properties": {
-                "record": {"type": "integer", "minimum": 0, "description": "Its number in the run: the cursor."},
-                "status": {"enum": ["event", "done", "invalid_json"], "description": "What it was."},
+                "record": {"type": "integer", "minimum": 0, "description": "The cursor: the record's number in the run."},
+                "status": {"enum": ["event", "done", "invalid_json"], "description": "The kind of record."},
                 "event_name": nullable("string", "The `event:` value of a server-sent event."),
-                "data": nullable("object", "The record's JSON object, as it came."),
-                "raw": nullable("string", "The record's text, where `data` alone cannot give it back."),
+                "data": nullable("object", "The record's JSON object, unchanged."),
+                "raw": nullable("string", "The record's text, if `data` alone does not preserve it."),
             },
         });
     }
@@ -333,7 +334,7 @@ fn event_schema(contract: &Contract) -> Value {
 fn stream_schema(contract: &Contract) -> Value {
     json!({
         "type": "string",
-        "description": "A stream without an end of its own; the schema is that of each event's JSON.",
+        "description": "An endless stream of events. The schema describes the JSON of each event.",
         "contentMediaType": "application/json",
         "contentSchema": event_schema(contract),
     })
@@ -344,8 +345,8 @@ fn made_before(stream: Value) -> Value {
     let part = |key: &str| stream.get(key).cloned().unwrap_or_default();
     let whole = json!({"application/json": {"schema": {"$ref": "#/components/schemas/Made"}}});
     let replayed = json!({"Idempotency-Replayed": {"schema": {"const": "true"},
-        "description": "The `Idempotency-Key` belongs to an earlier request, whose runs these are."}});
-    json!({"description": "The translation, live; as JSON where the log had every run of the body already.",
+        "description": "The `Idempotency-Key` belongs to an earlier request that created these runs."}});
+    json!({"description": "The translation, live; or JSON if the log already had all runs of the body.",
         "content": merged(&[part("content"), whole]), "headers": merged(&[part("headers"), replayed])})
 }
 
@@ -358,7 +359,7 @@ fn streams(about: &str, has_pages: bool) -> Value {
         }
         if contract.sse == SseStyle::Raw {
             let bytes = json!({"type": "string", "format": "binary",
-                "description": "The runner's own bytes, as it framed them; blank lines and line ends may differ."});
+                "description": "The runner's own bytes in its framing; blank lines and line ends may differ."});
             content.insert(format!("application/octet-stream; contract={}", contract.name), json!({"schema": bytes}));
         }
         if has_pages {

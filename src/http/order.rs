@@ -26,9 +26,9 @@ where
     let limit = shared.settings.max_body_bytes.and_then(|limit| usize::try_from(limit).ok()).unwrap_or(most);
     let body = tokio::time::timeout(PATIENCE, Limited::new(request.into_body(), limit.min(most)).collect()).await;
     let body = match body {
-        Err(_) => return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not come")),
+        Err(_) => return Err(Problem::new(StatusCode::REQUEST_TIMEOUT, "the request's body did not arrive in time")),
         Ok(Err(_)) => {
-            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is too large, or broke off"));
+            return Err(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "the request's body is too large or incomplete"));
         }
         Ok(Ok(body)) => body.to_bytes(),
     };
@@ -41,5 +41,5 @@ where
         }
     };
     serde_json::from_slice(&body)
-        .map_err(|error| Problem::bad_request(format!("the body is none of the form {form}: {error}")))
+        .map_err(|error| Problem::bad_request(format!("the body does not have the form {form}: {error}")))
 }

@@ -47,7 +47,10 @@ pub(super) async fn ready(shared: &Shared) -> Response<Body> {
     let is_ready = reasons.is_empty() && feeds(shared).all(|(_, connection)| !connection.is_required);
     reasons.extend(feeds(shared).map(|(name, connection)| Reason {
         code: "upstream_not_connected",
-        detail: format!("the feed of upstream {name:?} is {}; GET /v1/upstreams says why", connection.state.as_str()),
+        detail: format!(
+            "the feed of upstream {name:?} is {}; GET /v1/upstreams shows the reason",
+            connection.state.as_str()
+        ),
     }));
     if is_ready {
         let told = if reasons.is_empty() {

@@ -52,7 +52,7 @@ impl Query {
             let (key, value) = pair.split_once('=').unwrap_or((pair, ""));
             if !known.contains(&key) {
                 return Err(Problem::bad_request(match known {
-                    [] => format!("there is no parameter {key:?}: this path takes none"),
+                    [] => format!("unknown parameter {key:?}: this path has no parameters"),
                     _ => unknown("parameter", key, known.iter().copied()),
                 }));
             }
@@ -65,7 +65,7 @@ impl Query {
             query.set(key, value).map_err(Problem::bad_request)?;
         }
         if seen.contains(&"after") && seen.contains(&"after_sequence") {
-            return Err(Problem::bad_request("after and after_sequence are the same parameter; give one of them"));
+            return Err(Problem::bad_request("after and after_sequence are the same parameter; use only one of them"));
         }
         Ok(query)
     }
@@ -80,7 +80,7 @@ impl Query {
             "skip" => self.skip = number(key, &value, 0)?,
             "session_id" => {
                 let id = Uuid::try_parse(&value);
-                self.session_id = Some(id.map_err(|_| format!("{key} must be a UUID, as GET /v1/runs gives it"))?);
+                self.session_id = Some(id.map_err(|_| format!("{key} must be a UUID, as in GET /v1/runs"))?);
             }
             "task_id" => self.task_id = Some(value),
             "event_type" => self.event_type = Some(value),
@@ -109,7 +109,7 @@ impl Query {
         let mut types = Vec::new();
         for kind in list.split(',').map(str::trim) {
             if !known().any(|known| known == kind) {
-                let what = format!("event_type of {}", contract.name);
+                let what = format!("event_type of {}:", contract.name);
                 return Err(Problem::bad_request(unknown(&what, kind, known())));
             }
             types.push(kind.to_owned());
@@ -173,8 +173,8 @@ mod tests {
             ("limits=1", OF_RUN, &["unknown parameter \"limits\", did you mean \"limit\"?", "contract"]),
             ("after=1", OF_RUNS, &["unknown parameter \"after\""]),
             ("limit=1&limit=2", OF_RUN, &["\"limit\" is given twice"]),
-            ("after=1&after_sequence=2", OF_HECATE_RUN, &["give one of them"]),
-            ("x=1", NONE, &["this path takes none"]),
+            ("after=1&after_sequence=2", OF_HECATE_RUN, &["use only one of them"]),
+            ("x=1", NONE, &["this path has no parameters"]),
             ("contract=%ff", OF_RUN, &["not percent-encoded"]),
         ] {
             let detail = refusal(text, known);

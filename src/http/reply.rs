@@ -14,7 +14,7 @@ pub(super) type Body = UnsyncBoxBody<Bytes, Torn>;
 
 /// A response cannot be completed. The connection (HTTP/2: the stream) is reset, so that the client notices.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the answer ends before it is whole")]
+#[error("the response is incomplete")]
 pub(super) struct Torn;
 
 /// A text that is complete.

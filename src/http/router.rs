@@ -77,7 +77,7 @@ fn admit(
     guard::admit(request, visit, &shared.settings, live)?;
     let is_probe = matches!(found, Found::Route(route, _) if route.endpoint.is_probe());
     if visit.is_reserved && !is_probe {
-        let detail = "as many connections are open as there may be (server.max_connections, \
+        let detail = "the maximum number of connections is open (server.max_connections, \
                       limits.max_connections_per_address); try again later";
         return Err(later(StatusCode::SERVICE_UNAVAILABLE, detail.to_owned(), SOON));
     }
@@ -97,7 +97,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         }
         Found::Path(route) => {
             let allowed = allowed(route.path);
-            let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, format!("this path takes {allowed}"));
+            let problem = Problem::new(StatusCode::METHOD_NOT_ALLOWED, format!("this path supports {allowed}"));
             return Err(match HeaderValue::from_str(&allowed) {
                 Ok(allowed) => problem.with(header::ALLOW, allowed),
                 Err(_) => problem,
@@ -108,7 +108,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         }
         Found::Nothing => {
             let path = request.uri().path();
-            let known = "GET /openapi.json lists the paths, GET /v1/contracts those of schemas";
+            let known = "GET /openapi.json lists the paths, GET /v1/contracts lists the paths of schemas";
             return Err(Problem::not_found(format!("there is no path {path}; {known}")));
         }
     };
@@ -158,7 +158,7 @@ async fn route(request: Request<Incoming>, found: Found<'_>, shared: Arc<Shared>
         (Endpoint::OpenApi, []) => Ok(openapi::answer()),
         // The pattern's parameters do not match those of the endpoint. A test covers every route, so this does not happen.
         (endpoint, _) => {
-            tracing::error!(?endpoint, route = route.path, "the route does not fit its endpoint");
+            tracing::error!(?endpoint, route = route.path, "the route does not match its endpoint");
             Err(Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "this path cannot be answered"))
         }
     }

@@ -65,7 +65,8 @@ const CACHE_CONTROL: &str = "max-age=3600";
 pub(super) fn schema(path: &str, headers: &HeaderMap) -> Result<Response<Body>, Problem> {
     let unknown = || {
         Problem::not_found(format!(
-            "there is no schema {path:?}; GET /v1/contracts lists the paths of all, as /schemas/frames.v2/tool_started.json"
+            "there is no schema {path:?}; GET /v1/contracts lists the paths of all schemas, such as \
+             /schemas/frames.v2/tool_started.json"
         ))
     };
     let published = PUBLISHED.get(path).ok_or_else(unknown)?;

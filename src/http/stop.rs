@@ -14,7 +14,7 @@ const CUT: Duration = Duration::from_secs(5);
 pub(super) async fn drain(shared: &Shared) {
     shared.stopping.set(Phase::Draining);
     if tokio::time::timeout(shared.settings.shutdown_grace, no_ingests(shared)).await.is_err() {
-        tracing::warn!("ingests that are still open are cut: the proxy stops (server.shutdown_grace_ms)");
+        tracing::warn!("open ingests are cut off: the proxy is stopping (server.shutdown_grace_ms)");
         shared.stopping.set(Phase::Cutting);
         if tokio::time::timeout(CUT, no_ingests(shared)).await.is_err() {
             tracing::error!("runs could not be closed before the proxy stopped");

@@ -29,7 +29,7 @@ pub enum TlsError {
         message: String,
     },
     /// The key does not match the certificate.
-    #[error("tls.key_file: the key in {} is not that of the certificate in {}", .key.display(), .certificate.display())]
+    #[error("tls.key_file: the key in {} does not match the certificate in {}", .key.display(), .certificate.display())]
     Pair {
         /// The certificate file.
         certificate: PathBuf,
@@ -70,11 +70,11 @@ impl Tls {
             .and_then(Iterator::collect)
             .map_err(|error| of_certificate(told(&error)))?;
         if chain.is_empty() {
-            return Err(of_certificate("there is no \"BEGIN CERTIFICATE\" in it".to_owned()));
+            return Err(of_certificate("it contains no \"BEGIN CERTIFICATE\"".to_owned()));
         }
         let secret = PrivateKeyDer::from_pem_file(key).map_err(|error| {
             of_key(match error {
-                PemError::NoItemsFound => "there is no \"BEGIN PRIVATE KEY\" in it (without a password)".to_owned(),
+                PemError::NoItemsFound => "it contains no unencrypted \"BEGIN PRIVATE KEY\"".to_owned(),
                 other => told(&other),
             })
         })?;
@@ -98,8 +98,8 @@ impl Tls {
 fn told(error: &PemError) -> String {
     match error {
         PemError::Io(error) => error.to_string(),
-        PemError::NoItemsFound => "nothing in it is PEM".to_owned(),
-        _ => "it is no PEM, or is cut off".to_owned(),
+        PemError::NoItemsFound => "it contains no PEM".to_owned(),
+        _ => "it is not valid PEM, or is incomplete".to_owned(),
     }
 }
 
@@ -119,12 +119,13 @@ pub(super) async fn watch(current: impl Fn() -> Option<Tls>, install: impl Fn(Tl
         match looked.await {
             Ok(Some((_, Ok(tls)))) => {
                 refused = None;
-                tracing::info!(certificate = %tls.certificate.display(), "the certificate changed; connections get the new one");
+                let path = tls.certificate.display();
+                tracing::info!(certificate = %path, "the certificate changed; new connections use it");
                 install(tls);
             }
             Ok(Some((now, Err(error)))) => {
                 refused = Some(now);
-                tracing::error!(%error, "the certificate changed and cannot be used; the old one stays");
+                tracing::error!(%error, "the certificate changed but cannot be used; the old one stays in use");
             }
             Ok(None) | Err(_) => {}
         }

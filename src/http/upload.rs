@@ -293,8 +293,8 @@ fn undecodable(error: Undecodable) -> Stopped {
 }
 
 /// The reason why a silent ingest lost its permits.
-const DISPLACED: &str = "it had sent nothing, and another ingest needed its place: ingest.max_open, limits.max_ingests_per_client, \
-                         limits.max_ingests_per_address";
+const DISPLACED: &str = "the ingest had sent nothing, and another ingest needed its place: ingest.max_open, \
+                         limits.max_ingests_per_client, limits.max_ingests_per_address";
 
 /// The outcome label of an ingest whose input ended normally.
 const FINISHED: &str = "finished";

@@ -45,7 +45,7 @@ where
     let Some(upstream) = shared.upstreams.find(&order.upstream) else {
         let known: Vec<&str> = shared.upstreams.iter().map(|upstream| upstream.name()).collect();
         let detail = if known.is_empty() {
-            "no upstream is configured that starts runs ([[upstream]] of kind \"command\")".to_owned()
+            "no upstream that starts runs is configured ([[upstream]] of kind \"command\")".to_owned()
         } else {
             unknown("upstream", &order.upstream, known.into_iter())
         };
@@ -64,7 +64,8 @@ where
     let opening = Opening { prompt: order.prompt, session, cwd: order.cwd, model: order.model };
     let run = upstream.start(opening, restriction.clone()).await.map_err(|error| problem_of(&error))?;
     let status: Option<RunStatus> = shared.find(StreamKind::Session, run).map(|entry| entry.status().clone());
-    let status = status.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run is gone already"))?;
+    let status =
+        status.ok_or_else(|| Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "the run was already dropped"))?;
     let mut response = json_response(&status);
     *response.status_mut() = StatusCode::CREATED;
     if let Ok(location) = HeaderValue::from_str(&format!("/v1/runs/{run}")) {
@@ -81,7 +82,7 @@ fn runners_own(session: String, shared: &Shared) -> Result<String, Problem> {
     match shared.runs.list(&of_session, 0, 1).pop() {
         Some(known) if known.session_name.is_empty() => Err(Problem::new(
             StatusCode::CONFLICT,
-            "the runner named no session in that run, so it cannot be continued",
+            "the run has no session name of the runner, so the session cannot be continued",
         )),
         Some(known) => Ok(known.session_name),
         None => Ok(session),

@@ -193,7 +193,7 @@ impl Conversation {
         let session = self.session_of(to);
         let outcome = match &mut self.dialogue {
             Some(dialogue) => dialogue.say(session.as_deref(), &wish),
-            None => Err(Unsayable::NoWord("this runner takes nothing but its prompt")),
+            None => Err(Unsayable::NoWord("this runner accepts only its first prompt")),
         };
         match outcome {
             Ok(()) => {
@@ -292,7 +292,7 @@ impl Conversation {
         let dialogue = self.dialogue.as_mut().ok_or_else(no_question)?;
         let asked = dialogue.asked(approval_id).ok_or_else(no_question)?;
         if asked.wants_answers && answer.decision == Decision::Approved && answer.answers.is_empty() {
-            return Err(Unsayable::NoWord("this question wants a choice or a text: give it in `answers`"));
+            return Err(Unsayable::NoWord("this question requires a choice or a text: send it in `answers`"));
         }
         let rules = self.redaction.as_deref();
         let told = self.questions.find(stream, approval_id).map(|question| question.args.clone());
@@ -351,7 +351,10 @@ impl Conversation {
         let Some(Own { decision, by, reason }) = question.own.clone() else { return };
         question.tries += 1;
         if question.tries > MAX_TRIES {
-            tracing::warn!(approval = &**approval_id, "a question stays open: its answer could not be passed on");
+            tracing::warn!(
+                approval = &**approval_id,
+                "a question stays open because its answer could not be passed on"
+            );
             question.state = State::Stuck;
             return;
         }
@@ -379,7 +382,9 @@ impl Conversation {
         let mut sendings = self.dialogue.as_mut().map(|dialogue| dialogue.take()).unwrap_or_default().into_iter();
         while let Some(sending) = sendings.next() {
             if self.outbox.len() >= MAX_UNSENT && then.is_none() {
-                tracing::warn!("a runner that reads nothing asks too much; it is not answered");
+                tracing::warn!(
+                    "a runner asks many questions but does not read the answers; further questions are not answered"
+                );
                 break;
             }
             let then = if sendings.len() == 0 { then.take() } else { None };
@@ -402,7 +407,7 @@ impl Conversation {
                     }
                 }
                 Err(error) => {
-                    tracing::warn!(approval = &*answer.approval_id, %error, "an answer was not passed on");
+                    tracing::warn!(approval = &*answer.approval_id, %error, "an answer could not be passed on");
                     self.questions.failed(stream, &answer.approval_id);
                 }
             }

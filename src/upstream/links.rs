@@ -33,22 +33,22 @@ pub struct Said {
 #[non_exhaustive]
 pub enum SayError {
     /// The run has ended or accepts no messages: it was sent in, or its upstream accepts none.
-    #[error("nobody can speak to this run: it is over, or it was not started by the proxy")]
+    #[error("this run accepts no input: it has ended, or the proxy did not start it")]
     Gone,
     /// The runner is busy and does not close.
-    #[error("the runner of this session is at work")]
+    #[error("the runner of this session is busy")]
     AtWork,
     /// The runner is about to exit.
-    #[error("the runner of this session is about to leave; POST /v1/runs with its session_id starts another one")]
+    #[error("the runner of this session is about to exit; POST /v1/runs with the session_id starts another one")]
     Leaving,
     /// Too many messages wait already.
-    #[error("{WAITING} things wait to be said to this run; try again later")]
+    #[error("{WAITING} messages are waiting for this run; try again later")]
     Busy,
     /// The run has no such question.
     #[error("this run has no question {0:?}")]
     NoQuestion(String),
     /// The question has already been answered.
-    #[error("the question {0:?} was answered already")]
+    #[error("the question {0:?} was already answered")]
     Answered(String),
     /// The runner's protocol cannot express the message.
     #[error(transparent)]

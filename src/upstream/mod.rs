@@ -103,7 +103,7 @@ impl ConnectionState {
 #[non_exhaustive]
 pub enum StartError {
     /// The maximum number of open runs of the upstream is reached.
-    #[error("{0} runs of this upstream are open, which is its limit (upstream.max_runs); try again later")]
+    #[error("{0} runs of this upstream are open, which is the limit (upstream.max_runs); try again later")]
     Full(usize),
     /// The proxy accepts no more runs for now.
     #[error("{0}; try again later")]

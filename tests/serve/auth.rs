@@ -84,7 +84,7 @@ fn every_path_wants_its_scope_and_says_which() {
             let challenge = format!("Bearer realm=\"framegate\", error=\"insufficient_scope\", scope=\"{wanted}\"");
             assert_eq!(answer.header("www-authenticate"), challenge);
             let detail = answer.json()["detail"].as_str().unwrap().to_owned();
-            assert!(detail.contains(&format!("the token {scope:?} has not the scope {wanted:?}")), "{detail}");
+            assert!(detail.contains(&format!("the token {scope:?} does not have the scope {wanted:?}")), "{detail}");
         }
     }
     assert_eq!(get(proxy.address, "/healthz", &[]).status, 200, "who watches over the process has no token");

@@ -226,7 +226,7 @@ fn a_run_that_the_log_did_not_take_is_no_answer_to_the_next_prompt() {
     for _ in 0..6 {
         server.says(huge.as_bytes());
     }
-    let log = follower.folder.wait_for("log", "a feed is not kept");
+    let log = follower.folder.wait_for("log", "a feed could not be stored");
     assert!(!log.contains("panicked"), "{log}");
     server.wait_for_connections(2);
     let order = json!({"upstream": "code", "prompt": "again", "session_id": session}).to_string();
@@ -281,7 +281,7 @@ fn a_server_that_is_of_no_use_is_asked_again_after_longer_and_longer_pauses() {
     let follower = Follower::of(&server, "");
     follower.wait_for("the run's end", over);
     let log = follower.folder.read("log");
-    for reason in ["503", "302", "something else than an event stream", "compresses"] {
+    for reason in ["503", "302", "is not an event stream", "compresses"] {
         assert!(log.contains(reason), "{reason}: {log}");
     }
     assert!(log.contains("pause_ms=20") && log.contains("pause_ms=40") && log.contains("pause_ms=200"), "{log}");

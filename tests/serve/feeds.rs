@@ -165,7 +165,7 @@ fn cursors_of_another_log_are_told_apart_and_nonsense_is_refused() {
     let raw = get(proxy.address, "/v1/events?contract=raw", &[]);
     assert_eq!(raw.status, 406);
     let detail = raw.json()["detail"].as_str().unwrap().to_owned();
-    assert!(detail.contains("whose a record is") && detail.contains("frames.v2"), "{detail}");
+    assert!(detail.contains("to which run a record belongs") && detail.contains("frames.v2"), "{detail}");
     let wrong = post(proxy.address, "/v1/events", &[], b"");
     assert_eq!((wrong.status, wrong.header("allow")), (405, "GET, HEAD, OPTIONS"));
 }

@@ -39,7 +39,7 @@ fn what_no_parameter_can_be_is_refused_with_what_it_can_be() {
         ("/v1/runs?skip=-1".to_owned(), "skip must be a whole number"),
         ("/v1/runs?after=3".to_owned(), "limit, skip, session_id, runner, state"),
         ("/v1/runs?session_id=abc".to_owned(), "session_id must be a UUID"),
-        (format!("/v1/runs/{run}?fields=all"), "takes none"),
+        (format!("/v1/runs/{run}?fields=all"), "this path has no parameters"),
         (format!("/v1/runs/{run}/events?experimental=maybe"), "1, true, 0 or false"),
         (format!("/v1/runs/{run}/events?runner=codex"), "contract, experimental, after, limit"),
         (format!("/v1/runs/{run}/events?limit=0"), "1 or more"),

@@ -65,7 +65,7 @@ fn a_reload_does_not_open_an_address_to_everybody() {
     let tokens = folder.write("tokens.toml", &token(&folder, "ui", "scopes = [\"read\"]"));
     let config = folder.write("config.toml", &format!("[auth]\ntokens_file = {tokens:?}\n"));
     let proxy = Proxy::configured_with(&config, &folder.path("log"), &[("FRAMEGATE__SERVER__LISTEN", "0.0.0.0:0")]);
-    folder.wait_for("log", "cross the network in clear");
+    folder.wait_for("log", "cross the network unencrypted");
     folder.write("config.toml", "");
     proxy.signal("HUP");
     folder.wait_for("log", "which other machines can reach");

@@ -397,7 +397,7 @@ fn an_ingested_run_cannot_be_controlled() {
     };
     let answer = post(proxy.address, &format!("/v1/runs/{run}/interrupt"), &[], b"");
     assert_eq!(answer.status, 409);
-    assert!(answer.json()["detail"].as_str().unwrap().contains("not started by the proxy"));
+    assert!(answer.json()["detail"].as_str().unwrap().contains("the proxy did not start it"));
     assert_eq!(post(proxy.address, "/v1/runs/nonsense/interrupt", &[], b"").status, 400);
     upload.finish();
 }

@@ -56,11 +56,11 @@ fn a_run_that_cannot_be_started_is_reported() {
     let folder = Folder::new();
     let ran = run(&folder, "nothing", "", &["fake", "go"], "");
     assert_eq!((ran.code, ran.out.as_str()), (Some(4), ""), "{}", ran.err);
-    assert!(ran.err.contains("exited with status 4 before it said anything of a run"), "{}", ran.err);
+    assert!(ran.err.contains("exited with status 4 before it began a run"), "{}", ran.err);
     for (arguments, expected) in [
         (vec!["fak", "go"], "did you mean \"fake\"?"),
         (vec!["fake", ""], "the prompt is empty"),
-        (vec!["fake", "go", "--session", "s"], "continues no session"),
+        (vec!["fake", "go", "--session", "s"], "cannot continue sessions"),
         (vec!["fake", "go", "--cwd", "/no/such"], "cannot use /no/such"),
     ] {
         let ran = run(&folder, "well", "", &arguments, "");

@@ -109,7 +109,7 @@ fn a_runner_that_ignores_signals_is_killed() {
 fn a_flood_on_standard_error_does_not_block_the_run() {
     let (started, status) = run_to_end("flood-errors", "run_timeout_ms = 1500\nstderr_bytes = 2000");
     assert_eq!(outcome(&status).1, "run_timeout");
-    let log = started.folder.wait_for("log", "the rest of the standard error is left out");
+    let log = started.folder.wait_for("log", "the rest of the standard error is not logged");
     let lines = log.matches("this goes wrong").count();
     assert!((100..=200).contains(&lines), "{lines} lines of 15 bytes are logged; the limit is 2000 bytes");
 }
@@ -126,7 +126,7 @@ fn the_output_of_a_runner_that_ignores_its_input_is_read() {
 #[test]
 fn a_runner_that_reports_no_run_creates_none() {
     for (script, more, expected) in [
-        ("nothing", "", "exited with status 4 before it said anything"),
+        ("nothing", "", "exited with status 4 before it began a run"),
         ("errors", "", "standard error has"),
         ("mute", "start_timeout_ms = 500", "upstream.start_timeout_ms"),
     ] {

@@ -19,7 +19,7 @@ fn the_form_of_an_mcp_server_is_answered_as_a_question() {
     );
     let yes = |answers: Value| json!({"decision": "approved", "answers": answers});
     for (answers, expected) in [
-        (json!([]), "give it in `answers`"),
+        (json!([]), "send it in `answers`"),
         (json!(["here", "many"]), "the field \"count\" requires a whole number"),
         (json!([[], "1"]), "the field \"zone\" requires an answer"),
         (json!(["here", "1", "more"]), "the form has 2 fields"),

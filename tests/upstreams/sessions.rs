@@ -79,7 +79,7 @@ fn only_one_of_several_concurrent_orders_for_a_session_starts_a_run() {
             let refused = started.start(&json!({"upstream": "fake", "prompt": "go", "session_id": session}));
             assert_eq!(refused.status, 409);
             let detail = refused.json()["detail"].as_str().unwrap().to_owned();
-            assert!(detail.contains("a run of this session goes on"), "{detail}");
+            assert!(detail.contains("a run of this session is open"), "{detail}");
         }
         started.folder.write("end", "");
         started.wait_for_end(run["run_id"].as_str().unwrap());
@@ -117,7 +117,7 @@ fn a_message_and_an_order_for_one_session_exclude_each_other() {
     let refused = started.start(&order);
     assert_eq!(refused.status, 409);
     let detail = refused.json()["detail"].as_str().unwrap().to_owned();
-    assert!(detail.contains("a run of this session goes on"), "{detail}");
+    assert!(detail.contains("a run of this session is open"), "{detail}");
     // A further message is queued.
     assert_eq!(started.message(session, "the third").0, 202);
     started.folder.write("answer", "");
@@ -132,7 +132,7 @@ fn a_message_and_an_order_for_one_session_exclude_each_other() {
         started.folder.wait_for("eof", "over");
         let (status, detail) = started.message(session, "too late");
         assert_eq!(status, 409);
-        assert!(detail.contains("about to leave"), "{detail}");
+        assert!(detail.contains("about to exit"), "{detail}");
         assert_eq!(started.start(&order).status, 409, "another order");
         started.folder.write("leave", "");
         assert_eq!(ordered.join().unwrap(), 201);
@@ -171,7 +171,7 @@ fn a_runner_that_was_sent_a_signal_accepts_no_prompt() {
     started.folder.wait_for("signalled", "over");
     let (status, detail) = started.message(&session, "too late");
     assert_eq!(status, 409, "{detail}");
-    assert!(detail.contains("about to leave"), "{detail}");
+    assert!(detail.contains("about to exit"), "{detail}");
     started.leaves_nothing();
 }
 
@@ -192,7 +192,7 @@ fn a_runner_waits_for_its_next_prompt_as_long_as_configured() {
     assert_eq!((&status["exit"], &status["state"]), (&json!({"status": 0}), &json!("completed")));
     let (status, detail) = started.message(&run["session_id"], "too late");
     assert_eq!(status, 409);
-    assert!(detail.contains("POST /v1/runs with its session_id"), "{detail}");
+    assert!(detail.contains("POST /v1/runs and its session_id"), "{detail}");
     started.wait_until_released(resources);
 }
 

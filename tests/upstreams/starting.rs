@@ -56,7 +56,7 @@ fn an_invalid_order_is_refused_and_starts_nothing() {
         (json!({"upstream": "fake", "prompt": "12345678901"}), 422, "upstream.max_prompt_bytes"),
         (json!({"upstream": "fake", "prompt": "x", "cwd": "/"}), 422, "upstream.directories"),
         (json!({"upstream": "fake", "prompt": "x", "cwd": "."}), 422, "absolute"),
-        (json!({"upstream": "fake", "prompt": "x", "session_id": "a"}), 422, "continues no session"),
+        (json!({"upstream": "fake", "prompt": "x", "session_id": "a"}), 422, "cannot continue sessions"),
         (json!({"upstream": "fake", "prompt": "x", "model": "--evil"}), 422, "model"),
         (json!([]), 400, "upstream"),
     ];
@@ -120,10 +120,10 @@ fn every_kind_of_upstream_is_listed_with_its_path_and_capabilities() {
         (answer.status, answer.json()["detail"].as_str().unwrap().to_owned())
     };
     for (more, status, expected) in [
-        (json!({}), 422, "a response is of a model: name it"),
+        (json!({}), 422, "a response needs a model: set model"),
         (json!({"model": "m", "prompt": " "}), 422, "the prompt is empty"),
-        (json!({"model": "m", "cwd": "/tmp"}), 422, "leave cwd out"),
-        (json!({"model": "m", "upstream": "client"}), 422, "their client's own credentials"),
+        (json!({"model": "m", "cwd": "/tmp"}), 422, "omit cwd"),
+        (json!({"model": "m", "upstream": "client"}), 422, "the credentials of their client"),
         (json!({"model": "m"}), 502, "cannot connect: "),
     ] {
         let (found, detail) = refused(more);
@@ -139,7 +139,7 @@ fn without_upstreams_no_run_can_be_started() {
     let proxy = Proxy::start();
     let answer = post(proxy.address, "/v1/runs", &[], json!({"upstream": "a", "prompt": "x"}).to_string().as_bytes());
     assert_eq!(answer.status, 404);
-    assert!(answer.json()["detail"].as_str().unwrap().contains("no upstream is configured"));
+    assert!(answer.json()["detail"].as_str().unwrap().contains("no upstream that starts runs is configured"));
     assert_eq!(get(proxy.address, "/v1/upstreams", &[]).json(), json!({"upstreams": []}));
 }
 

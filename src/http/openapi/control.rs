@@ -13,14 +13,14 @@ pub(super) fn answer() -> Value {
         "properties": {
             "decision": {
                 "enum": ["approved", "approve", "allow", "rejected", "reject", "deny", "cancelled", "cancel"],
-                "description": "`cancelled` also ends what the runner is doing, where it has a word for that.",
+                "description": "`cancelled` also ends the runner's current work, if its protocol can express that.",
             },
-            "reason": {"type": "string", "description": "Why, for the runner and its model to read."},
-            "scope": {"enum": ["once", "session", "always"], "description": "How far a yes reaches; absent: once."},
+            "reason": {"type": "string", "description": "The reason, which the runner and its model can read."},
+            "scope": {"enum": ["once", "session", "always"], "description": "How far an approval reaches; once by default."},
             "answers": {
                 "type": "array",
                 "items": {"anyOf": [word, {"type": "array", "items": word}]},
-                "description": "Question by question, what was chosen or written, where choices or text are asked for.",
+                "description": "For each question that asks for choices or text: the chosen or written answers.",
             },
         },
     });
@@ -31,15 +31,19 @@ pub(super) fn answer() -> Value {
             "run_id": {"type": "string", "format": "uuid"},
             "approval_id": {"type": "string"},
             "decision": {"enum": ["approved", "rejected", "cancelled"]},
-            "by": {"type": "string", "description": "The token that answered, as the run's events tell it."},
+            "by": {"type": "string", "description": "The token that answered, as in the run's events."},
         },
     });
     let answers = merged(&[
         json!({"200": {"description": "The runner has the answer.", "content": {"application/json": {"schema": answer}}}}),
         problems(&[400, 404, 408, 409, 413, 422, 502, 503, 504], "Problem"),
     ]);
-    let operation =
-        described("answerApproval", "Answer a question that a run waits with. The first answer counts.", answers, &[]);
+    let operation = described(
+        "answerApproval",
+        "Answer a question that a run is waiting for. The first answer counts.",
+        answers,
+        &[],
+    );
     let body = json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}});
     merged(&[operation, body])
 }
@@ -49,13 +53,13 @@ pub(super) fn interrupt() -> Value {
     let answer = json!({"type": "object", "required": ["run_id"],
         "properties": {"run_id": {"type": "string", "format": "uuid"}}});
     let answers = merged(&[
-        json!({"202": {"description": "It was told; the run's last event says how it ended.",
+        json!({"202": {"description": "The runner was asked to stop; the run's last event says how the run ended.",
             "content": {"application/json": {"schema": answer}}}}),
         problems(&[400, 404, 409, 422, 502, 503, 504], "Problem"),
     ]);
     described(
         "interruptRun",
-        "Have a run end: by the runner's own protocol, then by signal, then by force.",
+        "End a run: first by the runner's protocol, then by a signal, then by force.",
         answers,
         &[],
     )
@@ -68,11 +72,11 @@ pub(super) fn message() -> Value {
     let answer = json!({"type": "object", "required": ["session_id"],
         "properties": {"session_id": {"type": "string", "format": "uuid"}}});
     let answers = merged(&[
-        json!({"202": {"description": "The runner has it; the session's events tell what comes of it.",
+        json!({"202": {"description": "The runner has received the prompt; the session's events show the result.",
             "content": {"application/json": {"schema": answer}}}}),
         problems(&[400, 404, 408, 409, 413, 422, 502, 503, 504], "Problem"),
     ]);
-    let operation = described("sendMessage", "Give a session's runner its next prompt.", answers, &[]);
+    let operation = described("sendMessage", "Send the next prompt to a session's runner.", answers, &[]);
     let body = json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}});
     merged(&[operation, body])
 }

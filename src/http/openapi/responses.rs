@@ -12,17 +12,18 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
     let upstream = ["upstream"];
     match endpoint {
         Endpoint::ResponseCreate => {
-            let streams = streams("The upstream's own answer; with a `contract`, its run translated, live.", false);
+            let streams =
+                streams("The upstream's own answer; with a `contract`, the translation of its run, live.", false);
             let content =
                 [streams.get("content"), own.pointer("/200/content")].map(|part| part.cloned().unwrap_or_default());
             let answer = json!({"200": {"description": streams.get("description"), "content": merged(&content)}});
             let operation = described(
                 "createResponse",
-                "Ask the upstream for a response; its answer passes byte for byte, and is kept as a run.",
+                "Ask the upstream for a response. The answer passes byte for byte and is stored as a run.",
                 merged(&[answer, refusals(&[400, 403, 404, 406, 413, 429, 500, 502, 503, 504, 507])]),
                 &["upstream", "contract", "experimental", "user_messages"],
             );
-            let schema = json!({"type": "object", "description": "What the upstream takes."});
+            let schema = json!({"type": "object", "description": "The request that the upstream accepts."});
             merged(&[
                 operation,
                 json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}}),
@@ -30,26 +31,26 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
         }
         Endpoint::Response => described(
             "getResponse",
-            "A response: with `stream=true` its kept events behind `starting_after`, then live; else as it was told \
-             last; where it is not kept, what the upstream answers.",
+            "A response. With `stream=true`: its stored events after `starting_after`, then live events. Otherwise: \
+             the response as last received. If the response is not stored: the upstream's answer.",
             merged(&[own, refusals(&[400, 404, 406, 500, 502, 503, 504])]),
             &["upstream", "stream", "starting_after", "contract", "experimental", "user_messages", "after"],
         ),
         Endpoint::ResponseInput => described(
             "listResponseInputItems",
-            "What the upstream answers.",
+            "The upstream's answer.",
             merged(&[own, refusals(&[400, 404, 500, 502, 503, 504])]),
             &upstream,
         ),
         Endpoint::ResponseCancel => described(
             "cancelResponse",
-            "What the upstream answers.",
+            "The upstream's answer.",
             merged(&[own, refusals(&[400, 404, 413, 500, 502, 503, 504])]),
             &upstream,
         ),
         Endpoint::ResponseCompact => asked(
             "compactResponse",
-            "Have the upstream compact a context; its answer is no run.",
+            "Have the upstream compact a context; the answer is not a run.",
             merged(&[own, refusals(&[400, 403, 404, 413, 500, 502, 503, 504])]),
         ),
         Endpoint::ResponseTokens => asked(
@@ -72,7 +73,7 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
         // The only endpoint left: `ResponseDelete`.
         _ => described(
             "deleteResponse",
-            "What the upstream answers; what is kept of it here stays.",
+            "The upstream's answer; a stored run of the response stays.",
             merged(&[own, refusals(&[400, 404, 500, 502, 503, 504])]),
             &upstream,
         ),
@@ -81,7 +82,7 @@ pub(super) fn operation(endpoint: Endpoint) -> Value {
 
 /// An operation with a body that only the upstream interprets.
 fn asked(id: &str, summary: &str, answers: Value) -> Value {
-    let schema = json!({"type": "object", "description": "What the upstream takes."});
+    let schema = json!({"type": "object", "description": "The request that the upstream accepts."});
     let body = json!({"requestBody": {"required": true, "content": {"application/json": {"schema": schema}}}});
     merged(&[described(id, summary, answers, &["upstream"]), body])
 }

@@ -12,17 +12,17 @@ pub(super) fn start_run() -> Value {
         "additionalProperties": false,
         "properties": {
             "upstream": text("The name of a configured upstream."),
-            "prompt": text("What the runner is to do."),
-            "session_id": text("The session that goes on: as `GET /v1/runs` gives it, or in the runner's spelling."),
-            "cwd": text("The directory that it works in: one of those that the upstream allows, or below."),
-            "model": text("The model; absent: the upstream's, else the runner's own."),
+            "prompt": text("The task for the runner."),
+            "session_id": text("The session to continue: its id as in `GET /v1/runs`, or in the runner's spelling."),
+            "cwd": text("The working directory: one that the upstream allows, or a directory below it."),
+            "model": text("The model. Default: the upstream's, else the runner's own."),
         },
     });
     let operation = described(
         "startRun",
-        "Start a run by a configured upstream; answered as soon as the runner has begun it.",
+        "Start a run of a configured upstream. The response is sent as soon as the runner has begun the run.",
         merged(&[
-            json!({"201": body("The run goes on.", "application/json", "RunStatus")}),
+            json!({"201": body("The run is open.", "application/json", "RunStatus")}),
             problems(&[400, 404, 408, 409, 413, 422, 502, 503], "Problem"),
         ]),
         &[],
@@ -39,19 +39,19 @@ pub(super) fn list() -> Value {
         "properties": {
             "name": {"type": "string"},
             "kind": {"enum": ["command", "sse", "responses"]},
-            "runner": {"type": "string", "description": "Whose output it gives."},
+            "runner": {"type": "string", "description": "The runner whose output it sends."},
             "path": {"type": "string",
-                "description": "Where a run is asked for by POST, in the form of that path; absent where runs begin elsewhere alone."},
+                "description": "The path at which a POST starts a run; absent if runs only begin elsewhere."},
             "takes_prompts": {"type": "boolean",
                 "description": "Whether `POST /v1/runs` starts a run with a prompt."},
-            "takes_messages": {"type": "boolean", "description": "Whether runs can be given answers and further prompts."},
+            "takes_messages": {"type": "boolean", "description": "Whether runs accept answers and further prompts."},
             "state": {"enum": ["connecting", "connected", "lost"],
-                "description": "How the connection to the feed is; absent where there is no feed."},
-            "since_ms": {"type": "integer", "minimum": 0, "description": "Since when: Unix epoch milliseconds."},
-            "reason": {"type": "string", "description": "Why it is not connected, by the last attempt."},
+                "description": "The state of the connection to the feed; absent if there is no feed."},
+            "since_ms": {"type": "integer", "minimum": 0, "description": "Unix epoch milliseconds of the last state change."},
+            "reason": {"type": "string", "description": "Why the last connection attempt failed."},
         },
     });
     let schema = json!({"type": "object", "required": ["upstreams"], "properties": {"upstreams": {"type": "array", "items": one}}});
-    let answer = json!({"200": {"description": "All of them.", "content": {"application/json": {"schema": schema}}}});
+    let answer = json!({"200": {"description": "All configured upstreams.", "content": {"application/json": {"schema": schema}}}});
     described("listUpstreams", "The configured upstreams.", answer, &[])
 }

@@ -99,7 +99,7 @@ impl Asked {
                 Problem::not_found(detail)
             }),
             Some(name) => all.iter().find(|upstream| upstream.settings().name == *name).ok_or_else(|| {
-                Problem::not_found(format!("there is no upstream {name:?} of kind responses; there is: {}", known()))
+                Problem::not_found(format!("unknown upstream {name:?} of kind responses (known: {})", known()))
             }),
         }
     }
@@ -116,14 +116,14 @@ async fn created(request: Request<Incoming>, shared: Arc<Shared>) -> Result<Resp
     let restriction = &shared.caller.restriction;
     let is_of_others = !restriction.runners.is_empty() && !restriction.runners.iter().any(|known| known == RUNNER.name);
     if !restriction.sessions.is_empty() || !restriction.runs.is_empty() || is_of_others {
-        let detail = "the token is restricted to other sessions, runs or runners than a new response is of";
+        let detail = "the token is restricted to sessions, runs or runners to which a new response does not belong";
         return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
     }
     let negotiated = asked.negotiated(&request, &shared)?;
     shared.runs.log().check_writable().await.map_err(|error| {
         let full = error.is_full();
         let status = if full { StatusCode::INSUFFICIENT_STORAGE } else { StatusCode::SERVICE_UNAVAILABLE };
-        Problem::new(status, format!("the response could not be kept, so it was not asked for: {error}"))
+        Problem::new(status, format!("the response could not be stored, so the upstream was not asked: {error}"))
     })?;
     let lease = shared.stream()?;
     let mode = if negotiated.is_some() { Mode::Translated } else { Mode::Verbatim };
@@ -179,7 +179,7 @@ pub(super) async fn pass_path(request: Request<Incoming>, path: &str, shared: Ar
             checked(segment)?;
         }
         if !shared.caller.restriction.is_open() {
-            let detail = "the token is restricted to some sessions, runs or runners, and this path knows none of them";
+            let detail = "the token is restricted to some sessions, runs or runners, which do not apply to this path";
             return Err(Problem::new(StatusCode::FORBIDDEN, detail).into());
         }
         let upstream = asked.upstream(&shared)?.clone();
@@ -190,8 +190,7 @@ pub(super) async fn pass_path(request: Request<Incoming>, path: &str, shared: Ar
 
 /// Answers a WebSocket handshake at `GET /v1/responses`: tells the client to use POST instead.
 pub(super) fn upgrade_refused() -> Response<Body> {
-    let detail =
-        "responses are not given over a WebSocket here: ask by POST, with \"stream\": true for server-sent events";
+    let detail = "WebSockets are not supported here: use POST, with \"stream\": true for server-sent events";
     let mut response = error(StatusCode::UPGRADE_REQUIRED, code_of(StatusCode::UPGRADE_REQUIRED), detail);
     // RFC 9110, section 15.5.22: the protocol to use instead.
     response.headers_mut().insert(header::UPGRADE, HeaderValue::from_static("HTTP/1.1"));
@@ -225,7 +224,7 @@ pub(super) fn refused(mut problem: Problem) -> Response<Body> {
 fn checked(id: &str) -> Result<&str, Problem> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"-_.:".contains(&byte);
     let is_id = id.len() <= 256 && id.bytes().all(is_plain) && id.bytes().any(|byte| byte != b'.');
-    if is_id { Ok(id) } else { Err(Problem::not_found("a response's id has letters, digits, - _ . and : alone")) }
+    if is_id { Ok(id) } else { Err(Problem::not_found("a response id contains only letters, digits, - _ . and :")) }
 }
 
 async fn passed(
@@ -274,7 +273,7 @@ async fn send(
     let settings = upstream.settings();
     let limit = settings.max_request_bytes;
     let too_large = || {
-        let detail = format!("the request has more than {limit} bytes (max_request_bytes of its upstream)");
+        let detail = format!("the request has more than {limit} bytes (max_request_bytes of the upstream)");
         Failure::from(Problem::new(StatusCode::PAYLOAD_TOO_LARGE, detail))
     };
     if request.body().size_hint().lower() > limit {
@@ -290,7 +289,7 @@ async fn send(
     let own = credentials(&head.headers, settings, shared);
     let mut to_upstream = upstream
         .request(head.method, &format!("{path}{}", asked.rest), &head.headers, &own, body)
-        .map_err(|_| Problem::bad_request("the query cannot be sent on"))?;
+        .map_err(|_| Problem::bad_request("the query cannot be passed on"))?;
     if mode == Mode::Translated {
         let accept = HeaderValue::from_static("text/event-stream, application/json");
         to_upstream.headers_mut().insert(ACCEPT, accept);

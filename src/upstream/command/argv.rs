@@ -47,12 +47,15 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
     }
     if prompt.len() > command.max_prompt_bytes {
         let most = command.max_prompt_bytes;
-        return Err(format!("the prompt has {} bytes, and may have {most} (upstream.max_prompt_bytes)", prompt.len()));
+        return Err(format!(
+            "the prompt has {} bytes, but at most {most} are allowed (upstream.max_prompt_bytes)",
+            prompt.len()
+        ));
     }
     for (what, value) in [("session_id", session), ("model", model)] {
         if let Some(value) = value.as_deref().filter(|value| !is_word(value)) {
             return Err(format!(
-                "{what} {:?} is none: letters, digits and \"-_.:/@\", no \"-\" first, at most 256",
+                "invalid {what} {:?}: use at most 256 letters, digits and \"-_.:/@\"; it must not start with \"-\"",
                 value.chars().take(64).collect::<String>()
             ));
         }
@@ -65,10 +68,10 @@ pub(super) fn invocation(command: &Command, opening: &Opening) -> Result<Invocat
     };
     if let Some(long) = arguments.iter().find(|argument| argument.len() >= MAX_ARGUMENT) {
         let (bytes, most) = (long.len(), MAX_ARGUMENT - 1);
-        return Err(format!("an argument of {bytes} bytes would be needed, and a program can have {most}"));
+        return Err(format!("an argument of {bytes} bytes would be needed, but a program accepts at most {most}"));
     }
     if arguments.iter().any(|argument| argument.contains('\0')) {
-        return Err("the prompt has a NUL, which can stand in no argument".to_owned());
+        return Err("the prompt contains NUL, which arguments cannot contain".to_owned());
     }
     Ok(Invocation { arguments, input })
 }
@@ -136,7 +139,7 @@ fn of_template(command: &Command, opening: &Opening, model: Option<&str>) -> Res
     let template = match session {
         None => &command.arguments,
         Some(_) if command.resume_arguments.is_empty() => {
-            return Err("this upstream continues no session (upstream.resume_arguments)".to_owned());
+            return Err("this upstream cannot continue sessions (upstream.resume_arguments)".to_owned());
         }
         Some(_) => &command.resume_arguments,
     };
@@ -153,8 +156,9 @@ fn of_template(command: &Command, opening: &Opening, model: Option<&str>) -> Res
         let text = filled(argument, &values);
         if text.starts_with('-') && !argument.starts_with('-') && !behind_options {
             return Err(format!(
-                "the prompt begins with \"-\", and the program could take it for an option: put \"--\" before {argument:?} in \
-                 upstream.arguments, where the program knows it, or begin the prompt otherwise"
+                "the prompt begins with \"-\", so the program could take it for an option: if the program supports \
+                 \"--\", put \"--\" before {argument:?} in upstream.arguments; otherwise start the prompt with another \
+                 character"
             ));
         }
         behind_options |= argument == "--";
@@ -225,7 +229,7 @@ mod tests {
         let command = Command { arguments: vec!["go".to_owned()], ..command };
         assert_eq!(invocation(&command, &opening("x", None)).unwrap().input, Input::Prompt);
         let refused = invocation(&command, &opening("x", Some("s"))).unwrap_err();
-        assert!(refused.contains("continues no session"), "{refused}");
+        assert!(refused.contains("cannot continue sessions"), "{refused}");
     }
 
     #[test]

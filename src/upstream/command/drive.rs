@@ -166,13 +166,13 @@ impl Drive {
             let run = first_run(&self.ingested);
             let why = match (&stopped, &cause) {
                 (Some(stopped), _) => stopped.reason(),
-                (None, Some(Cause::Refused(words))) => format!("the runner refuses: {words}"),
+                (None, Some(Cause::Refused(words))) => format!("the runner refused: {words}"),
                 (None, Some(Cause::NoRun)) => {
                     let ms = self.settings.start_timeout_ms;
-                    format!("the runner said nothing of a run within {ms} ms (upstream.start_timeout_ms)")
+                    format!("the runner began no run within {ms} ms (upstream.start_timeout_ms)")
                 }
                 (None, _) => format!(
-                    "the runner {ended} before it said anything of a run; its standard error has {} bytes (log target {})",
+                    "the runner {ended} before it began a run; its standard error has {} bytes (log target {})",
                     said.bytes,
                     stderr::TARGET
                 ),
@@ -183,12 +183,12 @@ impl Drive {
             tracing::warn!(
                 reason = stopped.reason(),
                 ended,
-                "a run's output is not kept any more, and the runner was ended"
+                "the output of a run could no longer be stored, so the runner was ended"
             );
         } else if is_by_us {
             tracing::info!(code, ended, "the runner was ended");
         } else {
-            tracing::info!(ended, stderr_bytes = said.bytes, "the runner left");
+            tracing::info!(ended, stderr_bytes = said.bytes, "the runner exited");
         }
         let reason = stopped.as_ref().map_or(if is_by_us { code } else { "finished" }, Stopped::code);
         let cut = stopped.map(|stopped| stopped.reason()).or_else(|| is_by_us.then_some(message));
@@ -230,7 +230,7 @@ impl Drive {
                 Event::Output(_) => self.output_is_over = true,
                 Event::Left(status) => {
                     if let Err(error) = &status {
-                        tracing::warn!(%error, "the runner's exit is not known");
+                        tracing::warn!(%error, "the exit status of the runner is unknown");
                     }
                     self.left = Some((status.ok(), Instant::now()));
                 }

@@ -100,7 +100,7 @@ impl CommandUpstream {
         let place = self.places.clone().try_acquire_owned().map_err(|_| StartError::Full(self.max_runs))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
-            .map_err(|_| StartError::Busy("as many ingests are open as may be (ingest.max_open)".to_owned()))?;
+            .map_err(|_| StartError::Busy("the maximum number of ingests is open (ingest.max_open)".to_owned()))?;
         let variables = surroundings::variables(settings, std::env::vars_os()).map_err(StartError::Failed)?;
         let program = Program {
             name: if settings.program.is_empty() { settings.preset.program() } else { &settings.program }.to_owned(),
@@ -164,7 +164,7 @@ impl CommandUpstream {
 /// Why a program was not started, with advice.
 fn not_started(error: &std::io::Error) -> String {
     match error.kind() {
-        std::io::ErrorKind::NotFound => "there is no such program; name one that PATH finds, or its path".to_owned(),
+        std::io::ErrorKind::NotFound => "there is no such program; use a name that is in PATH, or a path".to_owned(),
         _ => error.to_string(),
     }
 }
@@ -178,8 +178,8 @@ impl CommandUpstream {
         let claim = self.host.links.claim(id).ok_or_else(being_started)?;
         let link = self.host.links.find_session(id);
         let at_work = || {
-            let how = format!("POST /v1/sessions/{id}/messages says more to it, where its runner listens");
-            StartError::Conflict(format!("a run of this session goes on; {how}"))
+            let how = format!("POST /v1/sessions/{id}/messages sends it a message, if its runner accepts messages");
+            StartError::Conflict(format!("a run of this session is open; {how}"))
         };
         let goes_on = |status: &RunStatus| status.session_id == id && status.ended_at_ms.is_none();
         if !self.host.runs.list(&goes_on, 0, 1).is_empty() {
@@ -201,7 +201,7 @@ impl CommandUpstream {
             }
         };
         let left = tokio::time::timeout(Duration::from_millis(patience), left).await;
-        left.map_err(|_| StartError::Conflict("the runner that has this session does not leave it".to_owned()))?;
+        left.map_err(|_| StartError::Conflict("the runner of this session does not exit".to_owned()))?;
         Ok(claim)
     }
 }
@@ -233,7 +233,7 @@ impl Upstream for CommandUpstream {
             None => None,
         };
         let launched = self.launch_as(opening, restriction, claim)?;
-        let gone = || StartError::Failed("the runner could not be driven".to_owned());
+        let gone = || StartError::Failed("lost control of the runner".to_owned());
         launched.run.await.unwrap_or_else(|_| Err(gone()))
     }
 }

@@ -82,7 +82,7 @@ pub(super) fn start(program: &Program) -> std::io::Result<Started> {
     let group = Group(child.id().and_then(|id| Pid::from_raw(i32::try_from(id).ok()?)));
     let (input, output, errors) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
     let (Some(output), Some(errors)) = (output, errors) else {
-        return Err(std::io::Error::other("the program has no output"));
+        return Err(std::io::Error::other("the program has no standard output"));
     };
     let stderr =
         AbortOnDropHandle::new(tokio::spawn(stderr::told(errors, program.stderr_bounds, program.relays_stderr)));

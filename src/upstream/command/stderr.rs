@@ -42,7 +42,7 @@ pub(super) async fn told(mut errors: impl AsyncRead + Unpin, bounds: (usize, usi
     lines.finish(tell);
     if !relays && lines.told_bytes >= bounds.1 && lines.said.bytes > bounds.1 as u64 {
         let bytes = lines.said.bytes;
-        tracing::debug!(target: TARGET, bytes, "the rest of the standard error is left out (upstream.stderr_bytes)");
+        tracing::debug!(target: TARGET, bytes, "the rest of the standard error is not logged (upstream.stderr_bytes)");
     }
     lines.said
 }

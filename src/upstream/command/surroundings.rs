@@ -20,14 +20,14 @@ const MAX_SECRET: u64 = 64 << 10;
 pub(super) fn directory(command: &Command, asked: Option<&str>) -> Result<Option<PathBuf>, String> {
     let resolved = |path: &Path| {
         let shown = path.display();
-        let path = path.canonicalize().map_err(|error| format!("the directory {shown} cannot be used: {error}"))?;
-        if path.is_dir() { Ok(path) } else { Err(format!("{shown} is no directory")) }
+        let path = path.canonicalize().map_err(|error| format!("cannot use the directory {shown}: {error}"))?;
+        if path.is_dir() { Ok(path) } else { Err(format!("{shown} is not a directory")) }
     };
     let Some(asked) = asked else {
         return command.directories.first().map(|first| resolved(first)).transpose();
     };
     if !Path::new(asked).is_absolute() {
-        return Err(format!("the directory {asked:?} is no absolute path"));
+        return Err(format!("the directory {asked:?} is not an absolute path"));
     }
     let refused = || format!("runs of this upstream may not work in {asked:?} (upstream.directories)");
     // Do not reveal whether a directory that is not allowed exists.
@@ -63,7 +63,7 @@ pub(super) fn variables(
         let value = own
             .get(OsStr::new(of))
             .cloned()
-            .ok_or_else(|| format!("the secret {name} is in the variable {of}, which is not set"))?;
+            .ok_or_else(|| format!("the secret {name} comes from the variable {of}, which is not set"))?;
         variables.insert(name.into(), value);
     }
     for (name, path) in &command.secret_files {
@@ -77,7 +77,7 @@ pub(super) fn variables(
             return Err(cannot(&format!("it has more than {MAX_SECRET} bytes")));
         }
         if value.is_empty() || value.contains('\0') {
-            return Err(cannot(&"it is empty, or no text"));
+            return Err(cannot(&"it is empty, or contains NUL"));
         }
         variables.insert(name.into(), value.into());
     }
@@ -123,7 +123,7 @@ mod tests {
         assert_eq!(directory(&Command::default(), None), Ok(None));
         assert!(directory(&Command::default(), Some(&path("work"))).is_err());
         let gone = Command { directories: vec![path("gone").into()], ..Command::default() };
-        assert!(directory(&gone, None).unwrap_err().contains("cannot be used"));
+        assert!(directory(&gone, None).unwrap_err().contains("cannot use the directory"));
     }
 
     #[test]
@@ -162,9 +162,9 @@ mod tests {
         assert_eq!(names(Some(Vec::new())), Vec::<String>::new());
         assert_eq!(names(Some(vec!["*".to_owned()])), ["HOME", "OURS", "PATH", "SOM", "SOME_A", "SOME_B"]);
         command.secret_variables.insert("VARIABLE_KEY".to_owned(), "NONE".to_owned());
-        assert!(variables(&command, own()).unwrap_err().contains("VARIABLE_KEY is in the variable NONE"));
+        assert!(variables(&command, own()).unwrap_err().contains("VARIABLE_KEY comes from the variable NONE"));
         command.secret_variables.clear();
-        for (text, expected) in [("", "empty"), ("a\0b", "no text")] {
+        for (text, expected) in [("", "empty"), ("a\0b", "contains NUL")] {
             std::fs::write(&file, text).unwrap();
             let told = variables(&command, own()).unwrap_err();
             assert!(told.contains("FILE_KEY") && told.contains(expected), "{told}");

@@ -35,7 +35,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
                 self.close();
                 Some(Ok(()))
             }
-            Sending::Post { .. } => Some(Err("this runner has no server to ask".to_owned())),
+            Sending::Post { .. } => Some(Err("this runner has no server for requests".to_owned())),
         }
     }
 
@@ -49,7 +49,7 @@ impl<W: AsyncWrite + Unpin> Writer<W> {
         if self.is_last {
             self.input = None;
         }
-        outcome.map_err(|error| format!("the runner takes no input any more: {error}"))
+        outcome.map_err(|error| format!("the runner no longer accepts input: {error}"))
     }
 
     /// Closes the input once the current piece is written.
@@ -106,7 +106,7 @@ mod tests {
         let mut writer = Writer::new(Some(input));
         drop(output);
         assert_eq!(writer.send(Sending::Input(b"piece".to_vec())), None);
-        assert!(writer.sent().await.is_err_and(|error| error.contains("takes no input any more")));
+        assert!(writer.sent().await.is_err_and(|error| error.contains("no longer accepts input")));
         assert!(
             Writer::<ChildStdin>::new(None).send(Sending::Input(Vec::new())).is_some_and(|outcome| outcome.is_err())
         );

@@ -174,9 +174,9 @@ fn an_answer_is_told_once_it_was_passed_on_and_no_second_one_is_taken() {
     assert_eq!(talk.send(), ["a approved"]);
     assert_eq!(talk.resolved(), ["a approved by ann"]);
     assert_eq!(outcome(first), "said");
-    assert!(outcome(second).contains("answered already"));
+    assert!(outcome(second).contains("already answered"));
     let third = talk.answer("a", Decision::Rejected);
-    assert!(outcome(third).contains("answered already"));
+    assert!(outcome(third).contains("already answered"));
     let unknown = talk.answer("b", Decision::Rejected);
     assert!(outcome(unknown).contains("no open question \"b\""));
     assert!(talk.send().is_empty());
@@ -211,7 +211,7 @@ fn what_nobody_answers_in_time_is_decided_as_configured() {
     assert_eq!(talk.send(), ["a timed_out"]);
     assert_eq!(talk.resolved(), ["a timed_out by policy:timeout"]);
     let late = talk.answer("a", Decision::Approved);
-    assert!(outcome(late).contains("answered already"));
+    assert!(outcome(late).contains("already answered"));
 
     let mut talk = Talk::new(Policy { allow_unanswered: true, ..patient() });
     talk.ask("a");
@@ -290,10 +290,10 @@ fn a_question_that_the_runner_settles_itself_takes_no_answer_any_more() {
     talk.conversation.step(0);
     let queued = talk.answer("a", Decision::Approved);
     settle(&mut talk, Decision::Cancelled);
-    assert!(outcome(queued).contains("answered already"));
+    assert!(outcome(queued).contains("already answered"));
     assert!(talk.send().is_empty(), "what was withdrawn is not answered");
     assert_eq!(talk.conversation.deadline(), None);
-    assert!(outcome(talk.answer("a", Decision::Approved)).contains("answered already"));
+    assert!(outcome(talk.answer("a", Decision::Approved)).contains("already answered"));
     // A question that is asked again waits again.
     talk.ask("a");
     talk.conversation.step(5_000);
@@ -359,7 +359,7 @@ fn the_end_of_a_run_closes_its_questions_and_its_link() {
     assert_eq!((talk.conversation.open_runs(), talk.conversation.deadline()), (0, None));
     assert!(talk.links.find(RUN).is_none(), "nobody speaks to a run that is over");
     assert!(talk.links.find_session(SESSION).is_some(), "its session may have more of them");
-    assert!(outcome(talk.answer("a", Decision::Approved)).contains("it is over"));
+    assert!(outcome(talk.answer("a", Decision::Approved)).contains("it has ended"));
     let links = talk.links.clone();
     drop(talk);
     assert!(links.find_session(SESSION).is_none());

@@ -72,22 +72,22 @@ pub enum Refusal {
     #[error("the upstream did not answer: {0}")]
     NoAnswer(#[from] NoAnswer),
     /// The upstream redirects.
-    #[error("the upstream answered {0}, a redirect, which is never followed; set its url to where it is")]
+    #[error("the upstream answered {0}, a redirect, which is never followed; set the url to the new location")]
     Redirect(StatusCode),
     /// The upstream compressed its response.
-    #[error("the upstream compresses its answer although it was asked not to, so that nothing can be read of it")]
+    #[error("the upstream's answer is compressed although the request did not allow it, so it cannot be read")]
     Compressed,
     /// The response has another media type.
     #[error("the upstream answered {0:?}, which is neither an event stream nor JSON")]
     NotAResponse(String),
     /// The response ended without anything usable.
-    #[error("the upstream's answer came to nothing: {0}")]
+    #[error("the upstream's answer is unusable: {0}")]
     Nothing(String),
     /// The proxy is stopping.
     #[error("the proxy is stopping")]
     Stopping,
     /// An internal error.
-    #[error("an internal error")]
+    #[error("internal error")]
     Inside,
 }
 
@@ -134,7 +134,7 @@ impl Exchange {
         let going_on = async move {
             let outcome = self.run().await;
             metrics.upstream_ended(&name, outcome);
-            tracing::debug!(outcome, "a request to an upstream is over");
+            tracing::debug!(outcome, "a request to an upstream has ended");
             drop(held);
         };
         tokio::spawn(going_on.instrument(span));
@@ -166,7 +166,7 @@ impl Exchange {
                     Refusal::Stopping => "proxy_stopping",
                     _ => "not_a_response",
                 };
-                tracing::warn!(reason = %refusal, "an upstream's answer is of no use");
+                tracing::warn!(reason = %refusal, "an upstream's answer is unusable");
                 let _ = answer.send(Err(refusal));
                 return outcome;
             }
@@ -221,7 +221,7 @@ impl Exchange {
                         "finished"
                     }
                     _ if document.is_too_large() => {
-                        let reason = "it is larger than a record may be (ingest.max_record_bytes)".to_owned();
+                        let reason = "it is larger than the maximum record (ingest.max_record_bytes)".to_owned();
                         let _ = answer.send(Err(Refusal::Nothing(reason)));
                         "too_large"
                     }

@@ -24,7 +24,8 @@ pub(super) struct Places {
 pub enum NoPlace {
     /// Too many requests wait already.
     #[error(
-        "{connections} requests to this upstream are under way (max_connections of its table), and {queued} wait (max_queued); try again later"
+        "{connections} requests to this upstream are in progress (max_connections of its table), and {queued} are \
+             waiting (max_queued); try again later"
     )]
     QueueFull {
         /// Requests in progress.
@@ -34,7 +35,8 @@ pub enum NoPlace {
     },
     /// The wait was too long.
     #[error(
-        "{connections} requests to this upstream are under way (max_connections of its table), and none ended within {waited_ms} ms (queue_timeout_ms); try again later"
+        "{connections} requests to this upstream are in progress (max_connections of its table), and none ended \
+             within {waited_ms} ms (queue_timeout_ms); try again later"
     )]
     Timeout {
         /// Requests in progress.

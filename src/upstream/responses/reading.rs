@@ -91,7 +91,7 @@ impl Over {
 
     pub(super) fn reason(&self) -> String {
         match self {
-            Self::Whole => "it ended before it said anything".to_owned(),
+            Self::Whole => "it ended without any content".to_owned(),
             Self::Cut(cut) => cut.message.clone(),
             Self::Stopping => "the proxy is stopping".to_owned(),
         }
@@ -266,7 +266,7 @@ impl Reading {
                         break Over::Cut(cut);
                     }
                     _ => {
-                        let no_word = Unsayable::NoWord("a response takes nothing but an interruption");
+                        let no_word = Unsayable::NoWord("a response accepts no input except an interruption");
                         let _ = said.done.send(Err(SayError::Unsayable(no_word)));
                     }
                 },
@@ -275,7 +275,7 @@ impl Reading {
                     if failed.is_none() {
                         failed = ingest.feed_to(&chunk, &mut entering).await.err();
                         if let Some(error) = &failed {
-                            tracing::error!(%error, "a response is not kept any more; its client gets it to its end");
+                            tracing::error!(%error, "a response can no longer be stored; its client still gets it");
                         }
                     }
                     held.push(chunk);
@@ -304,7 +304,7 @@ impl Reading {
         if matches!(over, Over::Stopping)
             && let Some(outlet) = &outlet
         {
-            outlet.word("framegate is stopping; the response goes on without this client");
+            outlet.word("framegate is stopping; the response continues without this client");
         }
         drop(entering);
         meter.end(if failed.is_some() { "log" } else { over.outcome() });
@@ -368,8 +368,10 @@ async fn offer(outlet: &mut Option<Outlet>, chunk: &Bytes, left: &CancellationTo
     let Some(to) = outlet else { return };
     let Err(shut) = to.send(chunk, left).await else { return };
     if shut == Shut::Slow {
-        tracing::warn!("an answer was closed: its client read too slowly (client_buffer_bytes, slow_client_ms)");
-        to.word("framegate closed this answer: its client read too slowly (client_buffer_bytes, slow_client_ms)");
+        tracing::warn!("an answer was closed because its client read too slowly (client_buffer_bytes, slow_client_ms)");
+        to.word(
+            "framegate closed this answer because the client read too slowly (client_buffer_bytes, slow_client_ms)",
+        );
     }
     // Dropped without its end, the client's body breaks off.
     *outlet = None;
@@ -397,7 +399,7 @@ pub(super) async fn close(mut ingest: Ingest, fed: Result<(), IngestError>, over
     match ingest.finish().await {
         Ok(_) => Ok(()),
         Err(error) => {
-            tracing::error!(%error, "the end of a response could not be kept");
+            tracing::error!(%error, "the end of a response could not be stored");
             Err(error.to_string())
         }
     }

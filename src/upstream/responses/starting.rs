@@ -45,19 +45,19 @@ impl Starting {
         }
         let refused = |why: &str| Err(StartError::Refused(why.to_owned()));
         if opening.cwd.is_some() {
-            return refused("a response works in no directory; leave cwd out");
+            return refused("a response has no working directory; omit cwd");
         }
         if opening.prompt.trim().is_empty() {
             return refused("the prompt is empty");
         }
         let Some(model) = opening.model.as_deref().filter(|model| !model.is_empty()) else {
-            return refused("a response is of a model: name it");
+            return refused("a response needs a model: set model");
         };
         let asked = Asked { model, input: &opening.prompt, conversation: opening.session.as_deref(), stream: true };
         let body = serde_json::to_vec(&asked).map_err(|error| StartError::Failed(error.to_string()))?;
         let most = self.responses.settings().max_request_bytes;
         if body.len() as u64 > most {
-            return refused(&format!("the request has more than {most} bytes (max_request_bytes of its upstream)"));
+            return refused(&format!("the request has more than {most} bytes (max_request_bytes of the upstream)"));
         }
         Ok(body)
     }
@@ -96,7 +96,7 @@ impl Upstream for Starting {
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
         if !self.takes_prompts() {
-            let why = "requests to this upstream carry their client's own credentials; ask it by POST /v1/responses";
+            let why = "requests to this upstream use the credentials of their client; use POST /v1/responses instead";
             return Err(StartError::Refused(why.to_owned()));
         }
         let body = self.body(&opening)?;
@@ -104,11 +104,11 @@ impl Upstream for Starting {
             return Err(StartError::Busy("the proxy is stopping".to_owned()));
         }
         let kept = self.host.runs.log().check_writable().await;
-        kept.map_err(|error| StartError::Busy(format!("the response could not be kept: {error}")))?;
+        kept.map_err(|error| StartError::Busy(format!("the response could not be stored: {error}")))?;
         let place = self.responses.place().await.map_err(|error| StartError::Busy(no_place(&error)))?;
         let ingest_place = self.host.ingests.clone().try_acquire_owned();
         let ingest_place = ingest_place
-            .map_err(|_| StartError::Busy("as many ingests are open as may be (ingest.max_open)".to_owned()))?;
+            .map_err(|_| StartError::Busy("the maximum number of ingests is open (ingest.max_open)".to_owned()))?;
         let mut headers = HeaderMap::new();
         headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         headers.insert(ACCEPT, HeaderValue::from_static("text/event-stream"));
@@ -149,10 +149,10 @@ impl Upstream for Starting {
                 left.disarm();
                 let run = ingested.entries().into_iter().find(|entry| entry.stream.kind == StreamKind::Session);
                 run.map(|entry| entry.stream.id)
-                    .ok_or_else(|| StartError::Failed("the upstream's answer is of no run".to_owned()))
+                    .ok_or_else(|| StartError::Failed("the upstream's answer does not belong to a run".to_owned()))
             }
             Ok(Ok(Answer::Own { status, .. })) => {
-                Err(StartError::Failed(format!("the upstream answered {status}, and no response that is a run")))
+                Err(StartError::Failed(format!("the upstream answered {status} instead of a response that is a run")))
             }
             Ok(Err(refusal)) => Err(StartError::Failed(refusal.to_string())),
             Err(_) => Err(StartError::Failed("the request could not be sent".to_owned())),

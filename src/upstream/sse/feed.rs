@@ -69,7 +69,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
         meter.end(code);
         feed.told_lost(match &outcome {
             Ok(()) => "the proxy is stopping",
-            Err(_) => "the log takes nothing of the feed",
+            Err(_) => "the feed could not be stored",
         });
         if outcome.is_ok() {
             feed.ingest.cut_by_stop();
@@ -80,7 +80,7 @@ pub(super) async fn follow(settings: &Arc<Settings>, client: &Client, host: &Hos
         feed.ears.conversation.over(&host.runs);
         drop(place);
         if let Err(error) = outcome {
-            tracing::error!(%error, "a feed is not kept; it is tried again");
+            tracing::error!(%error, "a feed could not be stored; framegate tries again");
             tokio::select! {
                 () = tokio::time::sleep(settings.pause.1) => {}
                 _ = phase.wait_for(|phase| *phase >= Phase::Draining) => {}
@@ -179,7 +179,7 @@ impl Feed {
                 Event::Connected(Err(reason)) => self.pause(&reason),
                 Event::Said(said) => {
                     if let Some(said) = self.ears.conversation.said(said) {
-                        let no_word = Unsayable::NoWord("this feed's server takes no interruption");
+                        let no_word = Unsayable::NoWord("this feed's server cannot be interrupted");
                         let _ = said.done.send(Err(SayError::Unsayable(no_word)));
                     }
                 }
@@ -315,12 +315,12 @@ impl Feed {
             let coding = answer.headers().get(CONTENT_ENCODING);
             match answer.status() {
                 StatusCode::OK if coding.is_some_and(|coding| coding != "identity") => {
-                    Err("the server compresses the feed although it was asked not to".to_owned())
+                    Err("the server compresses the feed although the request did not allow it".to_owned())
                 }
                 StatusCode::OK if media.is_some_and(|media| media.starts_with(b"text/event-stream")) => {
                     Ok(answer.into_body())
                 }
-                StatusCode::OK => Err("the server answers with something else than an event stream".to_owned()),
+                StatusCode::OK => Err("the server's answer is not an event stream".to_owned()),
                 status => Err(format!("the server answers {status}")),
             }
         })
@@ -354,8 +354,8 @@ pub(super) async fn post(settings: &Settings, client: &Client, path: &str, body:
     let read = tokio::time::timeout(settings.answer_timeout, Limited::new(answer.into_body(), ANSWER_BYTES).collect());
     let body = match read.await {
         Ok(Ok(body)) => body.to_bytes().to_vec(),
-        Ok(Err(error)) => return Err(format!("the server's answer is not whole: {error}")),
-        Err(_) => return Err("the server's answer takes too long".to_owned()),
+        Ok(Err(error)) => return Err(format!("the server's answer is incomplete: {error}")),
+        Err(_) => return Err("the server's answer took too long".to_owned()),
     };
     if status.is_success() { Ok(body) } else { Err(format!("the server answered {status}")) }
 }

@@ -208,7 +208,8 @@ impl SseUpstream {
     /// Sends the messages of an opening to the server. Returns the name of the server's session.
     async fn open(&self, opening: &Opening) -> Result<String, StartError> {
         let make = self.settings.runner.dialogue;
-        let mut dialogue = make.ok_or_else(|| StartError::Refused("this feed's server takes no prompts".to_owned()))?();
+        let mut dialogue =
+            make.ok_or_else(|| StartError::Refused("this feed's server accepts no prompts".to_owned()))?();
         dialogue.open(opening);
         let mut session = opening.session.clone();
         loop {
@@ -218,11 +219,11 @@ impl SseUpstream {
             }
             for sending in sendings {
                 let Sending::Post { path, body } = sending else {
-                    return Err(StartError::Refused("this feed's server takes no prompts".to_owned()));
+                    return Err(StartError::Refused("this feed's server accepts no prompts".to_owned()));
                 };
-                let answer = feed::post(&self.settings, &self.client, &path, body)
-                    .await
-                    .map_err(|error| StartError::Failed(format!("the server was not told the prompt: {error}")))?;
+                let answer = feed::post(&self.settings, &self.client, &path, body).await.map_err(|error| {
+                    StartError::Failed(format!("the prompt could not be sent to the server: {error}"))
+                })?;
                 dialogue.replied(&path, &answer);
                 session = session.or_else(|| id_of(&answer));
             }
@@ -273,17 +274,17 @@ impl Upstream for SseUpstream {
 
     async fn start(&self, opening: Opening, restriction: Arc<Restriction>) -> Result<Uuid, StartError> {
         if !self.takes_prompts() {
-            return Err(StartError::Refused("this feed's server takes no prompts".to_owned()));
+            return Err(StartError::Refused("this feed's server accepts no prompts".to_owned()));
         }
         // The feed's runs are made without a token, so a restriction cannot be applied to them. Refuse before anything is
         // sent.
         if !restriction.is_open() {
-            let detail = "the token is restricted, and this upstream's runs are not made in its name";
+            let detail = "the token is restricted, but runs of this upstream are not created under a token";
             return Err(StartError::Refused(detail.to_owned()));
         }
         if opening.cwd.is_some() {
             return Err(StartError::Refused(
-                "the server of this feed works where it was started; leave cwd out".to_owned(),
+                "the server of this feed uses its own working directory; omit cwd".to_owned(),
             ));
         }
         if self.host.stopping.is_draining() {
@@ -300,11 +301,12 @@ impl Upstream for SseUpstream {
         match tokio::time::timeout(self.settings.start_timeout, begun).await {
             Ok(Ok(seen)) => {
                 let run = run_of(&seen).unwrap_or_default();
-                tracing::debug!(%run, "a prompt was taken");
+                tracing::debug!(%run, "a prompt was accepted");
                 Ok(run)
             }
             _ => Err(StartError::Failed(format!(
-                "the server took the prompt, and the feed told of no run of session {session} within {} ms (upstream.start_timeout_ms)",
+                "the server accepted the prompt, but the feed reported no run of session {session} within {} ms \
+                 (upstream.start_timeout_ms)",
                 self.settings.start_timeout.as_millis()
             ))),
         }
