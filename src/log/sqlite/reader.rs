@@ -180,7 +180,7 @@ fn frame_of(
     // Frames stored by an older layout have no checksum.
     let expected: Option<u32> = row.get(8).map_err(failed)?;
     if expected.is_some_and(|expected| expected != checksum(seq, timestamp_ms, parent_tool_id, text)) {
-        return Err(damaged("it does not match the content", "it is that of other bytes".to_owned()));
+        return Err(damaged("the checksum", "it does not match the content".to_owned()));
     }
     let body = read_body(text).map_err(|error| damaged("the body", error.to_string()))?;
     Ok((Frame { stream: stream.clone(), seq, timestamp_ms, parent_tool_id, body }, text.len()))
